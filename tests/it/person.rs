@@ -10,7 +10,7 @@ use grainstore::codec::Map;
 use grainstore::grain::Time;
 use grainstore::ledger::{Binding, Disk, Kind, Ledger, MemoryDisk, NewEntry, OpenMode};
 use grainstore::policy::Rule;
-use grainstore::store::{Authorization, Embedding, ErasureScope, Person, PersonReport};
+use grainstore::store::{Authorization, Embedding, ErasureScope, Person, PersonReport, Until};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store};
 
 pub(crate) const ASKED: Authorization<'static> = Authorization {
@@ -395,4 +395,25 @@ fn a_person_with_thousands_of_grains_is_erased_by_one_frame_and_completed_after_
     );
     let found = store.search("zebra7", &Filter::new(), 10).unwrap();
     assert_eq!(found.total, 1);
+}
+
+#[test]
+fn a_restore_to_before_an_erasure_brings_no_grain_of_it_back() {
+    let home = tempfile::tempdir().unwrap();
+    let (from, to) = (home.path().join("from"), home.path().join("to"));
+    let store = Store::open(&from, Options::default()).unwrap();
+    let draft = |n: u32| Draft::event(format!("zebra{n}")).user("alice");
+    store.put_batch((0..1_500).map(draft)).unwrap();
+    let bob = store.put(Draft::event("quokka").user("bob")).unwrap();
+    let admin = store.admin().unwrap();
+    let done = admin.erase_person(&Person::new("alice"), ALL, ASKED);
+    assert_eq!(done.unwrap().begun.len(), 2);
+    drop(store);
+    let until = Until::Entries(1_501);
+    let (store, restored) = Store::restore(&from, &to, until, false, Options::default()).unwrap();
+    assert_eq!((restored.entries, restored.erasures), (1_501, 2));
+    assert!(report(&store, &Person::new("alice")).about.is_empty());
+    assert!(store.exists(&bob).unwrap());
+    let checked = store.maintenance().unwrap().check().unwrap();
+    assert_eq!(checked.findings, []);
 }

@@ -57,25 +57,48 @@ fn erase_one(seed: u64, report: &mut Report) -> Verdict {
     drop(store);
     let log = disk.log();
     let mut state = DiskState::new(&start);
-    for (at, op) in log.iter().enumerate() {
+    for at in 0..=log.len() {
         if at >= begun {
             for (number, mode) in (0_u64..).zip(Mode::EVERY) {
-                report.states += 1;
-                let after = match mode {
-                    Mode::Killed => SimDisk::resume(&start, log.get(..at).unwrap_or(&log)),
-                    _ => {
-                        let parts = [seed, at as u64, number];
-                        SimDisk::new(&state.crash(mode, &mut Random::of(&parts)))
-                    }
+                let mut random = Random::of(&[seed, at as u64, number]);
+                let image = match mode {
+                    Mode::Killed => None,
+                    _ => Some(state.crash(mode, &mut random)),
                 };
-                let survived = survive(&after, seed, at >= acknowledged);
-                survived.map_err(|what| format!("at={at} mode={mode}: {what}"))?;
+                let after = match &image {
+                    None => SimDisk::resume(&start, log.get(..at).unwrap_or(&log)),
+                    Some(image) => SimDisk::new(image),
+                };
+                report.states += 1;
+                let is_acknowledged = at >= acknowledged;
+                let fault = |what| format!("at={at} mode={mode}: {what}");
+                survive(&after, seed, is_acknowledged).map_err(fault)?;
+                if let Some(image) = &image {
+                    report.doubles += 1;
+                    let again = crash_again(image, &after.log(), &mut random);
+                    let survived = survive(&again, seed, is_acknowledged);
+                    survived.map_err(|what| fault(format!("crashed again: {what}")))?;
+                }
             }
         }
-        report.operations += u64::from(!matches!(op, Op::Try(_) | Op::Ack(_)));
-        state.follow(op);
+        if let Some(op) = log.get(at) {
+            report.operations += u64::from(!matches!(op, Op::Try(_) | Op::Ack(_)));
+            state.follow(op);
+        }
     }
     Ok(())
+}
+
+/// Returns what a crash amid the recovery leaves.
+fn crash_again(image: &Image, log: &[Op], random: &mut Random) -> SimDisk {
+    let mut state = DiskState::new(image);
+    for op in log.iter().take(random.below(log.len() + 1)) {
+        state.follow(op);
+    }
+    let modes = Mode::EVERY.iter().filter(|mode| **mode != Mode::Killed);
+    let modes: Vec<Mode> = modes.copied().collect();
+    let mode = random.pick(&modes).copied().unwrap_or(Mode::Torn);
+    SimDisk::new(&state.crash(mode, random))
 }
 
 fn survive(disk: &SimDisk, seed: u64, is_acknowledged: bool) -> Verdict {

@@ -39,10 +39,10 @@ fn whatever_operation_fails_and_however_nothing_acknowledged_is_lost() {
 
 #[test]
 fn whatever_a_crash_leaves_of_an_erasure_a_person_is_there_whole_or_gone_from_every_file() {
-    let report = erase_persons(0..2 * times());
+    let report = erase_persons(0..3 * times());
     println!("{report}");
     assert!(report.failures.is_empty(), "{report}");
-    assert!(report.states > 1_000, "{report}");
+    assert!(report.states > 700 && report.doubles > 600, "{report}");
 }
 
 #[test]
