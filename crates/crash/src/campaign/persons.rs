@@ -155,6 +155,10 @@ fn holds(disk: &SimDisk, word: &str) -> bool {
     })
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "`map_err` hands the error over"
+)]
 fn text(error: grainstore::Error) -> String {
     error.to_string()
 }

@@ -1,6 +1,6 @@
 //! A person as the store knows them: identifiers, and the fields of a grain that name one of them.
 
-use crate::codec::{ContentAddress, Profile, Value, encode_value, nfc};
+use crate::codec::{ContentAddress, Map, Profile, Value, encode_value, nfc};
 use crate::crypto::Did;
 use crate::grain::Grain;
 use crate::store::Error;
@@ -113,7 +113,7 @@ impl<'a> Needles<'a> {
         let mut user = None;
         for (name, value) in grain.fields().iter() {
             if name == ELIDED {
-                for (field, hash) in value.as_map().into_iter().flat_map(|map| map.iter()) {
+                for (field, hash) in value.as_map().into_iter().flat_map(Map::iter) {
                     let is_same = hash.as_text().is_some_and(|hash| self.has_hash(hash));
                     if is_same {
                         naming.fields.push(format!("{ELIDED}.{field}"));
@@ -147,10 +147,8 @@ impl<'a> Needles<'a> {
 
     fn walk(&self, path: &str, value: &Value, found: &mut Vec<String>) {
         match value {
-            Value::Text(text) if self.is(text) => {
-                if found.last().is_none_or(|last| last != path) {
-                    found.push(path.to_owned());
-                }
+            Value::Text(text) if self.is(text) && found.last().is_none_or(|last| last != path) => {
+                found.push(path.to_owned());
             }
             Value::Array(values) => values.iter().for_each(|it| self.walk(path, it, found)),
             Value::Map(map) => {
