@@ -131,6 +131,10 @@ fn identifiers_are_compared_in_nfc_and_a_did_without_its_fragment() {
     let found = report(&store, &person).about;
     let found: Vec<_> = found.iter().map(|grain| grain.address).collect();
     assert_eq!(found, [cafe, did]);
+    // AIMEM 2.1: the name of a user in a bundle is a URI.
+    let urn = Draft::event("a note").user("urn:grainstore:user:caf%C3%A9");
+    store.put(urn).unwrap();
+    assert_eq!(report(&store, &person).about.len(), 3);
     let none = store.admin().unwrap().person_report(&Person::new(""));
     assert_eq!(none.unwrap_err().code(), "ERR_FILTER");
 }

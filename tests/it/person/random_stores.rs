@@ -27,6 +27,8 @@ struct World {
     words: BTreeMap<ContentAddress, String>,
     /// The current grains by person.
     own: BTreeMap<&'static str, Vec<ContentAddress>>,
+    /// The words of alice's grains from files, which nothing holds.
+    imported: Vec<(Format, String)>,
     made: u32,
 }
 
@@ -39,6 +41,7 @@ impl World {
             disk,
             words: BTreeMap::new(),
             own: BTreeMap::new(),
+            imported: Vec::new(),
             made: 0,
         }
     }
@@ -97,7 +100,7 @@ impl World {
                 }
             }
             7 => self.consent(person),
-            8 => self.import(person, word),
+            8 => self.import(person, &word),
             _ => {
                 self.store.maintenance().unwrap().flush_text().unwrap();
                 if self.random.flag() {
@@ -132,9 +135,9 @@ impl World {
     }
 
     /// A file of a person, in a format that brings the word back.
-    fn import(&mut self, person: &'static str, word: String) {
+    fn import(&mut self, person: &'static str, word: &str) {
         let side = Store::in_memory(Options::default()).unwrap();
-        let draft = belief("user", &word).user(person);
+        let draft = belief("user", word).user(person);
         side.put(draft.created_at(Time::from_ms(i64::from(self.made))))
             .unwrap();
         let format = self.random.pick(&FORMATS);
@@ -149,6 +152,9 @@ impl World {
         std::fs::write(file.path(), bytes).unwrap();
         let file = ImportFile::open(file.path(), Some(format), &Default::default()).unwrap();
         self.store.admin().unwrap().import(file).unwrap();
+        if person == "alice" {
+            self.imported.push((format, word.to_owned()));
+        }
     }
 
     /// Everything that the store answers about a person by their grains.
@@ -166,6 +172,25 @@ impl World {
             .collect();
         answers.sort();
         answers
+    }
+
+    /// Checks that nothing of the erased grains is anywhere.
+    fn lacks(&self, erased: &[ContentAddress]) {
+        for address in erased {
+            assert!(!self.store.exists(address).unwrap());
+        }
+        let words = erased.iter().filter_map(|address| self.words.get(address));
+        let imported = self.imported.iter().map(|(_, word)| word);
+        let exports = self.exports();
+        for word in words.chain(imported) {
+            let search = self.store.search(word, &Filter::new(), 10).unwrap();
+            assert_eq!(search.total, 0, "{word} {:?}", self.imported);
+            assert!(!holds(&self.disk, word), "{word} {:?}", self.imported);
+            for file in &exports {
+                let mut windows = file.windows(word.len());
+                assert!(!windows.any(|part| part == word.as_bytes()), "{word}");
+            }
+        }
     }
 
     fn exports(&self) -> Vec<Vec<u8>> {
@@ -213,26 +238,8 @@ fn erase_one(seed: u64) -> usize {
     assert_eq!(done.erased, chosen);
     let gone_of = done.erased.iter().filter(|_| scope.mentions);
     let gone_of: Vec<String> = gone_of.map(ToString::to_string).collect();
-    for round in 0..2 {
-        let gone = |word: &str| {
-            let search = world.store.search(word, &Filter::new(), 10).unwrap();
-            assert_eq!(search.total, 0, "{word} {round}");
-            assert!(!holds(&world.disk, word), "{word} {round}");
-        };
-        for address in &done.erased {
-            assert!(!world.store.exists(address).unwrap());
-            world.words.get(address).iter().for_each(|word| gone(word));
-        }
-        for file in world.exports() {
-            for word in done
-                .erased
-                .iter()
-                .filter_map(|address| world.words.get(address))
-            {
-                let mut windows = file.windows(word.len());
-                assert!(!windows.any(|part| part == word.as_bytes()), "{word}");
-            }
-        }
+    for _ in 0..2 {
+        world.lacks(&done.erased);
         let left = report(&world.store, &alice);
         let left: Vec<_> = left.about.iter().map(|it| (it.address, it.kept)).collect();
         let kept = done

@@ -2,13 +2,14 @@
 
 use crate::codec::{ContentAddress, Map, Profile, Value, encode_value, nfc};
 use crate::crypto::Did;
-use crate::grain::Grain;
+use crate::grain::{Grain, user_urn};
 use crate::store::Error;
 
 /// A person, by every identifier that the store may know them under.
 ///
 /// A field names the person if its whole value, or the value of a member inside it, is one of the
-/// identifiers in NFC. Case counts. A DID also stands for its fragments. Free text is not searched.
+/// identifiers in NFC. Case counts. A DID also stands for its fragments, and an identifier for its
+/// URN in AIMEM bundles of a grainstore. Free text is not searched.
 ///
 /// ```
 /// use grainstore::store::Person;
@@ -19,6 +20,8 @@ use crate::store::Error;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     ids: Vec<String>,
+    /// The identifiers and their URNs.
+    forms: Vec<String>,
 }
 
 /// The fields of a grain that name a person.
@@ -35,7 +38,11 @@ pub(super) struct Naming {
 impl Person {
     /// Names a person by one identifier: a `user_id`, a DID, a subject.
     pub fn new(id: impl AsRef<str>) -> Self {
-        Self { ids: Vec::new() }.also(id)
+        let none = Self {
+            ids: Vec::new(),
+            forms: Vec::new(),
+        };
+        none.also(id)
     }
 
     /// Adds an identifier of the same person.
@@ -47,6 +54,7 @@ impl Person {
             false => id.into_owned(),
         };
         if !self.ids.contains(&id) {
+            self.forms.extend([id.clone(), user_urn(&id)]);
             self.ids.push(id);
         }
         self
@@ -59,9 +67,8 @@ impl Person {
 
     /// Returns whether a text is one of the identifiers.
     pub(super) fn is(&self, text: &str) -> bool {
-        self.ids
-            .iter()
-            .any(|id| text == id || id.starts_with(DID) && Did::bare(text) == id)
+        let mut forms = self.forms.iter();
+        forms.any(|id| text == id || id.starts_with(DID) && Did::bare(text) == id)
     }
 }
 
@@ -69,7 +76,7 @@ impl Person {
 #[derive(Debug)]
 pub(super) struct Needles<'a> {
     person: &'a Person,
-    /// The elision hashes of the identifiers (OMS 10.1.1), which have no salt.
+    /// The elision hashes of the forms (OMS 10.1.1), which have no salt.
     hashes: Vec<String>,
 }
 
@@ -87,7 +94,7 @@ impl<'a> Needles<'a> {
             let bytes = encode_value(Value::Text(id.clone()), Profile::Extended)?;
             Ok(format!("sha256:{}", ContentAddress::of(&bytes)))
         };
-        let hashes: Result<_, Error> = person.ids.iter().map(hash).collect();
+        let hashes: Result<_, Error> = person.forms.iter().map(hash).collect();
         Ok(Self {
             person,
             hashes: hashes?,
@@ -100,7 +107,7 @@ impl<'a> Needles<'a> {
 
     /// Returns whether bytes can name the person: both encodings hold texts as they are.
     pub(super) fn may_be_in(&self, bytes: &[u8]) -> bool {
-        let mut needles = self.person.ids.iter().chain(&self.hashes);
+        let mut needles = self.person.forms.iter().chain(&self.hashes);
         needles.any(|needle| {
             let needle = needle.as_bytes();
             bytes.windows(needle.len()).any(|part| part == needle)
