@@ -111,6 +111,7 @@ codes! {
         IndexDamaged "ERR_INDEX_DAMAGED" "an index file that is not what was written"
         Text "ERR_TEXT" "a text index that is off, or whose library failed"
         BackupDiverged "ERR_BACKUP_DIVERGED" "a backup of another store or of another history"
+        ScopeIncomplete "ERR_SCOPE_INCOMPLETE" "entries that may name a person and cannot be read"
         LostErasures "ERR_LOST_ERASURES" "a restore that could bring back what was erased"
     }
 

@@ -1,8 +1,10 @@
-//! Signed statements about a ledger: checkpoints and receipts.
+//! Signed statements about a ledger: checkpoints, and receipts for grains and for erasures.
 //!
 //! The store fills them in and compares them with its own ledger.
 
-use crate::codec::{ContentAddress, Encoding, Map, Profile};
+use sha2::{Digest, Sha256};
+
+use crate::codec::{ContentAddress, Encoding, Map, Profile, Value};
 use crate::grain::Time;
 
 use super::{Error, Resolver, Sign1, Signer};
@@ -67,6 +69,67 @@ pub struct Receipt {
     pub time: Time,
 }
 
+/// A statement that a person was erased from a store: the erased grains, those that were kept and
+/// why, and the place in the ledger.
+///
+/// It attests the erasure in this store at that time. It proves neither that no copy is elsewhere,
+/// nor that free text of other grains does not speak of the person.
+///
+/// ```
+/// use grainstore::crypto::{Algorithm, ErasureReceipt, Offline, OsRandom, SigningKey};
+/// use grainstore::store::{Authorization, ErasureScope, Person};
+/// use grainstore::{Draft, Options, Store};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// let note = store.put(Draft::event("likes tea").user("alice"))?;
+/// let asked = Authorization { reason: "request 17", authority: "the DPO" };
+/// let admin = store.admin()?;
+/// let done = admin.erase_person(&Person::new("alice"), ErasureScope::default(), asked)?;
+///
+/// let key = SigningKey::generate(Algorithm::Ed25519, &OsRandom)?;
+/// let message = admin.erasure_receipt(&done, &key, &key.did())?;
+/// let (receipt, signer) = ErasureReceipt::open(&message, &Offline)?;
+/// assert!(receipt.names("alice") && !receipt.names("bob"));
+/// assert_eq!((receipt.erased, receipt.root), (1, ErasureReceipt::root_of(&[note])));
+/// assert_eq!(signer.did, key.did());
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErasureReceipt {
+    /// The store id.
+    pub store: [u8; 16],
+    /// 32 random bytes, which are nowhere else: without them the commitments name no person.
+    pub nonce: [u8; 32],
+    /// For each identifier of the person, SHA-256(nonce ‖ identifier).
+    pub persons: Vec<[u8; 32]>,
+    /// When the erasure was complete, by the store's clock.
+    pub time: Time,
+    /// The number of entries of the ledger then.
+    pub entries: u64,
+    /// The last leaf of the ledger then.
+    pub head: [u8; 32],
+    /// The entries that began the erasure.
+    pub begun: Vec<u64>,
+    /// The number of erased grains.
+    pub erased: u64,
+    /// The root over their addresses ([`ErasureReceipt::root_of`]).
+    pub root: [u8; 32],
+    /// The number of blanked entries: the grains, and entries about them.
+    pub blanked: u64,
+    /// The grains that were kept, each with the name of the rule.
+    pub kept: Vec<(ContentAddress, String)>,
+    /// The number of grains that mention the person and stay.
+    pub mentions: u64,
+    /// The number of records that name the person and stay.
+    pub records: u64,
+    /// Of a sealed person: the epoch of the root before and after.
+    pub epochs: Option<(u64, u64)>,
+    /// Of a sealed person: the check value of the destroyed key.
+    pub key_check: Option<[u8; 32]>,
+    /// Of a sealed person: the escrows that still hold an older root, each with its end.
+    pub escrows: Vec<(String, Time)>,
+}
+
 impl Checkpoint {
     /// Checks the signature of a message and returns its content and its signer.
     ///
@@ -110,6 +173,105 @@ impl Receipt {
     }
 }
 
+impl ErasureReceipt {
+    /// Checks the signature of a message and returns its content and its signer.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::open`].
+    pub fn open(message: &[u8], resolver: &dyn Resolver) -> Result<(Self, Signer), Error> {
+        let (map, signer) = open(ERASURE, message, resolver)?;
+        Ok((Self::from_map(&map).ok_or(NOT_ONE)?, signer))
+    }
+
+    /// Returns whether the person of the erasure has an identifier.
+    pub fn names(&self, identifier: &str) -> bool {
+        let commitment = Self::commitment(&self.nonce, identifier);
+        self.persons.contains(&commitment)
+    }
+
+    pub(crate) fn commitment(nonce: &[u8; 32], identifier: &str) -> [u8; 32] {
+        let hash = Sha256::new().chain_update(nonce);
+        hash.chain_update(identifier).finalize().into()
+    }
+
+    /// Returns the root of the Merkle tree (RFC 9162, 2.1) over addresses in ascending order: a
+    /// leaf is SHA-256(0x00 ‖ address).
+    pub fn root_of(addresses: &[ContentAddress]) -> [u8; 32] {
+        let mut addresses = addresses.to_vec();
+        addresses.sort_unstable();
+        addresses.dedup();
+        let leaf = |address: &ContentAddress| {
+            let hash = Sha256::new().chain_update([0x00]);
+            hash.chain_update(address.as_bytes()).finalize().into()
+        };
+        let mut level: Vec<[u8; 32]> = addresses.iter().map(leaf).collect();
+        while level.len() > 1 {
+            // The odd one moves up as it is, which is the split at a power of two.
+            let node = |pair: &[[u8; 32]]| match pair {
+                [left, right] => {
+                    let hash = Sha256::new().chain_update([0x01]);
+                    hash.chain_update(left)
+                        .chain_update(right)
+                        .finalize()
+                        .into()
+                }
+                _ => pair.first().copied().unwrap_or_default(),
+            };
+            level = level.chunks(2).map(node).collect();
+        }
+        let root = level.pop();
+        root.unwrap_or_else(|| Sha256::digest([]).into())
+    }
+
+    fn from_map(map: &Map) -> Option<Self> {
+        let list = |key: &str| match map.get(key) {
+            Some(value) => value.as_array(),
+            None => Some(&[][..]),
+        };
+        let hash = |value: &Value| value.as_bytes()?.try_into().ok();
+        let number = |value: &Value| u64::try_from(value.as_i64()?).ok();
+        Some(Self {
+            store: bytes(map, "store")?,
+            nonce: bytes(map, "nonce")?,
+            persons: list("persons")?.iter().map(hash).collect::<Option<_>>()?,
+            time: Time::from_ms(map.get("time")?.as_i64()?),
+            entries: count(map, "entries")?,
+            head: bytes(map, "head")?,
+            begun: list("begun")?.iter().map(number).collect::<Option<_>>()?,
+            erased: count(map, "erased")?,
+            root: bytes(map, "root")?,
+            blanked: count(map, "blanked")?,
+            kept: pairs(list("kept")?, |address, rule| {
+                let address = ContentAddress::new(hash(address)?);
+                Some((address, rule.as_text()?.to_owned()))
+            })?,
+            mentions: count(map, "mentions")?,
+            records: count(map, "records")?,
+            epochs: match list("epochs")? {
+                [] => None,
+                [before, after] => Some((number(before)?, number(after)?)),
+                _ => return None,
+            },
+            key_check: match map.get("kcv") {
+                Some(value) => Some(hash(value)?),
+                None => None,
+            },
+            escrows: pairs(list("escrows")?, |name, end| {
+                Some((name.as_text()?.to_owned(), Time::from_ms(end.as_i64()?)))
+            })?,
+        })
+    }
+}
+
+/// Reads a list of pairs.
+fn pairs<T>(list: &[Value], read: impl Fn(&Value, &Value) -> Option<T>) -> Option<Vec<T>> {
+    let pair = |value: &Value| match value.as_array()? {
+        [one, other] => read(one, other),
+        _ => None,
+    };
+    list.iter().map(pair).collect()
+}
+
 fn open(kind: &str, message: &[u8], resolver: &dyn Resolver) -> Result<(Map, Signer), Error> {
     let message = Sign1::parse(message)?;
     // A signature for another purpose proves nothing here.
@@ -135,4 +297,5 @@ const NOT_ONE: Error = Error::Envelope {
 };
 
 pub(super) const CHECKPOINT: &str = "application/vnd.grainstore.checkpoint+msgpack";
+pub(super) const ERASURE: &str = "application/vnd.grainstore.erasure+msgpack";
 pub(super) const RECEIPT: &str = "application/vnd.grainstore.receipt+msgpack";

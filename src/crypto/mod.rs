@@ -27,7 +27,7 @@ mod tombstone;
 
 mod error;
 
-pub use attest::{Checkpoint, Receipt};
+pub use attest::{Checkpoint, ErasureReceipt, Receipt};
 #[cfg(feature = "interchange")]
 pub(crate) use delivery::{ENVELOPE_LEN_MAX, is_wrapped};
 pub use did::Did;

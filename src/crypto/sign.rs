@@ -6,12 +6,13 @@ use crate::codec::cbor_head::write_int;
 use crate::codec::{Canonical, Encoding, Map, Profile, Value};
 use crate::grain::Grain;
 
-use super::attest::{CHECKPOINT, RECEIPT};
+use super::attest::{CHECKPOINT, ERASURE, RECEIPT};
 use super::envelope::{content_type, signed_header};
 use super::item::{write_bytes, write_text};
 use super::sign1::{ALG, ALG_EDDSA, ALG_ES256, CONTENT_TYPE, KID, to_be_signed, write};
 use super::{
-    Algorithm, Checkpoint, Did, Envelope, Error, Receipt, Sign1, SigningKey, Statement, statement,
+    Algorithm, Checkpoint, Did, Envelope, ErasureReceipt, Error, Receipt, Sign1, SigningKey,
+    Statement, statement,
 };
 
 /// The payload that is signed, and whether the message carries it.
@@ -163,6 +164,52 @@ impl Receipt {
         ]);
         sign(RECEIPT, map, key, did)
     }
+}
+
+impl ErasureReceipt {
+    /// Signs it: a COSE_Sign1 message with the statement inside.
+    ///
+    /// # Errors
+    /// `ERR_KEY` for the `did:key` of another key.
+    pub fn sign(&self, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
+        let bytes = |hash: &[u8]| Value::Bytes(hash.to_vec());
+        let persons = self.persons.iter().map(|hash| bytes(hash));
+        let kept = self.kept.iter().map(|(address, rule)| {
+            Value::Array(vec![bytes(address.as_bytes()), rule.as_str().into()])
+        });
+        let mut map = Map::from_iter([
+            ("store", bytes(&self.store)),
+            ("nonce", bytes(&self.nonce)),
+            ("persons", Value::Array(persons.collect())),
+            ("time", self.time.ms().into()),
+            ("entries", self.entries.into()),
+            ("head", bytes(&self.head)),
+            ("begun", list(self.begun.iter().copied())),
+            ("erased", self.erased.into()),
+            ("root", bytes(&self.root)),
+            ("blanked", self.blanked.into()),
+            ("kept", Value::Array(kept.collect())),
+            ("mentions", self.mentions.into()),
+            ("records", self.records.into()),
+        ]);
+        if let Some((before, after)) = self.epochs {
+            map.insert("epochs", list([before, after]));
+        }
+        if let Some(check) = &self.key_check {
+            map.insert("kcv", bytes(check));
+        }
+        if !self.escrows.is_empty() {
+            let escrows = self.escrows.iter();
+            let escrows = escrows
+                .map(|(name, end)| Value::Array(vec![name.as_str().into(), end.ms().into()]));
+            map.insert("escrows", Value::Array(escrows.collect()));
+        }
+        sign(ERASURE, map, key, did)
+    }
+}
+
+fn list(numbers: impl IntoIterator<Item = u64>) -> Value {
+    Value::Array(numbers.into_iter().map(Value::from).collect())
 }
 
 fn sign(kind: &str, map: Map, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {

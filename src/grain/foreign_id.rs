@@ -57,3 +57,17 @@ impl ForeignId {
         [&self.format, &self.scope, &self.id]
     }
 }
+
+/// Returns the URN of a user, where a format requires a URI (AIMEM 2.1). An import of such a file
+/// gives its grains the URN as `user_id`.
+pub(crate) fn user_urn(user: &str) -> String {
+    let mut urn = "urn:grainstore:user:".to_owned();
+    for byte in user.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            urn.push(char::from(byte));
+        } else {
+            urn.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    urn
+}

@@ -29,6 +29,7 @@ pub use disclosure::verify_disclosed;
 pub use draft::Draft;
 pub use error::Error;
 pub use foreign_id::ForeignId;
+pub(crate) use foreign_id::user_urn;
 pub use grain::Grain;
 pub use grain_type::Type;
 pub use namespace::Namespace;

@@ -2,7 +2,9 @@
 //!
 //! The plan in `plan.rs` decides which of the two is used.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::codec::{ContentAddress, Value, nfc};
 use crate::grain::{Namespace, Time, Type, Verification};
@@ -34,6 +36,8 @@ pub(super) enum Condition {
     /// Without this tag.
     NoTag(String),
     DerivedFrom(ContentAddress),
+    /// One of these grains.
+    Among(Arc<BTreeSet<ContentAddress>>),
     /// The time of the event (ruling P5).
     Happened {
         from: Option<Time>,
@@ -132,7 +136,7 @@ impl Condition {
             Self::TrueBy(_) => vec!["valid_from"],
             Self::TrueUntil(_) => vec!["valid_to"],
             Self::KnownBy(_) => vec!["system_valid_from"],
-            Self::Verified => Vec::new(),
+            Self::Among(_) | Self::Verified => Vec::new(),
         }
     }
 
@@ -158,6 +162,14 @@ impl Condition {
             Self::Facet { field, text } => one(snapshot.with_facet(field, text)),
             Self::NoTag(tag) => IndexSource::of(true, vec![snapshot.with_text(Family::Tag, tag)]),
             Self::DerivedFrom(address) => one(snapshot.pointing_at(Family::DerivedFrom, address)),
+            Self::Among(addresses) => {
+                let mut rows = RowSet::default();
+                for address in &**addresses {
+                    let found = snapshot.candidates(address)?;
+                    found.iter().for_each(|row| rows.insert(row));
+                }
+                Ok(IndexSource::given(false, rows))
+            }
             Self::Happened { from, to } => time_range(snapshot, Family::EventTime, *from, *to),
             Self::Number {
                 family, from, to, ..
@@ -216,6 +228,7 @@ impl Condition {
             Self::Text { field, text, .. } | Self::Facet { field, text } => says(field, text),
             Self::NoTag(tag) => !has_tag(version, tag),
             Self::DerivedFrom(address) => grain.derived_from().any(|of| of == *address),
+            Self::Among(addresses) => addresses.contains(&grain.address()),
             Self::Happened { .. } => self.holds_at(Some(grain.event_time())),
             Self::Number { field, .. } => self.holds_of(grain.field(field).and_then(Value::as_f64)),
             Self::Verification(wanted) => version.status.verification == *wanted,
@@ -350,6 +363,7 @@ impl fmt::Display for Condition {
             }
             Self::NoTag(tag) => write!(f, "structural_tags without {tag:?}"),
             Self::DerivedFrom(address) => write!(f, "derived_from = {address}"),
+            Self::Among(addresses) => write!(f, "one of {} grains", addresses.len()),
             Self::Happened { from, to } => {
                 write!(f, "time ")?;
                 write_range(f, from.as_ref(), to.as_ref())

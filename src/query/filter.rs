@@ -1,6 +1,8 @@
 //! `Filter`: the conditions that grains of a result must meet. It is a plain value, validated when
 //! used.
 
+use std::sync::Arc;
+
 use crate::codec::ContentAddress;
 use crate::grain::{Namespace, Time, Type, Verification};
 use crate::index::Family;
@@ -124,6 +126,12 @@ impl Filter {
     #[must_use]
     pub fn derived_from(self, address: ContentAddress) -> Self {
         self.and(Condition::DerivedFrom(address))
+    }
+
+    /// Keeps these grains, such as those of a [`PersonReport`](crate::store::PersonReport).
+    #[must_use]
+    pub fn among(self, addresses: impl IntoIterator<Item = ContentAddress>) -> Self {
+        self.and(Condition::Among(Arc::new(addresses.into_iter().collect())))
     }
 
     /// Keeps grains of events at or after this time: `timestamp_ms`, else `created_at` (ruling P5).

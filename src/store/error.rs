@@ -186,6 +186,13 @@ pub enum Error {
     /// A point to restore to after which erasures are unknown.
     #[error("the backup ends at that point, so later erasures are unknown")]
     LostErasures,
+    /// An entry that may name a person and cannot be read, so that a report or an erasure would be
+    /// incomplete.
+    #[error("entry {row} is sealed, so it is unknown whether it names the person")]
+    ScopeIncomplete {
+        /// The entry.
+        row: EntryId,
+    },
     /// A store of a newer version.
     #[error("store has format version {found}; this version reads up to {newest}")]
     Version {
@@ -281,6 +288,7 @@ impl Error {
             Self::Exists { .. } => ErrorCode::StoreExists,
             Self::OtherStore { .. } => ErrorCode::BackupDiverged,
             Self::LostErasures => ErrorCode::LostErasures,
+            Self::ScopeIncomplete { .. } => ErrorCode::ScopeIncomplete,
             Self::Version { .. } => ErrorCode::StoreVersion,
             Self::Damaged { .. } => ErrorCode::StorageDamaged,
             Self::Ledger(source) => source.code(),

@@ -31,6 +31,7 @@
 //! | where a grain came from: owner, agent, file | `governance/origin.rs` |
 //! | deletion: what nothing keeps, blanking, tombstones | `erasure/delete.rs`, `erase.rs`, `tombstones.rs` |
 //! | protection that outlives a deleted grain | `erasure/protections.rs` |
+//! | everything about a person: the report, the erasure | `erasure/person/` |
 //! | files that come in | `import/batch.rs` |
 //! | check, repair, compact, backup, restore, checkpoints | `maintenance/` |
 //! | handing a task from agent to agent | `handle/handoff.rs` |
@@ -61,7 +62,9 @@ mod tests;
 
 pub use commit::NewGrain;
 pub use consent::{Consent, ConsentFilter};
-pub use erasure::{ErasureReport, PendingErasure};
+pub use erasure::{
+    ErasureReport, ErasureScope, PendingErasure, Person, PersonErasure, PersonGrain, PersonReport,
+};
 pub use error::Error;
 pub use governance::{
     AgentCard, Article, Asked, ClauseReport, ClockState, Coverage, Explanation, Hold,

@@ -32,6 +32,7 @@ mod model;
 mod omi;
 mod one_fold;
 mod pam;
+mod person;
 mod policy;
 mod profiles;
 mod provider;

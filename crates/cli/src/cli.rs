@@ -22,6 +22,7 @@ use crate::commands::maintenance::{
 use crate::commands::policy::{ConsentTool, HoldTool, PolicyTool};
 use crate::commands::questions::{Embed, Query, Recall, Search, Similar};
 use crate::commands::signing::{AgentTool, DidTool, GrainTool, TrustTool};
+use crate::commands::user::UserTool;
 use crate::error::{CliError, Exit, is_broken_pipe};
 use crate::help;
 use crate::output::Output;
@@ -86,6 +87,7 @@ enum Command {
     Consent(ConsentTool),
     Hold(HoldTool),
     Policy(PolicyTool),
+    User(UserTool),
     Conflicts(Conflicts),
     Grain(GrainTool),
     Did(DidTool),
@@ -176,6 +178,7 @@ impl Command {
             Self::Consent(command) => command.run(session),
             Self::Hold(command) => command.run(session),
             Self::Policy(command) => command.run(session),
+            Self::User(command) => command.run(session),
             Self::Conflicts(command) => command.run(session),
             Self::Grain(command) => command.run(session),
             Self::Did(command) => command.run(session),

@@ -66,7 +66,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Policy and trust",
-        &["hold", "consent", "policy", "trust", "agent"],
+        &["user", "hold", "consent", "policy", "trust", "agent"],
     ),
     (
         "Maintenance",

@@ -2,6 +2,8 @@
 //! erasure itself is in `erase`.
 
 use crate::codec::ContentAddress;
+use crate::index::Snapshot;
+use crate::ledger::EntryId;
 use crate::policy::{Actor, Operation, Rule, Verdict};
 use crate::store::instance::Inner;
 use crate::store::lineage::Change;
@@ -67,39 +69,12 @@ impl Inner {
                     all.push(Deletion::NotStored);
                     continue;
                 };
-                let Some(target) = self.sound_version_at(&snapshot, row)? else {
-                    // The policy inside a damaged grain is lost; a hold on it is not.
-                    if self.state().holds().is_held(address) {
-                        let rule = Rule::LegalHold;
-                        let operation = Operation::Delete.name();
-                        let denial = DenialRecord::new(Some(*address), operation, rule.name());
-                        frame.record(&Record::Denial(denial))?;
-                        all.push(Deletion::Kept(rule));
-                    } else {
-                        targets.push((row, *address));
-                        all.push(Deletion::Done);
-                    }
-                    continue;
-                };
-                let protection = self.effective_protection(&snapshot, row, &target, None)?;
-                let change = Change {
-                    operation: Operation::Delete,
-                    target: address,
-                    facts: protection.facts(None),
-                    actor: Actor {
-                        justification: Some(authorization.reason),
-                        authority: Some(authorization.authority),
-                        ..Actor::default()
-                    },
-                };
-                match self.verdict(&change) {
-                    Verdict::Deny(rule) => {
-                        let operation = Operation::Delete.name();
-                        let denial = DenialRecord::new(Some(*address), operation, rule.name());
-                        frame.record(&Record::Denial(denial))?;
+                match self.kept_from_deletion(&snapshot, row, address, authorization)? {
+                    Some(rule) => {
+                        frame.record(&denied(address, rule))?;
                         all.push(Deletion::Kept(rule));
                     }
-                    Verdict::Allow | Verdict::Review => {
+                    None => {
                         targets.push((row, *address));
                         all.push(Deletion::Done);
                     }
@@ -113,6 +88,45 @@ impl Inner {
         }
         Ok(all)
     }
+
+    /// Returns the rule that keeps a grain from being deleted under an authorization.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(super) fn kept_from_deletion(
+        &self,
+        snapshot: &Snapshot,
+        row: EntryId,
+        address: &ContentAddress,
+        authorization: Authorization<'_>,
+    ) -> Result<Option<Rule>, Error> {
+        let Some(target) = self.sound_version_at(snapshot, row)? else {
+            // The policy inside a damaged grain is lost; a hold on it is not.
+            let is_held = self.state().holds().is_held(address);
+            return Ok(is_held.then_some(Rule::LegalHold));
+        };
+        let protection = self.effective_protection(snapshot, row, &target, None)?;
+        let change = Change {
+            operation: Operation::Delete,
+            target: address,
+            facts: protection.facts(None),
+            actor: Actor {
+                justification: Some(authorization.reason),
+                authority: Some(authorization.authority),
+                ..Actor::default()
+            },
+        };
+        Ok(match self.verdict(&change) {
+            Verdict::Deny(rule) => Some(rule),
+            Verdict::Allow | Verdict::Review => None,
+        })
+    }
+}
+
+/// Returns the record of a refused deletion.
+pub(super) fn denied(address: &ContentAddress, rule: Rule) -> Record {
+    let operation = Operation::Delete.name();
+    Record::Denial(DenialRecord::new(Some(*address), operation, rule.name()))
 }
 
 /// Many enough to share the cost of rewriting files, and few enough that one entry lists them and

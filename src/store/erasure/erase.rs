@@ -13,7 +13,9 @@ use crate::store::instance::{Inner, Writer};
 use crate::store::records::{Authorization, ErasedRecord, ErasingRecord, Frame, Record};
 
 impl Inner {
-    /// Begins and completes the erasure of grains that may be deleted, each with its row.
+    /// Begins and completes the erasure of grains that may be deleted, each with its row: one frame
+    /// begins it, so that a crash leaves all of it or nothing, and the files are rewritten once.
+    /// Returns the entries that began it, and the number of entries that it blanked.
     ///
     /// # Errors
     /// Storage errors.
@@ -24,21 +26,23 @@ impl Inner {
         mut frame: Frame,
         targets: &[(EntryId, ContentAddress)],
         authorization: Authorization<'_>,
-    ) -> Result<(), Error> {
-        let (rows, tombstones) = self.erasure_plan(snapshot, targets, &mut frame)?;
-        let protections = self.protections_left_by(snapshot, targets)?;
-        frame.record(&Record::Erasing(ErasingRecord {
-            rows: rows.clone(),
-            tombstones,
-            protections,
-            reason: authorization.reason.to_owned(),
-            authority: authorization.authority.to_owned(),
-        }))?;
+    ) -> Result<(Vec<EntryId>, usize), Error> {
+        let records = self.erasing_records(snapshot, targets, &mut frame, authorization)?;
+        let rows = records
+            .iter()
+            .flat_map(|record| record.rows.iter().copied());
+        let rows: Vec<EntryId> = rows.collect();
+        let count = records.len();
+        for record in records {
+            frame.record(&Record::Erasing(record))?;
+        }
         let is_of_state = self.state().rests_on(&rows, snapshot)?;
         let written = self.with_room(|| self.commit(writer, &frame))?;
-        // The erasure is the last entry of its frame.
-        let begun = written.end.before().unwrap_or(written.start);
-        self.complete_erasure(writer, begun, &rows, is_of_state)
+        // The erasing entries are the last of their frame.
+        let mut begun: Vec<EntryId> = EntryId::all(&written).rev().take(count).collect();
+        begun.reverse();
+        self.complete_erasure(writer, &begun, &rows, is_of_state)?;
+        Ok((begun, rows.len()))
     }
 
     /// Runs a step of an erasure, which a full disk must not prevent: the ballast makes room for it,
@@ -65,19 +69,48 @@ impl Inner {
         Ok(self.ballast().release(self.disk())?)
     }
 
-    /// Returns every entry that names one of the grains, and their tombstones. The parts of such an
-    /// entry about other grains are written again.
-    fn erasure_plan(
+    /// Returns the records that begin the erasure: every entry that names one of the grains, and
+    /// the tombstones of the grains. The parts of such an entry about other grains are written
+    /// again.
+    fn erasing_records(
         &self,
         snapshot: &Snapshot,
         targets: &[(EntryId, ContentAddress)],
         frame: &mut Frame,
-    ) -> Result<(Vec<EntryId>, Vec<[u8; 32]>), Error> {
-        let key = self.manifest().tombstone_key();
+        authorization: Authorization<'_>,
+    ) -> Result<Vec<ErasingRecord>, Error> {
         let all: BTreeSet<ContentAddress> = targets.iter().map(|(_, address)| *address).collect();
+        // An entry may name two of them, and is listed once.
+        let mut listed = BTreeSet::new();
+        let mut reads = self.forget_reads(snapshot, &all, frame)?;
+        let mut records = Vec::with_capacity(targets.len().div_ceil(LISTED_AT_ONCE));
+        for targets in targets.chunks(LISTED_AT_ONCE) {
+            let mut rows = std::mem::take(&mut reads);
+            let tombstones = self.erasure_plan(snapshot, targets, &all, &mut rows, frame)?;
+            rows.retain(|row| listed.insert(*row));
+            records.push(ErasingRecord {
+                rows: rows.into_iter().collect(),
+                tombstones,
+                protections: self.protections_left_by(snapshot, targets)?,
+                reason: authorization.reason.to_owned(),
+                authority: authorization.authority.to_owned(),
+            });
+        }
+        Ok(records)
+    }
+
+    /// Adds the entries that name one of `targets`, which are of `all` that are erased, to `rows`,
+    /// and returns the tombstones.
+    fn erasure_plan(
+        &self,
+        snapshot: &Snapshot,
+        targets: &[(EntryId, ContentAddress)],
+        all: &BTreeSet<ContentAddress>,
+        rows: &mut BTreeSet<EntryId>,
+        frame: &mut Frame,
+    ) -> Result<Vec<[u8; 32]>, Error> {
+        let key = self.manifest().tombstone_key();
         let mut tombstones = Vec::with_capacity(targets.len());
-        // An entry may name two of them.
-        let mut rows = self.forget_reads(snapshot, &all, frame)?;
         for (row, address) in targets {
             rows.insert(*row);
             tombstones.push(key.of_address(address));
@@ -102,14 +135,14 @@ impl Inner {
                 rows.insert(entry);
             }
         }
-        Ok((rows.into_iter().collect(), tombstones))
+        Ok(tombstones)
     }
 
-    /// Carries out an erasure that the ledger holds as entry `begun`. Every step can be repeated.
+    /// Carries out erasures that the ledger holds as the entries `begun`. Every step can be repeated.
     fn complete_erasure(
         &self,
         writer: &mut Writer,
-        begun: EntryId,
+        begun: &[EntryId],
         rows: &[EntryId],
         is_of_state: bool,
     ) -> Result<(), Error> {
@@ -126,7 +159,10 @@ impl Inner {
         if let Some(counts) = self.retrievals() {
             self.with_room(|| Ok(counts.forget(rows)?))?;
         }
-        let frame = Frame::of(None, &Record::Erased(ErasedRecord { begun }))?;
+        let mut frame = Frame::default();
+        for begun in begun.iter().copied() {
+            frame.record(&Record::Erased(ErasedRecord { begun }))?;
+        }
         self.with_room(|| self.commit(writer, &frame))?;
         if let Err(error) = self.ballast().restore(self.disk()) {
             tracing::warn!(%error, "no room is kept for erasing on a full disk");
@@ -151,10 +187,15 @@ impl Inner {
     /// Storage errors.
     pub(super) fn resume_erasures_as(&self, writer: &mut Writer) -> Result<(), Error> {
         let open = self.state().erasures().open().clone();
-        for (begun, rows) in open {
-            // The first attempt may have hidden the rows before the state was recovered.
-            self.complete_erasure(writer, begun, &rows, true)?;
+        if open.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let begun: Vec<EntryId> = open.keys().copied().collect();
+        let rows: Vec<EntryId> = open.into_values().flatten().collect();
+        // The first attempt may have hidden the rows before the state was recovered.
+        self.complete_erasure(writer, &begun, &rows, true)
     }
 }
+
+/// Grains of one erasing entry: a look-up of a tombstone reads the whole entry.
+const LISTED_AT_ONCE: usize = 1_000;

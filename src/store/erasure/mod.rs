@@ -3,8 +3,10 @@
 
 mod delete;
 mod erase;
+mod person;
 mod protections;
 mod tombstones;
 mod withdrawn;
 
+pub use person::{ErasureScope, Person, PersonErasure, PersonGrain, PersonReport};
 pub use withdrawn::{ErasureReport, PendingErasure};

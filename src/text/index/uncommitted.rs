@@ -3,6 +3,7 @@
 //! They are queued when fed and indexed in memory only when a search needs them. Limits here decide
 //! when a commit is due.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::ledger::EntryId;
@@ -69,6 +70,7 @@ impl Uncommitted {
 
     /// Removes the documents of these rows; the rows stay covered.
     pub(in crate::text) fn erase(&mut self, rows: &[EntryId]) {
+        let rows: BTreeSet<&EntryId> = rows.iter().collect();
         self.documents.retain(|fed| !rows.contains(&fed.row));
         self.parts.clear();
     }

@@ -4,6 +4,7 @@
 
 use clap::{Args, ValueEnum};
 use grainstore::grain::Verification;
+use grainstore::store::Person;
 use grainstore::{Filter, Store, Time, Type};
 
 use super::address;
@@ -22,6 +23,9 @@ pub(crate) struct Filters {
     /// User (user_id)
     #[arg(long, value_name = "ID")]
     user: Option<String>,
+    /// Person: the grains about them, as `user report` finds them
+    #[arg(long, value_name = "ID")]
+    person: Option<String>,
     /// Subject of the triple
     #[arg(long, value_name = "TEXT")]
     subject: Option<String>,
@@ -148,6 +152,10 @@ impl Filters {
         }
         filter = self.tag.into_iter().fold(filter, Filter::tag);
         filter = self.no_tag.into_iter().fold(filter, Filter::without_tag);
+        if let Some(id) = &self.person {
+            let found = store.admin()?.person_report(&Person::new(id))?;
+            filter = filter.among(found.about.iter().map(|grain| grain.address));
+        }
         if let Some(text) = &self.derived_from {
             filter = filter.derived_from(address::resolve(store, text)?);
         }

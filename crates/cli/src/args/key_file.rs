@@ -61,7 +61,7 @@ pub(crate) fn write_key(name: &str, key: &SigningKey) -> Result<(), CliError> {
         .to_pem()
         .map_err(|error| CliError::of(&error).at(name))?;
     let write = || {
-        let mut file = create(Path::new(name))?;
+        let mut file = create_private(Path::new(name))?;
         file.write_all(pem.as_bytes())?;
         file.sync_all()
     };
@@ -92,7 +92,8 @@ fn is_open_to_others(_: &File) -> io::Result<bool> {
     Ok(false)
 }
 
-fn create(path: &Path) -> io::Result<File> {
+/// Creates a new file that only its owner can read; an existing file is an error.
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

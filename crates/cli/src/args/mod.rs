@@ -16,6 +16,6 @@ pub(crate) use authorization::AuthorizationArgs;
 pub(crate) use caller::As;
 pub(crate) use encryption::{SealArgs, UnsealArgs};
 pub(crate) use filters::Filters;
-pub(crate) use key_file::{KeySource, read_key, write_key};
+pub(crate) use key_file::{KeySource, create_private, read_key, write_key};
 pub(crate) use lines::{Line, Lines, display_name, open, read_document};
 pub(crate) use values::{grain_type, time_from};

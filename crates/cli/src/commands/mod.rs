@@ -10,3 +10,4 @@ pub(crate) mod maintenance;
 pub(crate) mod policy;
 pub(crate) mod questions;
 pub(crate) mod signing;
+pub(crate) mod user;

@@ -45,6 +45,9 @@ fn of_store(code: ErrorCode) -> Option<&'static str> {
             "nothing was changed; choose another directory: this one holds another store, or a later \
              or diverged copy of this store"
         }
+        ErrorCode::ScopeIncomplete => {
+            "unlock or erase the sealed person first; a report that may lack something is not made"
+        }
         ErrorCode::LostErasures => {
             "restore from a directory that has the later entries too, or pass --accept-lost-erasures"
         }

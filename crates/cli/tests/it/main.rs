@@ -32,3 +32,4 @@ mod status;
 mod system_calls;
 mod tool;
 mod trust;
+mod user;

@@ -7,7 +7,9 @@
 
 #[cfg(unix)]
 use grainstore_crash::random_planted;
-use grainstore_crash::{Campaign, Sweep, backups, bit_flips, random_ops, seeded_faults};
+use grainstore_crash::{
+    Campaign, Sweep, backups, bit_flips, erase_persons, random_ops, seeded_faults,
+};
 
 #[test]
 fn whatever_a_crash_leaves_the_store_is_a_prefix_of_what_was_written() {
@@ -43,6 +45,14 @@ fn a_backup_that_is_interrupted_leaves_the_earlier_one_or_the_new_one() {
     println!("{report}");
     assert!(report.failures.is_empty(), "{report}");
     assert!(report.states > 300 && report.faults > 200, "{report}");
+}
+
+#[test]
+fn whatever_a_crash_leaves_of_an_erasure_a_person_is_there_whole_or_gone_from_every_file() {
+    let report = erase_persons(0..3 * times());
+    println!("{report}");
+    assert!(report.failures.is_empty(), "{report}");
+    assert!(report.states > 700 && report.doubles > 600, "{report}");
 }
 
 #[test]

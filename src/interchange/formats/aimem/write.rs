@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 
 use crate::codec::{Map, Value};
-use crate::grain::Time;
+use crate::grain::{Time, user_urn};
 use crate::interchange::export::only_one;
 use crate::interchange::model::rfc3339::to_rfc3339;
 use crate::interchange::{Entry, Error, Loss, Place, WriteOptions, Written};
@@ -316,15 +316,7 @@ fn tenant_id(user: &str) -> String {
     if is_tenant(user) {
         return user.to_owned();
     }
-    let mut urn = "urn:grainstore:user:".to_owned();
-    for byte in user.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            urn.push(char::from(byte));
-        } else {
-            urn.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    urn
+    user_urn(user)
 }
 
 fn mixed(code: ErrorCode, what: &str, names: &[String]) -> Error {

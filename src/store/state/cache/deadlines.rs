@@ -45,7 +45,8 @@ impl Deadlines {
 
     pub(super) fn forget(&self, erased: &[EntryId]) {
         let mut known = self.0.lock();
-        known.ends.retain(|(_, row)| !erased.contains(row));
+        let rows: BTreeSet<&EntryId> = erased.iter().collect();
+        known.ends.retain(|(_, row)| !rows.contains(row));
         erased.iter().for_each(|row| known.read.remove(*row));
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn signature_line(signature: &Signature) -> String {
 }
 
 /// Returns the members of `status` in JSON output.
-pub(super) fn status_json(status: &Status) -> Value {
+pub(crate) fn status_json(status: &Status) -> Value {
     json!({
         "current": status.is_current(),
         "superseded_by": status.superseded_by.map(|address| address.to_string()),

@@ -1,0 +1,199 @@
+//! `grainstore user erase`: removes a person's grains from every file of the store.
+//!
+//! The receipt file is created before anything is erased, so that it cannot fail afterwards.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use clap::Args;
+use grainstore::ErrorCode;
+use grainstore::crypto::SigningKey;
+use grainstore::store::{Admin, ErasureScope, PersonErasure};
+use serde_json::json;
+
+use super::receipt::receipt_json;
+use super::report::line;
+use super::user_tool::PersonArgs;
+use crate::args::{AuthorizationArgs, create_private, read_key};
+use crate::error::{CliError, Exit};
+use crate::session::Session;
+
+/// Erase the grains about a person permanently, in one pass over the files
+///
+/// Grains that only mention the person, such as those of other users, stay unless --mentions is
+/// given. If a hold, a retention period or a withdrawn consent keeps a grain, nothing is erased and
+/// the exit code is 3; --except-kept erases the others and lists what was kept and why. Repeated, the
+/// command erases what was stored since. Backups and exports made before keep their copies.
+#[derive(Debug, Args)]
+#[command(after_long_help = r#"Example:
+  grainstore user erase alice --reason "request 17" --authority "the DPO" \
+    --key operator.pem --receipt alice-erased.json --yes"#)]
+pub(super) struct Erase {
+    #[command(flatten)]
+    person: PersonArgs,
+    #[command(flatten)]
+    authorization: AuthorizationArgs,
+    /// Erase grains that mention the person too: of other users, and in other fields
+    #[arg(long)]
+    mentions: bool,
+    /// Erase the others if some grains are kept by a hold, retention or a withdrawn consent
+    #[arg(long)]
+    except_kept: bool,
+    /// List what would be erased and what is kept; erase nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Key file that signs the receipt
+    #[arg(long, value_name = "FILE", requires = "receipt")]
+    key: Option<String>,
+    /// New file for the signed receipt; it alone tells that the erasure was of this person
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "key",
+        conflicts_with = "dry_run"
+    )]
+    receipt: Option<String>,
+    /// Confirm the erasure, which cannot be undone
+    #[arg(long)]
+    yes: bool,
+}
+
+impl Erase {
+    pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        if !self.dry_run && !self.yes {
+            let message = "erasure cannot be undone; pass --yes to confirm, or --dry-run";
+            return Err(CliError::new(ErrorCode::Usage, message).into());
+        }
+        let store = session.open()?;
+        let admin = store.admin()?;
+        if self.dry_run {
+            return self.preview(admin, session);
+        }
+        let key = self.key.as_deref().map(read_key).transpose()?;
+        let file = self.receipt.as_deref().map(create).transpose()?;
+        let scope = ErasureScope {
+            mentions: self.mentions,
+            except_kept: self.except_kept,
+        };
+        let authorization = self.authorization.as_given();
+        let done = match admin.erase_person(&self.person.person(), scope, authorization) {
+            Ok(done) => done,
+            Err(error) => {
+                if let Some(name) = &self.receipt {
+                    drop(std::fs::remove_file(name));
+                }
+                if error.code() == ErrorCode::InvalidationDenied {
+                    self.name_kept(admin, session)?;
+                }
+                return Err(error.into());
+            }
+        };
+        if let (Some(key), Some(file)) = (&key, file) {
+            self.write_receipt(admin, &done, key, file)?;
+        }
+        self.print(&done, session)
+    }
+
+    fn preview(&self, admin: Admin<'_>, session: &mut Session) -> anyhow::Result<Exit> {
+        let report = admin.person_report(&self.person.person())?;
+        let mentions = report.mentions.iter().filter(|_| self.mentions);
+        let chosen = report.about.iter().chain(mentions);
+        let (kept, erased): (Vec<_>, Vec<_>) = chosen.partition(|found| found.kept.is_some());
+        let is_refused = !kept.is_empty() && !self.except_kept;
+        if session.out.is_json() {
+            let erased: Vec<_> = erased.iter().map(|it| it.address.to_string()).collect();
+            let kept = kept.iter().map(|it| {
+                let rule = it.kept.map(grainstore::policy::Rule::name);
+                json!({ "address": it.address.to_string(), "rule": rule })
+            });
+            session.out.json(&json!({
+                "would_erase": erased,
+                "kept": kept.collect::<Vec<_>>(),
+                "mentions": if self.mentions { 0 } else { report.mentions.len() },
+                "would_be_refused": is_refused,
+            }))?;
+        } else {
+            for found in erased.iter().chain(&kept) {
+                session
+                    .out
+                    .line(line(found, report.about.contains(found)))?;
+            }
+            let mentions = report.mentions.len();
+            if !self.mentions && mentions > 0 {
+                session.out.note(mentions_note(mentions));
+            }
+        }
+        Ok(match is_refused {
+            true => Exit::Denied,
+            false => Exit::done_if(!erased.is_empty()),
+        })
+    }
+
+    fn name_kept(&self, admin: Admin<'_>, session: &Session) -> anyhow::Result<()> {
+        let report = admin.person_report(&self.person.person())?;
+        let mentions = report.mentions.iter().filter(|_| self.mentions);
+        for found in report.about.iter().chain(mentions) {
+            if let Some(rule) = found.kept {
+                session.out.note(format!("kept {}: {rule}", found.address));
+            }
+        }
+        session
+            .out
+            .note("nothing was erased; --except-kept erases the others");
+        Ok(())
+    }
+
+    fn write_receipt(
+        &self,
+        admin: Admin<'_>,
+        done: &PersonErasure,
+        key: &SigningKey,
+        mut file: File,
+    ) -> anyhow::Result<()> {
+        let message = admin.erasure_receipt(done, key, &key.did())?;
+        let document = receipt_json(&message)?;
+        let written = writeln!(file, "{document:#}").and_then(|()| file.sync_all());
+        let name = self.receipt.as_deref().unwrap_or_default();
+        Ok(written.map_err(|error| CliError::of(&error).at(name))?)
+    }
+
+    fn print(&self, done: &PersonErasure, session: &mut Session) -> anyhow::Result<Exit> {
+        if session.out.is_json() {
+            let erased: Vec<_> = done.erased.iter().map(ToString::to_string).collect();
+            let kept = done.kept.iter();
+            let kept = kept.map(
+                |(address, rule)| json!({ "address": address.to_string(), "rule": rule.name() }),
+            );
+            session.out.json(&json!({
+                "erased": erased,
+                "kept": kept.collect::<Vec<_>>(),
+                "mentions": done.mentions.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "records": done.records,
+                "entries_blanked": done.blanked,
+            }))?;
+        } else {
+            let (erased, blanked) = (done.erased.len(), done.blanked);
+            let message = format!("erased {erased} grains, in {blanked} entries");
+            session.out.line(message)?;
+            for (address, rule) in &done.kept {
+                session.out.line(format!("kept {address}: {rule}"))?;
+            }
+        }
+        if !done.mentions.is_empty() {
+            session.out.note(mentions_note(done.mentions.len()));
+        }
+        session
+            .out
+            .note("backups and exports made before the erasure keep their copies");
+        Ok(Exit::done_if(done.kept.is_empty()))
+    }
+}
+
+fn mentions_note(count: usize) -> String {
+    format!("{count} grains mention the person and stay; --mentions erases them")
+}
+
+fn create(name: &str) -> Result<File, CliError> {
+    create_private(Path::new(name)).map_err(|error| CliError::of(&error).at(name))
+}

@@ -1,0 +1,105 @@
+//! `grainstore user verify`: the check of a receipt for an erasure, with or without the store.
+
+use clap::Args;
+use grainstore::ErrorCode;
+use grainstore::crypto::{ErasureReceipt, Offline};
+use grainstore::store::Person;
+use serde_json::{Value, json};
+
+use crate::args::read_document;
+use crate::error::{CliError, Exit};
+use crate::hex;
+use crate::session::Session;
+
+/// Verify the receipt of an erasure, without a store
+///
+/// Checks the signature, and that the readable part of the file says the same. The signer is shown;
+/// whether to trust it is up to the reader. Exits with 4 if --person is not the person of the
+/// receipt, or if --in-store finds that it is not of the store.
+#[derive(Debug, Args)]
+pub(super) struct Verify {
+    /// Output of `user erase --receipt`, or - for stdin
+    file: String,
+    /// Check that the receipt is about this person, by one of the identifiers
+    #[arg(long, value_name = "ID")]
+    person: Option<String>,
+    /// Check that the store's ledger has the erasure at the stated place
+    #[arg(long)]
+    in_store: bool,
+}
+
+impl Verify {
+    pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let text = read_document(&self.file)?;
+        let refused = |message: &str| CliError::new(ErrorCode::Corrupt, message).at(&self.file);
+        let document: Value = serde_json::from_str(&text)
+            .map_err(|_| refused("not the output of `user erase --receipt`"))?;
+        let message = document["receipt"].as_str().and_then(hex::decode);
+        let message = message.ok_or_else(|| refused("it has no receipt"))?;
+        if receipt_json(&message)? != document {
+            return Err(refused("the readable part is not what was signed").into());
+        }
+        let (receipt, _) = ErasureReceipt::open(&message, &Offline)?;
+        let mut shown = document;
+        if let Some(members) = shown.as_object_mut() {
+            members.remove("receipt");
+        }
+        let mut is_sound = true;
+        if let Some(id) = &self.person {
+            let names = Person::new(id).ids().iter().any(|id| receipt.names(id));
+            shown["is_of_this_person"] = json!(names);
+            is_sound &= names;
+        }
+        if self.in_store {
+            let agrees = session.open()?.admin()?.agrees_with(&receipt)?;
+            shown["is_of_this_store"] = json!(agrees);
+            is_sound &= agrees;
+        }
+        session.out.json(&shown)?;
+        Ok(Exit::unless_damaged(!is_sound))
+    }
+}
+
+/// Returns a receipt with its readable part, which is derived from the signed message.
+///
+/// # Errors
+/// As [`ErasureReceipt::open`].
+pub(super) fn receipt_json(message: &[u8]) -> anyhow::Result<Value> {
+    let (receipt, signer) = ErasureReceipt::open(message, &Offline)?;
+    let persons: Vec<_> = receipt
+        .persons
+        .iter()
+        .map(|hash| hex::encode(hash))
+        .collect();
+    let kept = receipt.kept.iter();
+    let kept = kept.map(|(address, rule)| json!({ "address": address.to_string(), "rule": rule }));
+    let escrows = receipt.escrows.iter();
+    let escrows = escrows.map(|(name, end)| json!({ "name": name, "until": end.ms() }));
+    let mut document = json!({
+        "receipt": hex::encode(message),
+        "signer": signer.did.as_str(),
+        "store_id": hex::encode(&receipt.store),
+        "nonce": hex::encode(&receipt.nonce),
+        "persons": persons,
+        "time": receipt.time.ms(),
+        "entries": receipt.entries,
+        "head": hex::encode(&receipt.head),
+        "begun": receipt.begun,
+        "erased": receipt.erased,
+        "root": hex::encode(&receipt.root),
+        "entries_blanked": receipt.blanked,
+        "kept": kept.collect::<Vec<_>>(),
+        "mentions": receipt.mentions,
+        "records": receipt.records,
+    });
+    if let Some((before, after)) = receipt.epochs {
+        document["epochs"] = json!([before, after]);
+    }
+    if let Some(check) = &receipt.key_check {
+        document["key_check"] = json!(hex::encode(check));
+    }
+    if !receipt.escrows.is_empty() {
+        document["escrows"] = json!(escrows.collect::<Vec<_>>());
+    }
+    Ok(document)
+}

@@ -1,0 +1,154 @@
+//! `user report`, `user erase`, `user verify`: everything about a person, and nothing of it after.
+
+use serde_json::json;
+
+use crate::command::Home;
+
+const WHY: [&str; 4] = ["--reason", "request 17", "--authority", "the DPO"];
+
+fn of(user: &str, more: &str, at: u64) -> String {
+    format!("{{\"type\":\"event\",\"user_id\":\"{user}\",{more},\"created_at\":{at}}}\n")
+}
+
+/// Returns the addresses of two grains of alice, and of one of bob that mentions her.
+fn filled(home: &Home) -> Vec<String> {
+    let lines = of("alice", r#""content":"the password is swordfish""#, 1)
+        + &of("alice", r#""content":"likes tea""#, 2)
+        + &of("bob", r#""content":"met her","entity_id":"alice""#, 3);
+    home.put(&lines)
+}
+
+fn erase(home: &Home, more: &[&str]) -> crate::command::Ran {
+    home.run(&[&["user", "erase", "alice"][..], &WHY, more].concat())
+}
+
+#[test]
+fn a_report_lists_everything_and_how_it_was_found_and_an_export_writes_the_same_grains() {
+    let home = Home::new();
+    let put = filled(&home);
+    let lines = home
+        .run(&["user", "report", "alice", "--json"])
+        .json_lines();
+    assert_eq!(
+        (&lines[0]["about"], &lines[0]["mentions"]),
+        (&json!(2), &json!(1))
+    );
+    let found: Vec<_> = lines[1..]
+        .iter()
+        .map(|it| it["address"].as_str().unwrap())
+        .collect();
+    assert_eq!(found, put);
+    assert_eq!(lines[1]["found_by"], json!(["user_id"]));
+    assert_eq!(lines[1]["grain"]["content"], "the password is swordfish");
+    assert_eq!(lines[3]["found_by"], json!(["entity_id"]));
+    assert!(
+        lines[3]["grain"].is_null(),
+        "another user's grain is listed alone"
+    );
+    let text = home.ok(&["user", "report", "alice"]);
+    assert!(text.contains("mentions  entity_id"), "{text}");
+    assert_eq!(home.run(&["user", "report", "carol"]).code, 1);
+    for format in ["jsonl", "mg", "omi", "aimem", "pam"] {
+        let args = ["export", "--person", "alice", "--plain", "--format", format];
+        home.ok(&[&args[..], &["-o", "out"]].concat());
+        let bytes = std::fs::read(home.path("out")).unwrap();
+        let has = |word: &str| {
+            bytes
+                .windows(word.len())
+                .any(|part| part == word.as_bytes())
+        };
+        assert!(has("swordfish") && !has("met her"), "{format}");
+        std::fs::remove_file(home.path("out")).unwrap();
+    }
+}
+
+#[test]
+fn an_erasure_is_previewed_confirmed_and_leaves_nothing_in_any_file() {
+    let home = Home::new();
+    let put = filled(&home);
+    let preview = erase(&home, &["--dry-run", "--json"]).json();
+    assert_eq!(preview["would_erase"], json!(put[..2]));
+    assert_eq!(erase(&home, &[]).code, 2, "without --yes");
+    assert_eq!(home.addresses().len(), 3);
+    let ran = erase(&home, &["--yes", "--json"]);
+    let done = ran.json();
+    assert_eq!(done["erased"].as_array().unwrap().len(), 2);
+    assert_eq!(done["mentions"], json!(put[2..]));
+    assert!(ran.stderr.contains("--mentions"), "{ran:?}");
+    assert_eq!(home.addresses(), put[2..]);
+    for folder in ["ledger", "index", "text"] {
+        for file in std::fs::read_dir(home.path("memory.grains").join(folder)).unwrap() {
+            let bytes = std::fs::read(file.unwrap().path()).unwrap();
+            assert!(
+                !bytes.windows(9).any(|part| part == b"swordfish"),
+                "{folder}"
+            );
+        }
+    }
+    assert_eq!(erase(&home, &["--yes", "--mentions"]).code, 0);
+    assert!(home.addresses().is_empty());
+    let again = erase(&home, &["--yes", "--json"]);
+    assert_eq!((again.code, &again.json()["erased"]), (0, &json!([])));
+    assert!(home.ok(&["check"]).contains('0'));
+}
+
+#[test]
+fn what_is_kept_refuses_the_erasure_by_name_unless_it_is_excepted() {
+    let home = Home::new();
+    let put = filled(&home);
+    home.ok(&[&["hold", "place", &put[0]][..], &WHY].concat());
+    assert_eq!(erase(&home, &["--dry-run"]).code, 3);
+    let refused = erase(&home, &["--yes", "--json"]);
+    refused.fails(3, "ERR_INVALIDATION_DENIED", "");
+    assert!(refused.stderr.contains(&put[0]), "{refused:?}");
+    assert_eq!(home.addresses().len(), 3);
+    let done = erase(&home, &["--yes", "--except-kept", "--json"]);
+    assert_eq!(done.code, 1, "partly refused");
+    let kept = json!([{ "address": put[0], "rule": "legal_hold" }]);
+    assert_eq!(done.json()["kept"], kept);
+    assert_eq!(home.run(&["get", &put[1]]).code, 1);
+}
+
+#[test]
+fn a_receipt_is_verified_without_the_store_and_with_it_and_no_edit_passes() {
+    let home = Home::new();
+    filled(&home);
+    home.ok(&["did", "new", "op.pem"]);
+    let receipt = ["--yes", "--key", "op.pem", "--receipt", "receipt.json"];
+    assert_eq!(erase(&home, &receipt).code, 0);
+    let taken = erase(&home, &receipt);
+    assert_eq!(taken.code, 2, "a receipt is never overwritten: {taken:?}");
+    let text = std::fs::read_to_string(home.path("receipt.json")).unwrap();
+    assert!(!text.contains("alice"), "{text}");
+    let verify =
+        |more: &[&str]| home.run(&[&["user", "verify", "receipt.json"][..], more].concat());
+    let shown = verify(&["--person", "alice", "--in-store"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let shown = shown.json();
+    assert_eq!(
+        (&shown["erased"], &shown["is_of_this_store"]),
+        (&json!(2), &json!(true))
+    );
+    assert_eq!(verify(&["--person", "bob"]).code, 4);
+    let other = Home::new();
+    other.put(&of("bob", r#""content":"other""#, 1));
+    other.write("receipt.json", &text);
+    assert_eq!(other.run(&["user", "verify", "receipt.json"]).code, 0);
+    let elsewhere = other.run(&["user", "verify", "receipt.json", "--in-store"]);
+    assert_eq!(elsewhere.code, 4, "{elsewhere:?}");
+    home.write(
+        "receipt.json",
+        text.replace("\"erased\": 2", "\"erased\": 3"),
+    );
+    assert_eq!(verify(&[]).code, 2, "the readable part was edited");
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let digits = document["receipt"].as_str().unwrap();
+    let digit = if digits.as_bytes()[200] == b'0' {
+        '1'
+    } else {
+        '0'
+    };
+    let edited = format!("{}{digit}{}", &digits[..200], &digits[201..]);
+    home.write("receipt.json", text.replace(digits, &edited));
+    assert_eq!(verify(&[]).code, 2, "the message was edited");
+}

@@ -1,0 +1,144 @@
+//! The erasure of a person (GDPR Art. 17, AIMEM 5.2): one frame that begins it, one pass over the
+//! files.
+
+use crate::codec::ContentAddress;
+use crate::grain::Time;
+use crate::ledger::EntryId;
+use crate::policy::Rule;
+use crate::store::erasure::delete::denied;
+use crate::store::governance::recorded;
+use crate::store::records::{Authorization, Frame};
+use crate::store::{Admin, Error};
+
+use super::identity::Person;
+use super::scope::Selection;
+
+/// The extent of the erasure of a person. By default only grains about the person go, and none if
+/// one of them is kept.
+///
+/// ```
+/// use grainstore::store::ErasureScope;
+///
+/// let scope = ErasureScope { mentions: true, ..ErasureScope::default() };
+/// assert!(!scope.except_kept);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ErasureScope {
+    /// Whether grains that only mention the person go too: of other users, and in other fields.
+    pub mentions: bool,
+    /// Whether the others go if holds, retention or consents keep some of the grains.
+    pub except_kept: bool,
+}
+
+/// The result of [`Admin::erase_person`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PersonErasure {
+    /// The person.
+    pub person: Person,
+    /// The erased grains, in the order of their addresses.
+    pub erased: Vec<ContentAddress>,
+    /// The grains that stay, in the order of storage, each with the rule that keeps it.
+    pub kept: Vec<(ContentAddress, Rule)>,
+    /// The grains that mention the person and stay because the scope does not include them.
+    pub mentions: Vec<ContentAddress>,
+    /// The number of entries that name the person and that no erasure removes.
+    pub records: u64,
+    /// The number of entries that were blanked: grains, and entries about them.
+    pub blanked: u64,
+    /// The entries that began the erasure; none if nothing was erased.
+    pub begun: Vec<EntryId>,
+    /// The number of entries of the ledger when it was complete.
+    pub entries: u64,
+    /// The last leaf of the ledger then.
+    pub head: [u8; 32],
+    /// When, by the store's clock.
+    pub time: Time,
+}
+
+impl Admin<'_> {
+    /// Erases a person (GDPR Art. 17): their grains, with every entry, key, word and vector of
+    /// them, are gone from the store's files when this returns, as with [`Admin::delete`]. The grains
+    /// are those that [`Admin::person_report`] lists as `about`.
+    ///
+    /// The ledger records the reason, the authority and tombstones, and not the person. Repeated,
+    /// it erases what was stored since. A crash leaves all or nothing of it, and the next open
+    /// completes it.
+    ///
+    /// ```
+    /// use grainstore::store::{Authorization, ErasureScope, Person};
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let note = store.put(Draft::event("likes tea").user("alice"))?;
+    /// let asked = Authorization { reason: "request 17", authority: "the DPO" };
+    /// let alice = Person::new("alice");
+    /// let done = store.admin()?.erase_person(&alice, ErasureScope::default(), asked)?;
+    /// assert_eq!(done.erased, [note]);
+    /// assert!(store.admin()?.person_report(&alice)?.about.is_empty());
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_INVALIDATION_DENIED` for the first grain that a hold, its retention or its role as
+    /// evidence keeps, unless the scope excepts them; nothing is erased then, and each refusal is
+    /// recorded. `ERR_AUTHORITY` without a reason or an authority; as [`Admin::person_report`].
+    /// Storage errors: from the first entry on the grains are invisible, and the next open
+    /// completes the erasure.
+    pub fn erase_person(
+        self,
+        person: &Person,
+        scope: ErasureScope,
+        authorization: Authorization<'_>,
+    ) -> Result<PersonErasure, Error> {
+        recorded(authorization)?;
+        let inner = self.inner();
+        let mut selection = Selection::of(inner, person)?;
+        // Most of the ledger is read before writers wait.
+        selection.read_on()?;
+        let mut writer = inner.exclusive();
+        inner.resume_erasures_as(&mut writer)?;
+        selection.read_on()?;
+        let snapshot = inner.snapshot();
+        let chosen = selection.finish(&snapshot)?;
+        let mut frame = Frame::default();
+        let (mut targets, mut kept, mut mentions) = (Vec::new(), Vec::new(), Vec::new());
+        for found in &chosen.grains {
+            let (row, address) = (found.row, found.address);
+            if !found.is_about && !scope.mentions {
+                mentions.push(address);
+                continue;
+            }
+            match inner.kept_from_deletion(&snapshot, row, &address, authorization)? {
+                Some(rule) => {
+                    frame.record(&denied(&address, rule))?;
+                    kept.push((address, rule));
+                }
+                None => targets.push((row, address)),
+            }
+        }
+        if let Some((address, rule)) = kept.first().copied().filter(|_| !scope.except_kept) {
+            inner.commit(&mut writer, &frame)?;
+            return Err(Error::Denied { address, rule });
+        }
+        let (begun, blanked) = if targets.is_empty() {
+            inner.commit(&mut writer, &frame)?;
+            (Vec::new(), 0)
+        } else {
+            inner.erase(&mut writer, &snapshot, frame, &targets, authorization)?
+        };
+        let mut erased: Vec<_> = targets.into_iter().map(|(_, address)| address).collect();
+        erased.sort_unstable();
+        Ok(PersonErasure {
+            person: person.clone(),
+            erased,
+            kept,
+            mentions,
+            records: chosen.records.len() as u64,
+            blanked: blanked as u64,
+            begun,
+            entries: inner.ledger().len(),
+            head: inner.ledger().head(),
+            time: inner.entry_time(),
+        })
+    }
+}

@@ -1,0 +1,15 @@
+//! A person's data (GDPR Art. 15 and 17, AIMEM 5.2): one selector, which the report and the erasure
+//! share, so that what is reported is what is erased.
+//!
+//! Grains are compared field by field in the ledger itself, so a field without an index, and an
+//! index that is wrong, hide nothing (revision 1.6, 28.4.4).
+
+mod erase;
+mod identity;
+mod receipt;
+mod report;
+mod scope;
+
+pub use erase::{ErasureScope, PersonErasure};
+pub use identity::Person;
+pub use report::{PersonGrain, PersonReport};

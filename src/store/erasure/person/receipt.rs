@@ -1,0 +1,84 @@
+//! Receipts for erasures of persons: signed by the operator's key, and compared with a ledger.
+
+use crate::code::ErrorCode;
+use crate::crypto::ErasureReceipt;
+#[cfg(feature = "signatures")]
+use crate::crypto::{Did, SigningKey};
+use crate::ledger::EntryId;
+use crate::store::records::Record;
+use crate::store::{Admin, Error};
+
+#[cfg(feature = "signatures")]
+use super::erase::PersonErasure;
+
+impl Admin<'_> {
+    /// Signs a receipt for the erasure of a person, and returns the message, which is for the
+    /// person and the operator. The store keeps no copy: the nonce in it names the person.
+    ///
+    /// # Errors
+    /// `ERR_KEY`; `ERR_NO_RANDOMNESS`.
+    #[cfg(feature = "signatures")]
+    pub fn erasure_receipt(
+        self,
+        erasure: &PersonErasure,
+        key: &SigningKey,
+        did: &Did,
+    ) -> Result<Vec<u8>, Error> {
+        let inner = self.inner();
+        let mut nonce = [0; 32];
+        inner.random().fill(&mut nonce)?;
+        let ids = erasure.person.ids().iter();
+        let kept = erasure.kept.iter();
+        let receipt = ErasureReceipt {
+            store: inner.store_id(),
+            nonce,
+            persons: ids
+                .map(|id| ErasureReceipt::commitment(&nonce, id))
+                .collect(),
+            time: erasure.time,
+            entries: erasure.entries,
+            head: erasure.head,
+            begun: erasure.begun.iter().map(|row| row.get()).collect(),
+            erased: erasure.erased.len() as u64,
+            root: ErasureReceipt::root_of(&erasure.erased),
+            blanked: erasure.blanked,
+            kept: kept
+                .map(|(address, rule)| (*address, rule.name().to_owned()))
+                .collect(),
+            mentions: erasure.mentions.len() as u64,
+            records: erasure.records,
+            epochs: None,
+            key_check: None,
+            escrows: Vec::new(),
+        };
+        Ok(receipt.sign(key, did)?)
+    }
+
+    /// Returns whether a receipt is of this store, whose ledger begins with the entries that the
+    /// receipt states, the erasures among them. Every byte of the ledger is read and verified.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`.
+    pub fn agrees_with(self, receipt: &ErasureReceipt) -> Result<bool, Error> {
+        let inner = self.inner();
+        let found = inner.ledger().verify_at(&[receipt.entries])?;
+        let mut heads = found.tree_heads.iter();
+        let is_same = receipt.store == inner.store_id()
+            && found.findings.is_empty()
+            && heads.any(|at| at.entries == receipt.entries && at.head == receipt.head);
+        if !is_same {
+            return Ok(false);
+        }
+        for row in receipt.begun.iter().copied().map(EntryId::new) {
+            if row.get() >= receipt.entries {
+                return Ok(false);
+            }
+            match inner.record_at(row) {
+                Ok(Record::Erasing(_)) => {}
+                Err(error) if error.code() != ErrorCode::Erased => return Err(error),
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+}
