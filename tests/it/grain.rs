@@ -273,7 +273,7 @@ fn what_is_odd_but_valid_is_a_warning() {
                 .set("observation_mode", "reflective")
                 .created_at(now)
         ),
-        ["observation_scope"]
+        ["observation_scope", "derived_from"]
     );
     assert_eq!(
         warned(

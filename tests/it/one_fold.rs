@@ -282,7 +282,8 @@ fn open(disk: &MemoryDisk, clock: &Arc<TestClock>) -> Store {
 }
 
 fn follow(disk: &MemoryDisk, clock: &Arc<TestClock>) -> Store {
-    Store::open_read_only_on(Arc::new(disk.clone()), options(clock)).unwrap()
+    let disk: Arc<dyn grainstore::ledger::Disk> = Arc::new(disk.clone());
+    Store::open_read_only_on(&disk, options(clock)).unwrap()
 }
 
 fn consent(n: u8, prior: &str) -> String {

@@ -42,8 +42,7 @@ pub(crate) struct Cli {
         display_order = 100
     )]
     store: PathBuf,
-    /// Longest wait for another process that has the store open to write; commands that only read
-    /// do not wait
+    /// Longest wait of a change for another process
     #[arg(
         long,
         global = true,

@@ -162,6 +162,12 @@ impl Session {
             let message = format!("note: no search until the text index can be built: {reason}");
             self.out.note(message);
         }
+        for row in &opened.damaged {
+            self.out.note(format!(
+                "note: the grain of ledger entry {row} is damaged and left out; `check --deep` says \
+                 more, and a backup may hold it"
+            ));
+        }
         if let Some(reason) = &opened.erasure_waits {
             self.out.note(format!("note: an erasure waits: {reason}"));
         }

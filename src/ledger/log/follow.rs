@@ -26,6 +26,10 @@ impl Ledger {
     ///
     /// # Errors
     /// As [`Ledger::open`].
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "called in the place of `Ledger::open`"
+    )]
     pub(crate) fn open_to_follow(
         disk: Arc<dyn Disk>,
         store_id: StoreId,

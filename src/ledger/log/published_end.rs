@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(from_bytes(&bytes, &StoreId::new([8; 16])), None);
         for bit in 0..LEN * 8 {
             let mut flipped = bytes;
-            flipped[bit / 8] ^= 1 << (bit % 8);
+            *flipped.get_mut(bit / 8).unwrap() ^= 1 << (bit % 8);
             assert_eq!(from_bytes(&flipped, &store_id), None, "bit {bit}");
         }
     }

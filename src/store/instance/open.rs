@@ -106,9 +106,10 @@ impl Store {
     pub fn open_read_only(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
         let path = path.as_ref();
         prepare_folder(path, Create::Never)?;
-        let disk = Arc::new(FileDisk::new(path));
+        let disk = FileDisk::new(path);
         refuse_planted(&disk, path)?;
-        Self::follow_on(disk, path, options)
+        let disk: Arc<dyn Disk> = Arc::new(disk);
+        Self::follow_on(&disk, path, options)
     }
 
     /// Opens a store on a disk of the caller's for reading, as [`Store::open_read_only`].
@@ -116,25 +117,25 @@ impl Store {
     /// # Errors
     /// As [`Store::open_read_only`].
     #[doc(hidden)]
-    pub fn open_read_only_on(disk: Arc<dyn Disk>, options: Options) -> Result<Self, Error> {
+    pub fn open_read_only_on(disk: &Arc<dyn Disk>, options: Options) -> Result<Self, Error> {
         Self::follow_on(disk, Path::new("memory"), options)
     }
 
-    fn follow_on(below: Arc<dyn Disk>, path: &Path, options: Options) -> Result<Self, Error> {
-        let manifest = Manifest::read(&*below, path)?.ok_or_else(|| no_manifest(path))?;
+    fn follow_on(below: &Arc<dyn Disk>, path: &Path, options: Options) -> Result<Self, Error> {
+        let manifest = Manifest::read(&**below, path)?.ok_or_else(|| no_manifest(path))?;
         let mut options = options;
         options.accesses = None;
         let mut attempts = ATTEMPTS;
         loop {
-            let before = derived_files(&*below);
-            let store = follow_once(&below, &manifest, &options);
+            let before = derived_files(&**below);
+            let store = follow_once(below, &manifest, &options);
             attempts -= 1;
             let is_doubtful = store.as_ref().map_or(true, |store| {
                 let found = store.recovery_report();
                 found.index_rebuilt.is_some() || found.text_rebuilt.is_some()
             });
             // The writer may have replaced files between the reading of their list and of them.
-            if !is_doubtful || attempts == 0 || derived_files(&*below) == before {
+            if !is_doubtful || attempts == 0 || derived_files(&**below) == before {
                 return store;
             }
         }
@@ -163,36 +164,11 @@ impl Store {
         };
         let (manifest, index, ledger) = match found {
             Some(manifest) => {
-                manifest.settle(&*disk)?;
-                let (index, mut known) = open_index(&disk, &manifest, &options, &mut recovery)?;
-                // An index that is deleted next is asked only for the number of entries, not for
-                // their locations.
-                if is_repair {
-                    known = Known::default();
-                }
-                let open = Ledger::open_past_damaged_grains;
-                let ledger = open_ledger(
-                    open,
-                    &disk,
-                    &manifest,
-                    &index,
-                    known,
-                    &options,
-                    &mut recovery,
-                )?;
-                if is_repair {
-                    forget_derived(&*disk, &index, &mut recovery)?;
-                }
+                let (index, ledger) =
+                    open_files(&disk, &manifest, &options, is_repair, &mut recovery)?;
                 (manifest, index, ledger)
             }
-            None => {
-                let manifest = Manifest::new(&*options.random, options.clock.now())?;
-                let ledger = options.ledger.clone();
-                let ledger = Ledger::create(Arc::clone(&disk), manifest.store_id, ledger)?;
-                manifest.write(&*disk)?;
-                let (index, _) = open_index(&disk, &manifest, &options, &mut recovery)?;
-                (manifest, index, ledger)
-            }
+            None => create_files(&disk, &options, &mut recovery)?,
         };
         let ledger = Arc::new(ledger);
         let text = TextView::open(&disk, &ledger, &options, &mut recovery);
@@ -229,6 +205,43 @@ impl Store {
         recovery.erasure_waits = waits.map(|error| error.to_string());
         Ok(Self::owner(inner))
     }
+}
+
+/// Opens index and ledger of a store that exists.
+fn open_files(
+    disk: &Arc<dyn Disk>,
+    manifest: &Manifest,
+    options: &Options,
+    is_repair: bool,
+    recovery: &mut RecoveryReport,
+) -> Result<(Index, Ledger), Error> {
+    manifest.settle(&**disk)?;
+    let (index, mut known) = open_index(disk, manifest, options, recovery)?;
+    // An index that is deleted next is asked only for the number of entries, not for their
+    // locations.
+    if is_repair {
+        known = Known::default();
+    }
+    let open = Ledger::open_past_damaged_grains;
+    let ledger = open_ledger(open, disk, manifest, &index, known, options, recovery)?;
+    if is_repair {
+        forget_derived(&**disk, &index, recovery)?;
+    }
+    Ok((index, ledger))
+}
+
+/// Creates the files of a new store.
+fn create_files(
+    disk: &Arc<dyn Disk>,
+    options: &Options,
+    recovery: &mut RecoveryReport,
+) -> Result<(Manifest, Index, Ledger), Error> {
+    let manifest = Manifest::new(&*options.random, options.clock.now())?;
+    let ledger = options.ledger.clone();
+    let ledger = Ledger::create(Arc::clone(disk), manifest.store_id, ledger)?;
+    manifest.write(&**disk)?;
+    let (index, _) = open_index(disk, &manifest, options, recovery)?;
+    Ok((manifest, index, ledger))
 }
 
 /// Takes the lock of the store, and waits for a process that has it.

@@ -103,6 +103,12 @@ impl Maintenance<'_> {
                 .ledger()
                 .verify_structure(inner.index().ledger_position())?,
         );
+        if report.findings.is_empty() {
+            for row in inner.damaged() {
+                let message = format!("entry {row}: the grain's bytes are damaged");
+                report.find("ledger-damaged", Severity::Damage, message);
+            }
+        }
         inner.check_files(&mut report)?;
         Ok(report)
     }

@@ -124,7 +124,7 @@ fn a_repair_says_what_it_did_and_a_compaction_what_it_saved() {
 }
 
 #[test]
-fn a_repair_never_touches_a_damaged_ledger() {
+fn a_repair_rebuilds_the_rest_and_never_touches_a_damaged_ledger() {
     let home = filled();
     let path = home.path("memory.grains/ledger/0000000000000001.seg");
     let mut bytes = fs::read(&path).unwrap();
@@ -132,7 +132,9 @@ fn a_repair_never_touches_a_damaged_ledger() {
     fs::write(&path, &bytes).unwrap();
     let ran = home.run(&["--json", "check", "--repair"]);
     assert_eq!(ran.code, 4, "{ran:?}");
-    assert_eq!(ran.json()["repaired"], false);
+    assert_eq!(ran.json()["repaired"], true);
+    assert_eq!(ran.json()["grains"], 2);
+    assert!(ran.stderr.contains("ledger entry 0 is damaged"), "{ran:?}");
     assert_eq!(ran.json()["findings"][0]["id"], "ledger-damaged");
     assert_eq!(fs::read(&path).unwrap(), bytes);
 }
