@@ -131,7 +131,7 @@ codes! {
         FormatUnknown "ERR_FORMAT_UNKNOWN" "a file of no known format"
         Recipient "ERR_RECIPIENT" "a recipient that an encrypted file cannot have"
         Identity "ERR_IDENTITY" "a file that holds no identity for decryption"
-        Sealed "ERR_SEALED" "an encrypted file that nothing given opens"
+        Sealed "ERR_SEALED" "an encrypted file or a sealed value that nothing given opens"
     }
 
     /// `.mg` archives (OMS 11).
