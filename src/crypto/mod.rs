@@ -16,7 +16,7 @@ mod key;
 mod random;
 mod resolver;
 #[cfg(feature = "sealing")]
-pub(crate) mod seal;
+mod seal;
 #[cfg(feature = "signatures")]
 mod sign;
 mod sign1;
@@ -46,9 +46,9 @@ pub(crate) use tombstone::TombstoneKey;
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
 #[cfg(feature = "sealing")]
 #[doc(hidden)]
-pub use seal::{
-    BlindKey, Context, KeySource, MasterKey, PassphraseParams, Purpose, SealingKey, Secret,
-};
+pub use seal::{BlindKey, Context, KeySource, MasterKey, Purpose, SealingKey, Secret};
+#[cfg(feature = "sealing")]
+pub(crate) use seal::{PassphraseParams, scrub_stack};
 #[cfg(feature = "signatures")]
 #[doc(hidden)]
 pub use sign::Payload;

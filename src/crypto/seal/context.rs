@@ -1,4 +1,4 @@
-//! What a sealed value is and where it belongs: bound to its bytes as associated data.
+//! The kind and the place of a sealed value, bound to its bytes as associated data.
 //!
 //! A value that is moved to another store, person, generation, purpose or row does not open there
 //! (threat T24).

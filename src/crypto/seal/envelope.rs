@@ -83,6 +83,26 @@ impl SealingKey {
         Some(u32::from_be_bytes(bytes.try_into().ok()?))
     }
 
+    /// Returns whether the key has sealed an envelope, wherever that belongs.
+    pub fn has_sealed(&self, envelope: &[u8]) -> bool {
+        self.message(envelope).is_some()
+    }
+
+    /// Returns the keys of the message in an envelope.
+    fn message(&self, envelope: &[u8]) -> Option<MessageKeys> {
+        let (magic, rest) = envelope.split_at_checked(MAGIC.len())?;
+        let (suite, rest) = rest.split_first()?;
+        let (_, rest) = rest.split_at_checked(SALT_AT - GENERATION_AT)?;
+        let (salt, rest) = rest.split_at_checked(SALT_LEN)?;
+        let (commitment, _) = rest.split_at_checked(HEADER_LEN - COMMIT_AT)?;
+        if magic != MAGIC || *suite != SUITE {
+            return None;
+        }
+        let message = MessageKeys::derive(&self.seal, salt);
+        // The commitment comes first: AES-GCM alone would open under a key made for it.
+        bool::from(message.commitment().ct_eq(commitment)).then_some(message)
+    }
+
     pub(super) fn seal_padded(
         &self,
         entropy: &[u8; 32],
@@ -120,20 +140,11 @@ impl SealingKey {
         associated: &[u8],
         envelope: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let (header, body) = envelope.split_at_checked(HEADER_LEN).ok_or(Error::Sealed)?;
-        let (start, rest) = header.split_at(SALT_AT);
-        let (salt, commitment) = rest.split_at(SALT_LEN);
-        let mut expected = Vec::from(&MAGIC[..]);
-        expected.push(SUITE);
-        expected.extend_from_slice(&generation.to_be_bytes());
-        if start != expected {
+        if Self::generation(envelope) != Some(generation) {
             return Err(Error::Sealed);
         }
-        let message = MessageKeys::derive(&self.seal, salt);
-        // The commitment comes first: AES-GCM alone would open under a key made for it.
-        if !bool::from(message.commitment().ct_eq(commitment)) {
-            return Err(Error::Sealed);
-        }
+        let message = self.message(envelope).ok_or(Error::Sealed)?;
+        let (_, body) = envelope.split_at_checked(HEADER_LEN).ok_or(Error::Sealed)?;
         let end = body.len().checked_sub(TAG_LEN).ok_or(Error::Sealed)?;
         let (sealed, tag) = body.split_at(end);
         let tag: [u8; TAG_LEN] = tag.try_into().map_err(|_| Error::Sealed)?;

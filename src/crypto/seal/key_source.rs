@@ -31,7 +31,7 @@ pub enum KeySource {
 
 impl KeySource {
     /// Returns whether the key is derived with parameters that the vault keeps.
-    pub const fn is_passphrase(&self) -> bool {
+    pub(crate) const fn is_passphrase(&self) -> bool {
         matches!(self, Self::Passphrase(_))
     }
 
@@ -39,7 +39,7 @@ impl KeySource {
     ///
     /// # Errors
     /// `ERR_KEY` if the source holds no key, or is of another sort than the vault's.
-    pub fn master_key(&self, params: Option<&PassphraseParams>) -> Result<MasterKey, Error> {
+    pub(crate) fn master_key(&self, params: Option<&PassphraseParams>) -> Result<MasterKey, Error> {
         let secret = match self {
             Self::File(path) => read(path)?,
             Self::Environment(name) => parse(variable(name)?.as_bytes())?,

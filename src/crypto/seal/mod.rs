@@ -22,5 +22,6 @@ pub use context::{Context, Purpose};
 pub use envelope::SealingKey;
 pub use key_source::KeySource;
 pub use master::MasterKey;
-pub use passphrase::PassphraseParams;
+pub(crate) use passphrase::PassphraseParams;
 pub use secret::Secret;
+pub(crate) use secret::scrub_stack;

@@ -8,15 +8,15 @@ use super::secret::Secret;
 
 /// The parameters of argon2id, kept beside what the key protects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PassphraseParams {
+pub(crate) struct PassphraseParams {
     /// Memory, in KiB.
-    pub memory_kib: u32,
+    pub(crate) memory_kib: u32,
     /// Passes over the memory.
-    pub passes: u32,
+    pub(crate) passes: u32,
     /// Lanes.
-    pub lanes: u32,
+    pub(crate) lanes: u32,
     /// Random bytes of this store.
-    pub salt: [u8; 16],
+    pub(crate) salt: [u8; 16],
 }
 
 impl PassphraseParams {
@@ -24,7 +24,7 @@ impl PassphraseParams {
     ///
     /// # Errors
     /// `ERR_NO_RANDOMNESS`.
-    pub fn draw(random: &dyn Random) -> Result<Self, Error> {
+    pub(crate) fn draw(random: &dyn Random) -> Result<Self, Error> {
         let mut salt = [0; 16];
         random.fill(&mut salt)?;
         Ok(Self {
@@ -40,7 +40,7 @@ impl PassphraseParams {
     /// # Errors
     /// `ERR_KEY` for an empty passphrase, and for parameters that no vault has: damaged ones could
     /// ask for all memory.
-    pub fn derive(&self, passphrase: &[u8]) -> Result<Secret, Error> {
+    pub(crate) fn derive(&self, passphrase: &[u8]) -> Result<Secret, Error> {
         let reason = "parameters of a passphrase that no vault has";
         let is_plausible = self.memory_kib <= MEMORY_KIB_MAX
             && self.passes <= PASSES_MAX

@@ -7,6 +7,8 @@ use zeroize::Zeroize;
 
 use crate::crypto::{Error, Random};
 
+use super::derive;
+
 /// The length of every key, in bytes.
 pub(super) const KEY_LEN: usize = 32;
 
@@ -53,6 +55,11 @@ impl Secret {
         self.0.as_slice().ct_eq(other.0.as_slice()).into()
     }
 
+    /// Returns a value that this key alone has, which does not reveal it.
+    pub fn check_value(&self) -> [u8; 32] {
+        derive::mac(self, &[b"kcv"])
+    }
+
     fn zeros() -> Self {
         Self(Box::new([0; KEY_LEN]))
     }
@@ -69,3 +76,14 @@ impl fmt::Debug for Secret {
         f.write_str("Secret")
     }
 }
+
+/// Overwrites the stack below the caller: ciphers and hashes leave blocks of what they handled there.
+#[inline(never)]
+pub(crate) fn scrub_stack() {
+    let mut below = [0_u8; STACK_BYTES];
+    below.zeroize();
+    std::hint::black_box(&below);
+}
+
+/// Deeper than the calls of a cipher reach.
+const STACK_BYTES: usize = 32 << 10;
