@@ -88,7 +88,6 @@ const ADVISORIES: &[(&str, Option<[u64; 3]>, &str)] = &[
         "RUSTSEC-2025-0024: double free",
     ),
     (
-        "ctr",
         "curve25519-dalek",
         Some([4, 1, 3]),
         "RUSTSEC-2024-0344: timing",
