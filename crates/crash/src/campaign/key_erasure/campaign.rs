@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use grainstore::vault::Vault;
 
 use crate::campaign::crash::{Crash, Story};
-use crate::campaign::crash_states::{each_crash, is_word, story};
+use crate::campaign::crash_states::{each_crash, story};
 use crate::disk::image::Image;
 use crate::disk::op::Op;
 use crate::disk::sim_disk::SimDisk;
@@ -200,7 +200,7 @@ impl KeyErasure {
 /// Returns the states that may be there, first the one that is acknowledged.
 fn allowed(log: &[Op]) -> Vec<usize> {
     let mut allowed = vec![0];
-    for op in log.iter().filter(|op| is_word(op)) {
+    for op in log.iter().filter(|op| op.is_word()) {
         match op {
             Op::Ack(state) => allowed = vec![*state],
             Op::Try(state) => allowed.push(*state),
