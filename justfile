@@ -55,6 +55,10 @@ crash states="200000" jobs="2":
     nice -n 10 "$run" operations seeds=1..1001 operations=1000
     nice -n 10 "$run" states states={{states}} jobs={{jobs}}
 
+# Vaults that crash while they erase keys, attacked with the master key and every file
+key-erasure states="3000":
+    cargo run --quiet --release --package grainstore-crash -- key-erasure states={{states}}
+
 # Every bit of a small store, flipped
 bit-flips:
     cargo run --quiet --release --package grainstore-crash -- bit-flips folder=/dev/shm

@@ -110,6 +110,10 @@ codes! {
         StorageReadOnly "ERR_STORAGE_READ_ONLY" "a directory that may only be read"
         IndexDamaged "ERR_INDEX_DAMAGED" "an index file that is not what was written"
         Text "ERR_TEXT" "a text index that is off, or whose library failed"
+        MasterKey "ERR_MASTER_KEY" "a master key that is not the one of the store"
+        RootMissing "ERR_ROOT_MISSING" "a vault without the root that opens it"
+        UserUnknown "ERR_USER_UNKNOWN" "a user who has no key"
+        UserExists "ERR_USER_EXISTS" "a user who has a key already"
         BackupDiverged "ERR_BACKUP_DIVERGED" "a backup of another store or of another history"
         ScopeIncomplete "ERR_SCOPE_INCOMPLETE" "entries that may name a person and cannot be read"
         LostErasures "ERR_LOST_ERASURES" "a restore that could bring back what was erased"
@@ -132,7 +136,7 @@ codes! {
         FormatUnknown "ERR_FORMAT_UNKNOWN" "a file of no known format"
         Recipient "ERR_RECIPIENT" "a recipient that an encrypted file cannot have"
         Identity "ERR_IDENTITY" "a file that holds no identity for decryption"
-        Sealed "ERR_SEALED" "an encrypted file that nothing given opens"
+        Sealed "ERR_SEALED" "an encrypted file or a sealed value that nothing given opens"
     }
 
     /// `.mg` archives (OMS 11).

@@ -17,6 +17,9 @@ pub mod policy;
 pub mod interchange;
 pub mod render;
 pub mod ledger;
+#[cfg(feature = "sealing")]
+#[doc(hidden)]
+pub mod vault;
 pub mod index;
 #[cfg(feature = "text")]
 pub mod text;

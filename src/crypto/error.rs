@@ -77,6 +77,16 @@ pub enum Error {
     /// (OMS 9.2).
     #[error("the signed flag of the blob does not say whether a signature is around it")]
     SignedMismatch,
+    /// A sealed value that does not open: under another key, in another place, or damaged. They are
+    /// one error, so that none of them can be told by trying.
+    #[error("a sealed value does not open: the key is another one, or the bytes are damaged")]
+    Sealed,
+    /// A source that gives no master key.
+    #[error("no master key: {reason}")]
+    KeySource {
+        /// Why, in words.
+        reason: String,
+    },
     /// The inner bytes are no blob.
     #[error(transparent)]
     Codec(#[from] codec::Error),
@@ -91,7 +101,8 @@ impl Error {
         match self {
             Self::NoRandomness { .. } => ErrorCode::NoRandomness,
             Self::Did { .. } => ErrorCode::Did,
-            Self::Key { .. } => ErrorCode::Key,
+            Self::Key { .. } | Self::KeySource { .. } => ErrorCode::Key,
+            Self::Sealed => ErrorCode::Sealed,
             Self::Malformed { .. } | Self::Envelope { .. } => ErrorCode::Corrupt,
             Self::Unsupported { .. } => ErrorCode::Unsupported,
             Self::Signature | Self::WrongKey { .. } => ErrorCode::Signature,

@@ -1,4 +1,4 @@
-//! Randomness, identities, keys and signatures (OMS 9, 12.1, 20.1, 22.4, 23.2); later sealing.
+//! Randomness, identities, keys, signatures (OMS 9, 12.1, 20.1, 22.4, 23.2) and sealing (20.2, 20.3).
 //!
 //! A signature here says who made it and nothing more: whether that signer may do what was asked
 //! is for the policy to decide. Nothing in this room touches a network; who wants `did:web` hands
@@ -17,6 +17,8 @@ mod item;
 mod key;
 mod random;
 mod resolver;
+#[cfg(feature = "sealing")]
+mod seal;
 #[cfg(feature = "signatures")]
 mod sign;
 mod sign1;
@@ -46,6 +48,11 @@ pub use timestamp::Timestamp;
 pub(crate) use tombstone::TombstoneKey;
 
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
+#[cfg(feature = "sealing")]
+#[doc(hidden)]
+pub use seal::{BlindKey, Context, KeySource, MasterKey, Purpose, SealingKey, Secret};
+#[cfg(feature = "sealing")]
+pub(crate) use seal::{PassphraseParams, scrub_stack};
 #[cfg(feature = "signatures")]
 #[doc(hidden)]
 pub use sign::Payload;

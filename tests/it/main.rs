@@ -53,6 +53,8 @@ mod suites;
 mod text;
 mod tidy;
 mod timestamp;
+#[cfg(feature = "sealing")]
+mod vault;
 mod vectors;
 mod vouched;
 mod whole;

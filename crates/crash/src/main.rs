@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use grainstore_crash::{
-    Arguments, Campaign, STEPS, Sweep, bit_flips, random_ops, seeded_faults, store_ops,
+    Arguments, Campaign, KeyErasure, STEPS, Sweep, bit_flips, key_erasure_faults, random_ops,
+    seeded_faults, store_ops,
 };
 
 fn main() -> ExitCode {
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
         "states" => states(&arguments),
         "faults" => faults(&arguments),
         "seeded-faults" => find_seeded(&arguments),
+        "key-erasure" => key_erasure(&arguments),
         "bit-flips" => flip(&arguments),
         "operations" => operations(&arguments),
         "replay" => arguments.replay().map(|told| {
@@ -75,6 +77,20 @@ fn find_seeded(arguments: &Arguments) -> Result<bool, String> {
         .all(|one| one.states.is_some()))
 }
 
+fn key_erasure(arguments: &Arguments) -> Result<bool, String> {
+    let campaign = KeyErasure {
+        seed: arguments.get("seed", 1)?,
+        steps: arguments.get("steps", 12)?,
+        states_max: arguments.get("states", 3_000)?,
+        every: arguments.get("every", 7)?,
+        planted: arguments.get("planted", false)?,
+    };
+    let report = campaign.run();
+    println!("{report}");
+    println!("{} failed operations of an erasure", key_erasure_faults(1)?);
+    Ok(report.failures.is_empty())
+}
+
 fn flip(arguments: &Arguments) -> Result<bool, String> {
     let folder: PathBuf = arguments.get("folder", std::env::temp_dir())?;
     let folder = folder.join(format!("grainstore-flips-{}", std::process::id()));
@@ -112,6 +128,7 @@ usage: grainstore-crash COMMAND [NAME=VALUE]...
   states         states=20000 seeds=1..N steps=20 second=25 jobs=2   crash after every operation
   faults         seeds=1..4 steps=10 every=1                         every operation fails
   seeded-faults  states=20000                                        faults that must be found
+  key-erasure    states=3000 seed=1 steps=12 every=7 planted=false   keys that were destroyed
   bit-flips      seed=1 every=1 folder=/tmp                          every bit of a small store
   operations     seeds=1..201 operations=500 | input=FILE            against a plain map
   replay         what a failure printed";

@@ -6,6 +6,7 @@ use super::imports::without_comments;
 const OWNERS: &[(&str, &str)] = &[
     ("aes_gcm", "crypto"),
     ("age", "interchange"),
+    ("argon2", "crypto"),
     ("bs58", "crypto"),
     ("ciborium", "codec"),
     ("coset", "crypto"),
@@ -22,6 +23,7 @@ const OWNERS: &[(&str, &str)] = &[
     ("levenshtein_automata", "text"),
     ("lz4_flex", "codec"),
     ("p256", "crypto"),
+    ("redb", "vault"),
     ("rmp", "codec"),
     ("roaring", "index"),
     ("serde_json_canonicalizer", "codec"),

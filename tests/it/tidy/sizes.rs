@@ -13,7 +13,7 @@ const FOLDER_MAX: usize = 15;
 const FOLDERS_TOO_FULL: usize = 0;
 
 const DOCUMENTED_TYPES_MAX: usize = 167;
-const INTERNAL_TYPES_MAX: usize = 75;
+const INTERNAL_TYPES_MAX: usize = 91;
 
 const STORE_METHODS_MAX: usize = 47;
 

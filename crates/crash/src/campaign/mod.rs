@@ -11,3 +11,4 @@ pub(crate) mod seeded_faults;
 pub(crate) mod bit_flips;
 #[cfg(unix)]
 pub(crate) mod planted;
+pub(crate) mod key_erasure;

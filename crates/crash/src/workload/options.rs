@@ -58,6 +58,7 @@ impl Clock for Ticks {
     }
 }
 
+/// Randomness that the seed decides.
 #[derive(Debug)]
 pub(crate) struct Seeded(Mutex<Random>);
 

@@ -8,7 +8,8 @@
 #[cfg(unix)]
 use grainstore_crash::random_planted;
 use grainstore_crash::{
-    Campaign, Sweep, backups, bit_flips, erase_persons, random_ops, seeded_faults,
+    Campaign, KeyErasure, Sweep, backups, bit_flips, erase_persons, key_erasure_faults, random_ops,
+    seeded_faults,
 };
 
 #[test]
@@ -24,6 +25,31 @@ fn whatever_a_crash_leaves_the_store_is_a_prefix_of_what_was_written() {
     println!("{report}");
     assert!(report.failures.is_empty(), "{report}");
     assert!(report.states >= 700 && report.doubles > 100, "{report}");
+}
+
+#[test]
+fn the_master_key_and_every_byte_of_every_file_give_no_erased_key_away() {
+    let report = KeyErasure::default().run();
+    println!("{report}");
+    assert!(report.failures.is_empty(), "{report}");
+    assert!(report.states >= 300 && report.doubles > 50, "{report}");
+}
+
+#[test]
+fn the_attacker_recovers_erased_keys_whose_root_is_never_destroyed() {
+    let campaign = KeyErasure {
+        planted: true,
+        ..KeyErasure::default()
+    };
+    let report = campaign.run();
+    assert!(report.leaks > 0, "{report}");
+}
+
+#[test]
+fn whatever_operation_of_an_erasure_fails_repeating_it_completes_it() {
+    let runs = key_erasure_faults(5).unwrap();
+    println!("{runs} failed operations");
+    assert!(runs >= 36, "{runs}");
 }
 
 #[test]

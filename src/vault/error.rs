@@ -1,0 +1,142 @@
+//! The errors of the vault. None contains a key or a user id.
+
+use std::io;
+
+use crate::code::ErrorCode;
+use crate::crypto;
+use crate::ledger;
+
+/// An error of the vault.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No randomness, or no key in its source.
+    #[error(transparent)]
+    Crypto(#[from] crypto::Error),
+    /// A file operation outside the database.
+    #[error(transparent)]
+    Disk(#[from] ledger::Error),
+    /// A master key that is not the one of the store. The vault itself is sound.
+    #[error("the master key is not the one of this store")]
+    MasterKey,
+    /// The database is there, and the root that opens it is not.
+    #[error(
+        "the root of epoch {epoch} is missing: restore the vault's root file from where it is kept \
+         (no backup of the store has it); without it no sealed grain can be read"
+    )]
+    RootMissing {
+        /// The epoch whose root opens the database.
+        epoch: u64,
+    },
+    /// The root is there, and the database that it opens is not.
+    #[error(
+        "vault/vault.redb is missing beside its root: restore it; it is in no backup of the store"
+    )]
+    DatabaseMissing,
+    /// A file that is not what was written.
+    #[error("the vault is damaged: {reason}")]
+    Damaged {
+        /// The fault.
+        reason: &'static str,
+    },
+    /// The database failed.
+    #[error("the vault's database failed: {source}")]
+    Database {
+        /// The error of the database.
+        source: Box<redb::Error>,
+    },
+    /// The root's keeper failed: a KMS, a keychain.
+    #[error("the keeper of the vault's root failed: {reason}")]
+    Keeper {
+        /// Why, in words.
+        reason: String,
+    },
+    /// A vault is there already.
+    #[error("the store has a vault already")]
+    Exists,
+    /// No person of this id has a key.
+    #[error("no such user")]
+    UnknownUser,
+    /// A person of this id has a key already.
+    #[error("the user has a key already")]
+    UserExists,
+}
+
+impl Error {
+    /// Returns the code.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Crypto(source) => source.code(),
+            Self::Disk(source) => source.code(),
+            Self::MasterKey => ErrorCode::MasterKey,
+            Self::RootMissing { .. } => ErrorCode::RootMissing,
+            Self::DatabaseMissing | Self::Damaged { .. } => ErrorCode::StorageDamaged,
+            Self::Database { source } => match &**source {
+                redb::Error::Io(error) if is_full(error) => ErrorCode::StorageFull,
+                // redb reports a file that is not its own so.
+                redb::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    ErrorCode::StorageDamaged
+                }
+                redb::Error::Corrupted(_) | redb::Error::UpgradeRequired(_) => {
+                    ErrorCode::StorageDamaged
+                }
+                _ => ErrorCode::StorageIo,
+            },
+            Self::Keeper { .. } => ErrorCode::StorageIo,
+            Self::Exists => ErrorCode::StoreExists,
+            Self::UnknownUser => ErrorCode::UserUnknown,
+            Self::UserExists => ErrorCode::UserExists,
+        }
+    }
+
+    /// Returns whether the disk has no room left.
+    pub(super) fn is_full(&self) -> bool {
+        self.code() == ErrorCode::StorageFull
+    }
+
+    /// Returns whether a change that ended with the error may have had its effect.
+    pub(super) const fn leaves_doubt(&self) -> bool {
+        !matches!(
+            self,
+            Self::MasterKey | Self::UnknownUser | Self::UserExists | Self::Exists
+        )
+    }
+
+    pub(super) fn io(action: &'static str, name: &str, source: io::Error) -> Self {
+        ledger::Error::io(action, name, source).into()
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
+}
+
+/// Every error of redb converts to one.
+impl<E: Into<redb::Error>> From<Redb<E>> for Error {
+    fn from(Redb(source): Redb<E>) -> Self {
+        Self::Database {
+            source: Box::new(source.into()),
+        }
+    }
+}
+
+/// An error of redb, on its way to [`Error`].
+pub(super) struct Redb<E>(pub(super) E);
+
+/// Shortens `map_err` at each call of redb.
+pub(super) trait OrFail<T> {
+    fn or_fail(self) -> Result<T, Error>;
+}
+
+impl<T, E: Into<redb::Error>> OrFail<T> for Result<T, E> {
+    fn or_fail(self) -> Result<T, Error> {
+        self.map_err(|error| Redb(error).into())
+    }
+}
+
+pub(super) const fn damaged(reason: &'static str) -> Error {
+    Error::Damaged { reason }
+}

@@ -1,0 +1,6 @@
+//! The database of the vault: redb on the store's disk, its tables, and the bytes of its rows.
+
+pub(super) mod backend;
+pub(super) mod meta;
+pub(super) mod slot;
+pub(super) mod tables;

@@ -1,0 +1,317 @@
+//! Creating and opening a vault, and resuming what a crash interrupted.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
+use redb::{Database, WriteTransaction};
+
+use crate::crypto::{KeySource, MasterKey, PassphraseParams, Random, Secret, scrub_stack};
+use crate::ledger::{Ballast, Disk, OpenMode};
+
+use super::Error;
+use super::error::{OrFail, damaged};
+use super::file::backend;
+use super::file::meta::Meta;
+use super::file::tables::{self, BUCKETS, ERASED, Keys, SLOTS};
+use super::keys::cache::KeyCache;
+use super::root::{Root, ShredRoot};
+
+/// Where a vault lies, and its sources of room and randomness.
+#[derive(Debug, Clone)]
+pub struct VaultFiles {
+    /// The store's disk: the vault lies in its folder `vault`.
+    pub disk: Arc<dyn Disk>,
+    /// The identity of the store.
+    pub store: [u8; 16],
+    /// The place of the root.
+    pub root: Arc<dyn ShredRoot>,
+    /// The source of randomness.
+    pub random: Arc<dyn Random>,
+    /// The reserve that is given up when the disk is full.
+    pub ballast: Ballast,
+}
+
+/// The keys of the persons of a store.
+///
+/// The master key is an argument of each operation; the vault never keeps it. Of concurrent calls
+/// one runs at a time.
+pub struct Vault {
+    pub(super) files: VaultFiles,
+    state: Mutex<Option<State>>,
+    pub(super) cache: Mutex<KeyCache>,
+}
+
+/// The open database, the root that opens it, and the row about both.
+pub(super) struct State {
+    pub(super) database: Database,
+    pub(super) root: Root,
+    pub(super) meta: Meta,
+}
+
+impl Vault {
+    /// Creates a vault, and returns it with the master key of `source`.
+    ///
+    /// A crash before it returns leaves no vault, and creating it again succeeds.
+    ///
+    /// # Errors
+    /// `ERR_STORE_EXISTS`; `ERR_STORAGE_DAMAGED` beside the root of a vault whose database is gone;
+    /// `ERR_KEY`, `ERR_NO_RANDOMNESS`; storage errors.
+    pub fn create(files: VaultFiles, source: &KeySource) -> Result<(Self, MasterKey), Error> {
+        let disk = &*files.disk;
+        if exists(disk, DATABASE)? {
+            return Err(Error::Exists);
+        }
+        // A crash inside creation leaves the temporary file beside the root, if there is one.
+        let is_remnant = exists(disk, TEMPORARY)?;
+        if !is_remnant && !files.root.read()?.is_empty() {
+            return Err(Error::DatabaseMissing);
+        }
+        let random = &*files.random;
+        let params = source.is_passphrase();
+        let params = params.then(|| PassphraseParams::draw(random)).transpose()?;
+        let master = source.master_key(params.as_ref())?;
+        let meta = Meta {
+            store: files.store,
+            key_check: master.check_value(&files.store),
+            epoch: FIRST_EPOCH,
+            bits: FIRST_BITS,
+            passphrase: params,
+        };
+        let root = Root {
+            epoch: FIRST_EPOCH,
+            secret: Secret::draw(random)?,
+        };
+        write_first(&files, &meta, &master, &root)?;
+        let vault = Self::closed(files);
+        drop(vault.open_state()?);
+        Ok((vault, master))
+    }
+
+    /// Opens the vault of a store; `None` if it has none. A root that a crash left beside the
+    /// current one is destroyed.
+    ///
+    /// # Errors
+    /// `ERR_ROOT_MISSING`, `ERR_STORAGE_DAMAGED`; storage errors.
+    pub fn open(files: VaultFiles) -> Result<Option<Self>, Error> {
+        if !exists(&*files.disk, DATABASE)? {
+            let is_remnant = exists(&*files.disk, TEMPORARY)?;
+            return match files.root.read()?.is_empty() || is_remnant {
+                true => Ok(None),
+                false => Err(Error::DatabaseMissing),
+            };
+        }
+        let vault = Self::closed(files);
+        drop(vault.open_state()?);
+        Ok(Some(vault))
+    }
+
+    /// Returns the master key of `source`, if it is the one of this vault.
+    ///
+    /// # Errors
+    /// `ERR_MASTER_KEY` for another key, `ERR_KEY` for none; storage errors.
+    pub fn master_key(&self, source: &KeySource) -> Result<MasterKey, Error> {
+        let meta = self.open_state()?.meta;
+        let master = source.master_key(meta.passphrase.as_ref())?;
+        check_master(&master, &meta)?;
+        Ok(master)
+    }
+
+    /// Returns the number of root swaps so far, and one for the first root.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn epoch(&self) -> Result<u64, Error> {
+        Ok(self.open_state()?.meta.epoch)
+    }
+
+    fn closed(files: VaultFiles) -> Self {
+        Self {
+            files,
+            state: Mutex::new(None),
+            cache: Mutex::default(),
+        }
+    }
+
+    pub(super) fn random(&self) -> &dyn Random {
+        &*self.files.random
+    }
+
+    /// Returns the open database; one that failed is opened again. That decides the outcome of a
+    /// commit that returned an error, and completes what it left undone.
+    pub(super) fn open_state(&self) -> Result<Opened<'_>, Error> {
+        let mut state = self.state.lock();
+        if state.is_none() {
+            *state = Some(State::open(&self.files)?);
+        }
+        match MutexGuard::try_map(state, Option::as_mut) {
+            Ok(state) => Ok(state),
+            Err(_) => Err(damaged("it was closed")),
+        }
+    }
+
+    /// Runs a change of the database. After an error its outcome is unknown and the database is
+    /// opened again; on a full disk once more with the room of the ballast.
+    pub(super) fn change<T>(
+        &self,
+        mut change: impl FnMut(&mut State) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let outcome = change(&mut *self.open_state()?);
+        scrub_stack();
+        match outcome {
+            Err(error) if error.is_full() => {
+                self.close();
+                self.files.ballast.release(&*self.files.disk)?;
+                let outcome = change(&mut *self.open_state()?);
+                if outcome.is_err() {
+                    self.close();
+                }
+                outcome
+            }
+            Err(error) => {
+                if error.leaves_doubt() {
+                    self.close();
+                }
+                Err(error)
+            }
+            done => done,
+        }
+    }
+
+    fn close(&self) {
+        *self.state.lock() = None;
+    }
+}
+
+/// The open state, while no other call has it.
+pub(super) type Opened<'a> = parking_lot::MappedMutexGuard<'a, State>;
+
+impl State {
+    /// Opens the database and keeps the one root that opens its rows (the end of an interrupted
+    /// swap).
+    fn open(files: &VaultFiles) -> Result<Self, Error> {
+        let file = files.disk.open(DATABASE, OpenMode::Write);
+        let file = file.map_err(|source| Error::io("open", DATABASE, source))?;
+        let database = backend::open(file)?;
+        let txn = {
+            use redb::ReadableDatabase;
+            database.begin_read().or_fail()?
+        };
+        let meta = tables::read_meta(&txn)?;
+        drop(txn);
+        if meta.store != files.store {
+            return Err(damaged("it is the vault of another store"));
+        }
+        let epoch = meta.epoch;
+        let mut roots = files.root.read()?.into_iter();
+        let root = roots.find(|root| root.epoch == epoch);
+        let root = root.ok_or(Error::RootMissing { epoch })?;
+        files.root.keep_only(epoch)?;
+        Ok(Self {
+            database,
+            root,
+            meta,
+        })
+    }
+
+    /// Returns the keys that open the rows.
+    pub(super) fn keys<'m>(&self, master: &'m MasterKey) -> Result<Keys<'m>, Error> {
+        check_master(master, &self.meta)?;
+        Ok(Keys::new(master, &self.root, &self.meta))
+    }
+
+    /// Checks that the master key is the vault's.
+    pub(super) fn check(&self, master: &MasterKey) -> Result<(), Error> {
+        check_master(master, &self.meta)
+    }
+
+    pub(super) fn begin(&self) -> Result<WriteTransaction, Error> {
+        begin(&self.database)
+    }
+}
+
+/// Every commit is durable in two phases: one phase rests on a checksum that can be forged.
+fn begin(database: &Database) -> Result<WriteTransaction, Error> {
+    let mut txn = database.begin_write().or_fail()?;
+    txn.set_two_phase_commit(true);
+    Ok(txn)
+}
+
+fn check_master(master: &MasterKey, meta: &Meta) -> Result<(), Error> {
+    match master.is_of(&meta.store, &meta.key_check) {
+        true => Ok(()),
+        false => Err(Error::MasterKey),
+    }
+}
+
+fn exists(disk: &dyn Disk, name: &str) -> Result<bool, Error> {
+    match disk.open(name, OpenMode::Read) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Error::io("open", name, error)),
+    }
+}
+
+/// Writes root and database; the renaming of the database makes them a vault. redb cannot open a
+/// file whose creation was interrupted, so it never has the final name.
+fn write_first(
+    files: &VaultFiles,
+    meta: &Meta,
+    master: &MasterKey,
+    root: &Root,
+) -> Result<(), Error> {
+    let disk = &*files.disk;
+    let file = (|| {
+        disk.create_folder(FOLDER)?;
+        disk.sync_folder("")?;
+        match disk.remove(TEMPORARY) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            removed => removed?,
+        }
+        let file = disk.create(TEMPORARY)?;
+        disk.sync_folder(FOLDER)?;
+        Ok(file)
+    })();
+    let failed = |source| Error::io("create", DATABASE, source);
+    let file = file.map_err(failed)?;
+    files.root.stage(root)?;
+    files.root.keep_only(root.epoch)?;
+    let database = backend::open(Arc::clone(&file))?;
+    let txn = begin(&database)?;
+    tables::write_meta(&txn, meta)?;
+    {
+        let keys = Keys::new(master, root, meta);
+        let mut buckets = txn.open_table(BUCKETS).or_fail()?;
+        for bucket in 0..meta.buckets() {
+            let key = Secret::draw(&*files.random)?;
+            let sealed = keys.seal_bucket(&*files.random, bucket, &key)?;
+            buckets.insert(bucket, &*sealed).or_fail()?;
+        }
+        txn.open_table(SLOTS).or_fail()?;
+        txn.open_table(ERASED).or_fail()?;
+    }
+    txn.commit().or_fail()?;
+    drop(database);
+    let name = || {
+        file.sync()?;
+        disk.rename(TEMPORARY, DATABASE)?;
+        disk.sync_folder(FOLDER)
+    };
+    name().map_err(failed)
+}
+
+impl fmt::Debug for Vault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Vault")
+    }
+}
+
+const FOLDER: &str = "vault";
+const DATABASE: &str = "vault/vault.redb";
+const TEMPORARY: &str = "vault/vault.redb.new";
+
+const FIRST_EPOCH: u64 = 1;
+
+/// 16 buckets.
+const FIRST_BITS: u8 = 4;

@@ -1,0 +1,112 @@
+//! The keys of one unlocked person, shared by all who hold the handle and wiped for all of them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use parking_lot::{RwLock, RwLockReadGuard};
+
+use crate::crypto::{BlindKey, Context, Error, Purpose, Random, SealingKey};
+use crate::vault::file::slot::Slot;
+
+/// The keys of a person. A clone is another handle: locking the person wipes the keys of every one
+/// (threat T28).
+#[derive(Clone)]
+pub struct Unlocked(Arc<RwLock<Option<UserKeys>>>);
+
+/// The keys that open and seal what is a person's.
+pub struct UserKeys {
+    store: [u8; 16],
+    uid: [u8; 16],
+    blind: BlindKey,
+    /// By generation; the last one seals.
+    sealing: Vec<(u32, SealingKey)>,
+}
+
+impl Unlocked {
+    pub(crate) fn new(store: [u8; 16], slot: &Slot) -> Self {
+        let keys = slot.keys.iter();
+        let sealing = keys.map(|(generation, key)| (*generation, SealingKey::new(&store, key)));
+        Self(Arc::new(RwLock::new(Some(UserKeys {
+            store,
+            uid: slot.uid,
+            blind: BlindKey::new(&store, &slot.index),
+            sealing: sealing.collect(),
+        }))))
+    }
+
+    /// Returns the keys, and holds a lock or an erasure of the person off for as long as the guard
+    /// lives; `None` once the person is locked. It must not be held across a call of the vault.
+    pub fn keys(&self) -> Option<impl std::ops::Deref<Target = UserKeys> + '_> {
+        RwLockReadGuard::try_map(self.0.read(), Option::as_ref).ok()
+    }
+
+    /// Wipes the keys, once every reader of them is done.
+    pub(crate) fn wipe(&self) {
+        drop(self.0.write().take());
+    }
+}
+
+impl UserKeys {
+    /// Returns the pseudonym of the person.
+    pub const fn uid(&self) -> &[u8; 16] {
+        &self.uid
+    }
+
+    /// Returns the key of the person's tokens and aliases.
+    pub const fn blind(&self) -> &BlindKey {
+        &self.blind
+    }
+
+    /// Seals bytes of the person; `row` says what they are, for every purpose but a grain.
+    ///
+    /// # Errors
+    /// `ERR_NO_RANDOMNESS`, `ERR_UNSUPPORTED` above 64 MiB.
+    pub fn seal(
+        &self,
+        random: &dyn Random,
+        purpose: Purpose,
+        row: &[u8],
+        bytes: &[u8],
+    ) -> Result<Vec<u8>, Error> {
+        let (generation, key) = self.sealing.last().ok_or(Error::Sealed)?;
+        key.seal(random, &self.context(purpose, *generation, row), bytes)
+    }
+
+    /// Opens bytes of the person, of any generation whose key is there.
+    ///
+    /// # Errors
+    /// `ERR_SEALED`.
+    pub fn open(
+        &self,
+        purpose: Purpose,
+        row: &[u8],
+        envelope: &[u8],
+    ) -> Result<zeroize::Zeroizing<Vec<u8>>, Error> {
+        let generation = SealingKey::generation(envelope).ok_or(Error::Sealed)?;
+        let found = self.sealing.iter().find(|(of, _)| *of == generation);
+        let (_, key) = found.ok_or(Error::Sealed)?;
+        key.open(&self.context(purpose, generation, row), envelope)
+    }
+
+    const fn context<'r>(&self, purpose: Purpose, generation: u32, row: &'r [u8]) -> Context<'r> {
+        Context {
+            store: self.store,
+            purpose,
+            uid: self.uid,
+            generation,
+            row,
+        }
+    }
+}
+
+impl fmt::Debug for Unlocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Unlocked")
+    }
+}
+
+impl fmt::Debug for UserKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("UserKeys")
+    }
+}

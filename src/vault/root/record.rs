@@ -1,0 +1,90 @@
+//! One slot of the root file: a record of the root in three sectors, or noise that says so.
+
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use crate::crypto::{Error, Random, Secret};
+
+use super::Root;
+
+/// The size of a slot, in bytes.
+pub(super) const SLOT_LEN: usize = 4096;
+
+/// Where the copies of the record begin: sectors of their own, far apart.
+const COPIES: [usize; 3] = [0, 1536, 3072];
+
+const MAGIC: &[u8; 4] = b"GSR1";
+const NOISE_MAGIC: &[u8; 4] = b"GSN1";
+const CHECK_LEN: usize = 8;
+const RECORD_LEN: usize = 4 + 16 + 8 + 32 + CHECK_LEN;
+
+/// Returns the bytes of a slot that holds a root.
+pub(super) fn written(store: &[u8; 16], root: &Root) -> Zeroizing<Vec<u8>> {
+    let mut record = Zeroizing::new(Vec::with_capacity(RECORD_LEN));
+    record.extend_from_slice(MAGIC);
+    record.extend_from_slice(store);
+    record.extend_from_slice(&root.epoch.to_be_bytes());
+    record.extend_from_slice(root.secret.expose());
+    let check = check(&record);
+    record.extend_from_slice(&check);
+    let mut slot = Zeroizing::new(vec![0; SLOT_LEN]);
+    for at in COPIES {
+        if let Some(place) = slot.get_mut(at..at.saturating_add(RECORD_LEN)) {
+            place.copy_from_slice(&record);
+        }
+    }
+    slot
+}
+
+/// Returns the root of each sound copy in a slot.
+pub(super) fn read(store: &[u8; 16], slot: &[u8]) -> Vec<Root> {
+    let copies = COPIES.iter().filter_map(|at| {
+        let record = slot.get(*at..at.checked_add(RECORD_LEN)?)?;
+        let (content, stated) = record.split_at_checked(RECORD_LEN - CHECK_LEN)?;
+        let (magic, rest) = content.split_at_checked(4)?;
+        let (of, rest) = rest.split_at_checked(16)?;
+        let (epoch, secret) = rest.split_at_checked(8)?;
+        let is_sound = magic == MAGIC && of == store && bool::from(check(content).ct_eq(stated));
+        is_sound.then_some(Root {
+            epoch: u64::from_be_bytes(epoch.try_into().ok()?),
+            secret: Secret::copied(secret)?,
+        })
+    });
+    copies.collect()
+}
+
+/// Returns how many copies a slot with a record has.
+pub(super) const fn copies() -> usize {
+    COPIES.len()
+}
+
+/// Returns the bytes that overwrite a slot. Their check shows that the overwriting was complete: a
+/// torn one may leave most of a root behind.
+pub(super) fn noise(random: &dyn Random) -> Result<Vec<u8>, Error> {
+    let mut slot = vec![0; SLOT_LEN];
+    random.fill(&mut slot)?;
+    let end = SLOT_LEN - CHECK_LEN;
+    if let Some(start) = slot.first_chunk_mut() {
+        *start = *NOISE_MAGIC;
+    }
+    let sum = slot.get(..end).map(check).unwrap_or_default();
+    if let Some(place) = slot.get_mut(end..) {
+        place.copy_from_slice(&sum);
+    }
+    Ok(slot)
+}
+
+/// Returns whether a slot was overwritten as a whole.
+pub(super) fn is_noise(slot: &[u8]) -> bool {
+    let parts = slot.split_at_checked(SLOT_LEN - CHECK_LEN);
+    parts.is_some_and(|(content, stated)| {
+        content.starts_with(NOISE_MAGIC) && check(content) == stated
+    })
+}
+
+fn check(bytes: &[u8]) -> [u8; CHECK_LEN] {
+    let hash: [u8; 32] = Sha256::digest(bytes).into();
+    let [a, b, c, d, e, f, g, h, ..] = hash;
+    [a, b, c, d, e, f, g, h]
+}

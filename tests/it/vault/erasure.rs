@@ -1,0 +1,169 @@
+//! Keys that are destroyed or renewed, and those that are not.
+
+use grainstore::crypto::{MasterKey, Secret};
+
+use super::{Home, add, names, open, seal, source};
+
+#[test]
+fn an_erased_user_is_gone_and_the_others_live() {
+    let home = Home::in_memory();
+    let (vault, master) = home.create();
+    let ids: Vec<String> = (0..40).map(|n| format!("user {n}")).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let users = add(&vault, &master, &ids);
+    let keys = vault.unlock(&master, ids[3]).unwrap();
+    let sealed = seal(&keys, "soon noise");
+    let others: Vec<_> = ids[4..]
+        .iter()
+        .map(|id| {
+            let keys = vault.unlock(&master, id).unwrap();
+            (id, seal(&keys, "kept"))
+        })
+        .collect();
+    vault.lock_all();
+
+    let before = vault.epoch().unwrap();
+    let held = vault.unlock(&master, ids[3]).unwrap();
+    let erased = vault.erase(&master, &ids[..4]).unwrap();
+    assert_eq!(
+        vault.epoch().unwrap(),
+        before + 1,
+        "one swap for all of them"
+    );
+    assert_eq!(erased.len(), 4);
+    assert!(
+        erased
+            .iter()
+            .all(|key| (key.from, key.to) == (before, before + 1))
+    );
+    assert!(
+        held.keys().is_none(),
+        "a handle from before the erasure is locked"
+    );
+    assert_eq!(
+        vault.unlock(&master, ids[3]).unwrap_err().code(),
+        "ERR_USER_UNKNOWN"
+    );
+    drop(vault);
+
+    let vault = home.open().unwrap();
+    assert_eq!(vault.list(&master).unwrap().len(), 36);
+    for (id, sealed) in others {
+        let keys = vault.unlock(&master, id).unwrap();
+        assert_eq!(open(&keys, &sealed).unwrap(), b"kept", "{id}");
+    }
+    let receipt = vault.erased(&users[3].uid).unwrap().unwrap();
+    assert!(erased.contains(&receipt), "the receipt can be made again");
+    assert_eq!(vault.erased(&users[5].uid).unwrap(), None);
+
+    // A person who comes back is another one: nothing of before opens.
+    let again = add(&vault, &master, &ids[3..4]);
+    assert_ne!(again[0].uid, users[3].uid);
+    let keys = vault.unlock(&master, ids[3]).unwrap();
+    assert_eq!(open(&keys, &sealed), None);
+}
+
+#[test]
+fn an_erasure_that_names_an_unknown_user_destroys_nothing() {
+    let home = Home::in_memory();
+    let (vault, master) = home.create();
+    add(&vault, &master, &["ada", "bea"]);
+    let error = vault.erase(&master, &["ada", "nemo"]).unwrap_err();
+    assert_eq!(error.code(), "ERR_USER_UNKNOWN");
+    let error = vault.erase(&foreign(), &["ada"]).unwrap_err();
+    assert_eq!(error.code(), "ERR_MASTER_KEY");
+    assert_eq!(vault.epoch().unwrap(), 1);
+    assert_eq!(names(&vault.list(&master).unwrap()), ["ada", "bea"]);
+}
+
+#[test]
+fn the_database_of_before_an_erasure_opens_with_no_root_of_after_it() {
+    let home = Home::in_memory();
+    let (vault, master) = home.create();
+    add(&vault, &master, &["ada", "bea"]);
+    drop(vault);
+    let old = home.read("vault/vault.redb");
+    home.open().unwrap().erase(&master, &["ada"]).unwrap();
+    let new = home.read("vault/vault.redb");
+    home.write("vault/vault.redb", &old);
+    let error = home.open().unwrap_err();
+    assert_eq!(error.code(), "ERR_ROOT_MISSING");
+    assert!(error.to_string().contains("restore"), "{error}");
+    home.write("vault/vault.redb", &new);
+    assert_eq!(names(&home.open().unwrap().list(&master).unwrap()), ["bea"]);
+}
+
+#[test]
+fn the_root_is_renewed_without_anything_being_lost() {
+    let home = Home::in_memory();
+    let (vault, master) = home.create();
+    add(&vault, &master, &["ada"]);
+    let sealed = seal(&vault.unlock(&master, "ada").unwrap(), "kept");
+    let before = home.read("vault/root");
+    assert_eq!(vault.rotate_root(&master).unwrap(), 2);
+    assert_ne!(home.read("vault/root"), before);
+    assert_eq!(vault.rotate_root(&master).unwrap(), 3);
+    drop(vault);
+    let vault = home.open().unwrap();
+    assert!(open(&vault.unlock(&master, "ada").unwrap(), &sealed).is_some());
+}
+
+#[test]
+fn the_master_key_is_replaced_and_the_old_one_opens_nothing() {
+    let home = Home::in_memory();
+    let (vault, master) = home.create();
+    let ids: Vec<String> = (0..20).map(|n| n.to_string()).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    add(&vault, &master, &ids);
+    let sealed = seal(&vault.unlock(&master, "7").unwrap(), "kept");
+    let next = foreign();
+    let epoch = vault.rotate_master(&master, &next).unwrap();
+    assert_eq!(
+        vault.rotate_master(&master, &next).unwrap(),
+        epoch,
+        "repeated"
+    );
+    vault.lock_all();
+    assert_eq!(
+        vault.unlock(&master, "7").unwrap_err().code(),
+        "ERR_MASTER_KEY"
+    );
+    drop(vault);
+    let vault = home.open().unwrap();
+    assert_eq!(
+        vault.master_key(&source(1)).unwrap_err().code(),
+        "ERR_MASTER_KEY"
+    );
+    assert!(open(&vault.unlock(&next, "7").unwrap(), &sealed).is_some());
+    assert_eq!(vault.check(&next).unwrap(), 20);
+}
+
+#[test]
+fn a_renewed_data_key_opens_old_values_until_the_old_one_is_destroyed() {
+    let home = Home::in_memory();
+    let (vault, master) = home.create();
+    let [user] = &add(&vault, &master, &["ada"])[..] else {
+        unreachable!()
+    };
+    let keys = vault.unlock(&master, "ada").unwrap();
+    let old = seal(&keys, "old");
+    let token = keys.keys().unwrap().blind().token("subject/nfc1", "tea");
+    let renewed = vault.rekey(&master, "ada").unwrap();
+    assert_eq!((renewed.uid, renewed.generation), (user.uid, 2));
+    assert!(keys.keys().is_none());
+    let keys = vault.unlock(&master, "ada").unwrap();
+    let new = seal(&keys, "new");
+    assert!(open(&keys, &old).is_some() && open(&keys, &new).is_some());
+    vault.drop_old_keys(&master, "ada").unwrap();
+    drop(vault);
+    let vault = home.open().unwrap();
+    let keys = vault.unlock(&master, "ada").unwrap();
+    assert_eq!(open(&keys, &old), None);
+    assert!(open(&keys, &new).is_some());
+    let same = keys.keys().unwrap().blind().token("subject/nfc1", "tea");
+    assert_eq!(token, same, "tokens outlive a data key");
+}
+
+fn foreign() -> MasterKey {
+    MasterKey::new(Secret::copied(&[2; 32]).unwrap())
+}
