@@ -74,25 +74,15 @@ impl PublishedEnd {
     }
 }
 
-fn to_bytes(end: &LedgerPosition, store_id: &StoreId) -> [u8; LEN] {
-    let mut bytes = [0; LEN];
-    let fields: [&[u8]; 5] = [
-        MAGIC,
-        &end.entries.to_be_bytes(),
-        &end.head,
-        &end.segment.to_be_bytes(),
-        &end.offset.to_be_bytes(),
-    ];
-    let mut place = bytes.iter_mut();
-    for byte in fields.into_iter().flatten() {
-        if let Some(place) = place.next() {
-            *place = *byte;
-        }
-    }
+fn to_bytes(end: &LedgerPosition, store_id: &StoreId) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(LEN);
+    bytes.extend_from_slice(MAGIC);
+    bytes.extend_from_slice(&end.entries.to_be_bytes());
+    bytes.extend_from_slice(&end.head);
+    bytes.extend_from_slice(&end.segment.to_be_bytes());
+    bytes.extend_from_slice(&end.offset.to_be_bytes());
     let check = check_of(&bytes, store_id);
-    if let Some(place) = bytes.last_chunk_mut() {
-        *place = check;
-    }
+    bytes.extend_from_slice(&check);
     bytes
 }
 
@@ -108,14 +98,14 @@ fn from_bytes(bytes: &[u8; LEN], store_id: &StoreId) -> Option<LedgerPosition> {
         segment: u32::from_be_bytes(*segment),
         offset: u64::from_be_bytes(*offset),
     };
-    (to_bytes(&end, store_id) == *bytes).then_some(end)
+    (to_bytes(&end, store_id) == bytes).then_some(end)
 }
 
 /// A check against a half-written or rotten file, and against that of another store; it has no
 /// secret, since who writes the directory can write the ledger.
-fn check_of(bytes: &[u8; LEN], store_id: &StoreId) -> [u8; 8] {
+fn check_of(bytes: &[u8], store_id: &StoreId) -> [u8; 8] {
     let mut hash = SipHasher13::new_with_key(store_id.as_bytes());
-    hash.write(bytes.get(..LEN - 8).unwrap_or_default());
+    hash.write(bytes);
     hash.finish().to_be_bytes()
 }
 
@@ -143,7 +133,7 @@ mod tests {
             offset: 4_096,
         };
         let store_id = StoreId::new([9; 16]);
-        let bytes = to_bytes(&end, &store_id);
+        let bytes: [u8; LEN] = to_bytes(&end, &store_id).try_into().unwrap();
         assert_eq!(from_bytes(&bytes, &store_id), Some(end));
         assert_eq!(from_bytes(&bytes, &StoreId::new([8; 16])), None);
         for bit in 0..LEN * 8 {
