@@ -52,10 +52,16 @@ impl Session {
         Arc::clone(&self.resolver)
     }
 
+    fn counts_accesses(&self) -> bool {
+        self.store.join("index/accesses").is_file()
+    }
+
     fn options(&self) -> Options {
         Options {
             resolver: self.resolver(),
             lock_wait: self.wait,
+            // A store whose program counts retrievals goes on counting here (OMS 22.10).
+            accesses: self.counts_accesses().then_some(COUNTED_WITHIN),
             ..Options::default()
         }
     }
@@ -173,3 +179,6 @@ impl Session {
         }
     }
 }
+
+/// How long a count of retrievals may be in memory only.
+const COUNTED_WITHIN: Duration = Duration::from_secs(60);

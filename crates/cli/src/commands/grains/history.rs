@@ -18,6 +18,9 @@ use crate::session::Session;
 pub(crate) struct History {
     /// Address of any version, or its first 8 to 16 digits
     address: String,
+    /// Show the messages before this one in its conversation, oldest first, as JSON lines
+    #[arg(long)]
+    thread: bool,
     #[command(flatten)]
     as_whom: As,
 }
@@ -27,6 +30,16 @@ impl History {
         let store = session.open_to_read()?;
         let address = address::resolve(&store, &self.address)?;
         let handle = self.as_whom.narrow(&store)?;
+        if self.thread {
+            for grain in handle.thread(&address)? {
+                let document: Value = serde_json::from_str(&grain.to_json())?;
+                let address = grain.address().to_string();
+                session
+                    .out
+                    .json(&json!({ "address": address, "grain": document }))?;
+            }
+            return Ok(Exit::Done);
+        }
         let versions = handle.history(&address)?;
         let mut heads = store.admin()?.heads(&address)?;
         // A fork outside the scope of the caller must not be disclosed.

@@ -71,11 +71,14 @@ impl Status {
             handle.set_verification(&address, word.into(), grounds)?;
         }
         let status = handle.status(&address)?;
+        let accessed = store.maintenance()?.accesses(&address)?;
         if session.out.is_json() {
             session.out.json(&json!({
                 "address": address.to_string(),
                 "current": status.is_current(),
                 "status": status_json(&status),
+                "access_count": accessed.map(|accessed| accessed.count),
+                "last_accessed_at": accessed.map(|accessed| accessed.last.ms()),
             }))?;
             return Ok(Exit::Done);
         }
@@ -92,6 +95,12 @@ impl Status {
         }
         if let Some(time) = status.system_valid_to {
             session.out.line(format!("current until   {time}"))?;
+        }
+        if let Some(accessed) = accessed {
+            let (count, last) = (accessed.count, accessed.last);
+            session
+                .out
+                .line(format!("retrieved       {count} times, last {last}"))?;
         }
         Ok(Exit::Done)
     }

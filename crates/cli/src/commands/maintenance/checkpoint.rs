@@ -1,13 +1,14 @@
-//! `grainstore checkpoint`: the signed root of the ledger, and the check of a store against one.
+//! `grainstore checkpoint`: the signed root of the ledger, receipts for grains, and the check of a
+//! store against them.
 //!
 //! A rollback of the whole store is visible only to a checkpoint kept outside it.
 
 use clap::{Args, Subcommand};
 use grainstore::ErrorCode;
-use grainstore::crypto::Checkpoint as Statement;
+use grainstore::crypto::{Checkpoint as Statement, Receipt};
 use serde_json::{Value, json};
 
-use crate::args::{KeySource, read_document};
+use crate::args::{KeySource, address, read_document};
 use crate::error::{CliError, Exit};
 use crate::hex;
 use crate::session::Session;
@@ -26,6 +27,7 @@ pub(crate) struct CheckpointTool {
 enum Action {
     Create(Create),
     Verify(Verify),
+    Receipt(ReceiptOf),
     List(List),
 }
 
@@ -39,10 +41,23 @@ struct Create {
 }
 
 /// Verify the store against a checkpoint: exit 4 if its ledger does not extend the signed one
+///
+/// Of a receipt, verifies the signature, and that the grain is here: exit 1 if it is not.
 #[derive(Debug, Args)]
 struct Verify {
-    /// Output of `checkpoint create`, or - for stdin
+    /// Output of `checkpoint create` or `checkpoint receipt`, or - for stdin
     file: String,
+}
+
+/// Sign a receipt for a grain: its address, its place in the ledger and its time
+///
+/// `checkpoint verify` checks it.
+#[derive(Debug, Args)]
+struct ReceiptOf {
+    /// Address of the grain, or its first 8 to 16 digits
+    address: String,
+    #[command(flatten)]
+    key: KeySource,
 }
 
 /// List the checkpoints recorded in the ledger, one per line
@@ -54,6 +69,7 @@ impl CheckpointTool {
         match self.action {
             Action::Create(action) => action.run(session),
             Action::Verify(action) => action.run(session),
+            Action::Receipt(action) => action.run(session),
             Action::List(List {}) => list(session),
         }
     }
@@ -77,7 +93,11 @@ impl Verify {
     fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let text = read_document(&self.file)?;
         let document: Option<Value> = serde_json::from_str(&text).ok();
-        let digits = document.and_then(|it| it["checkpoint"].as_str().map(str::to_owned));
+        let member = |name: &str| Some(document.as_ref()?[name].as_str()?.to_owned());
+        if let Some(digits) = member("receipt") {
+            return self.receipt(session, &digits);
+        }
+        let digits = member("checkpoint");
         let message = hex::decode(digits.as_deref().unwrap_or(text.trim()));
         let message = message.ok_or_else(|| {
             let message = "neither hexadecimal digits nor the output of `checkpoint create`";
@@ -95,6 +115,37 @@ impl Verify {
             true => Exit::Done,
             false => Exit::Damaged,
         })
+    }
+
+    fn receipt(&self, session: &mut Session, digits: &str) -> anyhow::Result<Exit> {
+        let message = hex::decode(digits).ok_or_else(|| {
+            CliError::new(ErrorCode::Corrupt, "not hexadecimal digits").at(&self.file)
+        })?;
+        let (receipt, signer) = Receipt::open(&message, &*session.resolver())?;
+        let store = session.open_to_read()?;
+        let is_here = store.exists(&receipt.grain)?;
+        session.out.json(&json!({
+            "store": hex::encode(&receipt.store),
+            "grain": receipt.grain.to_string(),
+            "sequence": receipt.sequence,
+            "time": receipt.time.ms(),
+            "signer": signer.did.as_str(),
+            "is_here": is_here,
+        }))?;
+        Ok(Exit::done_if(is_here))
+    }
+}
+
+impl ReceiptOf {
+    fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let key = self.key.read()?;
+        let store = session.open()?;
+        let address = address::resolve(&store, &self.address)?;
+        let message = store.maintenance()?.receipt(&address, &key, &key.did())?;
+        session
+            .out
+            .json(&json!({ "receipt": hex::encode(&message) }))?;
+        Ok(Exit::Done)
     }
 }
 

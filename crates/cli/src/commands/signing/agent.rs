@@ -1,4 +1,4 @@
-//! `grainstore agent`: the recorded owner of an agent, and its card (OMS 12.5, 28.5).
+//! `grainstore agent`: the recorded owner of an agent, its card, and handoffs (OMS 12.5, 28.5, 28.7).
 //!
 //! Delegations and trust rules decide the permissions of an agent, not its card.
 
@@ -9,13 +9,14 @@ use grainstore::store::{AgentCard, Clock, SystemClock, Version};
 use grainstore::{Draft, Grain};
 use serde_json::{Value, json};
 
+use super::handoff::{HandBack, HandOff, TakeOver};
 use crate::args::KeySource;
 use crate::commands::grains::state::signature_json;
 use crate::error::{CliError, Exit};
 use crate::output::printable_lines;
 use crate::session::Session;
 
-/// Record the owner of an agent, and show the card of an agent
+/// Record the owner of an agent, show its card, and hand tasks from agent to agent
 #[derive(Debug, Args)]
 pub(crate) struct AgentTool {
     #[command(subcommand)]
@@ -26,6 +27,9 @@ pub(crate) struct AgentTool {
 enum Action {
     Provision(Provision),
     Card(Card),
+    HandOff(HandOff),
+    TakeOver(TakeOver),
+    HandBack(HandBack),
 }
 
 /// Record the owner of an agent in a locked grain, signed by the operator
@@ -83,6 +87,9 @@ impl AgentTool {
         match self.action {
             Action::Provision(action) => action.run(session),
             Action::Card(action) => action.run(session),
+            Action::HandOff(action) => action.run(session),
+            Action::TakeOver(action) => action.run(session),
+            Action::HandBack(action) => action.run(session),
         }
     }
 }

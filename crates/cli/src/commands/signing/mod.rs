@@ -10,6 +10,7 @@ mod did;
 mod disclose;
 mod encode;
 mod grain;
+mod handoff;
 mod line_by_line;
 mod sign;
 mod signer;
