@@ -68,5 +68,7 @@ impl Inner {
         remove_text(self.disk())
     }
 
+    pub(super) fn reload_text(&self, _disk: &Arc<dyn Disk>) {}
+
     pub(super) fn close_text(&self) {}
 }
