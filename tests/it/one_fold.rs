@@ -84,6 +84,11 @@ impl Clock for TestClock {
         *self.0.lock()
     }
 
+    /// One start of the machine, so that the clock is measured over openings.
+    fn boot(&self) -> Option<[u8; 16]> {
+        Some([7; 16])
+    }
+
     fn monotonic(&self) -> Duration {
         // It goes right, but for steps that are leaps each.
         Duration::from_millis(self.now().ms().try_into().unwrap())
