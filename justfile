@@ -19,7 +19,7 @@ lint:
 grains:
     GRAINSTORE_TIMES=200 cargo test --release --test it grain::
 
-# The random campaigns of the tests, twenty times as long
+# The random campaigns of the tests, ten times as long
 campaigns:
     .ci/campaigns
 
