@@ -257,8 +257,7 @@ fn an_agent_is_provisioned_once_and_its_card_says_by_whom() {
     };
     let address = provision("Acme Labs LLC").json()["address"].clone();
     let again = provision("Mallory");
-    // The delegation was all that it could see.
-    assert_eq!(again.code, 1, "{again:?}");
+    assert_eq!(again.code, 3, "{again:?}");
     let capability = json!({
         "type": "belief", "subject": agent, "relation": "mg:has_capability",
         "object": {"name": "Summarizer"}, "confidence": 1.0, "created_at": 1,
