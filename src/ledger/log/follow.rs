@@ -4,7 +4,6 @@
 //! Nothing beyond that end is looked at: it is not durable yet, or not acknowledged. Nothing is
 //! written.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::ledger::{Ledger, LedgerOptions};
@@ -13,9 +12,7 @@ use super::tail::Tail;
 use crate::ledger::recovery::recover::{Admitted, Recovered, Recovery};
 use crate::ledger::recovery::redaction_audit::{ErasureDecoder, RedactionAudit};
 use crate::ledger::segment::segment_file;
-use crate::ledger::{
-    Disk, EntryId, Error, LedgerPosition, OpenMode, RecoveryHint, StoreId, TornTail,
-};
+use crate::ledger::{Disk, Error, LedgerPosition, OpenMode, RecoveryHint, StoreId, TornTail};
 
 impl Ledger {
     /// Opens a ledger that another process may be writing, for reading: up to the published end,
@@ -83,20 +80,18 @@ impl Ledger {
         Ok((ledger, None))
     }
 
-    /// Proves what was published since, and returns its entries; `None` if there is nothing, which
-    /// one read tells. One thread at a time.
+    /// Proves what was published since, and adds it. One thread at a time.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORE_VERSION`, `ERR_STORAGE_IO`.
-    pub(crate) fn follow(&self, erases: ErasureDecoder) -> Result<Option<Range<EntryId>>, Error> {
+    pub(crate) fn follow(&self, erases: ErasureDecoder) -> Result<(), Error> {
         let Some(mut until) = self.news()? else {
-            return Ok(None);
+            return Ok(());
         };
         let published = self.published.as_ref();
         let mut admitted = Admitted::Nothing;
-        let (from, found) = loop {
+        let found = loop {
             let continued = self.offsets.read().continuation();
-            let from = continued.end().entries;
             let recovery = Recovery {
                 disk: &*self.disk,
                 store_id: &self.store_id,
@@ -104,11 +99,11 @@ impl Ledger {
                 erases,
                 audit: RedactionAudit::default(),
                 admitted,
-                proven: from,
+                proven: continued.end().entries,
                 until: Some(until),
             };
             match recovery.prove_from(continued) {
-                Ok((found, _torn)) => break (from, found),
+                Ok((found, _torn)) => break found,
                 Err(error) => match later_end(published, Some(until))? {
                     Some(later) => until = later,
                     None if admitted == Admitted::Grains => return Err(error),
@@ -120,9 +115,7 @@ impl Ledger {
         offsets.extend(found.offsets);
         offsets.erase(found.erased);
         offsets.mark_durable();
-        Ok(Some(
-            EntryId::new(from)..EntryId::new(offsets.end().entries),
-        ))
+        Ok(())
     }
 
     /// Returns whether the process that writes has published more than was followed.

@@ -198,7 +198,7 @@ impl Tally {
     }
 }
 
-/// PAM 9: for whom a memory is, which travels with its record; access here is a handle's.
+/// PAM 9: the audience of a memory. It travels with the record; a handle decides access here.
 #[cfg(feature = "interchange")]
 fn states_visibility(grain: &Grain) -> bool {
     crate::interchange::states_visibility(grain)

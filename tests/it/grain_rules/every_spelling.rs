@@ -104,7 +104,7 @@ fn the_header_has_the_bits_of_every_combination_and_no_others() {
             | u8::from(is_cbor) << 5
             | level << 6;
         assert_eq!(grain.blob()[1], expected, "{bits:06b}");
-        // Of a signed grain the missing envelope is told first.
+        // The missing envelope of a signed grain is reported first.
         for wrong in [1 << 3, 1 << 4].into_iter().filter(|_| !is_signed) {
             let mut lying = grain.blob().to_vec();
             lying[1] ^= wrong;

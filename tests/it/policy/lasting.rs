@@ -130,7 +130,7 @@ fn only_a_chunk_of_a_lasting_kind_is_kept_from_unattended_work() {
     ] {
         assert!(contradicted(free.clone(), &job), "{free:?}");
     }
-    // An agent that somebody asks is no unattended work.
+    // An agent that acts on a request is not unattended work.
     assert!(contradicted(
         belief("reads").set("context", preference()),
         &agent

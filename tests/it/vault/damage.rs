@@ -1,4 +1,4 @@
-//! Another key, a missing root, damaged files: each is told from the others, and none is a panic.
+//! Another key, a missing root and damaged files are distinct errors, and none is a panic.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -6,7 +6,7 @@ use clap::Args;
 use grainstore::store::{Fork, Heads, Version};
 use serde_json::{Value, json};
 
-use super::state::{signature_json, status_json};
+use super::state::{grain_json, signature_json, status_json};
 use super::timeline::timeline;
 use crate::args::As;
 use crate::args::address::{self, short};
@@ -32,11 +32,7 @@ impl History {
         let handle = self.as_whom.narrow(&store)?;
         if self.thread {
             for grain in handle.thread(&address)? {
-                let document: Value = serde_json::from_str(&grain.to_json())?;
-                let address = grain.address().to_string();
-                session
-                    .out
-                    .json(&json!({ "address": address, "grain": document }))?;
+                session.out.json(&grain_json(&grain)?)?;
             }
             return Ok(Exit::Done);
         }
@@ -87,13 +83,10 @@ fn heads_json(heads: &Heads) -> Value {
 }
 
 fn version_json(version: &Version) -> serde_json::Result<Value> {
-    let mut document = json!({
-        "address": version.grain.address().to_string(),
-        "grain": serde_json::from_str::<Value>(&version.grain.to_json())?,
-        "status": status_json(&version.status),
-        "stored_at": version.stored_at.ms(),
-        "stored_by": version.stored_by,
-    });
+    let mut document = grain_json(&version.grain)?;
+    document["status"] = status_json(&version.status);
+    document["stored_at"] = json!(version.stored_at.ms());
+    document["stored_by"] = json!(version.stored_by);
     if let Some(signature) = &version.signature {
         document["signature"] = signature_json(signature);
     }

@@ -1,11 +1,11 @@
-//! The status and the signature of a grain, as JSON members and as lines for people.
+//! A grain, its status and its signature, as JSON members and as lines for people.
 //!
-//! Shared by `get`, `status`, `history` and `agent`.
+//! Shared by the commands that show grains.
 
-use grainstore::Time;
 use grainstore::grain::Status;
 use grainstore::policy::Trust;
 use grainstore::store::Signature;
+use grainstore::{Grain, Time};
 use serde_json::{Value, json};
 
 /// Returns the members of `signature` in JSON output.
@@ -61,4 +61,12 @@ pub(super) fn status_line(status: &Status) -> Option<String> {
         parts.push(format!("is {}", status.lifecycle.name()));
     }
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// Returns a grain with its address, as the commands that list grains print it.
+pub(crate) fn grain_json(grain: &Grain) -> serde_json::Result<Value> {
+    Ok(json!({
+        "address": grain.address().to_string(),
+        "grain": serde_json::from_str::<Value>(&grain.to_json())?,
+    }))
 }

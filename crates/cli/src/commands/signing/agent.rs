@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::handoff::{HandBack, HandOff, TakeOver};
 use crate::args::KeySource;
-use crate::commands::grains::state::signature_json;
+use crate::commands::grains::state::{grain_json, signature_json};
 use crate::error::{CliError, Exit};
 use crate::output::printable_lines;
 use crate::session::Session;
@@ -179,10 +179,7 @@ fn card_json(agent: &str, card: &AgentCard) -> serde_json::Result<Value> {
 }
 
 fn version_json(version: &Version) -> serde_json::Result<Value> {
-    let mut document = json!({
-        "address": version.grain.address().to_string(),
-        "grain": serde_json::from_str::<Value>(&version.grain.to_json())?,
-    });
+    let mut document = grain_json(&version.grain)?;
     if let Some(signature) = &version.signature {
         document["signature"] = signature_json(signature);
     }

@@ -5,11 +5,12 @@ use clap::Args;
 use grainstore::crypto::Did;
 use grainstore::store::Handoff;
 use grainstore::{Store, Time};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::address::{self, short};
 use crate::args::{As, time_from};
 
+use crate::commands::grains::state::grain_json;
 use crate::error::{CliError, Exit};
 use crate::output::printable_lines;
 use crate::session::Session;
@@ -107,11 +108,7 @@ impl TakeOver {
         let delegation = address::resolve(&store, &self.delegation)?;
         let context = self.as_whom.narrow(&store)?.take_over(&delegation)?;
         for grain in &context {
-            let document: Value = serde_json::from_str(&grain.to_json())?;
-            let address = grain.address().to_string();
-            session
-                .out
-                .json(&json!({ "address": address, "grain": document }))?;
+            session.out.json(&grain_json(grain)?)?;
         }
         Ok(Exit::Done)
     }
