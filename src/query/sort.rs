@@ -8,8 +8,9 @@ use crate::store::{Store, Version};
 
 use super::{Error, Filter};
 
-/// The sort order of a query. Ties are broken by address. Grains without the field come last in
-/// either direction.
+/// The sort order of a query. Grains without the field come last in either direction. Grains of one
+/// time follow in the order of storage, which is the order in which they were said; grains equal
+/// under another key follow by address, which is the same in every store.
 ///
 /// ```
 /// use grainstore::query::{Sort, SortBy};
@@ -81,7 +82,7 @@ impl SortBy {
     }
 }
 
-/// The position of a grain in an order: the value, a prefix of the address, the row.
+/// The position of a grain in an order: the value, what decides between equal values, the row.
 ///
 /// The order is total, and a position remains valid when its grain is erased.
 pub(super) type Place = [u64; 3];
@@ -164,8 +165,9 @@ impl Sort {
         if rows.len() <= FEW {
             let place = |row| {
                 let version = store.version_at(snapshot, row)?;
-                let prefix = Column::address(&version.grain.address());
-                Ok([self.value(value_of(&version, field)), prefix, row.get()])
+                let address = || Some(Column::address(&version.grain.address()));
+                let value = self.value(value_of(&version, field));
+                Ok([value, self.among_equals(row, address), row.get()])
             };
             let places: Result<Vec<Place>, Error> = rows.iter().map(place).collect();
             return Ok(places?.into_iter().filter(is_behind).collect());
@@ -194,10 +196,20 @@ impl Sort {
             keyed.retain(|(value, _)| *value <= worst);
         }
         let places = keyed.into_iter().map(|(value, row)| {
-            let prefix = addresses.get(row).unwrap_or(0);
-            [value, prefix, row.get()]
+            let equals = self.among_equals(row, || addresses.get(row));
+            [value, equals, row.get()]
         });
         Ok(places.filter(is_behind).collect())
+    }
+
+    /// Returns what decides between a grain and those of the same value.
+    fn among_equals(self, row: EntryId, address: impl FnOnce() -> Option<u64>) -> u64 {
+        match (self.by, self.descends) {
+            // OMS 28.6: messages of one millisecond keep their order.
+            (SortBy::Time, false) => row.get(),
+            (SortBy::Time, true) => !row.get(),
+            _ => address().unwrap_or(0),
+        }
     }
 
     /// Maps a value so that the first in the order is the smallest.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use grainstore::grain::Verification;
 use grainstore::ledger::MemoryDisk;
-use grainstore::{ContentAddress, Draft, Filter, Options, Store};
+use grainstore::query::Sort;
+use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
 fn belief(object: &str, policy: &str) -> Draft {
     let json = format!(
@@ -328,12 +329,29 @@ fn a_consent_finds_what_rests_on_it_and_a_label_links_nothing() {
 #[test]
 fn a_session_has_its_events_in_order() {
     let store = memory();
-    let said = |text: &str, session: &str| store.put(Draft::event(text).session(session)).unwrap();
-    let first = said("hello", "s1");
-    said("elsewhere", "s2");
-    let second = said("how are you", "s1");
+    let said = |text: String, session: &str| {
+        // All in one millisecond, in which addresses are in no order.
+        let event = Draft::event(text).created_at(Time::from_ms(1));
+        store.put(event.session(session)).unwrap()
+    };
+    let mut expected: Vec<_> = (0..20)
+        .map(|turn| {
+            said(format!("elsewhere {turn}"), "s2");
+            said(format!("turn {turn}"), "s1")
+        })
+        .collect();
     let filter = Filter::new().session("s1");
-    let found = store.query(&filter, 10, None).unwrap();
-    let found: Vec<_> = found.results.iter().map(|found| found.address).collect();
-    assert_eq!(found, [first, second]);
+    for sort in [Sort::of(&filter), Sort::of(&filter).descending()] {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = store.query_sorted(&filter, sort, 7, after).unwrap();
+            found.extend(page.results.iter().map(|found| found.address));
+            after = page.next_cursor;
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, expected);
+        expected.reverse();
+    }
 }

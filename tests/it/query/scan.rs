@@ -323,6 +323,12 @@ pub(super) fn in_order(mut found: Vec<Kept>, by: SortBy, descends: bool) -> Vec<
     match (by, descends) {
         (SortBy::Stored, true) => found.reverse(),
         (SortBy::Stored, false) => {}
+        // Sorting is stable: those of one time keep the order of storage, from either end.
+        (SortBy::Time, true) => {
+            found.reverse();
+            found.sort_by_key(|kept| Reverse(value(kept)));
+        }
+        (SortBy::Time, false) => found.sort_by_key(value),
         (_, true) => found.sort_by_key(|kept| {
             let value = value(kept);
             (value.is_none(), Reverse(value), address(kept))
