@@ -28,7 +28,9 @@ pub(super) struct Importer<'a> {
     pub(super) is_dry: bool,
     pub(super) summary: Summary,
     pub(super) findings: Diagnostics<Finding>,
-    warnings: Diagnostics<Finding>,
+    pub(super) warnings: Diagnostics<Finding>,
+    /// Grains whose warnings depend on one that is not here yet.
+    pub(super) unresolved: Vec<(Place, ContentAddress)>,
     /// The entries not written yet; all entries in a dry run.
     pub(super) frame: Frame,
     /// The positions of its grains in the frame.
@@ -54,6 +56,7 @@ impl<'a> Importer<'a> {
             summary: Summary::default(),
             findings: Diagnostics::default(),
             warnings: Diagnostics::default(),
+            unresolved: Vec::new(),
             frame: Frame::default(),
             pending: HashMap::new(),
             names: HashMap::new(),
@@ -94,6 +97,7 @@ impl<'a> Importer<'a> {
         }
         let inner = self.inner;
         self.flush(&mut inner.exclusive())?;
+        self.warn_of_unresolved()?;
         self.summary.findings.extend(Vec::from(self.findings));
         self.summary.warnings.extend(Vec::from(self.warnings));
         Ok(self.summary)
@@ -146,6 +150,7 @@ impl<'a> Importer<'a> {
         if !matches!(merge, Merge::Unchanged(_)) && !self.may_rest(&record)? {
             return Ok(());
         }
+        self.warn_beside(&place, &record.grain)?;
         if matches!(merge, Merge::Older | Merge::Reject) {
             self.passed_over.insert(read);
         }
