@@ -605,6 +605,15 @@ fn the_report_counts_what_is_there_and_names_what_is_missing() {
 }
 
 #[test]
+fn the_coverage_of_an_article_has_a_word() {
+    let articles = memory().admin().unwrap().policy_report().unwrap().articles;
+    let words: std::collections::BTreeSet<_> =
+        articles.iter().map(|article| article.held.name()).collect();
+    let all = ["enforced", "in part", "out of scope"];
+    assert_eq!(words.into_iter().collect::<Vec<_>>(), all);
+}
+
+#[test]
 fn an_explanation_is_what_happens_and_leaves_no_entry() {
     let protected = |mode: &str, scope: &str| {
         let json = format!(
