@@ -76,7 +76,7 @@ impl<'a> Importer<'a> {
     /// Adds records, whose grains are stored together.
     pub(super) fn add_all(&mut self, records: Vec<Record>) -> Result<(), Error> {
         // Held from the first decision to the acknowledgement, so that no grain is stored twice.
-        let mut writer = self.inner.exclusive();
+        let mut writer = self.inner.exclusive()?;
         for record in records {
             self.add(&mut writer, record)?;
         }
@@ -93,7 +93,7 @@ impl<'a> Importer<'a> {
             self.status(address, change, true)?;
         }
         let inner = self.inner;
-        self.flush(&mut inner.exclusive())?;
+        self.flush(&mut *inner.exclusive()?)?;
         self.summary.findings.extend(Vec::from(self.findings));
         self.summary.warnings.extend(Vec::from(self.warnings));
         Ok(self.summary)

@@ -4,10 +4,11 @@
 mod apply;
 mod caller;
 mod folder;
-mod follower;
+mod idle;
 mod inner;
 mod manifest;
 mod open;
+mod peers;
 mod queue;
 mod recovery;
 mod store;
@@ -15,6 +16,7 @@ mod store;
 mod text_feed;
 #[cfg_attr(not(feature = "text"), path = "no_text.rs")]
 mod text_view;
+mod turns;
 mod writer;
 
 pub(crate) use caller::Caller;

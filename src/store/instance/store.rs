@@ -9,7 +9,7 @@ use crate::policy::{Capability, DelegatedOperation, Role, Rule};
 use crate::store::Error;
 
 use super::caller::Caller;
-use super::follower;
+use super::idle::Idle;
 use super::inner::Inner;
 use super::recovery::RecoveryReport;
 
@@ -65,16 +65,15 @@ pub struct Maintenance<'a>(&'a Store);
 
 impl Store {
     pub(super) fn owner(inner: Inner) -> Self {
+        let inner = Arc::new(inner);
+        // Where no other process can have the store open, nothing is looked for.
+        if inner.disk().file_system_path("").is_some() || !inner.peers().writes() {
+            Idle::watch(&inner);
+        }
         Self {
-            inner: Arc::new(inner),
+            inner,
             capability: None,
         }
-    }
-
-    pub(super) fn following(inner: Inner) -> Self {
-        let store = Self::owner(inner);
-        follower::watch(&store.inner);
-        store
     }
 
     /// Returns a handle narrowed to an author (OMS 12.1). If this handle has another author, the
