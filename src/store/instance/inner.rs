@@ -16,9 +16,8 @@ use crate::store::records::{Reading, draw_salts};
 use crate::store::state::{Caches, State};
 use crate::store::{Error, Options};
 
-use super::idle::Idle;
 use super::manifest::{MANIFEST, Manifest};
-use super::peers::Peers;
+use super::processes::{Idle, Peers};
 use super::recovery::RecoveryReport;
 use super::text_view::TextView;
 use super::writer::{Commits, Exclusive};
@@ -218,7 +217,8 @@ impl Inner {
     /// Measures the clock from now on: after opening, for the first entry, and where an operator
     /// accepted it.
     pub(crate) fn measure_clock(&self) {
-        let from = self.state().clock().measure_from(self.read_clock());
+        // Without a look at what others wrote: it may be called while that is applied.
+        let from = self.state.read().clock().measure_from(self.read_clock());
         *self.clock_opened.lock() = from;
     }
 

@@ -4,11 +4,10 @@
 mod apply;
 mod caller;
 mod folder;
-mod idle;
 mod inner;
 mod manifest;
 mod open;
-mod peers;
+mod processes;
 mod queue;
 mod recovery;
 mod store;
@@ -16,7 +15,6 @@ mod store;
 mod text_feed;
 #[cfg_attr(not(feature = "text"), path = "no_text.rs")]
 mod text_view;
-mod turns;
 mod writer;
 
 pub(crate) use caller::Caller;

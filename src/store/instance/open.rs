@@ -22,11 +22,10 @@ use super::folder::{
 };
 use super::inner::{Inner, Reader};
 use super::manifest::Manifest;
-use super::peers::Peers;
+use super::processes::{Peers, Turns};
 use super::recovery::RecoveryReport;
 use super::store::Store;
 use super::text_view::TextView;
-use super::turns::Turns;
 
 impl Store {
     /// Opens the store in a directory, and creates it if [`Options::create`] allows.

@@ -7,8 +7,8 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::store::Error;
 use crate::store::records::PendingPut;
 
+use super::processes::Turn;
 use super::queue::{CommitQueue, LeaderGuard};
-use super::turns::Turn;
 
 /// The queue of writers: puts, which share frames, and operations that write alone.
 pub(crate) type PutQueue = CommitQueue<Vec<PendingPut>, Result<(), Error>>;

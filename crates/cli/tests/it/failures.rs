@@ -118,7 +118,9 @@ fn a_store_that_another_process_has_open() {
     // A command that only reads works beside it.
     let beside = home.ok(&["get", &address]);
     assert!(beside.contains("precious"), "{beside}");
-    let refused = home.run(&["--json", "--wait", "0", "put", "one.jsonl"]);
+    // So does one that stores. Only the files that the other process writes are not to be had.
+    home.ok(&["put", "one.jsonl"]);
+    let refused = home.run(&["--json", "--wait", "0", "compact"]);
     refused.fails(2, "ERR_STORE_LOCKED", "memory.grains");
     let message = refused.json()["error"]["message"].to_string();
     let holder = format!("in use by process {} (grainstore)", other.id());

@@ -14,11 +14,10 @@ use std::time::Duration;
 
 use crate::ledger::{self, Disk, DiskFile, Ledger, OpenMode};
 use crate::store::Error;
-
-use super::folder::{NEXT, WRITER, this_process};
+use crate::store::instance::folder::{NEXT, WRITER, this_process};
 
 /// The lock files of one process.
-pub(super) struct Turns {
+pub(in crate::store::instance) struct Turns {
     writer: Arc<dyn DiskFile>,
     next: Arc<dyn DiskFile>,
     /// Whether `WRITER` names this process.
@@ -34,7 +33,7 @@ pub(crate) struct Turn<'a> {
 
 impl Turns {
     /// Opens the lock files, and creates them if they are missing.
-    pub(super) fn open(disk: &dyn Disk) -> Result<Self, Error> {
+    pub(in crate::store::instance) fn open(disk: &dyn Disk) -> Result<Self, Error> {
         Ok(Self {
             writer: open(disk, WRITER)?,
             next: open(disk, NEXT)?,
@@ -46,7 +45,7 @@ impl Turns {
     ///
     /// # Errors
     /// `ERR_STORE_LOCKED` names the process that has it; `ERR_STORAGE_IO`.
-    pub(super) fn take<'a>(
+    pub(in crate::store::instance) fn take<'a>(
         &'a self,
         ledger: &'a Ledger,
         wait: Duration,
@@ -70,14 +69,17 @@ impl Turns {
     ///
     /// # Errors
     /// As [`Turns::take`].
-    pub(super) fn alone(&self, wait: Duration) -> Result<impl Drop + use<>, Error> {
+    pub(in crate::store::instance) fn alone(
+        &self,
+        wait: Duration,
+    ) -> Result<impl Drop + use<>, Error> {
         self.lock(wait)?;
         Ok(Held(Arc::clone(&self.writer)))
     }
 
     /// Writes the name of this process to `WRITER`, for those that wait in vain: again where
     /// `others_wrote` since.
-    pub(super) fn name(&self, others_wrote: bool) {
+    pub(in crate::store::instance) fn name(&self, others_wrote: bool) {
         if self.is_named.swap(true, Ordering::Relaxed) && !others_wrote {
             return;
         }
@@ -90,7 +92,7 @@ impl Turns {
     }
 
     /// Checks that the lock's file was not removed or replaced, which would admit a second writer.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(in crate::store::instance) fn check(&self) -> Result<(), Error> {
         if self.writer.is_in_place() {
             return Ok(());
         }

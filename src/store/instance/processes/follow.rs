@@ -1,93 +1,26 @@
-//! Other processes that have the same store open. Each applies what the others wrote, through the
-//! same fold as its own commits, at each question, and once in a while without one.
+//! Following the others: what they wrote is applied through the same fold as this process's own
+//! commits, at each question, before each turn, and once in a while without a question.
 //!
-//! One of them, the keeper, writes the derived files. The others have them on an overlay in memory;
-//! after an erasure, and when much is new, they open those that the keeper has published meanwhile
-//! in place of their own. If the keeper ends, another takes its place.
+//! The keeper writes the derived files. The others have them on an overlay in memory; after an
+//! erasure, and when much is new, they open those that the keeper has published meanwhile in place
+//! of their own. If the keeper ends, another takes its place.
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
-
-use parking_lot::Mutex;
 
 use crate::index::Index;
 use crate::ledger::{self, Disk, EntryId, Lock, OverlayDisk};
 use crate::store::Error;
+use crate::store::instance::folder::{LOCK, this_process};
+use crate::store::instance::inner::Inner;
 use crate::store::records::{Record, erased_rows};
 use crate::store::state::{Body, DecodedEntry};
 
-use super::folder::{LOCK, this_process};
-use super::inner::Inner;
-use super::turns::{Turn, Turns};
-
-/// What a store keeps about the other processes that have it open.
-pub(super) struct Peers {
-    /// The directory as it is.
-    below: Arc<dyn Disk>,
-    /// `None` in a process that only reads.
-    turns: Option<Turns>,
-    /// Held by the thread that applies entries. The others wait: their answers must contain them.
-    applying: Mutex<()>,
-    is_keeper: AtomicBool,
-    /// Whether an erasure that another process began waits for the keeper.
-    must_erase: AtomicBool,
-}
-
-impl Peers {
-    /// Returns those of a process that only reads.
-    pub(super) fn of_reader(below: Arc<dyn Disk>) -> Self {
-        Self {
-            below,
-            turns: None,
-            applying: Mutex::default(),
-            is_keeper: AtomicBool::new(false),
-            must_erase: AtomicBool::new(false),
-        }
-    }
-
-    /// Returns those of a process that writes, and that is the keeper or not.
-    pub(super) fn of_writer(below: Arc<dyn Disk>, turns: Turns, is_keeper: bool) -> Self {
-        Self {
-            turns: Some(turns),
-            is_keeper: AtomicBool::new(is_keeper),
-            ..Self::of_reader(below)
-        }
-    }
-
-    /// Returns whether this process may write.
-    pub(super) const fn writes(&self) -> bool {
-        self.turns.is_some()
-    }
-
-    pub(super) fn is_keeper(&self) -> bool {
-        self.is_keeper.load(Ordering::Acquire)
-    }
-
-    /// Checks that the file of the right to write is in place.
-    ///
-    /// # Errors
-    /// `ERR_STORE_LOCKED`.
-    pub(super) fn check_turns(&self) -> Result<(), Error> {
-        self.turns.as_ref().map_or(Ok(()), Turns::check)
-    }
-
-    /// Returns the lock of the keeper if this process writes, and there is none.
-    pub(super) fn vacancy(&self) -> Option<Lock> {
-        if self.is_keeper() || self.turns.is_none() {
-            return None;
-        }
-        Lock::take(&*self.below, LOCK, &this_process()).ok()
-    }
-
-    /// Returns whether an erasure that another process began waits for this one.
-    pub(super) fn must_erase(&self) -> bool {
-        self.is_keeper() && self.must_erase.load(Ordering::Acquire)
-    }
-}
+use super::idle::Idle;
+use super::turns::Turn;
 
 impl Inner {
     /// Refuses a change of a store that was opened for reading.
@@ -108,7 +41,7 @@ impl Inner {
 
     /// Returns the disk on which this process opens derived files: those of the keeper are the
     /// store's.
-    pub(super) fn derived_disk(&self) -> Arc<dyn Disk> {
+    pub(in crate::store::instance) fn derived_disk(&self) -> Arc<dyn Disk> {
         let below = Arc::clone(&self.peers().below);
         match self.is_keeper() {
             true => below,
@@ -166,6 +99,7 @@ impl Inner {
 
     /// Applies the entries at once, so that no question sees a part of a batch.
     fn apply_followed(&self, rows: &Range<EntryId>) -> Result<(), Error> {
+        let was_unmeasured = self.state_cell().read().clock().trusted().is_none();
         let mut decoded = Vec::new();
         self.each_decoded(rows.start, &mut |entry| {
             decoded.push(entry);
@@ -173,7 +107,7 @@ impl Inner {
         })?;
         let entries: Vec<_> = decoded.iter().map(DecodedEntry::as_entry).collect();
         self.apply_entries(&entries, rows)?;
-        let mut is_rewritten = false;
+        let (mut is_rewritten, mut is_measured_anew) = (false, was_unmeasured);
         for entry in &entries {
             match entry.body {
                 Body::Record(Record::Erasing(erasing)) => {
@@ -181,9 +115,15 @@ impl Inner {
                     self.peers().must_erase.store(true, Ordering::Release);
                 }
                 Body::Record(Record::Erased(_)) => is_rewritten = true,
+                Body::Record(Record::Policy(record)) if record.sets_clock() => {
+                    is_measured_anew = true;
+                }
                 Body::Damaged => self.add_damaged(entry.row),
                 Body::Grain(_) | Body::Record(_) => {}
             }
+        }
+        if is_measured_anew {
+            self.measure_clock();
         }
         // The files that hold the erased words are unlinked by now, and must not stay open here.
         if is_rewritten && !self.is_keeper() {
@@ -218,7 +158,7 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
-    pub(super) fn hide_begun(&self) -> Result<(), Error> {
+    pub(in crate::store::instance) fn hide_begun(&self) -> Result<(), Error> {
         let open = self.state_cell().read().erasures().open().clone();
         open.values().try_for_each(|rows| self.hide(rows))
     }
@@ -297,6 +237,32 @@ impl Inner {
         self.resume_erasures()
     }
 
+    /// Starts the thread that looks for news while nothing is asked: an idle process must not keep
+    /// erased bytes open, and the keeper completes the erasures of the others.
+    pub(in crate::store::instance) fn watch_others(self: &Arc<Self>) {
+        let (peers, ledger) = (
+            Arc::clone(self.peers_handle()),
+            Arc::clone(self.ledger_handle()),
+        );
+        let inner = Arc::downgrade(self);
+        let started = Idle::start(move || {
+            let vacancy = peers.vacancy();
+            if vacancy.is_none() && !ledger.is_behind() && !peers.must_erase() {
+                return;
+            }
+            // Held only where other processes leave something to do: the last handle closes the
+            // store.
+            let tended = inner.upgrade().map_or(Ok(()), |inner| inner.tend(vacancy));
+            if let Err(error) = tended {
+                tracing::warn!(%error, "what another process began waits");
+            }
+        });
+        match started {
+            Ok(idle) => self.set_idle(idle),
+            Err(error) => tracing::warn!(%error, "other processes are followed at questions only"),
+        }
+    }
+
     /// Does what a process does without being asked: follows the others, completes the erasures
     /// that they began if it is the keeper, and becomes the keeper with the lock of one that ended.
     ///
@@ -312,14 +278,6 @@ impl Inner {
             self.resume_erasures()?;
         }
         Ok(())
-    }
-}
-
-impl fmt::Debug for Peers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Peers")
-            .field("is_keeper", &self.is_keeper)
-            .finish_non_exhaustive()
     }
 }
 
