@@ -28,11 +28,14 @@ use super::store::Store;
 use super::text_view::TextView;
 
 impl Store {
-    /// Opens the store in a directory, and creates it if [`Options::create`] allows.
+    /// Opens the store in a directory, and creates it if [`Options::create`] allows. Other processes
+    /// may have it open, too: each answer holds what any of them has acknowledged when the question
+    /// is asked, and each change is decided on that.
     ///
     /// # Errors
     /// `ERR_NOT_A_STORE`, `ERR_STORE_EXISTS`, `ERR_STORE_VERSION`, `ERR_STORE_LOCKED` if another
-    /// process has it open for longer than [`Options::lock_wait`], `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    /// process writes for longer than [`Options::lock_wait`], `ERR_STORAGE_DAMAGED`,
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
         Self::open_folder(path.as_ref(), options, false)
     }
