@@ -42,6 +42,7 @@ mod recall;
 mod regimes;
 mod sample;
 mod schemas;
+mod several_writers;
 mod signature_suites;
 mod signed;
 mod signing;

@@ -119,7 +119,7 @@ impl Inner {
         let signatures = request.justification.signatures.iter().map(Vec::as_slice);
         let signers = request.statement.signers(signatures, self.resolver());
         let justification = request.justification.justification;
-        let mut writer = self.exclusive();
+        let mut writer = self.exclusive()?;
         let snapshot = self.snapshot();
         let row = self.row_of(&snapshot, target)?;
         let version = self.version_at(&snapshot, row)?;

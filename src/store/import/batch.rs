@@ -79,7 +79,7 @@ impl<'a> Importer<'a> {
     /// Adds records, whose grains are stored together.
     pub(super) fn add_all(&mut self, records: Vec<Record>) -> Result<(), Error> {
         // Held from the first decision to the acknowledgement, so that no grain is stored twice.
-        let mut writer = self.inner.exclusive();
+        let mut writer = self.inner.exclusive()?;
         for record in records {
             self.add(&mut writer, record)?;
         }
@@ -96,7 +96,7 @@ impl<'a> Importer<'a> {
             self.status(address, change, true)?;
         }
         let inner = self.inner;
-        self.flush(&mut inner.exclusive())?;
+        self.flush(&mut *inner.exclusive()?)?;
         self.warn_of_unresolved()?;
         self.summary.findings.extend(Vec::from(self.findings));
         self.summary.warnings.extend(Vec::from(self.warnings));

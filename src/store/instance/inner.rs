@@ -2,7 +2,7 @@
 //!
 //! The operations are in the rooms below: each room adds its methods to [`Inner`].
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
@@ -16,8 +16,8 @@ use crate::store::records::{Reading, draw_salts};
 use crate::store::state::{Caches, State};
 use crate::store::{Error, Options};
 
-use super::follower::Follower;
 use super::manifest::{MANIFEST, Manifest};
+use super::processes::{Idle, Peers};
 use super::recovery::RecoveryReport;
 use super::text_view::TextView;
 use super::writer::{Commits, Exclusive};
@@ -34,6 +34,8 @@ pub(crate) struct Inner {
     commits: Commits,
     /// The grains that were damaged when the index was built, which does not know their addresses.
     damaged: RwLock<Vec<EntryId>>,
+    /// Absent where no other process can have the store open.
+    idle: OnceLock<Idle>,
 }
 
 /// The files of an open store, and how it was opened.
@@ -53,9 +55,9 @@ pub(crate) struct Reader {
     pub(super) text: TextView,
     pub(super) ballast: Ballast,
     pub(super) recovery: RecoveryReport,
-    pub(super) lock: Lock,
-    /// `None` in the process that writes.
-    pub(super) follower: Option<Follower>,
+    pub(super) peers: Arc<Peers>,
+    /// Of the keeper. After the derived files: another process may take them once it is free.
+    pub(super) lock: Mutex<Option<Lock>>,
 }
 
 impl Inner {
@@ -68,6 +70,7 @@ impl Inner {
             caches: Caches::default(),
             commits: Commits::default(),
             damaged: RwLock::default(),
+            idle: OnceLock::new(),
         }
     }
 
@@ -83,17 +86,11 @@ impl Inner {
         &*self.reader.disk
     }
 
-    #[cfg(feature = "text")]
-    pub(crate) const fn disk_handle(&self) -> &Arc<dyn Disk> {
-        &self.reader.disk
-    }
-
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.reader.ledger
     }
 
-    /// Returns the ledger for a view that is bound to it.
-    #[cfg(feature = "text")]
+    /// Returns the ledger for what outlives a question.
     pub(super) const fn ledger_handle(&self) -> &Arc<Ledger> {
         &self.reader.ledger
     }
@@ -108,8 +105,22 @@ impl Inner {
         drop(before);
     }
 
-    pub(super) const fn follower(&self) -> Option<&Follower> {
-        self.reader.follower.as_ref()
+    pub(super) fn peers(&self) -> &Peers {
+        &self.reader.peers
+    }
+
+    pub(super) const fn peers_handle(&self) -> &Arc<Peers> {
+        &self.reader.peers
+    }
+
+    /// Makes the idle thread end with this store.
+    pub(super) fn set_idle(&self, idle: Idle) {
+        drop(self.idle.set(idle));
+    }
+
+    /// Keeps the lock of the keeper for as long as the store is open.
+    pub(super) fn set_lock(&self, lock: Lock) {
+        *self.reader.lock.lock() = Some(lock);
     }
 
     pub(crate) const fn retrievals(&self) -> Option<&RetrievalCounters> {
@@ -128,13 +139,16 @@ impl Inner {
         &self.reader.recovery
     }
 
-    /// Checks that the files which make the directory this store are still in place: the lock, or
+    /// Checks that the files which make the directory this store are still in place: the locks, or
     /// another process may write beside this one, and `MANIFEST`, or no later open finds a store.
     ///
     /// # Errors
     /// `ERR_STORE_LOCKED`, `ERR_STORAGE_DAMAGED`.
     pub(crate) fn check_in_place(&self) -> Result<(), Error> {
-        self.reader.lock.check()?;
+        if let Some(lock) = &*self.reader.lock.lock() {
+            lock.check()?;
+        }
+        self.peers().check_turns()?;
         if self.reader.manifest_file.is_in_place() {
             return Ok(());
         }
@@ -179,8 +193,7 @@ impl Inner {
         *self.manifest().store_id.as_bytes()
     }
 
-    /// Returns a snapshot of everything acknowledged: of a store that another process writes, what
-    /// that process has published up to now.
+    /// Returns a snapshot of everything acknowledged, by this process and by others.
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.follow();
         self.index().snapshot()
@@ -204,7 +217,8 @@ impl Inner {
     /// Measures the clock from now on: after opening, for the first entry, and where an operator
     /// accepted it.
     pub(crate) fn measure_clock(&self) {
-        let from = self.state().clock().measure_from(self.read_clock());
+        // Without a look at what others wrote: it may be called while that is applied.
+        let from = self.state.read().clock().measure_from(self.read_clock());
         *self.clock_opened.lock() = from;
     }
 
@@ -219,9 +233,28 @@ impl Inner {
         self.state().clock().moment(now, opened)
     }
 
-    /// Waits until no other thread writes.
-    pub(crate) fn exclusive(&self) -> Exclusive<'_> {
-        self.commits.exclusive()
+    /// Waits until no other thread and no other process writes, and brings the store to what they
+    /// wrote.
+    ///
+    /// # Errors
+    /// `ERR_STORE_LOCKED` if another process writes for longer than
+    /// [`Options::lock_wait`](crate::store::Options::lock_wait); storage errors.
+    pub(crate) fn exclusive(&self) -> Result<Exclusive<'_>, Error> {
+        let lead = self.commits.queue.lead_alone();
+        let turn = self.take_turn()?;
+        Ok(Exclusive::new(turn, self.commits.writer.lock(), lead))
+    }
+
+    /// Makes everything written durable, and publishes that.
+    ///
+    /// # Errors
+    /// As [`Inner::exclusive`].
+    pub(crate) fn sync(&self) -> Result<(), Error> {
+        if self.ledger().durable() < self.ledger().len() {
+            let _writer = self.exclusive()?;
+            self.ledger().sync()?;
+        }
+        Ok(())
     }
 
     /// Draws salts for entries.
@@ -321,11 +354,11 @@ fn read_clock(options: &Options) -> Reading {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if self.follower().is_some() {
-            return;
-        }
-        if let Err(error) = self.ledger().sync() {
+        if let Err(error) = self.sync() {
             tracing::warn!(%error, "closing without knowing that the last writes are durable");
+        }
+        if !self.is_keeper() {
+            return;
         }
         self.close_text();
         self.close_retrievals();
