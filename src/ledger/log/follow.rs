@@ -121,6 +121,10 @@ impl Ledger {
 
     /// Returns whether another process has published more than this ledger holds.
     pub(crate) fn is_behind(&self) -> bool {
+        // In the turn of this process no other one appends.
+        if self.has_turn.load(Ordering::Acquire) {
+            return false;
+        }
         let published = self.published.as_ref();
         published.is_some_and(|end| end.may_be_past(self.len()))
     }

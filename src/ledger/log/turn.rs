@@ -35,13 +35,14 @@ impl Ledger {
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORE_VERSION`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
     pub(crate) fn begin_turn(&self, erases: ErasureDecoder) -> Result<bool, Error> {
         let tail = &mut *self.tail.lock();
+        let is_behind = self.is_behind();
         self.has_turn.store(true, Ordering::Release);
         // Each append is refused by itself, and reading goes on.
         if tail.halted {
             return Ok(false);
         }
         let end = self.offsets.read().end();
-        let published = match self.is_behind() {
+        let published = match is_behind {
             true => end_of(self.published.as_ref())?,
             false => None,
         };
