@@ -68,9 +68,10 @@ kill times="2000":
     # The number is compiled in, and cargo sees that it changed.
     GRAINSTORE_KILLS={{times}} cargo test --release --package grainstore-cli --test it -- kill:: --nocapture
 
-# Commands on real files whose n-th system call fails or is their last, at 5,000 points (needs strace)
+# Commands on real files whose n-th system call fails or is their last, at 5,000 points (needs
+# strace); `just sweep 1200..5000` goes on where an earlier run was stopped
 sweep points="5000":
-    GRAINSTORE_POINTS={{points}} cargo test --package grainstore-cli --test it -- \
+    GRAINSTORE_POINTS={{points}} nice -n 15 cargo test --release --package grainstore-cli --test it -- \
         --ignored a_command_whose_system_calls_fail --nocapture
 
 # Replays what a failure of the crash programme printed

@@ -64,7 +64,9 @@ impl RestoreTarget<'_> {
             Some(Announced::Wholly) => !has_ledger || Ledger::holds_segments_only(self.disk)?,
             None => false,
         };
-        is_own.then_some(()).ok_or_else(|| self.refused(EMPTY.into()))
+        is_own
+            .then_some(())
+            .ok_or_else(|| self.refused(EMPTY.into()))
     }
 
     fn refused(&self, reason: String) -> Error {

@@ -270,6 +270,9 @@ fn a_restore_that_was_interrupted_is_done_by_the_next_one() {
     }
 }
 
+/// A name, and a change of a directory.
+type Plant<'a> = (&'a str, &'a dyn Fn(&Path));
+
 #[test]
 fn a_restore_replaces_nothing_but_what_a_restore_of_the_same_store_left() {
     let home = Home::new();
@@ -277,7 +280,7 @@ fn a_restore_replaces_nothing_but_what_a_restore_of_the_same_store_left() {
     let other = Store::open(home.path("other"), options()).unwrap();
     other.put(draft(1)).unwrap();
     drop(other);
-    let plant: [(&str, &dyn Fn(&std::path::Path)); 5] = [
+    let plants: [Plant<'_>; 5] = [
         ("the manifest of another store", &|path| {
             fs::copy(home.path("other/MANIFEST"), path.join("MANIFEST.new")).unwrap();
         }),
@@ -294,7 +297,7 @@ fn a_restore_replaces_nothing_but_what_a_restore_of_the_same_store_left() {
             fs::write(path.join("ledger/cat.jpg"), "meow").unwrap();
         }),
     ];
-    for (what, plant) in plant {
+    for (what, plant) in plants {
         interrupted(&home, what, Some(40));
         let path = home.path(what);
         plant(&path);
