@@ -24,7 +24,7 @@ pub(crate) struct Restore {
     /// Directory of the backup; it is not modified
     #[arg(value_name = "BACKUP")]
     from: PathBuf,
-    /// Directory of the new store: new or empty
+    /// Directory of the new store: new, empty, or left by a restore that was interrupted
     #[arg(value_name = "DIR")]
     to: PathBuf,
     /// Restore up to this time, or up to this number of ledger entries; batches stay whole
