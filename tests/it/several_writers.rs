@@ -130,6 +130,38 @@ fn a_grain_that_any_process_deletes_is_in_no_answer_and_in_no_open_file() {
 }
 
 #[test]
+fn while_the_keeper_has_not_come_to_it_no_process_answers_with_what_another_deletes() {
+    // On a disk in memory nothing is done between questions.
+    let disk = MemoryDisk::default();
+    let [keeper, other, third] = [open_on(&disk), open_on(&disk), open_on(&disk)];
+    let erased = keeper.put(note("obsidian")).unwrap();
+    keeper.maintenance().unwrap().compact().unwrap();
+    for store in [&keeper, &other, &third] {
+        assert_eq!(found(store, "obsidian"), [erased]);
+        assert!(store.status(&erased).is_ok());
+    }
+    thread::scope(|scope| {
+        let deleting = scope.spawn(|| other.admin().unwrap().delete(&erased, OFFICE).unwrap());
+        // The entry that begins the erasure, and the grain.
+        while entries(&third) < 2 {
+            thread::yield_now();
+        }
+        assert!(!deleting.is_finished());
+        for store in [&keeper, &third] {
+            assert!(store.get(&erased).unwrap().is_none());
+            assert!(!store.exists(&erased).unwrap());
+            assert_eq!(found(store, "obsidian"), []);
+            let filter = Filter::new().subject("ada");
+            assert_eq!(store.query(&filter, 10, None).unwrap().total, 0);
+        }
+        while !deleting.is_finished() {
+            keeper.tend().unwrap();
+        }
+    });
+    is_whole(&keeper);
+}
+
+#[test]
 fn what_one_process_begins_to_delete_another_completes_once_the_keeper_is_gone() {
     let home = tempfile::tempdir().unwrap();
     let keeper = open(home.path());
