@@ -16,6 +16,8 @@
 //! | the body of each kind of entry, encoded and decoded | `records/mod.rs` and the files beside it |
 //! | a batch of entries before it is written | `records/frame.rs` |
 //! | holds, consents, trust, regimes, reviews, actors, the clock, as the ledger leaves them | `state/` |
+//! | whose grains are sealed; which entries of a frame are | `sealing/person.rs`; `sealing/frame.rs` |
+//! | unlocking and locking a sealed person | `sealing/unlock.rs` |
 //! | where a put is finished and queued | `commit/put.rs`, `commit/group.rs` |
 //! | which rules a put passes | `commit/admission.rs` |
 //! | group commit: leaders and followers | `instance/queue.rs` |
@@ -46,6 +48,8 @@ mod options;
 mod records;
 mod state;
 mod instance;
+#[cfg_attr(not(feature = "sealing"), path = "no_sealing.rs")]
+mod sealing;
 mod commit;
 mod read;
 mod lineage;

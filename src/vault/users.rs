@@ -95,6 +95,19 @@ impl Vault {
         Ok(unlocked)
     }
 
+    /// Returns whether a person has a key.
+    ///
+    /// # Errors
+    /// As [`Vault::unlock`].
+    pub(crate) fn has(&self, master: &MasterKey, user: &str) -> Result<bool, Error> {
+        let state = self.open_state()?;
+        match state.slot(&state.keys(master)?, &nfc(user)) {
+            Ok(_) => Ok(true),
+            Err(Error::UnknownUser) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Wipes the keys of a person, in every handle.
     pub fn lock(&self, user: &str) {
         self.cache.lock().remove(&nfc(user));

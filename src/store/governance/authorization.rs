@@ -90,6 +90,7 @@ impl Inner {
     /// # Errors
     /// `ERR_VIEW`, `ERR_SCHEMA`, `ERR_UNTRUSTED`.
     pub(crate) fn authorize_grain(&self, grain: &Grain) -> Result<(), Error> {
+        self.person_of(grain)?;
         Self::refuse_view(grain)?;
         self.refuse_false_owner(grain)?;
         self.authorize_signer(grain)

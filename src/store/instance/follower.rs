@@ -90,7 +90,7 @@ impl Inner {
                 Body::Record(Record::Erasing(erasing)) => self.hide(&erasing.rows)?,
                 Body::Record(Record::Erased(_)) => is_rewritten = true,
                 Body::Damaged => self.add_damaged(entry.row),
-                Body::Grain(_) | Body::Record(_) => {}
+                Body::Grain(_) | Body::Record(_) | Body::Locked => {}
             }
         }
         // The files that hold the erased words are unlinked by now, and must not stay open here.

@@ -8,6 +8,8 @@ use crate::grain::Grain;
 use crate::index::Column;
 use crate::ledger::EntryId;
 use crate::store::Error;
+#[cfg(feature = "sealing")]
+use crate::store::records::Uid;
 use crate::store::state::Entry;
 use crate::text::{Document, Language, Text};
 
@@ -55,6 +57,14 @@ impl Inner {
         }
     }
 
+    /// Adds the words of an opened entry to the partition of its person, in memory.
+    #[cfg(feature = "sealing")]
+    pub(in crate::store) fn feed_text_of(&self, _uid: &Uid, _entry: &Entry<'_>) {}
+
+    /// Drops the words of a person from memory.
+    #[cfg(feature = "sealing")]
+    pub(in crate::store) fn drop_text_of(&self, _uid: &Uid) {}
+
     /// Commits the text view at the end, if that saves the next open more than it costs.
     pub(super) fn close_text(&self) {
         let Some(text) = self.text().current() else {
@@ -69,8 +79,9 @@ impl Inner {
     }
 }
 
+/// Feeds an entry in the clear: the words of a sealed one are in no file.
 fn feed(text: &Text, entry: &Entry<'_>) -> Result<(), Error> {
-    match entry.grain() {
+    match entry.grain().filter(|_| entry.card.is_none()) {
         Some(grain) => Ok(text.add(entry.row, document(grain))?),
         None => Ok(()),
     }

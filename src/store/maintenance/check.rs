@@ -218,7 +218,7 @@ impl Inner {
 
     /// Compares the state that was kept live with the state that a store opened afresh would have.
     fn check_state(&self, report: &mut Report) -> Result<(), Error> {
-        let folded = State::recover(self.ledger(), &self.snapshot())?;
+        let folded = State::recover(self.ledger(), &self.snapshot(), self.keyring())?;
         if folded != *self.state() {
             let message = "the state in memory is not the fold of the ledger; reopen the store";
             report.find("state-differs", Severity::Damage, message);

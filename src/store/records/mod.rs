@@ -10,6 +10,7 @@ mod fields;
 mod frame;
 mod grain_records;
 mod policy_records;
+mod sealed_record;
 mod trust_records;
 
 use crate::codec::{self, ContentAddress, Map};
@@ -29,6 +30,9 @@ pub use policy_records::RequiredConsent;
 pub(crate) use policy_records::{
     ConsentEffectRecord, DenialRecord, HoldRecord, PolicyRecord, Reading, ReviewRecord,
 };
+#[cfg(feature = "sealing")]
+pub(crate) use sealed_record::BlindTokens;
+pub(crate) use sealed_record::{SealedCard, SealedEntries, SealedRecord, Uid};
 pub(crate) use trust_records::TrustRecord;
 
 /// The body of one ledger entry that is not a grain.
@@ -151,6 +155,18 @@ impl Record {
             Kind::Read => Self::Read(ReadRecord::from_map(map)?),
             Kind::Grain | Kind::SealedGrain | Kind::Export | Kind::KeyEvent => return None,
         })
+    }
+
+    /// Returns the grains that the record names.
+    pub(crate) fn named(&self) -> Vec<ContentAddress> {
+        let mut named: Vec<_> = self.about().into_iter().collect();
+        match self {
+            Self::Status(record) => named.extend(record.change.superseded_by),
+            Self::ConsentEffect(record) => named.push(record.withdrawal),
+            Self::Read(record) => named.extend(&record.addresses),
+            _ => {}
+        }
+        named
     }
 
     /// Returns the grain that the record is about; `None` for one about the store, an actor, or

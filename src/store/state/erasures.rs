@@ -69,7 +69,7 @@ impl Fold for Erasures {
             Body::Record(Record::Erased(erased)) => {
                 self.open.remove(&erased.begun);
             }
-            Body::Grain(_) | Body::Record(_) | Body::Damaged => {}
+            Body::Grain(_) | Body::Record(_) | Body::Damaged | Body::Locked => {}
         }
         Ok(())
     }

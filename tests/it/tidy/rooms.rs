@@ -11,6 +11,7 @@ const STORE: &[&[&str]] = &[
     &["records"],
     &["state"],
     &["instance"],
+    &["sealing"],
     &["commit", "read"],
     &["lineage"],
     &["governance", "consent"],

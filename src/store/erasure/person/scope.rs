@@ -220,7 +220,7 @@ impl<'a> Selection<'a> {
     ) -> Result<(), Error> {
         let rows = snapshot.pointing_at(Family::DerivedFrom, address).rows()?;
         for row in rows.iter() {
-            let body = self.inner.ledger().read(row)?.body.into_owned();
+            let body = self.inner.entry(row)?.body.into_owned();
             let grain = Grain::from_proven(body)?;
             // The index holds hashes of addresses.
             if names(&grain, address) {

@@ -3,6 +3,8 @@
 
 mod deadlines;
 mod lineages;
+#[cfg(feature = "sealing")]
+mod plain_users;
 mod resting;
 mod vectors;
 
@@ -32,6 +34,8 @@ pub(crate) struct Caches {
     pub(crate) vectors: Vectors,
     pub(crate) deadlines: Deadlines,
     pub(crate) resting: RestingCache,
+    #[cfg(feature = "sealing")]
+    pub(crate) plain_users: plain_users::PlainUsers,
     /// Rows that rest on withdrawn consents.
     pub(crate) withdrawn: CachedRows,
     /// Rows that must not be relied on before a person's review.
@@ -62,7 +66,7 @@ impl Caches {
                 }
                 Body::Record(Record::ConsentEffect(_)) => self.withdrawn.forget(),
                 Body::Record(Record::Review(_)) => self.unreviewed.forget(),
-                Body::Record(_) | Body::Damaged => {}
+                Body::Record(_) | Body::Damaged | Body::Locked => {}
             }
         }
     }
@@ -73,6 +77,16 @@ impl Caches {
         self.vectors.forget(erased);
         self.deadlines.forget(erased);
         self.resting.forget(erased);
+        self.withdrawn.forget();
+        self.unreviewed.forget();
+    }
+    /// Forgets everything about grains: after a person was unlocked or locked.
+    #[cfg(feature = "sealing")]
+    pub(crate) fn clear(&self) {
+        self.lineages.forget();
+        self.vectors.clear();
+        self.deadlines.clear();
+        self.resting.clear();
         self.withdrawn.forget();
         self.unreviewed.forget();
     }

@@ -67,6 +67,12 @@ impl Vectors {
         }))
     }
 
+    /// Forgets all vectors.
+    #[cfg(feature = "sealing")]
+    pub(super) fn clear(&self) {
+        self.0.write().clear();
+    }
+
     pub(super) fn forget(&self, erased: &[EntryId]) {
         for view in self.0.write().values_mut() {
             for row in erased {

@@ -1,0 +1,42 @@
+//! Sealed persons in a build without `sealing`: no key is ever here, so each of them is locked.
+
+use crate::grain::Grain;
+use crate::index::Snapshot;
+use crate::store::Error;
+use crate::store::instance::Inner;
+use crate::store::records::{Frame, SealedEntries, Uid};
+
+impl Inner {
+    /// Returns the person for whom a grain is sealed: none.
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "as with `sealing`"
+    )]
+    pub(crate) const fn person_of(&self, _grain: &Grain) -> Result<Option<Uid>, Error> {
+        Ok(None)
+    }
+
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "as with `sealing`"
+    )]
+    pub(crate) fn refuse_naming_sealed<'g>(
+        &self,
+        _snapshot: &Snapshot,
+        _grain: &Grain,
+        _pending: impl Iterator<Item = &'g Grain>,
+    ) -> Result<(), Error> {
+        Ok(())
+    }
+
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "as with `sealing`"
+    )]
+    pub(crate) fn seal_frame(&self, _frame: &Frame) -> Result<SealedEntries, Error> {
+        Ok(SealedEntries::default())
+    }
+}

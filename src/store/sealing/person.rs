@@ -1,0 +1,130 @@
+//! Whose grains are sealed: those with the `user_id` of a person who has a key, but for the grains
+//! that the store must enforce while the person is locked.
+
+use crate::codec::{ContentAddress, Value};
+use crate::grain::{Grain, Type};
+use crate::index::Snapshot;
+use crate::policy::Delegation;
+use crate::store::Error;
+use crate::store::instance::Inner;
+use crate::store::records::{Record, Uid};
+
+impl Inner {
+    /// Returns the person for whom a grain is sealed; `None` for a grain in the clear. Called with
+    /// the right to write: persons are added by the thread that has it.
+    ///
+    /// # Errors
+    /// `ERR_LOCKED` for a sealed person who is locked, and where it is unknown whether a person is
+    /// sealed, since the store was opened without its master key; as [`Inner::vault`].
+    pub(crate) fn person_of(&self, grain: &Grain) -> Result<Option<Uid>, Error> {
+        let Some(user) = sealable_user(grain) else {
+            return Ok(None);
+        };
+        if let Some(uid) = self.keyring().uid_of(user) {
+            return Ok(Some(uid));
+        }
+        let Some(vault) = self.vault()? else {
+            return Ok(None);
+        };
+        let plain = &self.caches().plain_users;
+        if plain.knows(user) {
+            return Ok(None);
+        }
+        let master = self.master_key().map_err(|_| Error::Locked)?;
+        if vault.has(&master, user)? {
+            return Err(Error::Locked);
+        }
+        plain.learn(user);
+        Ok(None)
+    }
+
+    /// Returns the unlocked person for whom a grain is sealed, also without the right to write.
+    pub(crate) fn unlocked_person_of(&self, grain: &Grain) -> Option<Uid> {
+        sealable_user(grain).and_then(|user| self.keyring().uid_of(user))
+    }
+
+    /// Returns the unlocked person for whom a stored grain is sealed.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(super) fn person_of_stored(
+        &self,
+        snapshot: &Snapshot,
+        address: &ContentAddress,
+    ) -> Result<Option<Uid>, Error> {
+        let row = self.locate(snapshot, address)?;
+        Ok(row.and_then(|row| snapshot.overlay_of(row)))
+    }
+
+    /// Returns the unlocked person whose grain a record names.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(super) fn person_named_by(
+        &self,
+        snapshot: &Snapshot,
+        record: &Record,
+    ) -> Result<Option<Uid>, Error> {
+        for address in record.named() {
+            if let Some(uid) = self.person_of_stored(snapshot, &address)? {
+                return Ok(Some(uid));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Refuses a grain in the clear that names a sealed one: its address is a hash of what is
+    /// sealed, and would stay in the clear when the person is erased.
+    ///
+    /// # Errors
+    /// `ERR_POLICY_DENIED`; as [`Inner::person_of`].
+    pub(crate) fn refuse_naming_sealed<'g>(
+        &self,
+        snapshot: &Snapshot,
+        grain: &Grain,
+        pending: impl Iterator<Item = &'g Grain>,
+    ) -> Result<(), Error> {
+        if self.keyring().is_empty() || self.person_of(grain)?.is_some() {
+            return Ok(());
+        }
+        let mut named = Vec::new();
+        for (_, value) in grain.fields().iter() {
+            collect_addresses(value, &mut named);
+        }
+        if named.is_empty() {
+            return Ok(());
+        }
+        for other in pending {
+            let address = other.address();
+            if named.contains(&address) && self.person_of(other)?.is_some() {
+                return Err(Error::NamesSealed { address });
+            }
+        }
+        for address in named {
+            if self.person_of_stored(snapshot, &address)?.is_some() {
+                return Err(Error::NamesSealed { address });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the user whose key would seal a grain. Consents and delegations decide about others
+/// while their person is locked, and stay in the clear (docs/security.md).
+fn sealable_user(grain: &Grain) -> Option<&str> {
+    let is_enforced =
+        grain.type_() == Type::Consent || grain.text("relation") == Some(Delegation::RELATION);
+    grain.text("user_id").filter(|_| !is_enforced)
+}
+
+fn collect_addresses(value: &Value, found: &mut Vec<ContentAddress>) {
+    match value {
+        Value::Text(text) => found.extend(ContentAddress::from_reference(text).ok()),
+        Value::Array(values) => values.iter().for_each(|one| collect_addresses(one, found)),
+        Value::Map(map) => map.iter().for_each(|(name, one)| {
+            found.extend(ContentAddress::from_reference(name).ok());
+            collect_addresses(one, found);
+        }),
+        _ => {}
+    }
+}
