@@ -219,6 +219,10 @@ pub enum Error {
     #[cfg(feature = "text")]
     #[error(transparent)]
     Text(#[from] crate::text::Error),
+    /// The failure of the keys of sealed persons.
+    #[cfg(feature = "sealing")]
+    #[error(transparent)]
+    Vault(#[from] crate::vault::Error),
     /// A file that cannot be read or written in its format.
     #[cfg(feature = "interchange")]
     #[error(transparent)]
@@ -295,6 +299,8 @@ impl Error {
             Self::Index(source) => source.code(),
             #[cfg(feature = "text")]
             Self::Text(source) => source.code(),
+            #[cfg(feature = "sealing")]
+            Self::Vault(source) => source.code(),
             #[cfg(feature = "interchange")]
             Self::Interchange(source) => source.code(),
             Self::Crypto(source) => source.code(),

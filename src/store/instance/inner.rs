@@ -34,6 +34,9 @@ pub(crate) struct Inner {
     commits: Commits,
     /// The grains that were damaged when the index was built, which does not know their addresses.
     damaged: RwLock<Vec<EntryId>>,
+    /// `None` until the vault is first needed.
+    #[cfg(feature = "sealing")]
+    vault: Mutex<Option<Arc<crate::vault::Vault>>>,
 }
 
 /// The files of an open store, and how it was opened.
@@ -68,7 +71,14 @@ impl Inner {
             caches: Caches::default(),
             commits: Commits::default(),
             damaged: RwLock::default(),
+            #[cfg(feature = "sealing")]
+            vault: Mutex::default(),
         }
+    }
+
+    #[cfg(feature = "sealing")]
+    pub(crate) const fn vault_cell(&self) -> &Mutex<Option<Arc<crate::vault::Vault>>> {
+        &self.vault
     }
 
     pub(crate) const fn options(&self) -> &Options {
@@ -83,7 +93,7 @@ impl Inner {
         &*self.reader.disk
     }
 
-    #[cfg(feature = "text")]
+    #[cfg(any(feature = "sealing", feature = "text"))]
     pub(crate) const fn disk_handle(&self) -> &Arc<dyn Disk> {
         &self.reader.disk
     }

@@ -13,7 +13,7 @@ const STORE: &[&[&str]] = &[
     &["instance"],
     &["commit", "read"],
     &["lineage"],
-    &["governance", "consent"],
+    &["governance", "consent", "keys"],
     &["erasure", "import", "maintenance"],
     &["handle"],
 ];
