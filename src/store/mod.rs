@@ -33,6 +33,7 @@
 //! | where a grain came from: owner, agent, file | `governance/origin.rs` |
 //! | deletion: what nothing keeps, blanking, tombstones | `erasure/delete.rs`, `erase.rs`, `tombstones.rs` |
 //! | protection that outlives a deleted grain | `erasure/protections.rs` |
+//! | the vault in the store: adding persons, rotating, escrow | `keys/` |
 //! | everything about a person: the report, the erasure | `erasure/person/` |
 //! | files that come in | `import/batch.rs` |
 //! | check, repair, compact, backup, restore, checkpoints | `maintenance/` |
@@ -55,6 +56,8 @@ mod read;
 mod lineage;
 mod governance;
 mod consent;
+#[cfg(feature = "sealing")]
+mod keys;
 mod erasure;
 #[cfg(feature = "interchange")]
 mod import;
@@ -80,6 +83,8 @@ pub use import::{Conflict, Conflicting, Denied, Summary};
 #[cfg(feature = "text")]
 pub(crate) use instance::language;
 pub use instance::{Admin, Maintenance, RecoveryReport, Store};
+#[cfg(feature = "sealing")]
+pub use keys::{Escrow, VaultAdmin, VaultStatus};
 pub use lineage::{Fork, Heads};
 pub use maintenance::{
     Backup, Checked, Compacted, Finding, Report, Restored, Severity, Sizes, Stats, verify_damaged,
@@ -90,3 +95,6 @@ pub(crate) use read::ReadRecorder;
 pub use read::{AuditedRead, Embedding, Page, Signature, Version};
 pub use records::{Authorization, RecordedAuthorization, RequiredConsent, Until};
 pub use state::Withdrawal;
+
+#[cfg(feature = "sealing")]
+pub use crate::vault::{Root, ShredRoot, User};

@@ -42,6 +42,14 @@ pub struct Options {
     /// `locked` (rulings I6, P19); an ownership grain also that of its author, the operator who
     /// corrects it (OMS 12.5.3). Off by default: a locked grain stays as it is (OMS 23.2).
     pub authorized_may_amend_locked: bool,
+    /// The source of the master key, which opens the keys of sealed persons. It is asked each time the
+    /// key is needed, and the key is wiped after use; without a source every sealed person is locked.
+    #[cfg(feature = "sealing")]
+    pub master_key: Option<Arc<crate::crypto::KeySource>>,
+    /// The place of the vault's root if it is not `vault/root` in the directory of the store: a KMS, a
+    /// keychain, a file elsewhere.
+    #[cfg(feature = "sealing")]
+    pub shred_root: Option<Arc<dyn crate::vault::ShredRoot>>,
     /// The guarantee of an acknowledgement.
     pub durability: Durability,
     /// How long opening waits for another process that has the store open to write, before it is
@@ -75,6 +83,10 @@ impl Default for Options {
             random: Arc::new(OsRandom),
             resolver: Arc::new(Offline),
             authorized_may_amend_locked: false,
+            #[cfg(feature = "sealing")]
+            master_key: None,
+            #[cfg(feature = "sealing")]
+            shred_root: None,
             durability: Durability::Sync,
             lock_wait: Duration::from_secs(5),
             ballast_bytes: 4 << 20,

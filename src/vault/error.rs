@@ -28,6 +28,23 @@ pub enum Error {
         /// The epoch whose root opens the database.
         epoch: u64,
     },
+    /// The ledger tells of keys, and neither database nor root is there: a restored backup.
+    #[error(
+        "the keys of the sealed persons are not here: move the folder vault/ of the store into this \
+         one; no backup has it"
+    )]
+    Missing,
+    /// The store has no vault, since no person was ever added.
+    #[error("the store has no vault: no person has a key")]
+    NoVault,
+    /// A vault is written when it is opened.
+    #[error(
+        "the store is opened for reading only, and keys are opened by the process that writes it"
+    )]
+    ReadOnly,
+    /// The ledger did not record a change of keys, so it was not made.
+    #[error("the change of keys was not recorded, so it was not made")]
+    NotRecorded,
     /// The root is there, and the database that it opens is not.
     #[error(
         "vault/vault.redb is missing beside its root: restore it; it is in no backup of the store"
@@ -69,7 +86,9 @@ impl Error {
             Self::Crypto(source) => source.code(),
             Self::Disk(source) => source.code(),
             Self::MasterKey => ErrorCode::MasterKey,
-            Self::RootMissing { .. } => ErrorCode::RootMissing,
+            Self::RootMissing { .. } | Self::Missing => ErrorCode::RootMissing,
+            Self::ReadOnly => ErrorCode::StorageReadOnly,
+            Self::NotRecorded => ErrorCode::StorageIo,
             Self::DatabaseMissing | Self::Damaged { .. } => ErrorCode::StorageDamaged,
             Self::Database { source } => match &**source {
                 redb::Error::Io(error) if is_full(error) => ErrorCode::StorageFull,
@@ -84,7 +103,7 @@ impl Error {
             },
             Self::Keeper { .. } => ErrorCode::StorageIo,
             Self::Exists => ErrorCode::StoreExists,
-            Self::UnknownUser => ErrorCode::UserUnknown,
+            Self::UnknownUser | Self::NoVault => ErrorCode::UserUnknown,
             Self::UserExists => ErrorCode::UserExists,
         }
     }

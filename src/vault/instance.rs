@@ -118,6 +118,15 @@ impl Vault {
         Ok(master)
     }
 
+    /// Returns whether a key is the master key of this vault.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn is_master(&self, key: &MasterKey) -> Result<bool, Error> {
+        let meta = self.open_state()?.meta;
+        Ok(key.is_of(&meta.store, &meta.key_check))
+    }
+
     /// Returns the number of root swaps so far, and one for the first root.
     ///
     /// # Errors

@@ -35,6 +35,18 @@ impl Vault {
     /// `ERR_USER_EXISTS`, and no person is added; `ERR_MASTER_KEY`, `ERR_NO_RANDOMNESS`; storage
     /// errors, after which the outcome is unknown.
     pub fn add(&self, master: &MasterKey, users: &[&str], now: Time) -> Result<Vec<User>, Error> {
+        self.add_recorded(master, users, now, &mut |_, _| true)
+    }
+
+    /// As [`Vault::add`]; `record` is called before the commit with the persons and the epoch, and
+    /// stops it with `false`. After a crash in between it has told of persons without a key.
+    pub(crate) fn add_recorded(
+        &self,
+        master: &MasterKey,
+        users: &[&str],
+        now: Time,
+        record: &mut dyn FnMut(&[User], u64) -> bool,
+    ) -> Result<Vec<User>, Error> {
         self.change(|state| {
             self.grow(state, master, users.len())?;
             let keys = state.keys(master)?;
@@ -54,6 +66,9 @@ impl Vault {
                     }
                     added.push(User::of(&slot));
                 }
+            }
+            if !record(&added, state.meta.epoch) {
+                return Err(Error::NotRecorded);
             }
             txn.commit().or_fail()?;
             Ok(added)

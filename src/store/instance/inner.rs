@@ -33,11 +33,12 @@ pub(crate) struct Inner {
     clock_opened: Mutex<Reading>,
     caches: Caches,
     keyring: Keyring,
-    #[cfg(feature = "sealing")]
-    vault: Mutex<Option<Arc<crate::vault::Vault>>>,
     commits: Commits,
     /// The grains that were damaged when the index was built, which does not know their addresses.
     damaged: RwLock<Vec<EntryId>>,
+    /// `None` until the vault is first needed.
+    #[cfg(feature = "sealing")]
+    vault: Mutex<Option<Arc<crate::vault::Vault>>>,
 }
 
 /// The files of an open store, and how it was opened.
@@ -71,11 +72,16 @@ impl Inner {
             clock_opened: Mutex::new(opened),
             caches: Caches::default(),
             keyring: Keyring::default(),
-            #[cfg(feature = "sealing")]
-            vault: Mutex::default(),
             commits: Commits::default(),
             damaged: RwLock::default(),
+            #[cfg(feature = "sealing")]
+            vault: Mutex::default(),
         }
+    }
+
+    #[cfg(feature = "sealing")]
+    pub(crate) const fn vault_cell(&self) -> &Mutex<Option<Arc<crate::vault::Vault>>> {
+        &self.vault
     }
 
     pub(crate) const fn options(&self) -> &Options {
@@ -159,11 +165,6 @@ impl Inner {
 
     pub(crate) const fn keyring(&self) -> &Keyring {
         &self.keyring
-    }
-
-    #[cfg(feature = "sealing")]
-    pub(crate) const fn vault_cell(&self) -> &Mutex<Option<Arc<crate::vault::Vault>>> {
-        &self.vault
     }
 
     pub(crate) const fn commits(&self) -> &Commits {

@@ -53,7 +53,8 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `ERR_NOT_A_STORE` if there is none at `from`, or `path` is not an empty directory;
+    /// `ERR_NOT_A_STORE` if there is none at `from`, or `path` is a directory that holds more than
+    /// `vault/`, in which the keys of sealed persons may lie already;
     /// `ERR_STORE_LOCKED` while the old one is open; `ERR_LOST_ERASURES`, unless accepted;
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
     pub fn restore(
@@ -208,7 +209,8 @@ impl Behind<'_> {
     }
 }
 
-/// Makes sure that the directory exists and is empty.
+/// Makes sure that the directory exists and is empty, but for a vault: no backup has one, so that of
+/// the lost store is moved to where the store is restored.
 fn make_empty(path: &Path) -> Result<(), Error> {
     let refused = |reason: String| Error::NotAStore {
         path: path.to_owned(),
@@ -218,13 +220,18 @@ fn make_empty(path: &Path) -> Result<(), Error> {
     if !path.exists() {
         return create_private(path).map_err(failed);
     }
-    match path.read_dir().map_err(failed)?.next() {
-        None => Ok(()),
-        Some(_) if path.join(MANIFEST).exists() => Err(Error::Exists {
+    if path.join(MANIFEST).exists() {
+        return Err(Error::Exists {
             path: path.to_owned(),
-        }),
-        Some(_) => Err(refused(
-            "a store is restored into an empty directory".into(),
-        )),
+        });
     }
+    for item in path.read_dir().map_err(failed)? {
+        if item.map_err(failed)?.file_name() != VAULT {
+            let reason = "a store is restored into a directory that is empty but for vault/";
+            return Err(refused(reason.into()));
+        }
+    }
+    Ok(())
 }
+
+const VAULT: &str = "vault";

@@ -9,6 +9,7 @@ mod erasure_records;
 mod fields;
 mod frame;
 mod grain_records;
+mod key_records;
 mod policy_records;
 mod sealed_record;
 mod trust_records;
@@ -26,6 +27,7 @@ pub(crate) use frame::{EntryBody, Frame, PendingPut, draw_salts};
 pub(crate) use grain_records::{
     AliasRecord, EmbeddingRecord, FlagRecord, SignatureRecord, StatusRecord,
 };
+pub(crate) use key_records::{EscrowRecord, KeyEventRecord};
 pub use policy_records::RequiredConsent;
 pub(crate) use policy_records::{
     ConsentEffectRecord, DenialRecord, HoldRecord, PolicyRecord, Reading, ReviewRecord,
@@ -50,6 +52,7 @@ pub(crate) enum Record {
     Trust(TrustRecord),
     Policy(PolicyRecord),
     Actor(ActorRecord),
+    KeyEvent(KeyEventRecord),
     Erasing(ErasingRecord),
     Erased(ErasedRecord),
     Restored(RestoredRecord),
@@ -76,6 +79,7 @@ impl Record {
             Self::Trust(_) => Kind::Trust,
             Self::Policy(_) => Kind::Policy,
             Self::Actor(_) => Kind::Actor,
+            Self::KeyEvent(_) => Kind::KeyEvent,
             Self::Erasing(_) => Kind::Erasing,
             Self::Erased(_) => Kind::Erased,
             Self::Restored(_) => Kind::Restored,
@@ -104,6 +108,7 @@ impl Record {
             Self::Trust(record) => record.to_map(),
             Self::Policy(record) => record.to_map(),
             Self::Actor(record) => record.to_map(),
+            Self::KeyEvent(record) => record.to_map(),
             Self::Erasing(record) => record.to_map(),
             Self::Erased(record) => record.to_map(),
             Self::Restored(record) => record.to_map(),
@@ -153,7 +158,8 @@ impl Record {
             Kind::Checkpoint => Self::Checkpoint(CheckpointRecord::from_map(map)?),
             Kind::Signature => Self::Signature(SignatureRecord::from_map(map)?),
             Kind::Read => Self::Read(ReadRecord::from_map(map)?),
-            Kind::Grain | Kind::SealedGrain | Kind::Export | Kind::KeyEvent => return None,
+            Kind::KeyEvent => Self::KeyEvent(KeyEventRecord::from_map(map)?),
+            Kind::Grain | Kind::SealedGrain | Kind::Export => return None,
         })
     }
 
@@ -188,6 +194,7 @@ impl Record {
             | Self::Trust(_)
             | Self::Policy(_)
             | Self::Actor(_)
+            | Self::KeyEvent(_)
             | Self::Erasing(_)
             | Self::Erased(_)
             | Self::Restored(_)

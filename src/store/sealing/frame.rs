@@ -23,7 +23,7 @@ impl Inner {
     /// # Errors
     /// `ERR_LOCKED` for an entry of a person who is locked; `ERR_NO_RANDOMNESS`; storage errors.
     pub(crate) fn seal_frame(&self, frame: &Frame) -> Result<SealedEntries, Error> {
-        if self.vault()?.is_none() {
+        if self.state().keys().persons() == 0 {
             return Ok(SealedEntries::default());
         }
         let persons = self.persons_of(frame)?;
@@ -64,13 +64,7 @@ impl Inner {
                     person
                 }
                 (None, EntryBody::Record(record, _)) => {
-                    let named = record.named();
-                    let known = named.iter().find_map(|address| in_frame.get(address));
-                    match known {
-                        Some(uid) => Some(*uid),
-                        None if self.keyring().is_empty() => None,
-                        None => self.person_named_by(&snapshot, record)?,
-                    }
+                    self.person_named_by(&snapshot, &in_frame, record)?
                 }
             };
             persons.push(person);

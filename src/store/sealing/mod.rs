@@ -7,4 +7,3 @@
 mod frame;
 mod person;
 mod unlock;
-mod vault_cell;

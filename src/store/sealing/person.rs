@@ -1,6 +1,8 @@
 //! Whose grains are sealed: those with the `user_id` of a person who has a key, but for the grains
 //! that the store must enforce while the person is locked.
 
+use std::collections::HashMap;
+
 use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, Type};
 use crate::index::Snapshot;
@@ -23,15 +25,17 @@ impl Inner {
         if let Some(uid) = self.keyring().uid_of(user) {
             return Ok(Some(uid));
         }
-        let Some(vault) = self.vault()? else {
+        if self.state().keys().persons() == 0 {
             return Ok(None);
-        };
+        }
         let plain = &self.caches().plain_users;
         if plain.knows(user) {
             return Ok(None);
         }
-        let master = self.master_key().map_err(|_| Error::Locked)?;
-        if vault.has(&master, user)? {
+        let Some(vault) = self.vault()? else {
+            return Ok(None);
+        };
+        if self.options().master_key.is_none() || vault.has(&self.master_key()?, user)? {
             return Err(Error::Locked);
         }
         plain.learn(user);
@@ -56,16 +60,24 @@ impl Inner {
         Ok(row.and_then(|row| snapshot.overlay_of(row)))
     }
 
-    /// Returns the unlocked person whose grain a record names.
+    /// Returns the unlocked person whose grain a record names: one that is stored, or in its frame.
     ///
     /// # Errors
     /// Storage errors.
     pub(super) fn person_named_by(
         &self,
         snapshot: &Snapshot,
+        in_frame: &HashMap<ContentAddress, Uid>,
         record: &Record,
     ) -> Result<Option<Uid>, Error> {
+        if self.keyring().is_empty() {
+            return Ok(None);
+        }
+        // The first one that it names: for a supersession, the grain that is replaced.
         for address in record.named() {
+            if let Some(uid) = in_frame.get(&address) {
+                return Ok(Some(*uid));
+            }
             if let Some(uid) = self.person_of_stored(snapshot, &address)? {
                 return Ok(Some(uid));
             }

@@ -11,6 +11,7 @@ mod entry;
 mod erasures;
 mod holds;
 mod index_entry;
+mod key_events;
 mod keyring;
 mod presence;
 mod regimes;
@@ -31,6 +32,7 @@ pub(crate) use entry::{Body, DecodedEntry, Entry};
 pub(crate) use erasures::Erasures;
 pub(crate) use holds::Holds;
 pub(crate) use index_entry::{index_card, index_entry};
+pub(crate) use key_events::KeyEvents;
 pub(crate) use keyring::Keyring;
 #[cfg(feature = "sealing")]
 pub(crate) use keyring::{UnlockedPerson, place_of};
@@ -64,6 +66,7 @@ pub(crate) struct State {
     consents: Consents,
     erasures: Erasures,
     holds: Holds,
+    keys: KeyEvents,
     presence: Presence,
     regimes: RegimesInForce,
     reviews: ReviewQueue,
@@ -91,6 +94,11 @@ impl State {
         &self.holds
     }
 
+    #[cfg(feature = "sealing")]
+    pub(crate) const fn keys(&self) -> &KeyEvents {
+        &self.keys
+    }
+
     pub(crate) const fn presence(&self) -> Presence {
         self.presence
     }
@@ -107,13 +115,14 @@ impl State {
         &self.trust
     }
 
-    fn folds(&self) -> [&dyn Fold; 9] {
+    fn folds(&self) -> [&dyn Fold; 10] {
         [
             &self.actors,
             &self.clock,
             &self.consents,
             &self.erasures,
             &self.holds,
+            &self.keys,
             &self.presence,
             &self.regimes,
             &self.reviews,
@@ -131,12 +140,13 @@ impl State {
             self.clock.apply(entry)?;
             return self.presence.apply(entry);
         }
-        let folds: [&mut dyn Fold; 9] = [
+        let folds: [&mut dyn Fold; 10] = [
             &mut self.actors,
             &mut self.clock,
             &mut self.consents,
             &mut self.erasures,
             &mut self.holds,
+            &mut self.keys,
             &mut self.presence,
             &mut self.regimes,
             &mut self.reviews,

@@ -14,7 +14,7 @@ const STORE: &[&[&str]] = &[
     &["sealing"],
     &["commit", "read"],
     &["lineage"],
-    &["governance", "consent"],
+    &["governance", "consent", "keys"],
     &["erasure", "import", "maintenance"],
     &["handle"],
 ];

@@ -66,6 +66,8 @@ impl Caches {
                 }
                 Body::Record(Record::ConsentEffect(_)) => self.withdrawn.forget(),
                 Body::Record(Record::Review(_)) => self.unreviewed.forget(),
+                #[cfg(feature = "sealing")]
+                Body::Record(Record::KeyEvent(_)) => self.plain_users.forget(),
                 Body::Record(_) | Body::Damaged | Body::Locked => {}
             }
         }
