@@ -42,6 +42,8 @@ mod recall;
 mod regimes;
 mod sample;
 mod schemas;
+#[cfg(feature = "sealing")]
+mod sealing;
 mod signature_suites;
 mod signed;
 mod signing;

@@ -85,6 +85,7 @@ impl VaultAdmin<'_> {
     pub fn rekey(self, user: &str) -> Result<User, Error> {
         self.change(|vault, master| {
             let renewed = vault.rekey(master, user)?;
+            self.0.renew_unlocked(user)?;
             let event = KeyEventRecord::Rekeyed {
                 uid: renewed.uid,
                 generation: u64::from(renewed.generation),

@@ -82,6 +82,21 @@ impl Inner {
         folded.map(|()| uid)
     }
 
+    /// Takes the renewed keys of a person who is unlocked.
+    ///
+    /// # Errors
+    /// As [`Store::unlock`].
+    pub(crate) fn renew_unlocked(&self, user: &str) -> Result<(), Error> {
+        let user = &*nfc(user);
+        let (Some(uid), Some(vault)) = (self.keyring().uid_of(user), self.vault()?) else {
+            return Ok(());
+        };
+        let keys = vault.unlock(&self.master_key()?, user)?;
+        let user = user.to_owned();
+        self.keyring().insert(uid, UnlockedPerson { user, keys });
+        Ok(())
+    }
+
     /// Locks persons, for the thread that writes.
     ///
     /// # Errors
