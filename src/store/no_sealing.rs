@@ -1,12 +1,37 @@
 //! Sealed persons in a build without `sealing`: no key is ever here, so each of them is locked.
 
-use crate::grain::Grain;
+use crate::codec::ContentAddress;
+use crate::grain::{ForeignId, Grain};
 use crate::index::Snapshot;
 use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::records::{Frame, SealedEntries, Uid};
 
 impl Inner {
+    #[expect(clippy::unnecessary_wraps, reason = "as with `sealing`")]
+    pub(crate) fn tombstone_of(
+        &self,
+        _snapshot: &Snapshot,
+        address: &ContentAddress,
+    ) -> Result<[u8; 32], Error> {
+        Ok(self.manifest().tombstone_key().of_address(address))
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "as with `sealing`")]
+    pub(crate) fn tombstone_of_name(
+        &self,
+        _snapshot: &Snapshot,
+        _of: &ContentAddress,
+        id: &ForeignId,
+    ) -> Result<[u8; 32], Error> {
+        Ok(self.manifest().tombstone_key().of_foreign_id(id))
+    }
+
+    #[expect(clippy::unused_self, reason = "as with `sealing`")]
+    pub(crate) fn tombstones_for(&self, mark: [u8; 32], _sealed: &[u8; 32]) -> Vec<[u8; 32]> {
+        vec![mark]
+    }
+
     /// Returns the person for whom a grain is sealed: none.
     #[expect(
         clippy::unused_self,

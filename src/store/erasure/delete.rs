@@ -83,7 +83,7 @@ impl Inner {
             if targets.is_empty() {
                 self.commit(&mut writer, &frame)?;
             } else {
-                self.erase(&mut writer, &snapshot, frame, &targets, authorization)?;
+                self.erase(&mut writer, &snapshot, frame, &targets, &[], authorization)?;
             }
         }
         Ok(all)

@@ -269,7 +269,7 @@ impl Inner {
 
     /// Returns whether the grain of a row has an address. The commitment of a sealed one says
     /// nothing of it, so that one is opened.
-    fn holds(
+    pub(crate) fn holds(
         &self,
         snapshot: &Snapshot,
         row: EntryId,

@@ -188,7 +188,7 @@ impl VaultAdmin<'_> {
 
 impl Inner {
     /// Records a key event.
-    pub(super) fn tell(&self, writer: &mut Writer, event: KeyEventRecord) -> Result<(), Error> {
+    pub(crate) fn tell(&self, writer: &mut Writer, event: KeyEventRecord) -> Result<(), Error> {
         let frame = Frame::of(None, &Record::KeyEvent(event))?;
         self.commit(writer, &frame)?;
         Ok(())

@@ -143,6 +143,7 @@ fn record_restoration(
             rows: damaged.to_vec(),
             tombstones: Vec::new(),
             protections: Vec::new(),
+            persons: Vec::new(),
             reason: "the bytes were damaged".to_owned(),
             authority: "restore".to_owned(),
         }))?;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::codec::{ContentAddress, Value};
-use crate::grain::{Grain, Type};
+use crate::grain::{ForeignId, Grain, Type};
 use crate::index::Snapshot;
 use crate::policy::Delegation;
 use crate::store::Error;
@@ -83,6 +83,53 @@ impl Inner {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the tombstone of a stored grain: of a sealed one a keyed alias, which only the key
+    /// of the person tells (docs/security.md).
+    ///
+    /// # Errors
+    /// `ERR_LOCKED`; storage errors.
+    pub(crate) fn tombstone_of(
+        &self,
+        snapshot: &Snapshot,
+        address: &ContentAddress,
+    ) -> Result<[u8; 32], Error> {
+        match self.person_of_stored(snapshot, address)? {
+            Some(uid) => self.alias_for(&uid, address.as_bytes()),
+            None => Ok(self.manifest().tombstone_key().of_address(address)),
+        }
+    }
+
+    /// Returns the tombstone of a foreign identifier of a stored grain.
+    ///
+    /// # Errors
+    /// As [`Inner::tombstone_of`].
+    pub(crate) fn tombstone_of_name(
+        &self,
+        snapshot: &Snapshot,
+        of: &ContentAddress,
+        id: &ForeignId,
+    ) -> Result<[u8; 32], Error> {
+        let mark = self.manifest().tombstone_key().of_foreign_id(id);
+        match self.person_of_stored(snapshot, of)? {
+            Some(uid) => self.alias_for(&uid, &mark),
+            None => Ok(mark),
+        }
+    }
+
+    /// Returns every form in which the tombstone of a grain or of a name may be recorded: as `mark`
+    /// in the clear, and for each unlocked person.
+    pub(crate) fn tombstones_for(&self, mark: [u8; 32], sealed: &[u8; 32]) -> Vec<[u8; 32]> {
+        let uids = self.keyring().uids().into_iter();
+        let aliases = uids.filter_map(|uid| self.alias_for(&uid, sealed).ok());
+        [mark].into_iter().chain(aliases).collect()
+    }
+
+    fn alias_for(&self, uid: &Uid, bytes: &[u8; 32]) -> Result<[u8; 32], Error> {
+        let person = self.keyring().get(uid).ok_or(Error::Locked)?;
+        let keys = person.keys.keys().ok_or(Error::Locked)?;
+        Ok(keys.blind().alias(bytes))
     }
 
     /// Refuses a grain in the clear that names a sealed one: its address is a hash of what is

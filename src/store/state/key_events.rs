@@ -28,6 +28,11 @@ impl KeyEvents {
         self.epoch > 0
     }
 
+    /// Returns whether a person has a key.
+    pub(crate) fn has(&self, uid: &[u8; 16]) -> bool {
+        self.persons.contains(uid)
+    }
+
     /// Returns the number of persons who have a key.
     pub(crate) fn persons(&self) -> u64 {
         self.persons.len() as u64

@@ -47,7 +47,13 @@ impl Admin<'_> {
                 .collect(),
             mentions: erasure.mentions.len() as u64,
             records: erasure.records,
+            #[cfg(feature = "sealing")]
+            epochs: erasure.keys.first().map(|key| (key.from, key.to)),
+            #[cfg(not(feature = "sealing"))]
             epochs: None,
+            #[cfg(feature = "sealing")]
+            key_check: erasure.keys.first().map(|key| key.key_check),
+            #[cfg(not(feature = "sealing"))]
             key_check: None,
             escrows: Vec::new(),
         };
