@@ -235,8 +235,9 @@ impl Segment<'_> {
                 Ok(Some(TermPositions::Disk(Box::new(positions))))
             }
             Self::Memory(memory) => {
-                let positions = memory.terms(field).get(term);
-                Ok((!positions.is_empty()).then_some(TermPositions::Memory(positions)))
+                let terms = memory.terms(field);
+                let postings = terms.get(term);
+                Ok((!postings.is_empty()).then_some(TermPositions::Memory(postings, terms)))
             }
         }
     }
@@ -258,8 +259,8 @@ impl Segment<'_> {
                 Ok(Some(TermFreqs::on_disk(block)))
             }
             Self::Memory(memory) => {
-                let positions = memory.terms(field).get(term);
-                Ok((!positions.is_empty()).then_some(TermFreqs::Memory(positions)))
+                let postings = memory.terms(field).get(term);
+                Ok((!postings.is_empty()).then_some(TermFreqs::Memory(postings)))
             }
         }
     }
