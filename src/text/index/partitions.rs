@@ -83,3 +83,66 @@ impl fmt::Debug for Partitions {
             .finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::{Disk, MemoryDisk};
+    use crate::text::{Language, Query, Ranking, Text, TextOptions};
+
+    const PERSON: PartitionId = [7; 16];
+
+    fn segments(partitions: &Partitions, fields: &Fields) -> Vec<Arc<MemorySegment>> {
+        let mut segments = Vec::new();
+        partitions.add_segments(fields, &mut segments);
+        segments
+    }
+
+    fn lengths(segments: &[Arc<MemorySegment>]) -> Vec<usize> {
+        let segments = segments.iter();
+        segments.map(|segment| segment.values.len()).collect()
+    }
+
+    #[test]
+    fn a_partition_is_indexed_in_blocks_and_an_erasure_indexes_only_those_of_its_rows_again() {
+        let fields = Fields::new(Language::ENGLISH);
+        let partitions = Partitions::default();
+        let add = |row| partitions.add(&fields, PERSON, EntryId::new(row), Document::from("tea"));
+        (0..10_000).for_each(add);
+        assert_eq!(partitions.0.lock()[&PERSON].unindexed(), 10_000 - 2 * 4_096);
+        let before = segments(&partitions, &fields);
+        assert_eq!(lengths(&before), [4_096, 4_096, 1_808]);
+        partitions.erase_in(PERSON, &[EntryId::new(5_000), EntryId::new(9_999)]);
+        add(10_000);
+        let after = segments(&partitions, &fields);
+        assert_eq!(lengths(&after), [4_096, 4_095, 1_807, 1]);
+        assert!(Arc::ptr_eq(&before[0], &after[0]));
+        assert!(!Arc::ptr_eq(&before[1], &after[1]));
+        // One that is empty goes.
+        let first: Vec<_> = (0..4_096).map(EntryId::new).collect();
+        partitions.erase(&first);
+        assert_eq!(lengths(&segments(&partitions, &fields)), [4_095, 1_807, 1]);
+    }
+
+    #[test]
+    fn partitions_outlive_a_view_that_is_built_anew() {
+        let partitions = Arc::default();
+        let open = || {
+            let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+            let (of_any, options) = (Arc::new(|_| Some([0_u8; 8])) as _, TextOptions::default());
+            Text::open_of(&disk, 0, &of_any, &partitions, options)
+                .unwrap()
+                .0
+        };
+        let total = |text: &Text| {
+            let found = text.search(&Query::words("tea"), &Ranking::WORDS, 9, &|_| true);
+            found.unwrap().total
+        };
+        open().add_to_partition(PERSON, EntryId::FIRST, "green tea".into());
+        let text = open();
+        assert_eq!(total(&text), 1);
+        text.drop_partition(PERSON);
+        assert_eq!(total(&text), 0);
+        assert_eq!(format!("{partitions:?}"), "Partitions(0)");
+    }
+}
