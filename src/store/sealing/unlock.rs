@@ -115,7 +115,11 @@ impl Inner {
             self.index().drop_overlay(uid);
             self.drop_text_of(uid);
         }
-        self.caches().clear();
+        let (snapshot, mut rows) = (self.snapshot(), Vec::new());
+        for uid in uids {
+            rows.extend(snapshot.sealed_for(uid).rows()?.iter());
+        }
+        self.caches().forget(&rows);
         self.recover_state()
     }
 
@@ -137,7 +141,8 @@ impl Inner {
         let (index, snapshot) = (self.index(), self.index().snapshot());
         let mut batch = index.batch();
         let mut own: HashMap<ContentAddress, EntryId> = HashMap::new();
-        for row in snapshot.sealed_for(uid).rows()?.iter() {
+        let rows = snapshot.sealed_for(uid).set()?;
+        for row in rows.iter() {
             let decoded = match self.ledger().read(row) {
                 Err(ledger::Error::Erased { .. }) => continue,
                 entry => DecodedEntry::opened(entry?, self.keyring())?,
@@ -156,7 +161,7 @@ impl Inner {
                     None => self.locate(&snapshot, address),
                 };
                 index_entry(&mut batch, &entry, &mut resolve)?;
-                self.feed_text_of(uid, &entry);
+                self.feed_text_of(&entry)?;
             }
         }
         {
@@ -165,7 +170,7 @@ impl Inner {
             index.publish_overlay(*uid, batch);
             *state = State::recover(self.ledger(), &index.snapshot(), self.keyring())?;
         }
-        self.caches().clear();
+        self.caches().reveal(&rows);
         Ok(())
     }
 }

@@ -44,6 +44,11 @@ impl Keyring {
         self.0.read().is_empty()
     }
 
+    /// Returns whether a person is unlocked.
+    pub(crate) fn has(&self, uid: &Uid) -> bool {
+        self.0.read().contains_key(uid)
+    }
+
     /// Opens a sealed entry; `None` while its person is locked, and for an envelope that their
     /// keys do not open.
     #[cfg(feature = "sealing")]

@@ -1,8 +1,13 @@
 //! The erasure of a sealed person: the key goes first, what is held stays, and an erasure that was
 //! interrupted is completed.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use grainstore::crypto::Secret;
 use grainstore::policy::Rule;
 use grainstore::store::{ErasureScope, Person};
+use grainstore::vault::{self, Root, ShredRoot};
+use parking_lot::Mutex;
 
 use super::*;
 
@@ -155,4 +160,78 @@ fn a_deleted_sealed_grain_leaves_a_mark_that_only_the_key_tells() {
         assert_eq!(store.get(&other).unwrap(), None);
         store.unlock("alice").unwrap();
     }
+}
+
+/// A root that at times cannot be replaced.
+#[derive(Debug, Default)]
+struct Keeper {
+    roots: Mutex<Vec<Root>>,
+    fails: AtomicBool,
+}
+
+impl ShredRoot for Keeper {
+    fn read(&self) -> Result<Vec<Root>, vault::Error> {
+        let roots = self.roots.lock();
+        let copies = roots.iter().map(|root| Root {
+            epoch: root.epoch,
+            secret: Secret::copied(root.secret.expose()).unwrap(),
+        });
+        Ok(copies.collect())
+    }
+
+    fn stage(&self, next: &Root) -> Result<(), vault::Error> {
+        if self.fails.load(Ordering::Relaxed) {
+            let reason = "not now".to_owned();
+            return Err(vault::Error::Keeper { reason });
+        }
+        let secret = Secret::copied(next.secret.expose()).unwrap();
+        let epoch = next.epoch;
+        self.roots.lock().push(Root { epoch, secret });
+        Ok(())
+    }
+
+    fn keep_only(&self, epoch: u64) -> Result<(), vault::Error> {
+        self.roots.lock().retain(|root| root.epoch == epoch);
+        Ok(())
+    }
+}
+
+#[test]
+fn an_erasure_whose_key_stayed_is_completed_by_the_next_opening_that_has_the_master_key() {
+    let disk = MemoryDisk::default();
+    let keeper = Arc::new(Keeper::default());
+    let open = |has_key| {
+        let options = Options {
+            shred_root: Some(Arc::clone(&keeper) as Arc<dyn ShredRoot>),
+            master_key: if has_key { Some(source(7)) } else { None },
+            ..options()
+        };
+        Store::open_on(Arc::new(disk.clone()), options).unwrap()
+    };
+    let store = open(true);
+    store.admin().unwrap().vault().add(&["alice", "bob"]).unwrap();
+    ["alice", "bob"].map(|user| store.unlock(user).unwrap());
+    let gone = store.put(note("likes tea", "alice")).unwrap();
+    let kept = store.put(note("likes coffee", "bob")).unwrap();
+    keeper.fails.store(true, Ordering::Relaxed);
+    assert!(erase(&store, "alice").is_err());
+    assert_eq!(store.get(&gone).unwrap(), None, "from the first entry on");
+    keeper.fails.store(false, Ordering::Relaxed);
+    drop(store);
+    let users = |store: &Store| {
+        let users = store.admin().unwrap().vault().list().unwrap().into_iter();
+        users.map(|user| user.user).collect::<Vec<_>>()
+    };
+    // Without the master key the bytes stay blanked, and the erasure waits for the key to go.
+    let store = open(false);
+    assert!(store.recovery_report().erasure_waits.is_some());
+    drop(store);
+    let store = open(true);
+    assert_eq!(store.recovery_report().erasure_waits, None);
+    assert_eq!(users(&store), ["bob"]);
+    assert_eq!(store.unlock("alice").unwrap_err().code(), "ERR_USER_UNKNOWN");
+    store.unlock("bob").unwrap();
+    assert!(store.get(&kept).unwrap().is_some());
+    sound(&store);
+    assert!(erase(&store, "alice").unwrap().erased.is_empty());
 }

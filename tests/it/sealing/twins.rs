@@ -259,6 +259,15 @@ fn answers(store: &Store) -> Vec<String> {
     }
     tell("reviews", &admin.reviews());
     tell("holds", &admin.holds());
+    for words in ["note", "instead", "deed 7", "note -3", "\"batch 4\""] {
+        let found = store.search(words, &Filter::new(), 20);
+        let found = found.map(|found| {
+            let scored = found.results.iter();
+            let scored = scored.map(|one| (one.address, one.score.to_bits()));
+            (scored.collect::<Vec<_>>(), found.total)
+        });
+        tell("search", &found);
+    }
     let near = store.nearest("m", &[1.0, 2.0], &Filter::new(), 5);
     tell(
         "near",

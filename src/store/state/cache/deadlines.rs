@@ -43,12 +43,6 @@ impl Deadlines {
         ended.filter(|row| goals.contains(*row)).collect()
     }
 
-    /// Forgets all goals.
-    #[cfg(feature = "sealing")]
-    pub(super) fn clear(&self) {
-        *self.0.lock() = Known::default();
-    }
-
     pub(super) fn forget(&self, erased: &[EntryId]) {
         let mut known = self.0.lock();
         let rows: BTreeSet<&EntryId> = erased.iter().collect();

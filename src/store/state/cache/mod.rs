@@ -82,13 +82,11 @@ impl Caches {
         self.withdrawn.forget();
         self.unreviewed.forget();
     }
-    /// Forgets everything about grains: after a person was unlocked or locked.
+    /// Forgets what depends on which entries are open, after those of a person were opened.
     #[cfg(feature = "sealing")]
-    pub(crate) fn clear(&self) {
+    pub(crate) fn reveal(&self, opened: &RowSet) {
+        self.vectors.reveal(opened);
         self.lineages.forget();
-        self.vectors.clear();
-        self.deadlines.clear();
-        self.resting.clear();
         self.withdrawn.forget();
         self.unreviewed.forget();
     }

@@ -46,12 +46,6 @@ impl RestingCache {
         Ok(resting)
     }
 
-    /// Forgets all grains.
-    #[cfg(feature = "sealing")]
-    pub(super) fn clear(&self) {
-        self.0.lock().clear();
-    }
-
     pub(super) fn forget(&self, erased: &[EntryId]) {
         let mut known = self.0.lock();
         erased.iter().for_each(|row| {
