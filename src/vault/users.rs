@@ -1,5 +1,7 @@
 //! Persons: adding, listing, unlocking and locking them.
 
+use std::time::Duration;
+
 use redb::{ReadableDatabase, ReadableTable, ReadableTableMetadata};
 
 use crate::codec::nfc;
@@ -108,6 +110,12 @@ impl Vault {
         scrub_stack();
         self.cache.lock().insert(&user, unlocked.clone());
         Ok(unlocked)
+    }
+
+    /// Tells the time, from any beginning that does not change, and wipes the keys of persons who were
+    /// unlocked longer ago than `ttl`, in every handle.
+    pub fn expire(&self, now: Duration, ttl: Duration) {
+        self.cache.lock().expire(now, ttl);
     }
 
     /// Wipes the keys of a person, in every handle.

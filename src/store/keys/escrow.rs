@@ -1,7 +1,7 @@
 //! Escrow: encrypted copies of the root, each told in the ledger before it leaves the store.
 //!
-//! A copy undoes the erasures that follow it for whoever also has the master key and an old copy of the
-//! vault, so receipts list the copies that may still be there.
+//! With the master key and an old copy of the vault a copy undoes the erasures that follow it, so
+//! receipts list the copies that may still be there.
 
 #[cfg(feature = "interchange")]
 use std::io::{Read, Write};

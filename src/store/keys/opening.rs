@@ -30,6 +30,10 @@ impl Inner {
             }
             *cell = Some(Arc::new(opened));
         }
+        let options = self.options();
+        if let (Some(vault), Some(ttl)) = (&*cell, options.unlock_ttl) {
+            vault.expire(options.clock.monotonic(), ttl);
+        }
         Ok(cell.clone())
     }
 

@@ -12,8 +12,8 @@ use crate::vault::{Error, Vault, VaultFiles};
 use super::record;
 
 impl Vault {
-    /// Returns the epoch and the record of the root; whoever has it and the master key can open every
-    /// copy of the database of this epoch.
+    /// Returns the epoch and the record of the root. With the master key it opens every copy of the
+    /// database of this epoch.
     ///
     /// # Errors
     /// `ERR_MASTER_KEY`; storage errors.

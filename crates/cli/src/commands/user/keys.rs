@@ -11,9 +11,9 @@ use crate::session::Session;
 
 /// Give persons a key of their own, which can be destroyed
 ///
-/// What a person has in the store from then on is sealed under their key. The first person creates
-/// the vault, in vault/ of the store, for the master key of --key-file: 32 random bytes that you keep
-/// elsewhere, and without which no sealed grain can be read.
+/// Grains of the person are sealed under their key from then on. The first person creates the vault,
+/// in vault/ of the store, for the master key of --key-file: 32 random bytes that you keep elsewhere,
+/// and without which no sealed grain can be read.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Example:
   (umask 077; head -c 32 /dev/urandom > master.key)
