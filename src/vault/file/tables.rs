@@ -2,7 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use redb::{Database, ReadTransaction, ReadableDatabase, TableDefinition, WriteTransaction};
+#[cfg(feature = "interchange")]
+use redb::{Database, ReadableDatabase};
+use redb::{ReadTransaction, TableDefinition, WriteTransaction};
 use zeroize::Zeroizing;
 
 use crate::crypto::{Context, MasterKey, Purpose, Random, SealingKey, Secret};
@@ -38,6 +40,7 @@ pub(crate) fn write_meta(txn: &WriteTransaction, meta: &Meta) -> Result<(), Erro
 }
 
 /// Returns whether a root opens the rows.
+#[cfg(feature = "interchange")]
 pub(crate) fn opens(
     database: &Database,
     master: &MasterKey,
