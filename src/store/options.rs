@@ -46,6 +46,10 @@ pub struct Options {
     /// key is needed, and the key is wiped after use; without a source every sealed person is locked.
     #[cfg(feature = "sealing")]
     pub master_key: Option<Arc<crate::crypto::KeySource>>,
+    /// How long the keys of an unlocked person stay in memory; they are wiped when keys are next used
+    /// after that. `None`, the default: until the person is locked or the store is closed.
+    #[cfg(feature = "sealing")]
+    pub unlock_ttl: Option<Duration>,
     /// The place of the vault's root if it is not `vault/root` in the directory of the store: a KMS, a
     /// keychain, a file elsewhere.
     #[cfg(feature = "sealing")]
@@ -85,6 +89,8 @@ impl Default for Options {
             authorized_may_amend_locked: false,
             #[cfg(feature = "sealing")]
             master_key: None,
+            #[cfg(feature = "sealing")]
+            unlock_ttl: None,
             #[cfg(feature = "sealing")]
             shred_root: None,
             durability: Durability::Sync,

@@ -34,6 +34,35 @@ pub enum Error {
          one; no backup has it"
     )]
     Missing,
+    /// Bytes that are no copy of a root of this store.
+    #[error("not an escrow copy of the root of this store")]
+    NoCopy,
+    /// A copy of a root that was swapped since.
+    #[error(
+        "the escrow copy is the root of epoch {copy} and the vault has epoch {epoch}: it does not open \
+         it"
+    )]
+    StaleCopy {
+        /// The epoch of the copy.
+        copy: u64,
+        /// The epoch of the vault.
+        epoch: u64,
+    },
+    /// A vault of an earlier epoch than the ledger tells of: an old copy of its files, in which erased
+    /// persons have their keys.
+    #[error(
+        "the vault has epoch {epoch} and the ledger tells of {told}: it is an old copy, and the current \
+         vault/ is needed"
+    )]
+    OldCopy {
+        /// The epoch of the vault.
+        epoch: u64,
+        /// The epoch that the ledger tells of.
+        told: u64,
+    },
+    /// An escrow copy that would never be in force.
+    #[error("an escrow copy needs an end that lies ahead")]
+    Ended,
     /// The store has no vault, since no person was ever added.
     #[error("the store has no vault: no person has a key")]
     NoVault,
@@ -86,7 +115,12 @@ impl Error {
             Self::Crypto(source) => source.code(),
             Self::Disk(source) => source.code(),
             Self::MasterKey => ErrorCode::MasterKey,
-            Self::RootMissing { .. } | Self::Missing => ErrorCode::RootMissing,
+            Self::RootMissing { .. } | Self::Missing | Self::StaleCopy { .. } => {
+                ErrorCode::RootMissing
+            }
+            Self::NoCopy => ErrorCode::Corrupt,
+            Self::Ended => ErrorCode::Range,
+            Self::OldCopy { .. } => ErrorCode::StorageDamaged,
             Self::ReadOnly => ErrorCode::StorageReadOnly,
             Self::NotRecorded => ErrorCode::StorageIo,
             Self::DatabaseMissing | Self::Damaged { .. } => ErrorCode::StorageDamaged,

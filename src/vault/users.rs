@@ -1,5 +1,7 @@
 //! Persons: adding, listing, unlocking and locking them.
 
+use std::time::Duration;
+
 use redb::{ReadableDatabase, ReadableTable, ReadableTableMetadata};
 
 use crate::codec::nfc;
@@ -121,6 +123,12 @@ impl Vault {
             Err(Error::UnknownUser) => Ok(false),
             Err(error) => Err(error),
         }
+    }
+
+    /// Tells the time, from any beginning that does not change, and wipes the keys of persons who were
+    /// unlocked longer ago than `ttl`, in every handle.
+    pub fn expire(&self, now: Duration, ttl: Duration) {
+        self.cache.lock().expire(now, ttl);
     }
 
     /// Wipes the keys of a person, in every handle.

@@ -33,7 +33,7 @@ use super::status::{Escrow, VaultStatus};
 /// # Ok::<(), grainstore::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct VaultAdmin<'a>(&'a Inner);
+pub struct VaultAdmin<'a>(pub(super) &'a Inner);
 
 impl<'a> Admin<'a> {
     /// Returns the operations on the keys of sealed persons.
@@ -131,6 +131,15 @@ impl VaultAdmin<'_> {
         )
     }
 
+    /// Opens the keys of every person, and returns their number: a row that does not open is damage.
+    ///
+    /// # Errors
+    /// As [`VaultAdmin::list`]; `ERR_USER_UNKNOWN` of a store without a vault.
+    pub fn check(self) -> Result<u64, Error> {
+        let vault = self.0.vault()?.ok_or(vault::Error::NoVault)?;
+        Ok(vault.check(&self.0.master_key()?)?)
+    }
+
     /// Returns the state of the vault, also of one that does not open.
     ///
     /// # Errors
@@ -143,18 +152,21 @@ impl VaultAdmin<'_> {
                 None
             }
         };
+        let medium = self.0.root_medium();
         let state = self.0.state();
         let keys = state.keys();
         Ok(VaultStatus {
             persons: keys.persons(),
             epoch: keys.epoch(),
             escrows: keys.escrows().iter().map(Escrow::from).collect(),
+            file_system: medium.as_ref().map(|medium| medium.name.clone()),
+            overwrites: medium.and_then(|medium| medium.overwrites),
             fault,
         })
     }
 
     /// Changes the vault with the master key, and tells of it.
-    fn change<T>(
+    pub(super) fn change<T>(
         self,
         change: impl FnOnce(&Vault, &MasterKey) -> Result<(T, KeyEventRecord), Error>,
     ) -> Result<T, Error> {

@@ -4,6 +4,7 @@
 //! The vault itself, which knows no store, is the room `crate::vault`.
 
 mod admin;
+mod escrow;
 mod opening;
 mod status;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::crypto::{self, KeySource, MasterKey};
 use crate::store::Error;
 use crate::store::instance::Inner;
-use crate::vault::{self, FileShredRoot, ShredRoot, Vault, VaultFiles};
+use crate::vault::{self, FileShredRoot, Medium, ShredRoot, Vault, VaultFiles};
 
 impl Inner {
     /// Returns the vault, which is opened at the first call; `None` if no person was ever added.
@@ -24,7 +24,15 @@ impl Inner {
         if cell.is_none() {
             let opened = Vault::open(self.vault_files()?)?;
             let opened = opened.ok_or(vault::Error::Missing)?;
+            let (epoch, told) = (opened.epoch()?, self.state().keys().epoch());
+            if epoch < told {
+                return Err(vault::Error::OldCopy { epoch, told }.into());
+            }
             *cell = Some(Arc::new(opened));
+        }
+        let options = self.options();
+        if let (Some(vault), Some(ttl)) = (&*cell, options.unlock_ttl) {
+            vault.expire(options.clock.monotonic(), ttl);
         }
         Ok(cell.clone())
     }
@@ -69,6 +77,15 @@ impl Inner {
             reason: "the store was opened without a source of it".to_owned(),
         };
         Ok(source.ok_or_else(missing)?)
+    }
+
+    /// Returns the file system of the root; `None` where it is unknown, and of a root that lies
+    /// elsewhere.
+    pub(super) fn root_medium(&self) -> Option<Medium> {
+        if self.options().shred_root.is_some() {
+            return None;
+        }
+        Medium::of(&self.disk().file_system_path(ROOT)?)
     }
 
     /// # Errors

@@ -22,6 +22,12 @@ pub struct VaultStatus {
     pub epoch: u64,
     /// The escrow copies that were made, in their order.
     pub escrows: Vec<Escrow>,
+    /// The file system of the root; `None` where it cannot be told: on systems other than Linux, and of
+    /// a root that lies elsewhere.
+    pub file_system: Option<String>,
+    /// Whether that file system writes in place what is overwritten, as erasing a key needs; `None`
+    /// where it is unknown.
+    pub overwrites: Option<bool>,
     /// Why the vault does not open; `None` if it does, or if there is none.
     pub fault: Option<vault::Error>,
 }
@@ -50,6 +56,13 @@ pub struct Escrow {
     pub until: Time,
     /// The public key that it is encrypted to.
     pub recipient: String,
+}
+
+impl Escrow {
+    /// Returns the number of the copy as receipts name it: 32 hexadecimal digits.
+    pub fn name(&self) -> String {
+        data_encoding::HEXLOWER.encode(&self.id)
+    }
 }
 
 impl From<&EscrowRecord> for Escrow {

@@ -40,7 +40,10 @@ impl Inner {
                 .map(|person| self.seal_entry(entry, person))
                 .transpose()
         };
-        let bodies: Vec<&EntryBody> = frame.entries().iter().map(|entry| entry.body()).collect();
+        let mut bodies = Vec::with_capacity(frame.len());
+        for entry in frame.entries() {
+            bodies.push(entry.body());
+        }
         let sealed: Result<Vec<_>, Error> = if bodies.len() < PARALLEL_MIN {
             bodies.into_iter().zip(&persons).map(seal).collect()
         } else {

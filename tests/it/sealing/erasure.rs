@@ -209,7 +209,12 @@ fn an_erasure_whose_key_stayed_is_completed_by_the_next_opening_that_has_the_mas
         Store::open_on(Arc::new(disk.clone()), options).unwrap()
     };
     let store = open(true);
-    store.admin().unwrap().vault().add(&["alice", "bob"]).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .vault()
+        .add(&["alice", "bob"])
+        .unwrap();
     ["alice", "bob"].map(|user| store.unlock(user).unwrap());
     let gone = store.put(note("likes tea", "alice")).unwrap();
     let kept = store.put(note("likes coffee", "bob")).unwrap();
@@ -229,7 +234,10 @@ fn an_erasure_whose_key_stayed_is_completed_by_the_next_opening_that_has_the_mas
     let store = open(true);
     assert_eq!(store.recovery_report().erasure_waits, None);
     assert_eq!(users(&store), ["bob"]);
-    assert_eq!(store.unlock("alice").unwrap_err().code(), "ERR_USER_UNKNOWN");
+    assert_eq!(
+        store.unlock("alice").unwrap_err().code(),
+        "ERR_USER_UNKNOWN"
+    );
     store.unlock("bob").unwrap();
     assert!(store.get(&kept).unwrap().is_some());
     sound(&store);

@@ -2,9 +2,10 @@
 //! in no backup.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use grainstore::crypto::{KeySource, OsRandom, Secret};
-use grainstore::ledger::{Ballast, Disk, MemoryDisk, OpenMode};
+use grainstore::ledger::{Ballast, Disk, DiskFile, Lock, MemoryDisk, OpenMode};
 use grainstore::store::Until;
 use grainstore::vault::{Error, FileShredRoot, Root, ShredRoot, Vault, VaultFiles};
 use grainstore::{Draft, Options, Store};
@@ -241,6 +242,140 @@ fn a_swap_that_a_crash_kept_from_the_ledger_is_told_by_the_next_change() {
     vault.add(&["bea"]).unwrap();
     assert_eq!(vault.status().unwrap().epoch, 2);
     assert_eq!(entries(&store), before + 2, "the swap, and the person");
+}
+
+/// A disk of a store that has so many bytes for the vault and the ballast together.
+#[derive(Debug, Clone)]
+struct SmallDisk(MemoryDisk, Arc<AtomicU64>);
+
+#[derive(Debug)]
+struct SmallFile(Arc<dyn DiskFile>, SmallDisk);
+
+impl SmallDisk {
+    fn check(&self, more: u64) -> std::io::Result<()> {
+        let files = ["ballast", "vault/vault.redb", "vault/root"];
+        let len = |name: &&str| {
+            let file = self.0.open(name, OpenMode::Read);
+            file.and_then(|file| file.len_bytes()).unwrap_or_default()
+        };
+        let used: u64 = files.iter().map(len).sum();
+        match used + more > self.1.load(Ordering::Relaxed) {
+            true => Err(std::io::ErrorKind::StorageFull.into()),
+            false => Ok(()),
+        }
+    }
+
+    fn file(&self, file: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
+        Arc::new(SmallFile(file, self.clone()))
+    }
+}
+
+impl Disk for SmallDisk {
+    fn open(&self, name: &str, mode: OpenMode) -> std::io::Result<Arc<dyn DiskFile>> {
+        Ok(self.file(self.0.open(name, mode)?))
+    }
+
+    fn create(&self, name: &str) -> std::io::Result<Arc<dyn DiskFile>> {
+        Ok(self.file(self.0.create(name)?))
+    }
+
+    fn create_folder(&self, folder: &str) -> std::io::Result<()> {
+        self.0.create_folder(folder)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> std::io::Result<()> {
+        self.0.rename(from, to)
+    }
+
+    fn remove(&self, name: &str) -> std::io::Result<()> {
+        self.0.remove(name)
+    }
+
+    fn list(&self, folder: &str) -> std::io::Result<Vec<String>> {
+        self.0.list(folder)
+    }
+
+    fn sync_folder(&self, folder: &str) -> std::io::Result<()> {
+        self.0.sync_folder(folder)
+    }
+
+    fn lock(&self, name: &str) -> std::io::Result<Lock> {
+        self.0.lock(name)
+    }
+}
+
+impl DiskFile for SmallFile {
+    fn len_bytes(&self) -> std::io::Result<u64> {
+        self.0.len_bytes()
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
+        self.0.read_at(buffer, offset)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+        self.1.check(bytes.len() as u64)?;
+        self.0.write_at(bytes, offset)
+    }
+
+    fn set_len(&self, len: u64) -> std::io::Result<()> {
+        self.1.check(len.saturating_sub(self.0.len_bytes()?))?;
+        self.0.set_len(len)
+    }
+
+    fn sync(&self) -> std::io::Result<()> {
+        self.0.sync()
+    }
+}
+
+#[test]
+fn a_swap_of_the_root_succeeds_on_a_full_disk() {
+    let room = Arc::new(AtomicU64::new(u64::MAX));
+    let disk = SmallDisk(MemoryDisk::default(), Arc::clone(&room));
+    let options = Options {
+        ballast_bytes: 8 << 20,
+        ..options(1)
+    };
+    let store = Store::open_on(Arc::new(disk.clone()), options).unwrap();
+    let vault = store.admin().unwrap().vault();
+    let names: Vec<String> = (0..300).map(|n| n.to_string()).collect();
+    vault
+        .add(&names.iter().map(String::as_str).collect::<Vec<_>>())
+        .unwrap();
+    // Full to the last byte, with the ballast.
+    let files = ["ballast", "vault/vault.redb", "vault/root"];
+    let lens = files.map(|name| {
+        disk.open(name, OpenMode::Read)
+            .unwrap()
+            .len_bytes()
+            .unwrap()
+    });
+    room.store(lens.iter().sum(), Ordering::Relaxed);
+    assert_eq!(vault.rotate().unwrap(), 2);
+    assert_eq!(vault.rekey("7").unwrap().generation, 2);
+    assert!(
+        disk.open("ballast", OpenMode::Read).is_err(),
+        "it was given up"
+    );
+    assert_eq!(vault.check().unwrap(), 300);
+}
+
+#[test]
+fn an_old_copy_of_the_vault_with_its_root_is_refused() {
+    let (home, store) = home();
+    let vault = home.path().join("old/vault");
+    let copy = ["root", "vault.redb"].map(|name| (name, std::fs::read(vault.join(name)).unwrap()));
+    drop(store);
+    let store = Store::open(home.path().join("old"), options(1)).unwrap();
+    store.admin().unwrap().vault().rotate().unwrap();
+    drop(store);
+    for (name, bytes) in copy {
+        std::fs::write(vault.join(name), bytes).unwrap();
+    }
+    let store = Store::open(home.path().join("old"), options(1)).unwrap();
+    let error = store.admin().unwrap().vault().list().unwrap_err();
+    assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
+    assert!(error.to_string().contains("an old copy"), "{error}");
 }
 
 /// A store in a folder, with a person and a grain.
