@@ -8,8 +8,10 @@ mod twins;
 use std::sync::Arc;
 use std::time::Duration;
 
+use grainstore::codec::{Encoding, Profile};
 use grainstore::crypto::KeySource;
-use grainstore::ledger::{Disk, MemoryDisk, OpenMode};
+use grainstore::index::Family;
+use grainstore::ledger::{Disk, EntryId, Kind, Ledger, MemoryDisk, OpenMode};
 use grainstore::store::{Authorization, Clock};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
@@ -246,4 +248,79 @@ fn a_store_opened_for_reading_and_a_rebuilt_index_need_no_key() {
 
 fn addresses(store: &Store) -> Vec<ContentAddress> {
     store.list(None, 1_000).unwrap().addresses
+}
+
+/// The entries of a ledger, each with its kind and body.
+fn entries(disk: &MemoryDisk, store: &Store) -> Vec<(EntryId, Kind, Vec<u8>)> {
+    let id = store.maintenance().unwrap().stats().unwrap().store_id;
+    let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+    let (ledger, _) = Ledger::open_to_read(disk, id, |_| Vec::new()).unwrap();
+    let rows = (0..ledger.len()).map(EntryId::new);
+    let read = |row| ledger.read(row).unwrap();
+    rows.map(|row| (row, read(row).header.kind, read(row).body.into_owned()))
+        .collect()
+}
+
+#[test]
+fn the_ledger_binds_a_sealed_grain_by_the_hash_of_its_ciphertext() {
+    let disk = MemoryDisk::default();
+    let store = with_persons(&disk, &["alice"]);
+    let address = store.put(note("likes tea", "alice")).unwrap();
+    let id = store.maintenance().unwrap().stats().unwrap().store_id;
+    let all = entries(&disk, &store);
+    let (row, kind, body) = all.last().unwrap();
+    assert_eq!(*kind, Kind::SealedGrain);
+    let disk: Arc<dyn Disk> = Arc::new(disk);
+    let (ledger, _) = Ledger::open_to_read(disk, id, |_| Vec::new()).unwrap();
+    let stored = ContentAddress::of(body);
+    assert!(ledger.holds(*row, stored.as_bytes()).unwrap());
+    assert!(!ledger.holds(*row, address.as_bytes()).unwrap());
+    assert_eq!(store.get(&stored).unwrap(), None);
+}
+
+#[test]
+fn sealed_grains_are_found_by_tokens_that_differ_between_persons() {
+    let disk = MemoryDisk::default();
+    let store = with_persons(&disk, &["alice", "bob"]);
+    for (n, user) in ["alice", "bob", "alice"].into_iter().enumerate() {
+        let draft = note(&format!("note {n}"), user).set("session_id", "s");
+        store.put(draft).unwrap();
+    }
+    let sealed = entries(&disk, &store).into_iter();
+    let tokens = sealed.filter(|(_, kind, _)| *kind == Kind::SealedGrain);
+    let tokens: Vec<_> = tokens
+        .map(|(row, _, body)| {
+            let map = Encoding::MessagePack
+                .decode(&body, Profile::Extended)
+                .unwrap();
+            let tokens = map.get("t").unwrap().as_map().unwrap();
+            let token = |name| tokens.get(name).unwrap().as_bytes().unwrap().to_vec();
+            (row, token("u"), token("s"))
+        })
+        .collect();
+    let [
+        (first, user, session),
+        (_, other_user, other_session),
+        (third, again, same),
+    ] = &tokens[..]
+    else {
+        panic!("{tokens:?}");
+    };
+    assert_eq!((user, session), (again, same));
+    assert!(user != other_user && session != other_session);
+    assert_eq!((user.len(), session.len()), (32, 16));
+    // By token, with every person locked too.
+    store.lock("alice").unwrap();
+    let snapshot = store.maintenance().unwrap().index_snapshot();
+    for (family, token) in [(Family::User, user), (Family::Session, session)] {
+        let rows = snapshot.with_token(family, token).rows().unwrap();
+        assert!(rows.iter().eq([*first, *third]), "{family:?}");
+    }
+    assert!(
+        snapshot
+            .with_text(Family::User, "alice")
+            .rows()
+            .unwrap()
+            .is_empty()
+    );
 }

@@ -313,6 +313,18 @@ impl Snapshot {
         found.map(|overlay| overlay.uid)
     }
 
+    /// Returns the snapshot without the overlays of some persons.
+    pub(crate) fn without_overlays(&self, uids: &[[u8; 16]]) -> Self {
+        let mut version = Version::clone(&self.version);
+        version
+            .overlays
+            .retain(|overlay| !uids.contains(&overlay.uid));
+        Self {
+            version: Arc::new(version),
+            ..self.clone()
+        }
+    }
+
     /// Returns the rows of the entries that are sealed for a person, by pseudonym.
     pub fn sealed_for(&self, uid: &[u8; 16]) -> Scan<'_> {
         self.exact(Family::User, self.engine.terms.hash_person(uid))

@@ -200,7 +200,12 @@ impl Inner {
     /// that process has published up to now.
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.follow();
-        self.index().snapshot()
+        let snapshot = self.index().snapshot();
+        #[cfg(feature = "sealing")]
+        if self.options().unlock_ttl.is_some() && !self.keyring.is_empty() {
+            return self.without_expired(snapshot);
+        }
+        snapshot
     }
 
     /// Returns the time by the store's clock.

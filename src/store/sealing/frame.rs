@@ -26,6 +26,9 @@ impl Inner {
         if self.state().keys().persons() == 0 {
             return Ok(SealedEntries::default());
         }
+        if self.options().unlock_ttl.is_some() {
+            self.lock_wiped()?;
+        }
         let persons = self.persons_of(frame)?;
         if persons.iter().all(Option::is_none) {
             return Ok(SealedEntries::default());

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::codec::{ContentAddress, nfc};
-use crate::index::Batch;
+use crate::index::{Batch, Snapshot};
 use crate::ledger::{self, EntryId};
 use crate::store::instance::Inner;
 use crate::store::records::Uid;
@@ -41,7 +41,10 @@ impl Store {
 
     /// Returns whether a person is unlocked in this process.
     pub fn is_unlocked(&self, user: &str) -> bool {
-        self.inner.keyring().uid_of(&nfc(user)).is_some()
+        let inner = &self.inner;
+        let uid = inner.keyring().uid_of(&nfc(user));
+        let person = uid.and_then(|uid| inner.keyring().get(&uid));
+        person.is_some_and(|person| person.keys.keys().is_some())
     }
 }
 
@@ -128,12 +131,29 @@ impl Inner {
     /// # Errors
     /// Storage errors.
     pub(crate) fn lock_wiped(&self) -> Result<(), Error> {
+        self.lock_persons(&self.wiped())
+    }
+
+    /// Hides the grains of persons whose keys have expired from a snapshot: the next change locks
+    /// them.
+    pub(crate) fn without_expired(&self, snapshot: Snapshot) -> Snapshot {
+        // Asking for the vault wipes what has expired.
+        drop(self.vault());
+        let wiped = self.wiped();
+        match wiped.is_empty() {
+            true => snapshot,
+            false => snapshot.without_overlays(&wiped),
+        }
+    }
+
+    /// Returns the unlocked persons whose keys were wiped.
+    fn wiped(&self) -> Vec<Uid> {
         let mut wiped = self.keyring().uids();
         wiped.retain(|uid| {
             let person = self.keyring().get(uid);
             person.is_none_or(|person| person.keys.keys().is_none())
         });
-        self.lock_persons(&wiped)
+        wiped
     }
 
     /// Folds the entries of an unlocked person into an overlay, and recovers the state with them.
