@@ -50,7 +50,7 @@ impl VaultAdmin<'_> {
     /// # Errors
     /// `ERR_USER_EXISTS`, and no person is added; `ERR_KEY` without a master key, `ERR_MASTER_KEY` of
     /// another one; `ERR_ROOT_MISSING`; storage errors.
-    pub fn add(self, users: &[&str]) -> Result<Vec<User>, Error> {
+    pub fn add(&self, users: &[&str]) -> Result<Vec<User>, Error> {
         let inner = self.0;
         let mut writer = inner.exclusive();
         inner.authorize_changes()?;
