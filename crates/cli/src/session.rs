@@ -21,6 +21,8 @@ pub(crate) struct Session {
     store: PathBuf,
     resolver: Arc<DidDocuments>,
     master_key: Option<Arc<KeySource>>,
+    /// The sealed persons whom a command unlocks.
+    persons: Vec<String>,
     /// How long a command that writes waits for another process.
     wait: Duration,
     pub(crate) out: Output,
@@ -45,6 +47,7 @@ impl Session {
             store,
             resolver: Arc::new(resolver),
             master_key: master_key.source()?.map(Arc::new),
+            persons: master_key.persons().to_vec(),
             wait,
             out,
         })
@@ -102,7 +105,14 @@ impl Session {
         };
         let store = store.map_err(|error| CliError::of(&error).in_store(&self.store))?;
         self.report_recovery(&store);
+        self.unlock(&store)?;
         Ok(store)
+    }
+
+    fn unlock(&self, store: &Store) -> Result<(), CliError> {
+        let mut persons = self.persons.iter();
+        let unlocked = persons.try_for_each(|user| store.unlock(user));
+        unlocked.map_err(|error| CliError::of(&error).in_store(&self.store))
     }
 
     /// Opens the store, which must exist; `amends_locked` is
@@ -131,6 +141,7 @@ impl Session {
             self.out.note(format!("created {}", self.store.display()));
         }
         self.report_recovery(&store);
+        self.unlock(&store)?;
         Ok(store)
     }
 

@@ -284,7 +284,7 @@ impl Inner {
             return Ok(self.ledger().holds(row, address.as_bytes())?);
         }
         match self.entry(row) {
-            Ok(entry) => Ok(ContentAddress::of(&entry.body) == *address),
+            Ok(entry) => Ok(address.verifies(&entry.body)),
             Err(error) if matches!(error.code(), ErrorCode::Locked | ErrorCode::Erased) => {
                 Ok(false)
             }

@@ -32,7 +32,7 @@ pub(crate) struct UnlockedPerson {
     pub(crate) keys: Unlocked,
 }
 
-/// What an entry would be in the clear.
+/// An entry as it would be in the clear.
 pub(crate) struct OpenedBody {
     pub(crate) kind: Kind,
     pub(crate) body: Vec<u8>,

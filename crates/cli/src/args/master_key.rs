@@ -37,9 +37,17 @@ pub(crate) struct MasterKeyArgs {
         display_order = 104
     )]
     key_passphrase_fd: Option<u32>,
+    /// Unlock a sealed person for this command; repeatable
+    #[arg(long, global = true, value_name = "USER", display_order = 105)]
+    unlock: Vec<String>,
 }
 
 impl MasterKeyArgs {
+    /// Returns the persons to unlock.
+    pub(crate) fn persons(&self) -> &[String] {
+        &self.unlock
+    }
+
     /// Returns the source; `None` if no key was given.
     ///
     /// # Errors

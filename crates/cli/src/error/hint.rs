@@ -45,6 +45,7 @@ fn of_store(code: ErrorCode) -> Option<&'static str> {
             "nothing was changed; choose another directory: this one holds another store, or a later \
              or diverged copy of this store"
         }
+        ErrorCode::Locked => "pass the master key and the person: --key-file FILE --unlock USER",
         ErrorCode::MasterKey => {
             "the vault is sound; pass the key that it was created with, or last rotated to: --key-file FILE"
         }

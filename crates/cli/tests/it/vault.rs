@@ -252,3 +252,35 @@ fn backup_and_restore_say_where_the_keys_are() {
     std::fs::rename(home.path("memory.grains/vault"), home.path("new/vault")).unwrap();
     assert_eq!(with_key(&home, &list[..4]).code, 0);
 }
+
+#[test]
+fn a_sealed_person_is_unlocked_for_a_command() {
+    let (home, _) = home();
+    home.ok(&["init", "--preset", "hipaa"]);
+    home.ok(&[&["user", "add", "ada"][..], &KEY].concat());
+    let line = r#"{"type":"event","content":"takes aspirin","user_id":"ada","created_at":1,
+        "processing_basis":"contract","structural_tags":["phi:mrn"]}"#;
+    let line = line.replace('\n', "");
+    let refused = home.run_with(&["put", "-", "--json"], &line);
+    assert_eq!(refused.json_lines()[0]["error"]["code"], "ERR_LOCKED");
+    let with_key = |args: &[&str]| {
+        let unlocked = [args, &KEY[..], &["--unlock", "ada"]].concat();
+        unlocked
+            .iter()
+            .map(|arg| (*arg).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let put = with_key(&["put", "-"]);
+    let put: Vec<&str> = put.iter().map(String::as_str).collect();
+    let stored = home.run_with(&put, &line);
+    assert_eq!(stored.code, 0, "{stored:?}");
+    let address = stored.stdout.trim().to_owned();
+    assert_eq!(home.run(&["get", &address]).code, 1, "locked");
+    let get = with_key(&["get", &address]);
+    let get: Vec<&str> = get.iter().map(String::as_str).collect();
+    assert!(home.ok(&get).contains("takes aspirin"));
+    let search = with_key(&["search", "aspirin"]);
+    let search: Vec<&str> = search.iter().map(String::as_str).collect();
+    assert!(home.ok(&search).contains("takes aspirin"));
+    home.ok(&["check", "--deep"]);
+}

@@ -117,7 +117,7 @@ impl Admin<'_> {
                 Some(rule) => {
                     frame.record(&denied(&address, rule))?;
                     kept.push((address, rule));
-                    // What keeps one of a person's grains keeps the key of all.
+                    // A grain of a person that is kept keeps the key of all.
                     let person = snapshot.overlay_of(row);
                     is_key_kept |= person.is_some_and(|uid| persons.contains(&uid));
                 }
