@@ -93,7 +93,10 @@ fn a_document_that_is_not_understood_is_refused() {
 #[test]
 fn what_a_regime_forbids_to_store_is_refused_and_recorded() {
     let about = |tags: &[&str]| tags.iter().fold(note("x"), |draft, tag| draft.tag(*tag));
-    let basis = |draft: Draft| draft.set("processing_basis", "contract");
+    let basis = |draft: Draft| {
+        let draft = draft.author("did:web:desk.example");
+        draft.set("processing_basis", "contract")
+    };
     let ada = "did:web:ada.example";
     let cases = [
         ("gdpr", note("x").user("ada"), "lawful-basis"),
@@ -269,7 +272,10 @@ fn every_clause_of_a_preset_is_enforced() {
 
 #[test]
 fn what_a_clause_wants_sealed_is_never_stored_in_the_clear() {
-    let basis = |draft: Draft| draft.set("processing_basis", "contract");
+    let basis = |draft: Draft| {
+        let draft = draft.author("did:web:desk.example");
+        draft.set("processing_basis", "contract")
+    };
     let health = || basis(note("x").tag("phi:mrn"));
     let mut context = Map::new();
     context.insert("hc:patient_id", "patient-7");

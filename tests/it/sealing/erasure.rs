@@ -215,7 +215,9 @@ fn an_erasure_whose_key_stayed_is_completed_by_the_next_opening_that_has_the_mas
         .vault()
         .add(&["alice", "bob"])
         .unwrap();
-    ["alice", "bob"].map(|user| store.unlock(user).unwrap());
+    for user in ["alice", "bob"] {
+        store.unlock(user).unwrap();
+    }
     let gone = store.put(note("likes tea", "alice")).unwrap();
     let kept = store.put(note("likes coffee", "bob")).unwrap();
     keeper.fails.store(true, Ordering::Relaxed);

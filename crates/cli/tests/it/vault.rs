@@ -259,7 +259,7 @@ fn a_sealed_person_is_unlocked_for_a_command() {
     home.ok(&["init", "--preset", "hipaa"]);
     home.ok(&[&["user", "add", "ada"][..], &KEY].concat());
     let line = r#"{"type":"event","content":"takes aspirin","user_id":"ada","created_at":1,
-        "processing_basis":"contract","structural_tags":["phi:mrn"]}"#;
+        "author_did":"did:web:desk.example","processing_basis":"contract","structural_tags":["phi:mrn"]}"#;
     let line = line.replace('\n', "");
     let refused = home.run_with(&["put", "-", "--json"], &line);
     assert_eq!(refused.json_lines()[0]["error"]["code"], "ERR_LOCKED");
