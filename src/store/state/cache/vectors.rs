@@ -145,7 +145,11 @@ mod tests {
     /// Entry `n` holds a vector of grain `100 + n / 2`, of model `a` or, every third, of `b`.
     fn ask(vectors: &Vectors, model: &str, visible: &RowSet, end: u64) -> Option<Vec<EntryId>> {
         let read = |entry: EntryId| {
-            let of = if entry.get().is_multiple_of(3) { "b" } else { "a" };
+            let of = if entry.get().is_multiple_of(3) {
+                "b"
+            } else {
+                "a"
+            };
             let [x, y] = [entry.get() % 7, 1 + entry.get() % 5].map(|n| n as f32);
             let grain = EntryId::new(100 + entry.get() / 2);
             let vector = vec![x, y];
