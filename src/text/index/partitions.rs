@@ -19,7 +19,7 @@ use crate::text::index::uncommitted::{SEARCH_LEN_MAX, Uncommitted};
 
 /// The documents of unlocked persons, each in the partition of its person.
 ///
-/// Its lock is taken while no other lock of the view is held.
+/// Its lock is taken last: no other lock of a view is taken while it is held.
 #[derive(Default)]
 pub(crate) struct Partitions(Mutex<BTreeMap<PartitionId, Uncommitted>>);
 

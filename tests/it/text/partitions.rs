@@ -417,7 +417,13 @@ fn feeding_a_partition_again_changes_nothing_until_it_was_dropped() {
 fn a_person_with_many_notes_is_searched_as_one_collection() {
     let text = memory();
     let plain = memory();
-    let said = |row: u64| format!("note {} of {}", WORDS[row as usize % 24], row % 89);
+    let said = |row: u64| {
+        format!(
+            "note {} of {}",
+            WORDS[usize::try_from(row % 24).unwrap()],
+            row % 89
+        )
+    };
     let is_erased = |row: u64| (4_000..4_200).contains(&row);
     for row in 0..9_000 {
         text.add_to_partition(PERSONS[0], EntryId::new(row), said(row).into());
