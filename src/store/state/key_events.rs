@@ -21,6 +21,13 @@ pub(crate) struct KeyEvents {
     escrows: Vec<EscrowRecord>,
 }
 
+impl KeyEvents {
+    /// Returns the number of persons who have a key.
+    pub(crate) fn persons(&self) -> u64 {
+        self.persons.len() as u64
+    }
+}
+
 #[cfg(feature = "sealing")]
 impl KeyEvents {
     /// Returns whether a person was ever given a key.
@@ -31,11 +38,6 @@ impl KeyEvents {
     /// Returns whether a person has a key.
     pub(crate) fn has(&self, uid: &[u8; 16]) -> bool {
         self.persons.contains(uid)
-    }
-
-    /// Returns the number of persons who have a key.
-    pub(crate) fn persons(&self) -> u64 {
-        self.persons.len() as u64
     }
 
     /// Returns the last epoch told.

@@ -94,7 +94,6 @@ impl State {
         &self.holds
     }
 
-    #[cfg(feature = "sealing")]
     pub(crate) const fn keys(&self) -> &KeyEvents {
         &self.keys
     }
