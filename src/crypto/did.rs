@@ -43,7 +43,8 @@ impl Did {
 
     /// Returns the DID of a DID URL: what stands before its path, query or fragment.
     ///
-    /// OMS 12.1: `did:key:z6Mk…#z6Mk…` names a key of the same party as `did:key:z6Mk…`.
+    /// DID Core 3.2: a path, a query and a fragment name something of the party, and are no part of
+    /// its DID. OMS 12.1: `did:key:z6Mk…#z6Mk…` names a key of the same party as `did:key:z6Mk…`.
     pub(crate) fn bare(text: &str) -> &str {
         text.split(['#', '?', '/']).next().unwrap_or(text)
     }

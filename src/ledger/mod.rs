@@ -20,6 +20,7 @@ mod log;
 mod proof;
 mod error;
 
+pub(crate) use disk::lock::holder_in;
 pub(crate) use disk::overlay_disk::OverlayDisk;
 pub use entry_id::EntryId;
 pub use error::Error;

@@ -30,14 +30,24 @@ impl Consented {
 /// Returns whether a grain is a Consent that allows an operation now: a grant, with the operation
 /// in its scope, inside its window. Whether it was withdrawn is not in it.
 pub(crate) fn holds(consent: &Grain, operation: Consented, now: Time) -> bool {
-    let is_grant = consent.type_() == Type::Consent
-        && consent.field("is_withdrawal").and_then(Value::as_bool) == Some(false);
     let mut scope = consent.field("scope").into_iter().flat_map(Value::texts);
+    is_grant(consent, now) && scope.any(|named| named == operation.name())
+}
+
+/// Returns whether a grain is a Consent that grants anything, inside its window.
+fn is_grant(consent: &Grain, now: Time) -> bool {
     let bound = |field: &str| consent.field(field).and_then(Value::as_i64);
-    is_grant
-        && scope.any(|named| named == operation.name())
+    consent.type_() == Type::Consent
+        && consent.field("is_withdrawal").and_then(Value::as_bool) == Some(false)
         && bound("valid_from").is_none_or(|from| from <= now.ms())
         && bound("valid_to").is_none_or(|to| now.ms() < to)
+}
+
+/// Returns whether a Consent documents the basis of a grain (OMS A.3, A.6): a grant inside its
+/// window, of the person that the grain is about where the grain names one by a DID.
+pub(crate) fn documents(consent: &Grain, grain: &Grain, now: Time) -> bool {
+    let subject = consent.text("subject_did").map(Did::bare);
+    is_grant(consent, now) && person_of(grain).is_none_or(|person| subject == Some(person))
 }
 
 /// The party that stores or reads a grain under a consent that its namespace demands (ruling P10).

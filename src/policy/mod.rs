@@ -21,7 +21,7 @@ mod violation;
 mod error;
 
 pub use capability::{Capability, Role};
-pub(crate) use consent::{Consented, Party, holds, person_of};
+pub(crate) use consent::{Consented, Party, documents, holds, person_of};
 pub use decide::{Actor, Operation};
 pub(crate) use delegation::{
     DelegatedOperation, Delegation, StoredDelegation, authorize_delegated,

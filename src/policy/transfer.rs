@@ -15,11 +15,17 @@ pub enum Purpose {
     Sale,
 }
 
-/// Judges whether a grain may leave the store (OMS A.2, A.3, A.6).
+/// Judges whether a grain may leave the store (OMS A.2, A.3, A.6). `is_documented` says whether the
+/// Consent of an address, which the grain rests on, is stored and applies to it.
 ///
 /// # Errors
 /// The rule that keeps it here.
-pub(crate) fn may_leave(grain: &Grain, is_on_hold: bool, purpose: Purpose) -> Result<(), Rule> {
+pub(crate) fn may_leave(
+    grain: &Grain,
+    is_on_hold: bool,
+    purpose: Purpose,
+    is_documented: impl Fn(&ContentAddress) -> bool,
+) -> Result<(), Rule> {
     // A claim that is not understood is privileged: only `none` is not.
     let mut privilege = profile_fields(grain, "legal:privilege");
     if privilege.any(|claim| claim.as_text() != Some("none")) && !is_on_hold {
@@ -32,9 +38,10 @@ pub(crate) fn may_leave(grain: &Grain, is_on_hold: bool, purpose: Purpose) -> Re
     let is_personal = is_personal(grain);
     let rests_on = |words: &[&str]| {
         let basis = grain.text("processing_basis");
-        basis.is_some_and(|basis| {
-            // Ruling T8: an address is a Consent grain, anything else a word.
-            ContentAddress::from_reference(basis).is_ok() || words.contains(&basis)
+        // Ruling T8: an address is a Consent grain, anything else a word.
+        basis.is_some_and(|basis| match ContentAddress::from_reference(basis) {
+            Ok(consent) => is_documented(&consent),
+            Err(_) => words.contains(&basis),
         })
     };
     let declares = |profile: &str| tags(grain).any(|tag| tag == profile);

@@ -36,7 +36,7 @@ pub enum Error {
     /// A draft or a blob that is not a valid grain.
     #[error(transparent)]
     Grain(#[from] grain::Error),
-    /// One grain of a batch is refused; no grain of the batch was stored.
+    /// One grain of a batch is refused; no grain of the batch was stored or returned.
     #[error("grain {index} of the batch: {source}")]
     Batch {
         /// The position of the grain, counted from 0.

@@ -33,13 +33,19 @@ impl Inner {
     }
 
     /// Returns the person for whom a grain is sealed: none.
-    #[expect(
-        clippy::unused_self,
-        clippy::unnecessary_wraps,
-        reason = "as with `sealing`"
-    )]
-    pub(crate) const fn person_of(&self, _grain: &Grain) -> Result<Option<Uid>, Error> {
-        Ok(None)
+    ///
+    /// # Errors
+    /// `ERR_LOCKED` for a grain of a user where persons are sealed: it may be of one of them.
+    pub(crate) fn person_of(&self, grain: &Grain) -> Result<Option<Uid>, Error> {
+        match grain.text("user_id") {
+            Some(_) if self.state().keys().persons() > 0 => Err(Error::Locked),
+            _ => Ok(None),
+        }
+    }
+
+    #[expect(clippy::unused_self, reason = "as with `sealing`")]
+    pub(crate) const fn unlocked_person_of(&self, _grain: &Grain) -> Option<Uid> {
+        None
     }
 
     #[expect(

@@ -56,8 +56,8 @@ pub struct Options {
     pub shred_root: Option<Arc<dyn crate::vault::ShredRoot>>,
     /// The guarantee of an acknowledgement.
     pub durability: Durability,
-    /// How long opening waits for another process that has the store open to write, before it is
-    /// `ERR_STORE_LOCKED`; 5 seconds by default.
+    /// How long a change waits for other processes that write, and opening for one that creates the
+    /// store, before it is `ERR_STORE_LOCKED`; 5 seconds by default.
     pub lock_wait: Duration,
     /// The size of the emergency free-space file, in bytes: it is deleted on a full disk, so that
     /// erasing and closing can still write.

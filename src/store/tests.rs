@@ -478,7 +478,7 @@ fn a_check_tells_a_lineage_that_leads_into_itself() {
         let frame = Frame::of(None, &record).unwrap();
         store
             .inner
-            .commit(&mut store.inner.exclusive(), &frame)
+            .commit(&mut store.inner.exclusive().unwrap(), &frame)
             .unwrap();
     };
     replace(0, 1);

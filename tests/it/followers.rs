@@ -146,7 +146,7 @@ fn no_store_answers_with_an_erased_grain_from_the_moment_that_delete_returns() {
 
 /// Returns the files of a directory that this process has open or mapped and that have no name any
 /// more: their bytes are still there.
-fn open_and_unlinked(home: &Path) -> Vec<String> {
+pub(crate) fn open_and_unlinked(home: &Path) -> Vec<String> {
     let home = home.display().to_string();
     let Ok(descriptors) = fs::read_dir("/proc/self/fd") else {
         return Vec::new();

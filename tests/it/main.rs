@@ -44,6 +44,7 @@ mod sample;
 mod schemas;
 #[cfg(feature = "sealing")]
 mod sealing;
+mod several_writers;
 mod signature_suites;
 mod signed;
 mod signing;

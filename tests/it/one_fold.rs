@@ -12,6 +12,8 @@ use grainstore::{ContentAddress, Draft, Options, Store, Time};
 use parking_lot::Mutex;
 use proptest::prelude::*;
 
+mod several;
+
 const OFFICE: Authorization<'static> = Authorization {
     reason: "a test",
     authority: "the office",

@@ -388,8 +388,12 @@ fn privileged_grains_leave_only_under_a_hold() {
 #[test]
 fn personal_data_of_finance_and_consumers_leaves_only_with_a_basis() {
     // OMS A.3, A.6.
-    let consent = ContentAddress::of(b"a consent").to_string();
+    let consent = consent_of("did:web:ada.example", "");
+    let [consent, absent] = [consent.address(), ContentAddress::of(b"absent")];
+    let [consent, absent] = [consent, absent].map(|it| it.to_string());
     let cases = [
+        ("profile:finance", Some(absent.as_str()), false),
+        ("profile:consumer", Some(absent.as_str()), false),
         ("profile:finance", None, false),
         ("profile:finance", Some("legitimate_interests"), false),
         ("profile:finance", Some("contract"), true),
@@ -413,16 +417,80 @@ fn personal_data_of_finance_and_consumers_leaves_only_with_a_basis() {
                 draft = draft.set("processing_basis", basis);
             }
             store.put(draft).unwrap();
+            store.put(consent_of("did:web:ada.example", "")).unwrap();
             let (_, exported) = export(&store, Format::Jsonl, Purpose::Transfer);
             let leaves = leaves || personal.is_empty();
             assert_eq!(
-                exported.grains == 1,
+                exported.grains == 2,
                 leaves,
                 "{profile} {basis:?} {personal}"
             );
             assert_eq!(exported.loss.is_empty(), leaves);
         }
     }
+}
+
+/// A consent of a person to a shop, with further members.
+fn consent_of(person: &str, more: &str) -> grainstore::Grain {
+    let json = format!(
+        r#"{{"type":"consent","subject_did":"{person}","grantee_did":"did:web:shop.example",
+            "scope":["store"],"is_withdrawal":false,"created_at":1{more}}}"#
+    );
+    let draft = Draft::from_json(&json).unwrap();
+    draft.finish(Default::default()).unwrap()
+}
+
+#[test]
+fn a_consent_documents_the_basis_of_an_export_if_it_is_here_and_applies() {
+    // OMS A.3, A.6: "applicable consent documented".
+    const ADA: &str = "did:web:ada.example";
+    let withdrawal = |of: &grainstore::Grain| {
+        let draft = Draft::consent(ADA, "did:web:shop.example", ["store"]);
+        let draft = draft.set("is_withdrawal", true);
+        draft.set("prior_consent", of.address())
+    };
+    let mut judged = 0;
+    let not_one = fact("a fact").created_at(grainstore::Time::from_ms(1));
+    let not_one = not_one.finish(Default::default()).unwrap();
+    for profile in ["profile:finance", "profile:consumer"] {
+        let consents = [
+            (consent_of(ADA, ""), true),
+            (consent_of(&format!("{ADA}#key-1"), ""), true),
+            (consent_of("did:web:bob.example", ""), false),
+            (consent_of(ADA, r#","valid_to":5"#), false),
+            (not_one.clone(), false),
+        ];
+        for (consent, applies) in consents {
+            let store = memory();
+            let datum = fact("the datum").tag(profile).user(ADA);
+            let datum = datum.set("processing_basis", consent.address());
+            let datum = store.put(datum).unwrap();
+            let leaves = || leaving::leaves(&store, "the datum", Purpose::Transfer);
+            assert!(!leaves(), "before the consent is here: {consent:?}");
+            store.put(consent.clone()).unwrap();
+            assert_eq!(leaves(), applies, "{consent:?}");
+            let asked = store::Asked::named("export").unwrap();
+            let admin = store.admin().unwrap();
+            let told = admin.explain_policy(&datum, asked, &Default::default());
+            assert_eq!(told.unwrap().is_allowed, applies);
+            if applies {
+                store.put(withdrawal(&consent)).unwrap();
+                assert!(!leaves(), "after it was withdrawn: {consent:?}");
+            }
+            judged += 1;
+        }
+    }
+    assert_eq!(judged, 10);
+    // Nor does a consent of another document it once an agent has written another name on it.
+    let store = memory();
+    let bobs = store.put(consent_of("did:web:bob.example", "")).unwrap();
+    let datum = fact("the datum").tag("profile:finance").user(ADA);
+    store.put(datum.set("processing_basis", bobs)).unwrap();
+    let agent = store.as_actor(&"did:web:agent.example".parse().unwrap());
+    let more = format!(r#","prior_consent":"{bobs}""#);
+    let renewed = Draft::from_json(&consent_of(ADA, &more).to_json()).unwrap();
+    agent.supersede(&bobs, renewed, Some("renewed")).unwrap();
+    assert!(!leaving::leaves(&store, "the datum", Purpose::Transfer));
 }
 
 #[test]
@@ -575,6 +643,15 @@ fn the_report_counts_what_is_there_and_names_what_is_missing() {
             "{article:?}"
         );
     }
+}
+
+#[test]
+fn the_coverage_of_an_article_has_a_word() {
+    let articles = memory().admin().unwrap().policy_report().unwrap().articles;
+    let words: std::collections::BTreeSet<_> =
+        articles.iter().map(|article| article.held.name()).collect();
+    let all = ["enforced", "in part", "out of scope"];
+    assert_eq!(words.into_iter().collect::<Vec<_>>(), all);
 }
 
 #[test]

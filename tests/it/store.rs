@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use grainstore::grain::{Draft, Time, Type};
 use grainstore::index::Family;
+use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::ledger::Kind;
 use grainstore::store::{Clock, Options};
 use grainstore::{ContentAddress, Filter, Store};
@@ -312,6 +313,74 @@ fn a_reply_in_another_session_than_its_parent_is_a_warning_and_not_an_error() {
     };
     assert_eq!(warned("monday"), Vec::<String>::new());
     assert_eq!(warned("tuesday"), ["parent_message_id"]);
+}
+
+#[test]
+fn an_import_gives_the_warnings_that_need_the_store_as_a_put_does() {
+    // Ruling P17: of a put and an import, whatever the order of the file, also in a dry run.
+    let finished = |draft: Draft| {
+        let draft = draft.created_at(Time::from_ms(1));
+        draft.finish(Default::default()).unwrap()
+    };
+    let parent = finished(Draft::event("hello").session("monday"));
+    let reply = |session: &str| {
+        let reply = Draft::event("hi").session(session);
+        finished(reply.set("parent_message_id", parent.address()))
+    };
+    let (ada, shop) = ("did:web:ada.example", "did:web:shop.example");
+    let withdrawal = |of: ContentAddress| {
+        let draft = Draft::consent(ada, shop, ["store"]).set("is_withdrawal", true);
+        finished(draft.set("prior_consent", of))
+    };
+    let grant = |person: &str| finished(Draft::consent(person, shop, ["store"]));
+    let delegation = Draft::belief(ada, "mg:delegates_to", shop).confidence(1.0);
+    let delegation = delegation.push("authorized_namespaces", "shop");
+    let delegation = delegation.set("delegation_depth", 0);
+    let delegation = finished(delegation.author("did:web:bob.example"));
+    let (own, others) = (grant(ada), grant("did:web:bob.example"));
+    let cases = [
+        (vec![reply("monday"), parent.clone()], None),
+        (
+            vec![reply("tuesday"), parent.clone()],
+            Some("parent_message_id"),
+        ),
+        (vec![reply("tuesday")], None),
+        (vec![withdrawal(absent())], Some("prior_consent")),
+        (vec![withdrawal(own.address()), own], None),
+        (
+            vec![withdrawal(others.address()), others],
+            Some("prior_consent"),
+        ),
+        (vec![delegation], Some("author_did")),
+    ];
+    for (mut grains, expected) in cases {
+        for _ in 0..2 {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("in.jsonl");
+            let lines: Vec<_> = grains.iter().map(|grain| grain.to_json() + "\n").collect();
+            std::fs::write(&path, lines.concat()).unwrap();
+            let read = || ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
+            let store = memory();
+            let admin = store.admin().unwrap();
+            let seen = admin.preview_import(read()).unwrap();
+            let imported = admin.import(read()).unwrap();
+            assert_eq!(seen.warnings, imported.warnings);
+            assert_eq!(admin.import(read()).unwrap().warnings, imported.warnings);
+            let fields = imported
+                .warnings
+                .iter()
+                .filter_map(|(_, text)| text.split(':').next());
+            let fields: Vec<_> = fields.collect();
+            assert_eq!(fields, Vec::from_iter(expected), "{lines:?}");
+            let put: Vec<_> = grains
+                .iter()
+                .flat_map(|grain| store.warnings(grain).unwrap())
+                .map(|warning| warning.field)
+                .collect();
+            assert_eq!(put, fields, "as a put");
+            grains.reverse();
+        }
+    }
 }
 
 #[test]

@@ -130,6 +130,19 @@ impl Index {
         self.engine.update(|next| next.add_overlay(uid, memtable));
     }
 
+    /// Takes over the overlays of another index of the same ledger, less the rows erased there.
+    pub(crate) fn adopt_overlays(&self, other: &Self) {
+        let mut overlays = other.engine.version().overlays.clone();
+        if let Some(erased) = other.engine.erased() {
+            for overlay in &mut overlays {
+                let kept = overlay.memtable.without(&|row| erased.contains(row));
+                overlay.memtable = Arc::new(kept);
+            }
+        }
+        let _publishing = self.engine.publishing.lock();
+        self.engine.update(|next| next.overlays = overlays);
+    }
+
     /// Removes the overlay of a person from later snapshots. Those taken before keep it.
     pub fn drop_overlay(&self, uid: &[u8; 16]) {
         let _publishing = self.engine.publishing.lock();

@@ -170,6 +170,18 @@ impl DiskFile for NamedFile {
         self.file.sync()
     }
 
+    fn try_lock(&self) -> io::Result<bool> {
+        match self.file.try_lock() {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        self.file.unlock()
+    }
+
     fn is_in_place(&self) -> bool {
         (self.is_in_place)()
     }

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::io;
 
-use super::{Disk, OpenMode};
+use super::{Disk, DiskFile, OpenMode};
 use crate::ledger::Error;
 
 /// A held lock, released when dropped.
@@ -102,9 +102,12 @@ fn write_holder(disk: &dyn Disk, name: &str, holder: &str) -> io::Result<()> {
     file.write_at(format!("{holder}\n").as_bytes(), 0)
 }
 
-/// Returns the name in a lock's file, if it is one line of plain text.
 fn read_holder(disk: &dyn Disk, name: &str) -> Option<String> {
-    let file = disk.open(name, OpenMode::Read).ok()?;
+    holder_in(&*disk.open(name, OpenMode::Read).ok()?)
+}
+
+/// Returns the name in a lock's file, if it is one line of plain text.
+pub(crate) fn holder_in(file: &dyn DiskFile) -> Option<String> {
     let len = file.len_bytes().ok()?.min(HOLDER_MAX);
     let mut bytes = vec![0; usize::try_from(len).ok()?];
     file.read_at(&mut bytes, 0).ok()?;

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 
@@ -120,9 +121,9 @@ impl Disk for MemoryDisk {
     }
 }
 
-/// The bytes of one file; handles outlive a renaming or removal, as on Unix.
+/// The bytes of one file, and whether it is locked; handles outlive a renaming or removal, as on Unix.
 #[derive(Debug, Default)]
-struct MemoryFile(RwLock<Vec<u8>>);
+struct MemoryFile(RwLock<Vec<u8>>, AtomicBool);
 
 impl DiskFile for MemoryFile {
     fn len_bytes(&self) -> io::Result<u64> {
@@ -161,6 +162,16 @@ impl DiskFile for MemoryFile {
     }
 
     fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Between the stores of one process that are open on one disk.
+    fn try_lock(&self) -> io::Result<bool> {
+        Ok(!self.1.swap(true, Ordering::AcqRel))
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        self.1.store(false, Ordering::Release);
         Ok(())
     }
 }

@@ -96,6 +96,18 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
     /// Makes bytes and length durable (`fdatasync`).
     fn sync(&self) -> io::Result<()>;
 
+    /// Takes the exclusive lock of the file if no other handle of it has the lock, and returns
+    /// whether it did. It ends with [`unlock`](Self::unlock), and with the process. A disk that no
+    /// other program writes need not lock.
+    fn try_lock(&self) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    /// Releases the lock of the file.
+    fn unlock(&self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Returns whether the file still has the name that it was opened by: another program may have
     /// removed or replaced it. A disk that no other program writes need not look.
     fn is_in_place(&self) -> bool {

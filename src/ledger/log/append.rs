@@ -180,7 +180,10 @@ impl Ledger {
             first: end.entries,
         };
         match segment_file::create(&*self.disk, header, &self.store_id) {
-            Ok(file) => tail.file = file,
+            Ok(file) => {
+                tail.file = file;
+                tail.segment = number;
+            }
             Err(error) => {
                 let full = matches!(error, Error::Full { .. });
                 tail.halted = !(full && uncreate(&*self.disk, number));

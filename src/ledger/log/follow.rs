@@ -5,6 +5,7 @@
 //! written.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::ledger::{Ledger, LedgerOptions};
 use super::published_end::PublishedEnd;
@@ -72,7 +73,7 @@ impl Ledger {
         offsets.erase(erased);
         let name = segment_file::name_of(offsets.end().segment);
         let file = disk.open(&name, OpenMode::Read);
-        let mut tail = Tail::new(file.map_err(|source| Error::io("read", &name, source))?);
+        let mut tail = Tail::new(file.map_err(|source| Error::io("read", &name, source))?, 0);
         tail.halted = true;
         let mut ledger = Self::new(disk, store_id, options, offsets, tail);
         ledger.published = published;
@@ -118,24 +119,32 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns whether the process that writes has published more than was followed.
+    /// Returns whether another process has published more than this ledger holds.
     pub(crate) fn is_behind(&self) -> bool {
-        self.news().is_ok_and(|news| news.is_some())
+        // In the turn of this process no other one appends.
+        if self.has_turn.load(Ordering::Acquire) {
+            return false;
+        }
+        let published = self.published.as_ref();
+        published.is_some_and(|end| end.may_be_past(self.len()))
     }
 
     /// Returns the published end if it is past that of this ledger. A file that holds none for the
     /// moment is no news.
     fn news(&self) -> Result<Option<LedgerPosition>, Error> {
-        let published = self.published.as_ref().filter(|end| !end.is_writer());
-        let end = end_of(published)?;
+        let end = end_of(self.published.as_ref())?;
         Ok(end.filter(|end| end.entries > self.len()))
     }
 
-    /// Publishes the durable end. A failure delays what other processes see, and nothing else.
+    /// Publishes the durable end in the turn of this process: outside it, another may have appended
+    /// more. A failure delays what other processes see, and nothing else.
     pub(super) fn publish(&self) {
         let Some(published) = self.published.as_ref().filter(|end| end.is_writer()) else {
             return;
         };
+        if !self.has_turn.load(Ordering::Acquire) {
+            return;
+        }
         let end = self.offsets.read().durable();
         if let Err(error) = published.write(&end) {
             tracing::warn!(%error, "other processes do not see the last entries yet");
@@ -143,7 +152,7 @@ impl Ledger {
     }
 }
 
-fn end_of(published: Option<&PublishedEnd>) -> Result<Option<LedgerPosition>, Error> {
+pub(super) fn end_of(published: Option<&PublishedEnd>) -> Result<Option<LedgerPosition>, Error> {
     let end = published.map(PublishedEnd::read).transpose();
     let end = end.map_err(|source| Error::io("read", super::END, source))?;
     Ok(end.flatten())

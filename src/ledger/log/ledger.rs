@@ -6,6 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use parking_lot::{Mutex, RwLock};
 
@@ -24,8 +25,8 @@ use crate::ledger::{
 
 /// An append-only log of entries. Appends go one after the other; reads run beside them.
 ///
-/// Invariant: at most one writer has a ledger open. The caller holds the store's
-/// [`Lock`](crate::ledger::Lock).
+/// Invariant: at most one process appends at a time. The caller holds the right to: for as long as
+/// the ledger is open, or turn by turn.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -46,8 +47,11 @@ pub struct Ledger {
     pub(in crate::ledger) offsets: RwLock<EntryOffsets>,
     pub(super) tail: Mutex<Tail>,
     pub(super) open_segments: OpenSegments,
-    /// Written by the process that appends, read by one that follows.
+    /// Written in the turn of this process, and read for what others wrote in theirs.
     pub(super) published: Option<PublishedEnd>,
+    /// Whether the caller holds the right to append. It does from opening on, until a first
+    /// [turn](Ledger::begin_turn) ends.
+    pub(super) has_turn: AtomicBool,
 }
 
 /// How a ledger is written. A ledger reads the same under any options.
@@ -96,7 +100,13 @@ impl Ledger {
         let mut offsets = EntryOffsets::new(&store_id);
         offsets.begin_segment(header.number);
         offsets.mark_durable();
-        let ledger = Self::new(disk, store_id, options, offsets, Tail::new(file));
+        let ledger = Self::new(
+            disk,
+            store_id,
+            options,
+            offsets,
+            Tail::new(file, header.number),
+        );
         Ok(ledger.publishing())
     }
 
@@ -180,7 +190,7 @@ impl Ledger {
         file.sync().map_err(failed)?;
         disk.sync_folder(segment_file::FOLDER).map_err(failed)?;
         offsets.mark_durable();
-        let mut tail = Tail::new(file);
+        let mut tail = Tail::new(file, offsets.end().segment);
         tail.closed = ClosedSegments::watch(&*disk, &offsets)?;
         let ledger = Self::new(disk, store_id, options, offsets, tail).publishing();
         ledger.redact(&erased)?;
@@ -202,6 +212,7 @@ impl Ledger {
             offsets: RwLock::new(offsets),
             tail: Mutex::new(tail),
             published: None,
+            has_turn: AtomicBool::new(true),
         }
     }
 

@@ -53,7 +53,7 @@ impl Ledger {
         offsets.erase(erased.into_iter().chain(damaged.iter().copied()));
         let name = segment_file::name_of(offsets.end().segment);
         let file = disk.open(&name, OpenMode::Read);
-        let mut tail = Tail::new(file.map_err(|source| Error::io("read", &name, source))?);
+        let mut tail = Tail::new(file.map_err(|source| Error::io("read", &name, source))?, 0);
         tail.halted = true;
         let options = LedgerOptions::default();
         let ledger = Self::new(disk, store_id, options, offsets, tail);
@@ -91,7 +91,7 @@ impl Ledger {
         disk.sync_folder(FOLDER).map_err(failed)?;
         let name = segment_file::name_of(cut.segment);
         let file = disk.open(&name, OpenMode::Write).map_err(failed)?;
-        let tail = Tail::new(file);
+        let tail = Tail::new(file, cut.segment);
         Ok(Self::new(disk, self.store_id, options, offsets, tail))
     }
 

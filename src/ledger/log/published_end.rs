@@ -1,4 +1,4 @@
-//! The published end: the file `END`, in which the writing process says up to where the ledger is
+//! The published end: the file `END`, in which a process that appends says up to where the ledger is
 //! durable, for the processes that follow it (docs/format.md, "END").
 //!
 //! It is written in place after each sync and never synced itself: what a power failure leaves of it
@@ -54,6 +54,14 @@ impl PublishedEnd {
     /// Publishes a durable end.
     pub(super) fn write(&self, end: &LedgerPosition) -> io::Result<()> {
         self.file.write_at(&to_bytes(end, &self.store_id), 0)
+    }
+
+    /// Returns whether the file may hold an end past `len` entries: it is not checked, so that asking
+    /// costs one read.
+    pub(super) fn may_be_past(&self, len: u64) -> bool {
+        let mut entries = [0; 8];
+        let read = self.file.read_at(&mut entries, MAGIC.len() as u64);
+        read.is_ok() && u64::from_be_bytes(entries) > len
     }
 
     /// Returns the published end; `None` if the file does not hold one. A reader can meet a write

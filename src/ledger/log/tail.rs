@@ -12,6 +12,8 @@ use crate::ledger::offsets::entry_offsets::CheckedOffset;
 #[derive(Debug)]
 pub(super) struct Tail {
     pub(super) file: Arc<dyn DiskFile>,
+    /// The segment that `file` is, opened for writing; 0 before the first turn to write.
+    pub(super) segment: u32,
     pub(super) frame: Vec<u8>,
     pub(super) entry_offsets: Vec<CheckedOffset>,
     /// The number of bytes that were written and not synced.
@@ -21,9 +23,10 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    pub(super) fn new(file: Arc<dyn DiskFile>) -> Self {
+    pub(super) fn new(file: Arc<dyn DiskFile>, segment: u32) -> Self {
         Self {
             file,
+            segment,
             frame: Vec::new(),
             entry_offsets: Vec::new(),
             unsynced: 0,

@@ -60,11 +60,13 @@ impl Recovery<'_> {
     /// Proves the bytes behind the hint, and sets a torn tail aside.
     pub(in crate::ledger) fn run(self, hint: Option<RecoveryHint>) -> Result<Recovered, Error> {
         let disk = self.disk;
-        let (mut found, tear) = self.prove(hint)?;
-        // Invariant: nothing is changed before everything is proven.
-        let torn = tear.map(|tear| torn_tail::set_aside(disk, &tear));
-        found.torn = torn.transpose()?;
-        Ok(found)
+        set_torn_aside(disk, self.prove(hint)?)
+    }
+
+    /// Proves the bytes behind the end of `offsets`, and sets a torn tail aside.
+    pub(in crate::ledger) fn run_from(self, offsets: EntryOffsets) -> Result<Recovered, Error> {
+        let disk = self.disk;
+        set_torn_aside(disk, self.prove_from(offsets)?)
     }
 
     /// Proves the bytes behind the hint and changes nothing; returns the tear, if there is one.
@@ -262,6 +264,16 @@ impl Recovery<'_> {
             }
         }
     }
+}
+
+/// Invariant: nothing is changed before everything is proven.
+fn set_torn_aside(
+    disk: &dyn Disk,
+    (mut found, tear): (Recovered, Option<Tear>),
+) -> Result<Recovered, Error> {
+    let torn = tear.map(|tear| torn_tail::set_aside(disk, &tear));
+    found.torn = torn.transpose()?;
+    Ok(found)
 }
 
 /// Returns the end of an entry, by the length in its header; `None` if the header is not the

@@ -58,7 +58,8 @@ impl<'a> ExportFilter<'a> {
             }
         }
         let is_on_hold = self.store.is_on_hold(grain);
-        if let Err(rule) = may_leave(grain, is_on_hold, self.purpose) {
+        let is_documented = |consent: &_| self.store.is_documented(grain, consent);
+        if let Err(rule) = may_leave(grain, is_on_hold, self.purpose, is_documented) {
             return Some(format!("withheld: {rule} (OMS {})", rule.section()));
         }
         let kept = self.store.kept_here(grain)?;

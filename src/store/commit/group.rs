@@ -34,7 +34,16 @@ impl Inner {
             Durability::Group(patience) => patience,
             Durability::Sync | Durability::Relaxed => Duration::ZERO,
         };
+        // More requests arrive while other processes write.
+        let turn = self.take_turn();
         let requests = lead.take(FRAME_BYTES, patience);
+        let _turn = match turn {
+            Ok(turn) => turn,
+            Err(error) => {
+                let waiting = requests.into_iter().map(|(_, reply)| reply);
+                return refuse_all(waiting.collect(), error);
+            }
+        };
         let mut writer = self.commits().writer.lock();
         let mut admission = Admission::new(self);
         let mut waiting: Vec<Reply<_>> = Vec::with_capacity(requests.len());
@@ -47,18 +56,22 @@ impl Inner {
         }
         match self.commit(&mut writer, &admission.into_frame()) {
             Ok(_) => waiting.into_iter().for_each(|reply| reply.give(Ok(()))),
-            Err(error) if waiting.len() > 1 => {
-                let error = Arc::new(error);
-                for reply in waiting {
-                    reply.give(Err(Error::Shared(Arc::clone(&error))));
-                }
-            }
-            Err(error) => {
-                if let Some(reply) = waiting.pop() {
-                    reply.give(Err(error));
-                }
+            Err(error) => refuse_all(waiting, error),
+        }
+    }
+}
+
+/// Answers all that wait with one error.
+fn refuse_all(mut waiting: Vec<Reply<Result<(), Error>>>, error: Error) {
+    match (waiting.pop(), waiting.is_empty()) {
+        (Some(only), true) => only.give(Err(error)),
+        (Some(last), false) => {
+            let error = Arc::new(error);
+            for reply in waiting.into_iter().chain([last]) {
+                reply.give(Err(Error::Shared(Arc::clone(&error))));
             }
         }
+        (None, _) => {}
     }
 }
 

@@ -69,16 +69,23 @@ impl Inner {
         // grains be stored twice.
         writer.is_halted = true;
         let may_wait = self.options().durability == Durability::Relaxed || frame.is_of_reads();
-        let appended = if may_wait {
-            self.ledger().append_unsynced(time.ms(), &entries)
-        } else {
-            self.ledger().append(time.ms(), &entries)
-        };
-        let rows = appended.inspect_err(|_| {
-            // The ledger itself decides whether it accepts more writes.
-            writer.is_halted = false;
-        })?;
-        self.apply(&rows, frame, &sealed, time)?;
+        let (rows, applied) = self
+            .applying(|| {
+                let appended = if may_wait {
+                    self.ledger().append_unsynced(time.ms(), &entries)
+                } else {
+                    self.ledger().append(time.ms(), &entries)
+                };
+                appended.map(|rows| {
+                    let applied = self.apply(&rows, frame, &sealed, time);
+                    (rows, applied)
+                })
+            })
+            .inspect_err(|_| {
+                // The ledger itself decides whether it accepts more writes.
+                writer.is_halted = false;
+            })?;
+        applied?;
         writer.is_halted = false;
         Ok(rows)
     }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use crate::codec::ContentAddress;
 use crate::crypto::Did;
-use crate::grain::{Grain, Time, Type};
+use crate::grain::{Grain, Time, Type, Verification};
 use crate::index::{Family, RowSet, Snapshot};
 use crate::ledger::EntryId;
 use crate::policy::{self, Consented, Party, Rule};
+use crate::store::governance::Origin;
 use crate::store::instance::Inner;
 use crate::store::records::Frame;
 use crate::store::state::Resting;
@@ -63,8 +64,9 @@ impl Inner {
         (!counts).then_some(Rule::Author)
     }
 
-    /// Returns whether the newest consent of a lineage meets a demand. One that neither its subject
-    /// signed nor the owner put meets none: an agent must not write the consent that it relies on.
+    /// Returns whether the newest consent of a lineage meets a demand. It was signed by its subject,
+    /// put by the owner, or came in a file and was verified by the owner: an agent must not write the
+    /// consent that it relies on, neither here nor in a file that it hands to the owner.
     pub(super) fn is_met(
         &self,
         snapshot: &Snapshot,
@@ -72,20 +74,38 @@ impl Inner {
         consent: &ContentAddress,
         demand: &Demand<'_>,
     ) -> Result<bool, Error> {
-        if let (Some(pending), Some((actor, _))) = (frame.find(consent), frame.writer_of(consent)) {
-            let counts = actor.is_none() || is_signed_by_subject(pending);
+        if let (Some(pending), Some((actor, is_from_file))) =
+            (frame.find(consent), frame.writer_of(consent))
+        {
+            let is_owners = actor.is_none() && !is_from_file;
+            let counts = is_owners || is_signed_by_subject(pending);
             return Ok(counts && demand.is_met_by(pending));
         }
+        self.newest_counts(snapshot, consent, &|grain| demand.is_met_by(grain))
+    }
+
+    /// Returns whether the newest consent of a lineage is current and as asked, and who stored or
+    /// signed it may say so.
+    fn newest_counts(
+        &self,
+        snapshot: &Snapshot,
+        consent: &ContentAddress,
+        is_asked: &dyn Fn(&Grain) -> bool,
+    ) -> Result<bool, Error> {
         let newest = self.renewals(snapshot, consent)?.pop().unwrap_or(*consent);
         let Some(row) = self.locate(snapshot, &newest)? else {
             return Ok(false);
         };
         let version = self.version_at(snapshot, row)?;
-        if !version.status.is_current() || !demand.is_met_by(&version.grain) {
+        if !version.status.is_current() || !is_asked(&version.grain) {
             return Ok(false);
         }
-        let is_owners = self.ledger().read(row)?.header.actor.is_none();
-        Ok(is_owners || is_signed_by_subject(&version.grain))
+        Ok(is_signed_by_subject(&version.grain)
+            || match self.origin(snapshot, row, &newest)? {
+                Origin::Owner => true,
+                Origin::File => version.status.verification == Verification::Verified,
+                Origin::Handle(_) => false,
+            })
     }
 
     /// Returns the rows that no query of a party shows: grains that rest on withdrawn consents, and
@@ -155,6 +175,20 @@ impl Inner {
         })
     }
 
+    fn is_documented(&self, grain: &Grain, consent: &ContentAddress) -> Result<bool, Error> {
+        let snapshot = self.snapshot();
+        if self
+            .withdrawal_of(&snapshot, &Frame::default(), consent)?
+            .is_some()
+        {
+            return Ok(false);
+        }
+        let now = self.now();
+        self.newest_counts(&snapshot, consent, &|consent| {
+            policy::documents(consent, grain, now)
+        })
+    }
+
     /// Refuses to let a party read a grain that rests on a withdrawn consent, or without the consent
     /// that its namespace requires.
     fn authorize_read(
@@ -220,6 +254,12 @@ impl Store {
         }
         let party = Party::of(self.capability());
         self.inner.authorize_read(snapshot, grain, &party)
+    }
+
+    /// Returns whether the Consent that a grain rests on is stored here, applies to it, and was not
+    /// withdrawn (OMS A.3, A.6). One that cannot be read documents nothing.
+    pub(crate) fn is_documented(&self, grain: &Grain, consent: &ContentAddress) -> bool {
+        self.inner.is_documented(grain, consent).unwrap_or(false)
     }
 
     /// Leaves out grains that this handle may not read.

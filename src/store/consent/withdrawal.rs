@@ -2,11 +2,12 @@
 //! the writer of the consent, and of the store's owner.
 
 use crate::codec::ContentAddress;
+use crate::crypto::Did;
 use crate::grain::{Grain, Type, Verification};
 use crate::index::Snapshot;
 use crate::policy::Rule;
 use crate::store::Error;
-use crate::store::governance::{Origin, is_same_party};
+use crate::store::governance::Origin;
 use crate::store::instance::Inner;
 use crate::store::records::Frame;
 
@@ -95,16 +96,15 @@ impl Inner {
 }
 
 fn counts(consent: Option<&Known>, withdrawal: &Known) -> bool {
-    let subject = |known: &Known| known.grain.text("subject_did").map(str::to_owned);
+    let subject = |known: &Known| {
+        let subject = known.grain.text("subject_did");
+        subject.map(|did| Did::bare(did).to_owned())
+    };
     let whose = subject(withdrawal);
     let Some(consent) = consent else {
         return !matches!(withdrawal.origin, Origin::Handle(_));
     };
-    let is_same = match (&whose, subject(consent)) {
-        (Some(one), Some(other)) => is_same_party(one, &other),
-        _ => false,
-    };
-    if !is_same {
+    if whose.is_none() || whose != subject(consent) {
         return false;
     }
     match (&withdrawal.origin, &consent.origin) {
@@ -127,7 +127,7 @@ fn counts(consent: Option<&Known>, withdrawal: &Known) -> bool {
         .and_then(|_| withdrawal.grain.kid().ok());
     parties.any(|party| {
         let has_signed = signer.as_ref();
-        let has_signed = has_signed.is_some_and(|signer| is_same_party(signer.as_str(), party));
+        let has_signed = has_signed.is_some_and(|signer| signer.as_str() == Did::bare(party));
         has_signed || withdrawal.origin.is_of(party)
     })
 }

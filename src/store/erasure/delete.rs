@@ -59,7 +59,7 @@ impl Inner {
     ) -> Result<Vec<Deletion>, Error> {
         let mut all = Vec::with_capacity(addresses.len());
         for addresses in addresses.chunks(ERASED_AT_ONCE) {
-            let mut writer = self.exclusive();
+            let mut writer = self.exclusive()?;
             // One erasure at a time waits: another would need the same room.
             self.resume_erasures_as(&mut writer)?;
             let snapshot = self.snapshot();
@@ -83,7 +83,11 @@ impl Inner {
             if targets.is_empty() {
                 self.commit(&mut writer, &frame)?;
             } else {
-                self.erase(&mut writer, &snapshot, frame, &targets, &[], authorization)?;
+                let erased =
+                    self.erase(&mut writer, &snapshot, frame, &targets, &[], authorization);
+                let (begun, _) = erased?;
+                drop(writer);
+                self.await_erasures(&begun)?;
             }
         }
         Ok(all)

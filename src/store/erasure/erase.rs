@@ -101,7 +101,11 @@ impl Inner {
     /// then the text view, which is derived.
     fn with_room<T>(&self, mut step: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
         let mut outcome = step();
-        for makes_room in [Self::release_ballast, Self::remove_text_files] {
+        let makes_room: &[MakesRoom] = match self.is_keeper() {
+            true => &[Self::release_ballast, Self::remove_text_files],
+            false => &[Self::release_ballast],
+        };
+        for makes_room in makes_room {
             outcome = match outcome {
                 Err(error) if error.code() == ErrorCode::StorageFull => {
                     makes_room(self, &error)?;
@@ -212,6 +216,10 @@ impl Inner {
             self.recover_state()?;
         }
         self.ledger().remove_torn_files()?;
+        // The files that hold the rest are another process's to write.
+        if !self.is_keeper() {
+            return Ok(());
+        }
         self.with_room(|| Ok(self.index().expunge()?))?;
         self.erase_text(rows)?;
         if let Some(counts) = self.retrievals() {
@@ -229,7 +237,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Completes the erasures that a crash, an error or a full disk interrupted.
+    /// Completes the erasures that a crash, an error or a full disk interrupted, and those that
+    /// processes began which do not keep the derived files.
     ///
     /// # Errors
     /// Storage errors.
@@ -237,7 +246,7 @@ impl Inner {
         if self.state().erasures().open().is_empty() {
             return Ok(());
         }
-        self.resume_erasures_as(&mut self.exclusive())
+        self.resume_erasures_as(&mut *self.exclusive()?)
     }
 
     /// Completes them for the thread that writes.
@@ -255,6 +264,9 @@ impl Inner {
         self.complete_erasure(writer, &begun, &rows, true)
     }
 }
+
+/// A way to free space on the disk.
+type MakesRoom = fn(&Inner, &dyn std::error::Error) -> Result<(), Error>;
 
 /// Grains of one erasing entry: a look-up of a tombstone reads the whole entry.
 const LISTED_AT_ONCE: usize = 1_000;

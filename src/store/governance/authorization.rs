@@ -16,7 +16,7 @@ impl Inner {
     pub(crate) fn authorize_put(&self, caller: Caller<'_>, grain: &Grain) -> Result<(), Error> {
         caller.admits(grain).or_else(|rule| {
             let denial = DenialRecord::new(None, "put", rule.name());
-            self.record_denial(&mut self.exclusive(), caller.actor, denial)?;
+            self.record_denial(&mut *self.exclusive()?, caller.actor, denial)?;
             Err(Error::Refused { rule })
         })
     }

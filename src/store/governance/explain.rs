@@ -100,13 +100,17 @@ impl Admin<'_> {
             }
             Asked::Export(purpose) => {
                 let held = self.store().is_on_hold(&target.grain);
-                Ok(match may_leave(&target.grain, held, purpose) {
-                    Err(rule) => Explanation::denied(rule, *address),
-                    Ok(()) => match self.store().kept_here(&target.grain) {
-                        Some(violation) => Explanation::broken(&violation, *address),
-                        None => Explanation::allowed(false),
+                let is_documented =
+                    |consent: &_| self.store().is_documented(&target.grain, consent);
+                Ok(
+                    match may_leave(&target.grain, held, purpose, is_documented) {
+                        Err(rule) => Explanation::denied(rule, *address),
+                        Ok(()) => match self.store().kept_here(&target.grain) {
+                            Some(violation) => Explanation::broken(&violation, *address),
+                            None => Explanation::allowed(false),
+                        },
                     },
-                })
+                )
             }
             Asked::Rely if self.store().grain_awaits_review(&target.grain)? => {
                 Ok(Explanation::denied(Rule::Unreviewed, *address))

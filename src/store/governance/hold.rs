@@ -44,7 +44,7 @@ impl Admin<'_> {
     ) -> Result<(), Error> {
         let inner = self.inner();
         let authorization = recorded(authorization)?;
-        let mut writer = inner.exclusive();
+        let mut writer = inner.exclusive()?;
         let found = inner.locate(&inner.snapshot(), address)?;
         found.ok_or(Error::NotFound { address: *address })?;
         let record = Record::Hold(HoldRecord {
@@ -69,7 +69,7 @@ impl Admin<'_> {
     ) -> Result<bool, Error> {
         let inner = self.inner();
         let authorization = recorded(authorization)?;
-        let mut writer = inner.exclusive();
+        let mut writer = inner.exclusive()?;
         let snapshot = inner.snapshot();
         let row = inner.locate(&snapshot, address)?;
         let row = row.ok_or(Error::NotFound { address: *address })?;

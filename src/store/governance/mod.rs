@@ -22,7 +22,7 @@ pub use explain::{Asked, Explanation};
 pub use hold::Hold;
 pub use identity::AgentCard;
 pub use justification::Justification;
-pub(crate) use origin::{Origin, is_same_party};
+pub(crate) use origin::Origin;
 pub(crate) use regime::recorded;
 pub use report::{Article, ClauseReport, Coverage, PolicyReport};
 pub use review::Review;

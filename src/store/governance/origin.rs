@@ -2,6 +2,7 @@
 //! a file. Statements that give or take the authority of others count by their origin.
 
 use crate::codec::ContentAddress;
+use crate::crypto::Did;
 use crate::index::{Family, Snapshot};
 use crate::ledger::EntryId;
 use crate::store::Error;
@@ -22,7 +23,7 @@ pub(crate) enum Origin {
 impl Origin {
     /// Returns whether it is the handle of a DID.
     pub(crate) fn is_of(&self, did: &str) -> bool {
-        matches!(self, Self::Handle(Some(author)) if is_same_party(author, did))
+        matches!(self, Self::Handle(Some(author)) if author == Did::bare(did))
     }
 }
 
@@ -83,13 +84,4 @@ impl Inner {
             None => Ok(None),
         }
     }
-}
-
-/// Returns whether two DIDs name the same party: the fragment only selects one of its keys.
-pub(crate) fn is_same_party(one: &str, other: &str) -> bool {
-    let party = |did: &str| {
-        did.split_once('#')
-            .map_or(did.len(), |(party, _)| party.len())
-    };
-    one.get(..party(one)) == other.get(..party(other))
 }

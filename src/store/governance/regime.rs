@@ -54,7 +54,7 @@ impl Inner {
     /// Storage errors.
     pub(crate) fn record_policy(&self, record: PolicyRecord) -> Result<(), Error> {
         let frame = Frame::of(None, &Record::Policy(record))?;
-        self.commit(&mut self.exclusive(), &frame)?;
+        self.commit(&mut *self.exclusive()?, &frame)?;
         Ok(())
     }
 }

@@ -69,7 +69,7 @@ impl Admin<'_> {
     ) -> Result<bool, Error> {
         let inner = self.inner();
         let authorization = recorded(authorization)?;
-        let mut writer = inner.exclusive();
+        let mut writer = inner.exclusive()?;
         let mut reviews = self.reviews()?;
         let review = reviews.iter().position(|review| review.id == id);
         let review = review.map(|at| reviews.swap_remove(at));

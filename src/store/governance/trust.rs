@@ -47,7 +47,7 @@ impl Admin<'_> {
             reason: reason.to_owned(),
         });
         let frame = Frame::of(None, &record)?;
-        let mut writer = inner.exclusive();
+        let mut writer = inner.exclusive()?;
         if !frame.adds_to(inner.state().trust().all()) {
             return Ok(());
         }
@@ -61,7 +61,7 @@ impl Admin<'_> {
     /// Storage errors.
     pub fn distrust(self, signer: &Did, reason: &str) -> Result<bool, Error> {
         let inner = self.inner();
-        let mut writer = inner.exclusive();
+        let mut writer = inner.exclusive()?;
         let is_trusted = {
             let state = inner.state();
             let mut rules = state.trust().all().rules().iter();

@@ -2,7 +2,7 @@
 
 use crate::codec::ContentAddress;
 use crate::crypto::Statement;
-use crate::grain::{Status, StatusChange, Verification};
+use crate::grain::{Status, StatusChange, Type, Verification};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Delegation, Operation, Rule};
 use crate::store::instance::{Caller, Inner};
@@ -119,7 +119,7 @@ impl Inner {
         let signatures = request.justification.signatures.iter().map(Vec::as_slice);
         let signers = request.statement.signers(signatures, self.resolver());
         let justification = request.justification.justification;
-        let mut writer = self.exclusive();
+        let mut writer = self.exclusive()?;
         let snapshot = self.snapshot();
         let row = self.row_of(&snapshot, target)?;
         let version = self.version_at(&snapshot, row)?;
@@ -132,8 +132,11 @@ impl Inner {
             change.verification,
             Some(Verification::Verified | Verification::Unverified)
         );
-        // Ruling I26: an agent that could verify a delegation could give itself any authority.
-        if confirms && !caller.is_owner() && Delegation::of(&version.grain).is_some() {
+        // Rulings I26, P10: an agent that could verify a delegation or a consent could give itself any
+        // authority.
+        let gives =
+            Delegation::of(&version.grain).is_some() || version.grain.type_() == Type::Consent;
+        if confirms && gives && !caller.is_owner() {
             let rule = Rule::Owner;
             let denial = DenialRecord::new(Some(*target), request.operation.name(), rule.name());
             self.record_denial(&mut writer, caller.actor, denial)?;

@@ -200,7 +200,7 @@ impl Store {
             let denial = DenialRecord::new(Some(*delegation), operation, rule.name());
             // Before the turn to write: naming the actor may take one of its own.
             let actor = self.caller()?.actor;
-            inner.record_denial(&mut inner.exclusive(), actor, denial)?;
+            inner.record_denial(&mut *inner.exclusive()?, actor, denial)?;
             return Err(Error::Refused { rule });
         }
         Ok(goal)

@@ -28,7 +28,9 @@ pub(super) struct Importer<'a> {
     pub(super) is_dry: bool,
     pub(super) summary: Summary,
     pub(super) findings: Diagnostics<Finding>,
-    warnings: Diagnostics<Finding>,
+    pub(super) warnings: Diagnostics<Finding>,
+    /// Grains whose warnings depend on one that is not here yet.
+    pub(super) unresolved: Vec<(Place, ContentAddress)>,
     /// The entries not written yet; all entries in a dry run.
     pub(super) frame: Frame,
     /// The positions of its grains in the frame.
@@ -54,6 +56,7 @@ impl<'a> Importer<'a> {
             summary: Summary::default(),
             findings: Diagnostics::default(),
             warnings: Diagnostics::default(),
+            unresolved: Vec::new(),
             frame: Frame::default(),
             pending: HashMap::new(),
             names: HashMap::new(),
@@ -76,7 +79,7 @@ impl<'a> Importer<'a> {
     /// Adds records, whose grains are stored together.
     pub(super) fn add_all(&mut self, records: Vec<Record>) -> Result<(), Error> {
         // Held from the first decision to the acknowledgement, so that no grain is stored twice.
-        let mut writer = self.inner.exclusive();
+        let mut writer = self.inner.exclusive()?;
         for record in records {
             self.add(&mut writer, record)?;
         }
@@ -93,7 +96,8 @@ impl<'a> Importer<'a> {
             self.status(address, change, true)?;
         }
         let inner = self.inner;
-        self.flush(&mut inner.exclusive())?;
+        self.flush(&mut *inner.exclusive()?)?;
+        self.warn_of_unresolved()?;
         self.summary.findings.extend(Vec::from(self.findings));
         self.summary.warnings.extend(Vec::from(self.warnings));
         Ok(self.summary)
@@ -148,6 +152,7 @@ impl<'a> Importer<'a> {
         if !matches!(merge, Merge::Unchanged(_)) && !self.may_rest(&record)? {
             return Ok(());
         }
+        self.warn_beside(&place, &record.grain)?;
         if matches!(merge, Merge::Older | Merge::Reject) {
             self.passed_over.insert(read);
         }

@@ -74,7 +74,7 @@ impl Admin<'_> {
             return Err(Error::NoConflict { address: *keep });
         };
         let inner = self.inner();
-        let mut writer = inner.exclusive();
+        let mut writer = inner.exclusive()?;
         let snapshot = inner.snapshot();
         let mut frame = Frame::default();
         for address in conflict.versions {

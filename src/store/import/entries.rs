@@ -27,11 +27,13 @@ impl Importer<'_> {
         self.inner
             .record_consequences(&snapshot, &mut self.frame, grain, None)?;
         let mut change = self.status_of(record, address)?;
-        if let Some(delegatee) = &delegates_to {
-            // Ruling I18: a delegation from a file has no effect until it is verified here.
+        if delegates_to.is_some() || grain.type_() == Type::Consent {
+            // Rulings I26, P10: only the owner verifies here a delegation or a consent of a file.
             change.verification = change
                 .verification
                 .filter(|to| *to != Verification::Verified);
+        }
+        if let Some(delegatee) = &delegates_to {
             let message = format!(
                 "delegates to {delegatee}: it binds and opens nothing until it is verified here"
             );

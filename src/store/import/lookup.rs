@@ -1,9 +1,12 @@
 //! Lookup of records that the store, or the frame of the import, already holds.
 
+use std::borrow::Cow;
+
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status};
-use crate::interchange::{ForeignId, Record, exported_addresses};
+use crate::interchange::{ForeignId, Place, Record, exported_addresses};
 use crate::ledger::EntryId;
+use crate::store::read::{beside, named_by};
 use crate::store::{Error, Version};
 
 use super::batch::Importer;
@@ -66,6 +69,53 @@ impl Importer<'_> {
             Ok((row, version))
         });
         version.transpose()
+    }
+
+    /// Adds the warnings of a record that depend on other grains, here or in the file (ruling P17).
+    pub(super) fn warn_beside(&mut self, place: &Place, grain: &Grain) -> Result<(), Error> {
+        let named = match named_by(grain) {
+            Some(named) => match self.grain(&named)? {
+                Some(found) => Some(found),
+                None => {
+                    // It may come later in the file.
+                    self.unresolved.push((place.clone(), grain.address()));
+                    return Ok(());
+                }
+            },
+            None => None,
+        };
+        if let Some(warning) = beside(grain, named.as_deref()) {
+            self.findings.note(place.clone(), warning.to_string());
+            self.warnings.note(place.clone(), warning.to_string());
+        }
+        Ok(())
+    }
+
+    /// Adds the warnings of records that named a grain which had not been read yet.
+    pub(super) fn warn_of_unresolved(&mut self) -> Result<(), Error> {
+        for (place, address) in std::mem::take(&mut self.unresolved) {
+            let Some(grain) = self.grain(&address)?.map(Cow::into_owned) else {
+                continue;
+            };
+            let named = match named_by(&grain) {
+                Some(named) => self.grain(&named)?,
+                None => None,
+            };
+            if let Some(warning) = beside(&grain, named.as_deref()) {
+                self.findings.note(place.clone(), warning.to_string());
+                self.warnings.note(place, warning.to_string());
+            }
+        }
+        Ok(())
+    }
+
+    fn grain(&self, address: &ContentAddress) -> Result<Option<Cow<'_, Grain>>, Error> {
+        if let Some(pending) = self.pending(address) {
+            return Ok(Some(Cow::Borrowed(pending)));
+        }
+        let row = self.inner.locate(&self.inner.snapshot(), address)?;
+        let grain = row.map(|row| self.inner.grain_at(row, address));
+        Ok(grain.transpose()?.map(Cow::Owned))
     }
 
     pub(super) fn is_here(&self, address: &ContentAddress) -> Result<bool, Error> {

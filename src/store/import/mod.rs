@@ -77,7 +77,8 @@ impl Admin<'_> {
             ],
         });
         let frame = Frame::of(None, &record)?;
-        self.inner().commit(&mut self.inner().exclusive(), &frame)?;
+        self.inner()
+            .commit(&mut *self.inner().exclusive()?, &frame)?;
         Ok(summary)
     }
 

@@ -32,7 +32,7 @@ impl Importer<'_> {
         vectors: Vec<ForeignVector>,
         lengths: &mut Lengths,
     ) -> Result<(), Error> {
-        let mut writer = self.inner.exclusive();
+        let mut writer = self.inner.exclusive()?;
         for vector in vectors {
             match self.of(&vector.of)? {
                 Some(of) => self.keep_one(of, vector, lengths)?,

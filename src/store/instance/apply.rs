@@ -201,8 +201,8 @@ impl Inner {
     }
 
     /// Rotates the memtable of the index if it is full.
-    fn freeze_if_due(&self) {
-        if self.follower().is_none() && self.index().is_memtable_full() {
+    pub(super) fn freeze_if_due(&self) {
+        if self.is_keeper() && self.index().is_memtable_full() {
             self.freeze();
         }
     }

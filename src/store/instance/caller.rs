@@ -78,7 +78,7 @@ impl Inner {
         if let Some(row) = known() {
             return Ok(row);
         }
-        let mut writer = self.exclusive();
+        let mut writer = self.exclusive()?;
         if let Some(row) = known() {
             return Ok(row);
         }

@@ -27,6 +27,8 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
                     "index",
                     TEXT,
                     LOCK,
+                    WRITER,
+                    NEXT,
                     BALLAST,
                     END,
                     manifest::TEMPORARY,
@@ -54,7 +56,15 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
 /// Refuses a folder in which a link or another kind of file has the name of one of the store's:
 /// it would lead writes and removals out of the folder.
 pub(super) fn refuse_planted(disk: &FileDisk, path: &Path) -> Result<(), Error> {
-    let files = [manifest::MANIFEST, manifest::TEMPORARY, LOCK, BALLAST, END];
+    let files = [
+        manifest::MANIFEST,
+        manifest::TEMPORARY,
+        LOCK,
+        WRITER,
+        NEXT,
+        BALLAST,
+        END,
+    ];
     disk.check_kinds(&["ledger", "index", TEXT], &files)
         .map_err(|error| Error::NotAStore {
             path: path.to_owned(),
@@ -84,7 +94,7 @@ pub(crate) fn create_private(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Returns the line in `LOCK` that identifies the writing process.
+/// Returns the line in a lock's file that identifies this process.
 pub(crate) fn this_process() -> String {
     let program = std::env::current_exe().ok();
     let name = program.as_deref().and_then(Path::file_stem);
@@ -134,7 +144,11 @@ const TEXT_FILES: [&str; 4] = [
     ".tantivy-meta.lock",
 ];
 
+/// Held, for as long as it has the store open, by the process that keeps the derived files.
 pub(crate) const LOCK: &str = "LOCK";
+/// Held for a commit by the process that writes it, and while waiting for that.
+pub(super) const WRITER: &str = "WRITER";
+pub(super) const NEXT: &str = "NEXT";
 pub(super) const TEXT: &str = "text";
 const TEXT_LIST: &str = "meta.json";
 pub(super) const BALLAST: &str = "ballast";

@@ -2,7 +2,7 @@
 //!
 //! The operations are in the rooms below: each room adds its methods to [`Inner`].
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
@@ -17,8 +17,8 @@ use crate::store::records::{Reading, SealedRecord, draw_salts};
 use crate::store::state::{Caches, Keyring, State};
 use crate::store::{Error, Options};
 
-use super::follower::Follower;
 use super::manifest::{MANIFEST, Manifest};
+use super::processes::{Idle, Peers};
 use super::recovery::RecoveryReport;
 use super::text_view::TextView;
 use super::writer::{Commits, Exclusive};
@@ -39,6 +39,8 @@ pub(crate) struct Inner {
     /// `None` until the vault is first needed.
     #[cfg(feature = "sealing")]
     vault: Mutex<Option<Arc<crate::vault::Vault>>>,
+    /// Absent where no other process can have the store open.
+    idle: OnceLock<Idle>,
 }
 
 /// The files of an open store, and how it was opened.
@@ -58,9 +60,9 @@ pub(crate) struct Reader {
     pub(super) text: TextView,
     pub(super) ballast: Ballast,
     pub(super) recovery: RecoveryReport,
-    pub(super) lock: Lock,
-    /// `None` in the process that writes.
-    pub(super) follower: Option<Follower>,
+    pub(super) peers: Arc<Peers>,
+    /// Of the keeper. After the derived files: another process may take them once it is free.
+    pub(super) lock: Mutex<Option<Lock>>,
 }
 
 impl Inner {
@@ -76,6 +78,7 @@ impl Inner {
             damaged: RwLock::default(),
             #[cfg(feature = "sealing")]
             vault: Mutex::default(),
+            idle: OnceLock::new(),
         }
     }
 
@@ -105,8 +108,7 @@ impl Inner {
         &self.reader.ledger
     }
 
-    /// Returns the ledger for a view that is bound to it.
-    #[cfg(feature = "text")]
+    /// Returns the ledger for what outlives a question.
     pub(super) const fn ledger_handle(&self) -> &Arc<Ledger> {
         &self.reader.ledger
     }
@@ -121,8 +123,22 @@ impl Inner {
         drop(before);
     }
 
-    pub(super) const fn follower(&self) -> Option<&Follower> {
-        self.reader.follower.as_ref()
+    pub(super) fn peers(&self) -> &Peers {
+        &self.reader.peers
+    }
+
+    pub(super) const fn peers_handle(&self) -> &Arc<Peers> {
+        &self.reader.peers
+    }
+
+    /// Makes the idle thread end with this store.
+    pub(super) fn set_idle(&self, idle: Idle) {
+        drop(self.idle.set(idle));
+    }
+
+    /// Keeps the lock of the keeper for as long as the store is open.
+    pub(super) fn set_lock(&self, lock: Lock) {
+        *self.reader.lock.lock() = Some(lock);
     }
 
     pub(crate) const fn retrievals(&self) -> Option<&RetrievalCounters> {
@@ -141,13 +157,16 @@ impl Inner {
         &self.reader.recovery
     }
 
-    /// Checks that the files which make the directory this store are still in place: the lock, or
+    /// Checks that the files which make the directory this store are still in place: the locks, or
     /// another process may write beside this one, and `MANIFEST`, or no later open finds a store.
     ///
     /// # Errors
     /// `ERR_STORE_LOCKED`, `ERR_STORAGE_DAMAGED`.
     pub(crate) fn check_in_place(&self) -> Result<(), Error> {
-        self.reader.lock.check()?;
+        if let Some(lock) = &*self.reader.lock.lock() {
+            lock.check()?;
+        }
+        self.peers().check_turns()?;
         if self.reader.manifest_file.is_in_place() {
             return Ok(());
         }
@@ -196,8 +215,7 @@ impl Inner {
         *self.manifest().store_id.as_bytes()
     }
 
-    /// Returns a snapshot of everything acknowledged: of a store that another process writes, what
-    /// that process has published up to now.
+    /// Returns a snapshot of everything acknowledged, by this process and by others.
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.follow();
         let snapshot = self.index().snapshot();
@@ -226,7 +244,8 @@ impl Inner {
     /// Measures the clock from now on: after opening, for the first entry, and where an operator
     /// accepted it.
     pub(crate) fn measure_clock(&self) {
-        let from = self.state().clock().measure_from(self.read_clock());
+        // Without a look at what others wrote: it may be called while that is applied.
+        let from = self.state.read().clock().measure_from(self.read_clock());
         *self.clock_opened.lock() = from;
     }
 
@@ -241,9 +260,28 @@ impl Inner {
         self.state().clock().moment(now, opened)
     }
 
-    /// Waits until no other thread writes.
-    pub(crate) fn exclusive(&self) -> Exclusive<'_> {
-        self.commits.exclusive()
+    /// Waits until no other thread and no other process writes, and brings the store to what they
+    /// wrote.
+    ///
+    /// # Errors
+    /// `ERR_STORE_LOCKED` if another process writes for longer than
+    /// [`Options::lock_wait`](crate::store::Options::lock_wait); storage errors.
+    pub(crate) fn exclusive(&self) -> Result<Exclusive<'_>, Error> {
+        let lead = self.commits.queue.lead_alone();
+        let turn = self.take_turn()?;
+        Ok(Exclusive::new(turn, self.commits.writer.lock(), lead))
+    }
+
+    /// Makes everything written durable, and publishes that.
+    ///
+    /// # Errors
+    /// As [`Inner::exclusive`].
+    pub(crate) fn sync(&self) -> Result<(), Error> {
+        if self.ledger().durable() < self.ledger().len() {
+            let _writer = self.exclusive()?;
+            self.ledger().sync()?;
+        }
+        Ok(())
     }
 
     /// Draws salts for entries.
@@ -380,11 +418,11 @@ fn read_clock(options: &Options) -> Reading {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if self.follower().is_some() {
-            return;
-        }
-        if let Err(error) = self.ledger().sync() {
+        if let Err(error) = self.sync() {
             tracing::warn!(%error, "closing without knowing that the last writes are durable");
+        }
+        if !self.is_keeper() {
+            return;
         }
         self.close_text();
         self.close_retrievals();

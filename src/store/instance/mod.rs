@@ -4,10 +4,10 @@
 mod apply;
 mod caller;
 mod folder;
-mod follower;
 mod inner;
 mod manifest;
 mod open;
+mod processes;
 mod queue;
 mod recovery;
 mod store;

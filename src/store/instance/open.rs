@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use crate::code::ErrorCode;
 use crate::index::{Index, RetrievalCounters};
@@ -20,19 +20,22 @@ use crate::store::{Create, Error, Options};
 use super::folder::{
     BALLAST, LOCK, no_manifest, prepare_folder, refuse_planted, remove_text, this_process,
 };
-use super::follower::Follower;
 use super::inner::{Inner, Reader};
 use super::manifest::Manifest;
+use super::processes::{Peers, Turns};
 use super::recovery::RecoveryReport;
 use super::store::Store;
 use super::text_view::TextView;
 
 impl Store {
-    /// Opens the store in a directory, and creates it if [`Options::create`] allows.
+    /// Opens the store in a directory, and creates it if [`Options::create`] allows. Other processes
+    /// may have it open, too: each answer holds what any of them has acknowledged when the question
+    /// is asked, and each change is decided on that.
     ///
     /// # Errors
     /// `ERR_NOT_A_STORE`, `ERR_STORE_EXISTS`, `ERR_STORE_VERSION`, `ERR_STORE_LOCKED` if another
-    /// process has it open for longer than [`Options::lock_wait`], `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    /// process writes for longer than [`Options::lock_wait`], `ERR_STORAGE_DAMAGED`,
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
         Self::open_folder(path.as_ref(), options, false)
     }
@@ -123,22 +126,30 @@ impl Store {
 
     fn follow_on(below: &Arc<dyn Disk>, path: &Path, options: Options) -> Result<Self, Error> {
         let manifest = Manifest::read(&**below, path)?.ok_or_else(|| no_manifest(path))?;
-        let mut options = options;
-        options.accesses = None;
-        let mut attempts = ATTEMPTS;
-        loop {
-            let before = derived_files(&**below);
-            let store = follow_once(below, &manifest, &options);
-            attempts -= 1;
-            let is_doubtful = store.as_ref().map_or(true, |store| {
-                let found = store.recovery_report();
-                found.index_rebuilt.is_some() || found.text_rebuilt.is_some()
-            });
-            // The writer may have replaced files between the reading of their list and of them.
-            if !is_doubtful || attempts == 0 || derived_files(&**below) == before {
-                return store;
-            }
-        }
+        let options = Options {
+            accesses: None,
+            ..options
+        };
+        follow(below, || {
+            let disk: Arc<dyn Disk> = Arc::new(OverlayDisk::new(Arc::clone(below)));
+            let peers = Peers::of_reader(Arc::clone(below));
+            follow_once(&disk, &disk, &manifest, &options, peers)
+        })
+    }
+
+    /// Opens a store that another process keeps, for reading and writing.
+    fn beside(disk: &Arc<dyn Disk>, manifest: &Manifest, options: &Options) -> Result<Self, Error> {
+        let options = Options {
+            accesses: None,
+            ..options.clone()
+        };
+        let store = follow(disk, || {
+            let derived: Arc<dyn Disk> = Arc::new(OverlayDisk::new(Arc::clone(disk)));
+            let peers = Peers::of_writer(Arc::clone(disk), Turns::open(&**disk)?, false);
+            follow_once(disk, &derived, manifest, &options, peers)
+        })?;
+        store.inner.measure_clock();
+        Ok(store)
     }
 
     fn join(
@@ -147,21 +158,48 @@ impl Store {
         options: Options,
         is_repair: bool,
     ) -> Result<Self, Error> {
-        let found = Manifest::read(&*disk, path)?;
-        match (&found, options.create) {
-            (Some(_), Create::New) => {
-                return Err(Error::Exists {
-                    path: path.to_owned(),
-                });
+        let mut waited = Duration::ZERO;
+        loop {
+            let found = Manifest::read(&*disk, path)?;
+            match (&found, options.create) {
+                (Some(_), Create::New) => {
+                    return Err(Error::Exists {
+                        path: path.to_owned(),
+                    });
+                }
+                (None, Create::Never) => return Err(no_manifest(path)),
+                _ => {}
             }
-            (None, Create::Never) => return Err(no_manifest(path)),
-            _ => {}
+            match (Lock::take(&*disk, LOCK, &this_process()), found) {
+                (Ok(lock), _) => return Self::keep(disk, path, options, is_repair, lock),
+                (Err(ledger::Error::Locked { .. }), Some(manifest)) if !is_repair => {
+                    return Self::beside(&disk, &manifest, &options);
+                }
+                // Another process creates the store, or has it open while this one would repair it.
+                (Err(ledger::Error::Locked { .. }), _) if waited < options.lock_wait => {
+                    thread::sleep(LOCK_POLL);
+                    waited = waited.saturating_add(LOCK_POLL);
+                }
+                (Err(error), _) => return Err(error.into()),
+            }
         }
-        let lock = take_lock(&*disk, options.lock_wait)?;
+    }
+
+    /// Opens the store as its keeper, and completes what a crash interrupted.
+    fn keep(
+        disk: Arc<dyn Disk>,
+        path: &Path,
+        options: Options,
+        is_repair: bool,
+        lock: Lock,
+    ) -> Result<Self, Error> {
+        let turns = Turns::open(&*disk)?;
+        let found = Manifest::read(&*disk, path)?;
         let mut recovery = RecoveryReport {
             created: found.is_none(),
             ..RecoveryReport::default()
         };
+        let may_write = turns.alone(options.lock_wait)?;
         let (manifest, index, ledger) = match found {
             Some(manifest) => {
                 let (index, ledger) =
@@ -180,6 +218,7 @@ impl Store {
         if let Err(error) = ballast.restore(&*disk) {
             tracing::warn!(%error, "no room is kept for erasing on a full disk");
         }
+        let peers = Peers::of_writer(Arc::clone(&disk), turns, true);
         let mut inner = Inner::new(Reader {
             options,
             manifest_file: Manifest::open(&*disk)?,
@@ -191,10 +230,12 @@ impl Store {
             text,
             ballast,
             recovery,
-            lock,
-            follower: None,
+            peers: Arc::new(peers),
+            lock: Mutex::new(Some(lock)),
         });
         inner.catch_up()?;
+        inner.ledger().end_turn();
+        drop(may_write);
         inner.measure_clock();
         let waits = inner.resume_at_opening().err();
         let unavailable = inner.text().unavailable();
@@ -242,20 +283,6 @@ fn create_files(
     manifest.write(&**disk)?;
     let (index, _) = open_index(disk, &manifest, options, recovery)?;
     Ok((manifest, index, ledger))
-}
-
-/// Takes the lock of the store, and waits for a process that has it.
-fn take_lock(disk: &dyn Disk, wait: Duration) -> Result<Lock, Error> {
-    let mut waited = Duration::ZERO;
-    loop {
-        match Lock::take(disk, LOCK, &this_process()) {
-            Err(ledger::Error::Locked { .. }) if waited < wait => {
-                thread::sleep(LOCK_POLL);
-                waited = waited.saturating_add(LOCK_POLL);
-            }
-            taken => return Ok(taken?),
-        }
-    }
 }
 
 impl Inner {
@@ -361,31 +388,58 @@ type OpenLedger = fn(
     ErasureDecoder,
 ) -> Result<(Ledger, Option<TornTail>), ledger::Error>;
 
-/// Opens a store for reading, with all that would be written on an overlay.
+/// Opens a store again if its derived files were replaced meanwhile, so that what the first attempt
+/// read may be neither the old ones nor the new.
+fn follow(below: &Arc<dyn Disk>, open: impl Fn() -> Result<Store, Error>) -> Result<Store, Error> {
+    let mut attempts = ATTEMPTS;
+    loop {
+        let before = derived_files(&**below);
+        let store = open();
+        attempts -= 1;
+        let is_doubtful = store.as_ref().map_or(true, |store| {
+            let found = store.recovery_report();
+            found.index_rebuilt.is_some() || found.text_rebuilt.is_some()
+        });
+        // The keeper may have replaced files between the reading of their list and of them.
+        if !is_doubtful || attempts == 0 || derived_files(&**below) == before {
+            return store;
+        }
+    }
+}
+
+/// Opens a store that another process keeps, with the derived files on a disk of their own.
 fn follow_once(
-    below: &Arc<dyn Disk>,
+    disk: &Arc<dyn Disk>,
+    derived: &Arc<dyn Disk>,
     manifest: &Manifest,
     options: &Options,
+    peers: Peers,
 ) -> Result<Store, Error> {
-    let disk: Arc<dyn Disk> = Arc::new(OverlayDisk::new(Arc::clone(below)));
     let mut recovery = RecoveryReport::default();
-    let (index, known) = open_index(&disk, manifest, options, &mut recovery)?;
+    let (index, known) = open_index(derived, manifest, options, &mut recovery)?;
     let open = Ledger::open_to_follow;
-    let ledger = open_ledger(open, &disk, manifest, &index, known, options, &mut recovery)?;
+    let mut ledger = open_ledger(open, disk, manifest, &index, known, options, &mut recovery)?;
+    if peers.writes() {
+        ledger = ledger.taking_turns()?;
+    }
     let ledger = Arc::new(ledger);
+    let ballast_bytes = match peers.writes() {
+        true => options.ballast_bytes,
+        false => 0,
+    };
     let mut inner = Inner::new(Reader {
         options: options.clone(),
-        manifest_file: Manifest::open(&*disk)?,
+        manifest_file: Manifest::open(&**disk)?,
         manifest: manifest.clone(),
-        text: TextView::open(&disk, &ledger, options, &mut recovery),
-        disk,
+        text: TextView::open(derived, &ledger, options, &mut recovery),
+        disk: Arc::clone(disk),
         ledger,
         index: RwLock::new(Arc::new(index)),
         retrievals: None,
-        ballast: Ballast::new(BALLAST, 0),
+        ballast: Ballast::new(BALLAST, ballast_bytes),
         recovery,
-        lock: Lock::new(()),
-        follower: Some(Follower::new(Arc::clone(below))),
+        peers: Arc::new(peers),
+        lock: Mutex::new(None),
     });
     inner.catch_up()?;
     inner.hide_begun()?;
@@ -394,7 +448,7 @@ fn follow_once(
     let recovery = inner.recovery_mut();
     recovery.text_unavailable = unavailable;
     recovery.damaged = damaged;
-    Ok(Store::following(inner))
+    Ok(Store::owner(inner))
 }
 
 /// Returns what names the derived files: it changes with them.
@@ -421,7 +475,7 @@ fn forget_derived(
     Ok(())
 }
 
-/// How long opening sleeps between two attempts to take the lock.
+/// How long opening sleeps between two attempts to take the lock of the keeper.
 const LOCK_POLL: Duration = Duration::from_millis(5);
 
 /// How often a store is opened for reading while its files are being replaced.

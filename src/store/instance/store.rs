@@ -9,7 +9,6 @@ use crate::policy::{Capability, DelegatedOperation, Role, Rule};
 use crate::store::Error;
 
 use super::caller::Caller;
-use super::follower;
 use super::inner::Inner;
 use super::recovery::RecoveryReport;
 
@@ -65,16 +64,25 @@ pub struct Maintenance<'a>(&'a Store);
 
 impl Store {
     pub(super) fn owner(inner: Inner) -> Self {
+        let inner = Arc::new(inner);
+        // Where no other process can have the store open, nothing is looked for.
+        if inner.disk().file_system_path("").is_some() || !inner.peers().writes() {
+            inner.watch_others();
+        }
         Self {
-            inner: Arc::new(inner),
+            inner,
             capability: None,
         }
     }
 
-    pub(super) fn following(inner: Inner) -> Self {
-        let store = Self::owner(inner);
-        follower::watch(&store.inner);
-        store
+    /// Does once what an open store in a directory does twice a second: takes in what other
+    /// processes wrote, and does what they wait for. For disks in memory, where nothing does it.
+    ///
+    /// # Errors
+    /// Storage errors.
+    #[doc(hidden)]
+    pub fn tend(&self) -> Result<(), Error> {
+        self.inner.tend(self.inner.peers().vacancy())
     }
 
     /// Returns a handle narrowed to an author (OMS 12.1). If this handle has another author, the

@@ -143,11 +143,11 @@ impl Inner {
         }
         let options = self.text().options.ok_or(text::Error::Off)?;
         // Neither a writer nor an erasure may come between reading the ledger and feeding.
-        let _writer = self.exclusive();
+        let _writer = self.exclusive()?;
         if let Some(text) = self.text().current() {
             return Ok(text);
         }
-        let built = self.build_text(self.disk_handle(), options);
+        let built = self.build_text(&self.derived_disk(), options);
         let text = built.inspect_err(|error| self.text().give_up(error))?;
         *self.text().state.write() = ViewState::Open(Arc::clone(&text));
         Ok(text)

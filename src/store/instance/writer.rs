@@ -1,4 +1,4 @@
-//! The right to write: one thread at a time, in the order of the queue.
+//! The right to write within a process: one thread at a time, in the order of the queue.
 
 use std::ops::{Deref, DerefMut};
 
@@ -7,6 +7,7 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::store::Error;
 use crate::store::records::PendingPut;
 
+use super::processes::Turn;
 use super::queue::{CommitQueue, LeaderGuard};
 
 /// The queue of writers: puts, which share frames, and operations that write alone.
@@ -29,17 +30,21 @@ pub(crate) struct Writer {
 
 /// The right to write alone.
 pub(crate) struct Exclusive<'a> {
-    // Dropped before the lead: the next leader finds it free.
+    // Dropped before the lead: the next leader finds both free.
+    _turn: Option<Turn<'a>>,
     writer: MutexGuard<'a, Writer>,
     _lead: LeaderGuard<'a, Vec<PendingPut>, Result<(), Error>>,
 }
 
-impl Commits {
-    /// Waits until no other thread writes.
-    pub(crate) fn exclusive(&self) -> Exclusive<'_> {
-        let lead = self.queue.lead_alone();
-        Exclusive {
-            writer: self.writer.lock(),
+impl<'a> Exclusive<'a> {
+    pub(super) fn new(
+        turn: Option<Turn<'a>>,
+        writer: MutexGuard<'a, Writer>,
+        lead: LeaderGuard<'a, Vec<PendingPut>, Result<(), Error>>,
+    ) -> Self {
+        Self {
+            _turn: turn,
+            writer,
             _lead: lead,
         }
     }

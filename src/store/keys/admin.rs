@@ -52,7 +52,7 @@ impl VaultAdmin<'_> {
     /// another one; `ERR_ROOT_MISSING`; storage errors.
     pub fn add(&self, users: &[&str]) -> Result<Vec<User>, Error> {
         let inner = self.0;
-        let mut writer = inner.exclusive();
+        let mut writer = inner.exclusive()?;
         inner.authorize_changes()?;
         let (vault, master) = inner.vault_or_new()?;
         inner.tell_missed_swap(&mut writer, &vault)?;
@@ -185,7 +185,7 @@ impl VaultAdmin<'_> {
         change: impl FnOnce(&Vault, &K) -> Result<(T, Option<KeyEventRecord>), Error>,
     ) -> Result<T, Error> {
         let inner = self.0;
-        let mut writer = inner.exclusive();
+        let mut writer = inner.exclusive()?;
         inner.authorize_changes()?;
         let vault: Arc<Vault> = inner.vault()?.ok_or(vault::Error::NoVault)?;
         let key = key(&vault)?;

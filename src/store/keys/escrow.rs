@@ -68,7 +68,7 @@ impl VaultAdmin<'_> {
         let inner = self.0;
         let copy = interchange::open_encrypted(file, secret)?;
         let copy = zeroize::Zeroizing::new(copy.ok_or(vault::Error::NoCopy)?);
-        let mut writer = inner.exclusive();
+        let mut writer = inner.exclusive()?;
         inner.authorize_changes()?;
         let told = inner.state().keys().epoch();
         let mut cell = inner.vault_cell().lock();

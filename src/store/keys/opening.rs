@@ -92,8 +92,10 @@ impl Inner {
     /// `ERR_STORAGE_READ_ONLY` of a store opened for reading: opening a vault completes the swap of its
     /// root, and the process that writes the store may be inside one.
     pub(super) fn vault_files(&self) -> Result<VaultFiles, Error> {
-        self.authorize_changes()
-            .map_err(|_| vault::Error::ReadOnly)?;
+        // One process has the vault open: the one that keeps the derived files.
+        if !self.is_keeper() {
+            return Err(vault::Error::ReadOnly.into());
+        }
         let options = self.options();
         let disk = Arc::clone(self.disk_handle());
         let random = Arc::clone(&options.random);

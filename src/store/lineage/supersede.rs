@@ -50,7 +50,7 @@ impl Inner {
         // Before the right to write is taken, since a caller's resolver may be slow.
         let signers = self.signers(&new, old)?;
 
-        let mut writer = self.exclusive();
+        let mut writer = self.exclusive()?;
         let snapshot = self.snapshot();
         let row = self.row_of(&snapshot, old)?;
         let target = self.version_at(&snapshot, row)?;

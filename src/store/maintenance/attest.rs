@@ -23,8 +23,8 @@ impl Maintenance<'_> {
             return Err(Error::damaged("the ledger", reason));
         };
         // The signed entries must not be lost afterwards, so the ledger is synced first.
-        inner.ledger().sync()?;
-        let mut writer = inner.exclusive();
+        inner.sync()?;
+        let mut writer = inner.exclusive()?;
         let checkpoint = Checkpoint {
             store: inner.store_id(),
             entries: end.entries,
@@ -57,7 +57,7 @@ impl Maintenance<'_> {
         let sequence = inner.row_of(&self.store().snapshot(), address)?;
         let header = inner.ledger().read(sequence)?.header;
         // A receipt must not be issued for an entry that a crash could still remove.
-        inner.ledger().sync()?;
+        inner.sync()?;
         let receipt = Receipt {
             store: inner.store_id(),
             grain: *address,

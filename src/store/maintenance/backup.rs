@@ -74,6 +74,7 @@ impl Maintenance<'_> {
         }
         // Written first, so that the backup contains it.
         self.store().read_recorder("backup").record_all()?;
+        inner.sync()?;
         let copied = inner.ledger().copy_to(disk)?;
         if found.is_none() {
             // Last: without it there is no store.

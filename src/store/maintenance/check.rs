@@ -93,7 +93,7 @@ impl Maintenance<'_> {
     /// `ERR_STORAGE_IO`; damage is a finding, not an error.
     pub fn check_structure(self) -> Result<Report, Error> {
         let inner = self.inner();
-        let _writer = inner.exclusive();
+        let _writer = inner.exclusive()?;
         let mut report = Report {
             grains: self.store().snapshot().grains().len(),
             ..Report::default()
@@ -124,7 +124,7 @@ impl Maintenance<'_> {
     pub fn check(self) -> Result<Report, Error> {
         let inner = self.inner();
         // Held so that the index and the ledger are compared at one moment.
-        let _writer = inner.exclusive();
+        let _writer = inner.exclusive()?;
         let mut report = Report::default();
         let verification = inner.ledger().verify_at(&inner.checkpointed())?;
         report.ledger(&verification);

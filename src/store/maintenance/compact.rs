@@ -40,13 +40,14 @@ impl Maintenance<'_> {
     /// are completed, and torn tails that were set aside are removed.
     ///
     /// # Errors
+    /// `ERR_STORE_LOCKED` names the process that keeps the derived files, if it is another one;
     /// `ERR_INDEX_DAMAGED`, `ERR_TEXT`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`; nothing is lost.
     pub fn compact(self) -> Result<Compacted, Error> {
         let inner = self.inner();
-        inner.authorize_changes()?;
+        inner.require_keeper()?;
         let before = self.store().sizes()?;
         inner.resume_erasures()?;
-        let writer = inner.exclusive();
+        let writer = inner.exclusive()?;
         inner.ledger().remove_torn_files()?;
         inner.freeze();
         drop(writer);

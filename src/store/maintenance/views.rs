@@ -38,7 +38,6 @@ impl Maintenance<'_> {
     /// # Errors
     /// `ERR_STORAGE_IO`, `ERR_STORAGE_HALTED`.
     pub fn sync(self) -> Result<(), Error> {
-        self.inner().ledger().sync()?;
-        Ok(())
+        self.inner().sync()
     }
 }

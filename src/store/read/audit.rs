@@ -165,7 +165,7 @@ impl<'a> ReadRecorder<'a> {
         }
         let actor = self.actor()?;
         let mut frames = vec![Frame::by(actor)];
-        let mut writer = self.inner.exclusive();
+        let mut writer = self.inner.exclusive()?;
         let snapshot = self.inner.snapshot();
         for ((clauses, person), addresses) in &self.watched {
             let addresses = self.inner.still_here(&snapshot, addresses)?;
@@ -196,7 +196,7 @@ impl<'a> ReadRecorder<'a> {
         };
         let read = ReadRecord::new(self.operation, &clauses, &[]);
         let frame = Frame::of(self.actor()?, &Record::Read(read))?;
-        self.inner.commit(&mut self.inner.exclusive(), &frame)?;
+        self.inner.commit(&mut *self.inner.exclusive()?, &frame)?;
         Ok(())
     }
 

@@ -75,7 +75,7 @@ impl Store {
         let inner = &*self.inner;
         let caller = self.caller()?;
         caller.may_write().map_err(|rule| Error::Refused { rule })?;
-        let mut writer = inner.exclusive();
+        let mut writer = inner.exclusive()?;
         let snapshot = inner.snapshot();
         let mut frame = Frame::by(caller.actor);
         let mut lengths = Lengths::default();

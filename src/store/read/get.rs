@@ -1,10 +1,10 @@
 //! Reading grains: by address, in lists, along their lineage, by foreign identifier.
 
-use crate::codec::{ContentAddress, Value};
-use crate::grain::{self, ForeignId, Grain, Status, Time, Type, Warning};
+use crate::codec::ContentAddress;
+use crate::grain::{self, ForeignId, Grain, Status, Time};
 use crate::index::Snapshot;
 use crate::ledger::EntryId;
-use crate::policy::{Delegation, Rule};
+use crate::policy::Rule;
 
 use crate::store::{Error, Signature, Store};
 
@@ -46,12 +46,17 @@ impl Store {
         Ok(found.map(|(_, grain)| grain))
     }
 
-    /// Returns grains by their addresses, in the same order.
+    /// Returns grains by their addresses, in the same order: all of them, or none where one is
+    /// refused.
     ///
     /// # Errors
-    /// As [`Store::get`].
+    /// [`Error::Batch`] with the position of the first address that is refused, and the error and
+    /// code of [`Store::get`].
     pub fn get_batch(&self, addresses: &[ContentAddress]) -> Result<Vec<Option<Grain>>, Error> {
-        let found = addresses.iter().map(|address| self.find(address));
+        let found = addresses.iter().enumerate().map(|(index, address)| {
+            let found = self.find(address);
+            found.map_err(|source| Error::batch(index, source))
+        });
         let found = found.collect::<Result<Vec<_>, _>>()?;
         self.record_reads("get", found.iter().flatten())?;
         let grains = found.into_iter().map(|found| found.map(|(_, grain)| grain));
@@ -219,50 +224,6 @@ impl Store {
         let grains = shown.iter().map(|version| &version.grain);
         self.read_recorder("history").all(grains)?;
         Ok(shown)
-    }
-
-    /// Returns warnings about a valid grain: by itself, and beside the stored grains. It need not
-    /// be stored yet.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn warnings(&self, grain: &Grain) -> Result<Vec<Warning>, Error> {
-        let mut warnings = grain.warnings();
-        if let Some(parent) = grain.link("parent_message_id")
-            && let Some(parent) = self.peek(&parent)?
-            && parent.text("session_id") != grain.text("session_id")
-        {
-            // OMS 28.6: all messages of a conversation share their session.
-            warnings.push(Warning {
-                field: "parent_message_id".into(),
-                message: "the parent message is of another session (OMS 28.6)",
-            });
-        }
-        if grain.type_() == Type::Consent
-            && grain.field("is_withdrawal").and_then(Value::as_bool) == Some(true)
-            && let Some(grant) = grain.link("prior_consent")
-        {
-            // Ruling P6: a withdrawal that has no effect yet says so.
-            let message = match self.peek(&grant)? {
-                None => Some("the consent is not here: the withdrawal waits for it (OMS 8.10)"),
-                Some(grant) if grant.text("subject_did") != grain.text("subject_did") => Some(
-                    "the consent is of another subject: the withdrawal has no effect (OMS 8.10)",
-                ),
-                Some(_) => None,
-            };
-            warnings.extend(message.map(|message| Warning {
-                field: "prior_consent".into(),
-                message,
-            }));
-        }
-        let relation = grain.text("relation");
-        if relation == Some(Delegation::RELATION) && Delegation::of(grain).is_none() {
-            warnings.push(Warning {
-                field: "author_did".into(),
-                message: "opens nothing: a delegation is written by its delegator (OMS 28.7)",
-            });
-        }
-        Ok(warnings)
     }
 
     /// Reads the grain of a row; the caller got the row from this store's index.

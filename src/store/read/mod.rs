@@ -10,6 +10,7 @@ mod retrieval_counts;
 mod signature;
 #[cfg(feature = "interchange")]
 mod stored_vectors;
+mod warnings;
 
 pub use audit::AuditedRead;
 #[cfg(feature = "text")]
@@ -19,3 +20,5 @@ pub use embedding::Embedding;
 pub(crate) use embedding::Lengths;
 pub use get::{Page, Version};
 pub use signature::Signature;
+#[cfg(feature = "interchange")]
+pub(crate) use warnings::{beside, named_by};

@@ -227,6 +227,14 @@ impl Reading {
 }
 
 impl PolicyRecord {
+    /// Returns whether an operator set the trusted time: the clock is measured from there on.
+    pub(crate) const fn sets_clock(&self) -> bool {
+        matches!(
+            self,
+            Self::ClockAccepted { .. } | Self::ClockRepaired { .. }
+        )
+    }
+
     pub(super) fn to_map(&self) -> Map {
         let operation = |name: &str| Map::from_iter([("op", Value::from(name))]);
         match self {

@@ -32,7 +32,7 @@ impl Store {
     /// `ERR_ACCESS_DENIED` for a narrowed handle; storage errors, after which the person is locked.
     pub fn lock(&self, user: &str) -> Result<(), Error> {
         let inner = self.admin()?.inner();
-        let _writer = inner.exclusive();
+        let _writer = inner.exclusive()?;
         match inner.keyring().uid_of(&nfc(user)) {
             Some(uid) => inner.lock_persons(&[uid]),
             None => Ok(()),
@@ -55,7 +55,7 @@ impl Inner {
     /// As [`Store::unlock`].
     pub(crate) fn unlock_person(&self, user: &str) -> Result<(), Error> {
         self.authorize_changes()?;
-        let _writer = self.exclusive();
+        let _writer = self.exclusive()?;
         self.unlock_for_writer(&nfc(user)).map(drop)
     }
 

@@ -355,6 +355,20 @@ fn a_delegation_from_a_file_binds_nobody_until_the_owner_verifies_it() {
 }
 
 #[test]
+fn a_file_ends_the_delegation_that_a_file_brought_and_the_owner_verified() {
+    let store = memory();
+    let task = imported(&store, delegation("a", "b", CHAT).namespace("acme:chat"));
+    let verified = store.set_verification(&task, Verification::Verified, Some("a told me"));
+    verified.unwrap();
+    assert!(store.put(by("b", "acme:chat")).is_ok());
+    let json = r#"{"type":"goal","description":"done","goal_state":"satisfied",
+        "author_did":"did:web:b.example","namespace":"acme:chat","created_at":2}"#;
+    imported(&store, Draft::from_json(json).unwrap().derived_from(task));
+    let late = by("b", "acme:chat").tag("late");
+    assert_eq!(code(store.put(late)), "ERR_ACCESS_DENIED");
+}
+
+#[test]
 fn a_handle_without_an_author_neither_delegates_nor_hands_back() {
     let store = memory();
     let nameless = store.in_namespace("rogue");

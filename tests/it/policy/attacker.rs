@@ -2,6 +2,7 @@
 //! import, against a store with protected goals and beliefs, holds, quorums, retention, demanded
 //! consents and privileged grains. Whatever it does, the invariants in `invariants` stand.
 
+mod files;
 mod invariants;
 mod mutation;
 mod world;
@@ -39,7 +40,8 @@ const STEPS: usize = 400;
 #[test]
 fn an_agent_gets_around_no_rule() {
     let mut findings = Findings::new();
-    let (mut steps, mut accepted) = (0, 0);
+    let (mut steps, mut accepted, mut conflicts) = (0, 0, 0);
+    let mut taken = BTreeMap::new();
     for seed in seeds(cases(50).into()) {
         let mut random = Random::new(seed);
         let mut world = World::new();
@@ -52,6 +54,10 @@ fn an_agent_gets_around_no_rule() {
             steps += 1;
         }
         accepted += world.accepted;
+        conflicts += world.conflicts;
+        for (format, count) in world.taken {
+            *taken.entry(format).or_insert(0) += count;
+        }
         for text in findings
             .values_mut()
             .filter(|text| !text.starts_with("seed"))
@@ -60,9 +66,14 @@ fn an_agent_gets_around_no_rule() {
         }
     }
     println!("attacker: {steps} steps, {accepted} of them accepted");
+    println!("files that brought a grain: {taken:?}; conflicts settled: {conflicts}");
     for (broken, text) in &findings {
         println!("{broken:?}: {text}");
     }
     assert!(findings.is_empty(), "{} kinds", findings.len());
-    assert!(accepted > 0);
+    // A campaign whose files were all refused would prove nothing.
+    assert!(
+        accepted > 0 && conflicts > 0 && taken.len() == 9,
+        "{taken:?}"
+    );
 }

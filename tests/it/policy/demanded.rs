@@ -1,8 +1,10 @@
 //! A consent that a namespace demands binds the person and the party (OMS 8.10, ruling P10).
 
 use grainstore::crypto::{Algorithm, Did, SigningKey};
-use grainstore::store::{Authorization, RequiredConsent};
-use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+use grainstore::grain::Verification;
+use grainstore::interchange::{ImportFile, ReadOptions};
+use grainstore::store::{Authorization, RequiredConsent, Summary};
+use grainstore::{ContentAddress, Draft, Filter, Grain, Options, Store, Time};
 
 use crate::signing::key;
 
@@ -197,4 +199,140 @@ fn a_consent_counts_from_its_first_moment_and_a_withdrawal_is_none() {
         store.put(about(ADA, fake)).unwrap_err().code(),
         "ERR_CONSENT"
     );
+}
+
+/// Imports JSON lines: grains, and of the first perhaps that it is verified.
+fn import(store: &Store, grains: &[&Grain], verified: Option<&Grain>) -> Summary {
+    let mut lines: Vec<_> = grains.iter().map(|grain| grain.to_json()).collect();
+    if let Some(grain) = verified {
+        let of = grain.address();
+        let status = format!(r#"{{"status":{{"of":"{of}","verification_status":"verified"}}}}"#);
+        lines.insert(1, status);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.jsonl");
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
+    store.admin().unwrap().import(reading).unwrap()
+}
+
+fn finished(draft: Draft) -> Grain {
+    draft.finish(Default::default()).unwrap()
+}
+
+#[test]
+fn a_consent_in_a_file_counts_for_nothing_until_the_owner_verifies_it() {
+    let store = clinic();
+    let agent = store.as_actor(&nurse());
+    let consent = finished(grant(ADA, nurse().as_str()));
+    let resting = finished(about(ADA, consent.address()).author(nurse().as_str()));
+    // Nor does the file say of itself that the owner verified it.
+    for verified in [None, Some(&consent)] {
+        let summary = import(&store, &[&consent, &resting], verified);
+        assert_eq!(summary.refused[0].code(), "ERR_CONSENT", "{summary:?}");
+        assert!(!store.exists(&resting.address()).unwrap());
+        let refused = agent.put(resting.clone()).unwrap_err();
+        assert_eq!(refused.code(), "ERR_CONSENT");
+    }
+    let verify = |handle: &Store| {
+        handle.set_verification(&consent.address(), Verification::Verified, Some("seen"))
+    };
+    let refused = verify(&agent).unwrap_err();
+    assert_eq!(refused.code(), "ERR_ACCESS_DENIED");
+    assert!(agent.put(resting.clone()).is_err());
+    verify(&store).unwrap();
+    assert_eq!(import(&store, &[&consent, &resting], None).inserted, 1);
+    assert!(agent.get(&resting.address()).unwrap().is_some());
+}
+
+#[test]
+fn a_signed_consent_in_a_file_counts_at_once() {
+    let ada: SigningKey = key(Algorithm::Ed25519, 9);
+    let store = clinic();
+    let consent = grant(ada.did().as_str(), nurse().as_str()).to_be_signed();
+    let consent = finished(consent).sign(&ada, &ada.did(), None).unwrap();
+    let resting = finished(about(ada.did().as_str(), consent.address()));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.jsonl");
+    let mut writer = grainstore::interchange::jsonl::Writer::new(Vec::new());
+    for grain in [&consent, &resting] {
+        writer.write(grain, &Default::default()).unwrap();
+    }
+    std::fs::write(&path, writer.into_inner()).unwrap();
+    let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
+    assert_eq!(store.admin().unwrap().import(reading).unwrap().inserted, 2);
+    assert!(store.as_actor(&nurse()).get(&resting.address()).is_ok());
+}
+
+#[test]
+fn a_file_does_not_verify_its_own_withdrawal() {
+    // Ruling I7: for a grant that an agent stored, one in a file counts once the owner verifies it.
+    let store = Store::in_memory(Options::default()).unwrap();
+    let shop = store.as_actor(&nurse());
+    let consent = shop.put(grant(ADA, nurse().as_str())).unwrap();
+    let resting = note(consent).namespace("shop");
+    let resting = store.put(resting).unwrap();
+    let away = grant(ADA, nurse().as_str()).set("is_withdrawal", true);
+    let away = finished(away.set("prior_consent", consent));
+    import(&store, &[&away], Some(&away));
+    let verify = |handle: &Store| {
+        handle.set_verification(&away.address(), Verification::Verified, Some("seen"))
+    };
+    assert_eq!(verify(&shop).unwrap_err().code(), "ERR_ACCESS_DENIED");
+    assert!(shop.get(&resting).is_ok());
+    verify(&store).unwrap();
+    assert_eq!(shop.get(&resting).unwrap_err().code(), "ERR_CONSENT");
+}
+
+#[test]
+fn the_path_the_query_and_the_fragment_of_a_did_url_are_no_part_of_the_party() {
+    // DID Core 3.2: a DID URL is a DID, then a path, a query and a fragment.
+    for url in ["", "#key-1", "?service=files", "/notes", "/notes?a=b#c"] {
+        let store = Store::in_memory(Options::default()).unwrap();
+        let consent = store.put(grant(ADA, nurse().as_str())).unwrap();
+        let resting = store.put(note(consent)).unwrap();
+        let away = Draft::consent(format!("{ADA}{url}"), nurse().as_str(), ["store"]);
+        let away = away
+            .set("is_withdrawal", true)
+            .set("prior_consent", consent);
+        let away = finished(away.created_at(Time::from_ms(3)));
+        assert_eq!(store.warnings(&away).unwrap(), [], "{url}");
+        store
+            .as_actor(&did(ADA))
+            .put(away.clone())
+            .unwrap_or_else(|_| store.put(away.clone()).unwrap());
+        let shown = store.as_actor(&nurse()).get(&resting);
+        assert_eq!(shown.unwrap_err().code(), "ERR_CONSENT", "{url}");
+        // Another party is another party, however much of its name is the same.
+        let store = Store::in_memory(Options::default()).unwrap();
+        let consent = store
+            .put(grant(&format!("{ADA}.org"), nurse().as_str()))
+            .unwrap();
+        let resting = store.put(note(consent)).unwrap();
+        let away = away_of(&away, consent);
+        store.put(away).unwrap();
+        assert!(store.as_actor(&nurse()).get(&resting).unwrap().is_some());
+    }
+}
+
+fn away_of(grain: &Grain, consent: ContentAddress) -> Draft {
+    let draft = Draft::from_json(&grain.to_json()).unwrap();
+    draft.set("prior_consent", consent)
+}
+
+#[test]
+fn a_batch_of_reads_names_the_grain_that_it_may_not_show() {
+    let store = clinic();
+    let agent = store.as_actor(&nurse());
+    let consent = store.put(grant(ADA, nurse().as_str())).unwrap();
+    let mine = agent.put(about(ADA, consent)).unwrap();
+    let bobs = store.put(grant(BOB, "did:web:doctor.example")).unwrap();
+    let bobs = store.put(about(BOB, bobs)).unwrap();
+    let batch = agent.get_batch(&[mine, ContentAddress::of(b"absent"), mine]);
+    let there: Vec<_> = batch.unwrap().iter().map(Option::is_some).collect();
+    assert_eq!(there, [true, false, true]);
+    let refused = agent.get_batch(&[mine, bobs, mine]).unwrap_err();
+    assert_eq!(refused.code(), "ERR_CONSENT");
+    assert!(refused.to_string().contains(&bobs.to_string()), "{refused}");
+    assert!(refused.to_string().contains("grain 1"), "{refused}");
 }

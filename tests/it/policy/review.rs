@@ -2,7 +2,7 @@
 
 use grainstore::ledger::EntryId;
 use grainstore::policy::Capability;
-use grainstore::store::{Authorization, Review};
+use grainstore::store::{Asked, Authorization, Review};
 use grainstore::{Draft, Filter, Options, Store};
 
 const ADA: Authorization<'static> = Authorization {
@@ -143,4 +143,30 @@ fn what_somebody_cleared_may_drive_a_program() {
         .clear_review(open_reviews(&store)[0].id, ADA)
         .unwrap();
     assert_eq!(shown(), (true, 1));
+}
+
+#[test]
+fn a_cleared_review_of_a_change_does_not_let_a_program_rely_on_the_grain() {
+    let store = memory();
+    let json = r#"{"type":"belief","subject":"a","relation":"b","object":"c","confidence":1.0,
+        "created_at":1,"requires_human_review":true,
+        "invalidation_policy":{"mode":"soft_locked"}}"#;
+    let grain = store.put(Draft::from_json(json).unwrap()).unwrap();
+    store.contradict(&grain, Some("wrong")).unwrap();
+    let rule = || {
+        let admin = store.admin().unwrap();
+        let asked = Asked::Rely;
+        let told = admin.explain_policy(&grain, asked, &Default::default());
+        told.unwrap().rule
+    };
+    let clear = |operation: &str| {
+        let reviews = open_reviews(&store);
+        let mut asked = reviews.iter().filter(|it| it.operation == operation);
+        let review = asked.next().unwrap().id;
+        store.admin().unwrap().clear_review(review, ADA).unwrap();
+    };
+    clear("contradict");
+    assert_eq!(rule().as_deref(), Some("unreviewed"));
+    clear("rely");
+    assert_eq!(rule(), None);
 }

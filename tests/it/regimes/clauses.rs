@@ -153,3 +153,53 @@ fn the_report_counts_each_kind_of_grain_apart() {
         assert_eq!(report.counts[name], count, "{name}");
     }
 }
+
+#[test]
+fn a_change_that_a_clause_reviews_says_so_and_a_deletion_opens_no_review() {
+    let store = ruled("requires = { review = true }");
+    let address = store.put(note("n")).unwrap();
+    let explained = |word: &str| {
+        let actor = grainstore::policy::Actor {
+            justification: Some("a reason"),
+            authority: Some("an office"),
+            ..Default::default()
+        };
+        let asked = store::Asked::named(word).unwrap();
+        let admin = store.admin().unwrap();
+        let told = admin.explain_policy(&address, asked, &actor).unwrap();
+        (told.is_allowed, told.is_reviewed)
+    };
+    assert_eq!(explained("contradict"), (true, true));
+    assert_eq!(explained("delete"), (true, false));
+}
+
+#[test]
+fn an_explanation_names_the_grain_whose_own_rule_denies_and_no_other() {
+    // The parent protects the child, and would allow what a hold or a retention of the child denies.
+    let store = memory();
+    let parent = note("parent").set(
+        "invalidation_policy",
+        Map::from_iter([("mode", "soft_locked"), ("scope", "subtree")]),
+    );
+    let parent = store.put(parent).unwrap();
+    let child = |text: &str| note(text).derived_from(parent);
+    let held = store.put(child("held")).unwrap();
+    store.admin().unwrap().place_hold(&held, TEST).unwrap();
+    let retained = child("retained")
+        .tag("profile:finance")
+        .set("fin:retention_years", 50)
+        .created_at(grainstore::Time::from_ms(1_790_000_000_000));
+    let retained = store.put(retained).unwrap();
+    for (address, rule) in [(held, "legal_hold"), (retained, "retention")] {
+        let actor = grainstore::policy::Actor {
+            justification: Some("a reason"),
+            authority: Some("an office"),
+            ..Default::default()
+        };
+        let asked = store::Asked::named("delete").unwrap();
+        let admin = store.admin().unwrap();
+        let told = admin.explain_policy(&address, asked, &actor).unwrap();
+        assert_eq!(told.rule.as_deref(), Some(rule));
+        assert_eq!(told.protected_by, Some(address), "{rule}");
+    }
+}

@@ -4,7 +4,7 @@
 use super::*;
 
 /// The formats whose export has the grain that says a word.
-fn leaves(store: &Store, word: &str, purpose: Purpose) -> bool {
+pub(super) fn leaves(store: &Store, word: &str, purpose: Purpose) -> bool {
     let found: Vec<bool> = FORMATS
         .iter()
         .map(|format| export(store, *format, purpose).0.contains(word))
@@ -183,7 +183,8 @@ fn personal_data_of_a_profile_leaves_on_a_lawful_basis_and_an_opt_out_is_none() 
         ("phi:ssn", |draft| draft.tag("phi:ssn")),
         ("phi:of tomorrow", |draft| draft.tag("phi:of tomorrow")),
     ];
-    let consent = ContentAddress::of(b"a consent").to_string();
+    let given = consent_of("did:web:ada.example", "");
+    let consent = given.address().to_string();
     let agreed = ["consent", "explicit_consent", "contract", consent.as_str()];
     let lawful = [
         "legal_obligation",
@@ -221,6 +222,7 @@ fn personal_data_of_a_profile_leaves_on_a_lawful_basis_and_an_opt_out_is_none() 
                     None => draft,
                 };
                 store.put(draft).unwrap();
+                store.put(given.clone()).unwrap();
                 let (file, exported) = export(&store, Format::Jsonl, Purpose::Transfer);
                 let shown = format!("{profile} {basis:?} {what}");
                 assert_eq!(file.contains("a datum"), suffices, "{shown}");

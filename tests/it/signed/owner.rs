@@ -389,3 +389,19 @@ fn an_agent_does_not_own_itself_under_another_name_of_any_of_its_keys() {
     store.put(claim).unwrap();
     assert_eq!(owner(&store), "Acme Labs LLC");
 }
+
+#[test]
+fn an_agent_does_not_own_itself_through_a_name_that_has_its_key_among_others() {
+    // Ruling P11: one key of the author that is the agent's is enough.
+    const OPERATOR: &str = "did:web:operator.example";
+    let agent = mallory();
+    let other = key(Algorithm::P256, 67);
+    for (keys, is_own) in [(vec![&other, &agent], true), (vec![&other], false)] {
+        let mut options = at(2_000_000_000_000).0;
+        let keys = keys.into_iter().map(SigningKey::verifying_key).collect();
+        options.resolver = Arc::new(Keys(OPERATOR, keys));
+        let store = Store::in_memory(options).unwrap();
+        let claim = with("author_did", OPERATOR).set("subject", agent.did().as_str());
+        assert_eq!(store.put(claim).is_err(), is_own);
+    }
+}

@@ -6,7 +6,7 @@ use grainstore::store::{Create, Options, Severity};
 use super::*;
 
 #[test]
-fn a_second_writer_is_told_that_the_store_is_in_use() {
+fn a_repair_is_told_which_process_has_the_store_open() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
     let store = Store::open(&path, at(1).0).unwrap();
@@ -14,12 +14,12 @@ fn a_second_writer_is_told_that_the_store_is_in_use() {
         lock_wait: Duration::ZERO,
         ..at(1).0
     };
-    let second = Store::open(&path, options).unwrap_err();
+    let second = Store::repair(&path, options).unwrap_err();
     assert_eq!(second.code(), "ERR_STORE_LOCKED");
     let holder = format!("in use by process {} (", std::process::id());
     assert!(second.to_string().contains(&holder), "{second}");
     drop(store);
-    assert!(Store::open(&path, at(1).0).is_ok());
+    assert!(Store::repair(&path, at(1).0).is_ok());
 }
 
 #[test]

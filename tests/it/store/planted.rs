@@ -209,7 +209,7 @@ fn files_that_no_store_writes_stay_when_a_view_is_built_anew() {
 
 #[test]
 fn a_file_with_a_second_name_outside_is_not_written() {
-    for name in ["LOCK", "ballast", "ledger/0000000000000001.seg"] {
+    for name in ["LOCK", "WRITER", "ballast", "ledger/0000000000000001.seg"] {
         let mut planted = Planted::new();
         fs::hard_link(planted.path(name), planted.outside("second")).unwrap();
         planted.before = files_of(&planted.outside(""));
@@ -222,7 +222,13 @@ fn a_file_with_a_second_name_outside_is_not_written() {
 
 #[test]
 fn a_pipe_in_the_place_of_a_file_does_not_halt_the_opening() {
-    for name in ["MANIFEST", "LOCK", "ballast", "ledger/0000000000000001.seg"] {
+    for name in [
+        "MANIFEST",
+        "LOCK",
+        "WRITER",
+        "ballast",
+        "ledger/0000000000000001.seg",
+    ] {
         let planted = Planted::new();
         fs::remove_file(planted.path(name)).unwrap();
         let made = Command::new("mkfifo").arg(planted.path(name)).status();
@@ -289,7 +295,7 @@ fn what_a_store_creates_is_its_owners_alone() {
 
 #[test]
 fn a_file_removed_or_replaced_under_an_open_store_ends_the_acknowledging() {
-    for name in ["LOCK", "MANIFEST", "ledger/0000000000000001.seg"] {
+    for name in ["LOCK", "WRITER", "MANIFEST", "ledger/0000000000000001.seg"] {
         for replaced in [false, true] {
             let planted = Planted::new();
             let store = planted.open().unwrap();

@@ -23,7 +23,7 @@ fn of_store(code: ErrorCode) -> Option<&'static str> {
             "nothing was changed; use the version of grainstore that wrote the store, or a newer one"
         }
         ErrorCode::StoreLocked => {
-            "another process has the store open to write; commands that only read work beside it"
+            "run the command again when the process that is named has ended or is done, or wait longer (--wait)"
         }
         ErrorCode::StorageFull => {
             "free some disk space and run the same command again: acknowledged grains are safe, and \

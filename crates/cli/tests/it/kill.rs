@@ -59,6 +59,43 @@ fn what_was_acknowledged_survives_a_kill() {
     println!("{RUNS} kills, {seen} acknowledged grains, none lost; {torn} torn tails");
 }
 
+#[test]
+fn what_several_processes_acknowledged_survives_the_kill_of_any_of_them() {
+    let home = Home::new();
+    let path = home.path("memory.grains");
+    let rounds = RUNS.div_ceil(PROCESSES);
+    let store = |process: u64| {
+        let mut random = Random(process);
+        let mut acknowledged = BTreeSet::new();
+        for round in 0..rounds {
+            // Its own grains, and one that all processes store.
+            let of = |number| event("shared", number) + &event(&format!("of {process}"), number);
+            let from = round * LINES;
+            let lines: String = (from..from + LINES).map(of).collect();
+            let wanted = 1 + random.next() % 150;
+            acknowledged.extend(killed_put(&path, lines, wanted));
+        }
+        acknowledged
+    };
+    let acknowledged: BTreeSet<String> = thread::scope(|scope| {
+        let started = (0..PROCESSES).map(|process| scope.spawn(move || store(process)));
+        let started: Vec<_> = started.collect();
+        let each = started.into_iter().map(|thread| thread.join().unwrap());
+        each.flatten().collect()
+    });
+    let listed = home.addresses();
+    let here: BTreeSet<_> = listed.iter().cloned().collect();
+    assert_eq!(listed.len(), here.len(), "none twice");
+    assert_eq!(acknowledged.difference(&here).next(), None, "none is lost");
+    home.ok(&["check", "--deep"]);
+    let kills = rounds * PROCESSES;
+    let seen = acknowledged.len();
+    println!("{kills} kills of {PROCESSES} processes, {seen} acknowledged grains, none lost");
+}
+
+/// The processes that store at once.
+const PROCESSES: u64 = 4;
+
 /// Returns what a `put -` printed until it was killed, a while after `wanted` addresses.
 fn killed_put(path: &Path, lines: String, wanted: u64) -> Vec<String> {
     let mut child = Command::new(binary())

@@ -238,7 +238,9 @@ const ASKED: Authorization<'_> = Authorization {
     authority: "did:web:example.org",
 };
 
-const FIRST: [&str; 6] = ["LOCK", "MANIFEST", "ballast", "index", "ledger", "text"];
+const FIRST: [&str; 7] = [
+    "LOCK", "WRITER", "MANIFEST", "ballast", "index", "ledger", "text",
+];
 
 /// Names that a store would give next, and one that it never gives.
 const NEXT: [&str; 12] = [

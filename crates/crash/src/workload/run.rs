@@ -33,6 +33,12 @@ pub(crate) struct State {
 pub(crate) struct Run {
     pub(crate) disk: SimDisk,
     pub(crate) store: Option<Store>,
+    /// The same store as other processes have it open, which do some of the steps.
+    pub(crate) others: Vec<Store>,
+    /// Whether other processes have the store open.
+    pub(crate) is_shared: bool,
+    /// Whether the last thing acknowledged may not be durable yet.
+    pub(crate) is_unsynced: bool,
     pub(crate) states: Vec<State>,
     /// The state the store shows.
     pub(crate) now: usize,
@@ -67,6 +73,9 @@ impl Run {
         Self {
             disk,
             store: None,
+            others: Vec::new(),
+            is_unsynced: false,
+            is_shared: seed.is_multiple_of(SHARED_EVERY),
             states: vec![empty],
             now: 0,
             maybe: vec![0],
@@ -106,10 +115,14 @@ impl Run {
     /// Opens the store, again if it is open, and holds it to the states it may be in.
     pub(crate) fn open(&mut self) -> Verdict {
         // The lock is free once the last handle is gone.
+        self.others.clear();
         self.store = None;
         self.check_backup()?;
         match self.opened() {
-            Ok(store) => self.settle(store),
+            Ok(store) => {
+                self.settle(store)?;
+                self.share()
+            }
             Err(_) if self.faulty.is_some() => Ok(()),
             Err(error) => Err(format!("does not open: {}: {}", error.code(), told(&error))),
         }
@@ -122,6 +135,20 @@ impl Run {
         }
         self.openings += 1;
         Store::open_on(Arc::new(self.disk.clone()), options)
+    }
+
+    /// Opens the store as other processes do beside the one that keeps its files.
+    fn share(&mut self) -> Verdict {
+        if !self.is_shared || self.faulty.is_some() {
+            return Ok(());
+        }
+        for _ in 0..OTHERS {
+            let opened = self.opened();
+            self.others.push(opened.map_err(|error| {
+                format!("does not open beside: {}: {}", error.code(), told(&error))
+            })?);
+        }
+        Ok(())
     }
 
     fn settle(&mut self, store: Store) -> Verdict {
@@ -227,6 +254,29 @@ impl Run {
         } else {
             self.random.below(32)
         };
+        // An erasure waits for the process that keeps the files, which here does one thing at a time;
+        // a recorded read is seen by the others once it is durable. Opening closes them all.
+        let is_own = matches!(drawn, 18..=27) || self.is_unsynced;
+        let other = match self.others.len() {
+            0 => None,
+            _ if is_own => None,
+            len => self.random.below(len + 1).checked_sub(1),
+        };
+        self.exchange(other);
+        let verdict = self.step_of(drawn);
+        self.exchange(other);
+        verdict
+    }
+
+    /// Lets another process take the place of the one that does the steps, or back.
+    fn exchange(&mut self, other: Option<usize>) {
+        let other = other.and_then(|other| self.others.get_mut(other));
+        if let (Some(other), Some(store)) = (other, &mut self.store) {
+            std::mem::swap(other, store);
+        }
+    }
+
+    fn step_of(&mut self, drawn: usize) -> Verdict {
         let (step, verdict) = match drawn {
             0..=5 => ("put", self.put()),
             6..=8 => ("put_batch", self.put_batch()),
@@ -294,6 +344,7 @@ impl Run {
     pub(crate) fn acknowledge(&mut self, state: usize) -> Verdict {
         self.look(state)?;
         self.disk.say(Op::Ack(state));
+        self.is_unsynced = false;
         self.now = state;
         self.maybe = vec![state];
         Ok(())
@@ -303,6 +354,7 @@ impl Run {
     pub(crate) fn acknowledge_unsynced(&mut self, state: usize) -> Verdict {
         self.look(state)?;
         self.disk.say(Op::AckUnsynced(state));
+        self.is_unsynced = true;
         self.now = state;
         self.maybe = vec![state];
         Ok(())
@@ -394,6 +446,12 @@ impl Run {
 
 /// After one opening in so many the text view is searched, which costs more than all other checks.
 const SEARCHED_EVERY: u64 = 4;
+
+/// One seed in so many is a store that several processes have open.
+const SHARED_EVERY: u64 = 3;
+
+/// How many processes have a shared store open beside the one that keeps its files.
+const OTHERS: usize = 2;
 
 /// One opening in [`SEARCHED_EVERY`] does without the text view, which stays on the disk.
 const WITHOUT_TEXT: u64 = 1;

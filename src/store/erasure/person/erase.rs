@@ -99,7 +99,7 @@ impl Admin<'_> {
         let mut selection = Selection::of(inner, person)?;
         // Most of the ledger is read before writers wait.
         selection.read_on()?;
-        let mut writer = inner.exclusive();
+        let mut writer = inner.exclusive()?;
         inner.resume_erasures_as(&mut writer)?;
         selection.read_on()?;
         let snapshot = inner.snapshot();
@@ -143,6 +143,8 @@ impl Admin<'_> {
                 authorization,
             )?
         };
+        drop(writer);
+        inner.await_erasures(&begun)?;
         let mut erased: Vec<_> = targets.into_iter().map(|(_, address)| address).collect();
         erased.sort_unstable();
         Ok(PersonErasure {

@@ -25,7 +25,7 @@ impl Inner {
         let Some(vault) = self.vault()? else {
             return Ok(Vec::new());
         };
-        let _writer = self.exclusive();
+        let _writer = self.exclusive()?;
         let mut uids = BTreeSet::new();
         for id in ids {
             if vault.has(&self.master_key()?, id)? {

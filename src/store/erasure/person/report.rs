@@ -84,7 +84,7 @@ impl Admin<'_> {
         selection.read_on()?;
         // No frame is half applied while no other thread writes.
         let (snapshot, entries) = {
-            let _writer = inner.exclusive();
+            let _writer = inner.exclusive()?;
             selection.read_on()?;
             (inner.snapshot(), inner.ledger().len())
         };

@@ -36,6 +36,12 @@ fn note(findings: &mut Findings, broken: Broken, text: impl FnOnce() -> String) 
 impl World {
     /// Checks what concerns the last step.
     pub(super) fn check_last(&mut self, findings: &mut Findings) {
+        if std::mem::take(&mut self.look_everywhere) {
+            for guarded in self.guarded.clone() {
+                self.check_guarded(&guarded, findings);
+            }
+            self.check_waiting(findings);
+        }
         match std::mem::replace(&mut self.last, Done::Nothing) {
             Done::Nothing => {}
             Done::Retracted(address) => self.check_retracted(&address, findings),
@@ -57,6 +63,7 @@ impl World {
             self.check_guarded(&guarded, findings);
         }
         self.check_waiting(findings);
+        self.check_answers(findings);
         self.check_shown(findings);
         self.check_exports(findings);
         self.check_owners(findings);
@@ -93,7 +100,8 @@ impl World {
         let is_consent = self.consents.iter().any(|(of, ..)| of.to_string() == basis);
         match namespace {
             "" => {}
-            _ if self.is_consented(json) => {}
+            // An agent names the person whose consent it relies on.
+            _ if person_of(json).is_some() && self.is_consented(json) => {}
             // A demand on a namespace that is spelled in another way was none.
             name if name.starts_with("caf") && !is_consent => {
                 note(findings, Broken::Normalization, || json.to_string());
@@ -106,15 +114,13 @@ impl World {
 
     /// Whether a consent that the owner put, which stands, is for this person and for the agent.
     fn is_consented(&self, json: &Json) -> bool {
-        let basis = json["processing_basis"].as_str().unwrap_or_default();
-        let person = ["subject_did", "user_id"].map(|name| json[name].as_str());
-        let person = person[0].or(person[1]);
-        self.consents.iter().any(|(consent, of, grantee)| {
-            consent.to_string() == basis
-                && !self.withdrawn.contains(consent)
-                && self.store.status(consent).unwrap().is_current()
-                && person == Some(of)
-                && *grantee == self.agent_did
+        let consents = self
+            .consents
+            .iter()
+            .filter(|consent| rests_on(json, consent));
+        let mut consents = consents.filter(|(_, _, grantee)| *grantee == self.agent_did);
+        consents.any(|(consent, ..)| {
+            !self.withdrawn.contains(consent) && self.store.status(consent).unwrap().is_current()
         })
     }
 
@@ -228,7 +234,7 @@ impl World {
     /// What the agent is shown of the namespaces that demand consent, and what was retracted.
     fn check_shown(&self, findings: &mut Findings) {
         let all = Filter::new().namespace("clinic").with_superseded();
-        for found in self.agent.query(&all, 10_000, None).unwrap().results {
+        for found in self.handle.query(&all, 10_000, None).unwrap().results {
             let json = parsed(&found.grain);
             if json["type"] != "consent" && !self.is_consented(&json) {
                 note(findings, Broken::DemandedConsent, || {
@@ -236,17 +242,47 @@ impl World {
                 });
             }
         }
-        for found in self
-            .store
-            .query(&Filter::new(), 10_000, None)
-            .unwrap()
-            .results
-        {
+        // A file is imported by the owner, who acts for every grantee of a consent.
+        for found in self.store.query(&all, 10_000, None).unwrap().results {
+            let json = parsed(&found.grain);
+            let is_consented = self.consents.iter().any(|consent| rests_on(&json, consent));
+            if json["type"] != "consent" && !is_consented {
+                note(findings, Broken::DemandedConsent, || {
+                    format!("stored: {json}")
+                });
+            }
+        }
+        let everything = self.store.query(&Filter::new(), 10_000, None);
+        for found in everything.unwrap().results {
             let address = found.grain.address();
             if self.retracted.contains(&address) {
                 note(findings, Broken::Retraction, || {
                     format!("answered: {address}")
                 });
+            }
+        }
+    }
+
+    /// Each asker finds the protected grains, with the words that they had.
+    fn check_answers(&self, findings: &mut Findings) {
+        for asker in [&self.store, &self.handle] {
+            let found = asker.query(&Filter::new(), 10_000, None).unwrap().results;
+            let found: BTreeSet<_> = found.iter().map(|found| found.address).collect();
+            for guarded in &self.guarded {
+                let mut newest = guarded.first;
+                while let Some(next) = self.store.status(&newest).unwrap().superseded_by {
+                    newest = next;
+                }
+                let winner = self.store.admin().unwrap().heads(&guarded.first);
+                let read = asker.get(&newest).unwrap().map(|grain| parsed(&grain));
+                let is_kept = winner.unwrap().winner == newest
+                    && found.contains(&newest)
+                    && read.is_some_and(|grain| says_the_same(&grain, &guarded.grain));
+                if !is_kept {
+                    note(findings, Broken::Protection, || {
+                        format!("not found by {:?}: {}", asker.capability(), guarded.grain)
+                    });
+                }
             }
         }
     }
@@ -269,6 +305,7 @@ impl World {
         ];
         for format in formats {
             self.check_export(format, Purpose::Transfer, "legal", "zsecret", findings);
+            self.check_export(format, Purpose::Transfer, "finance", "zbasis", findings);
             self.check_export(format, Purpose::Sale, "consumer", "zsold", findings);
         }
     }
@@ -292,7 +329,12 @@ impl World {
         let mut places = file.windows(word.len());
         if places.any(|at| at == word.as_bytes()) {
             note(findings, Broken::Export, || {
-                format!("{format} for {purpose:?}")
+                let mut lines = Vec::new();
+                let written = admin.export(Format::Jsonl, &filter, &options, &mut lines);
+                written.unwrap();
+                let lines = String::from_utf8(lines).unwrap();
+                let said: Vec<_> = lines.lines().filter(|line| line.contains(word)).collect();
+                format!("{format} for {purpose:?}: {}", said.join("\n"))
             });
         }
     }
@@ -336,6 +378,20 @@ impl PeekAll for grainstore::Store {
             Err(_) => Json::Null,
         }
     }
+}
+
+/// Returns whether a grain rests on a consent of the person that it is about, if it names one.
+fn rests_on(json: &Json, (consent, of, _): &(ContentAddress, &'static str, String)) -> bool {
+    let is_of = person_of(json).is_none_or(|person| person == *of);
+    json["processing_basis"] == consent.to_string() && is_of
+}
+
+fn person_of(json: &Json) -> Option<&str> {
+    let named = ["subject_did", "user_id", "subject"].map(|name| json[name].as_str());
+    named
+        .into_iter()
+        .flatten()
+        .find(|it| it.starts_with("did:"))
 }
 
 fn says_the_same(new: &Json, old: &Json) -> bool {

@@ -1,8 +1,10 @@
 //! How the agent bends what it writes: fields changed, dropped and moved, references misspelt.
 
 use grainstore::ContentAddress;
+use grainstore::interchange::Format;
 use serde_json::{Value as Json, json};
 
+use crate::foreign::text_of;
 use crate::random::Random;
 
 /// Turns a protected grain into one that might be taken for its successor.
@@ -116,5 +118,71 @@ pub(super) fn restricted(which: usize, top: bool, inner: bool, number: usize) ->
 fn remove(grain: &mut Json, field: &str) {
     if let Some(map) = grain.as_object_mut() {
         map.remove(field);
+    }
+}
+
+/// Personal finance data, whose basis is no consent of the person; with a word that must not leave.
+pub(super) fn undocumented(basis: ContentAddress, person: &str, number: usize) -> Json {
+    json!({"type": "event", "content": format!("zbasis {number}"), "created_at": 1_790_000_000_000_i64,
+        "structural_tags": ["profile:finance"], "user_id": person,
+        "processing_basis": basis.to_string()})
+}
+
+/// Changes one value of a file in a text format.
+pub(super) fn bent(random: &mut Random, format: Format, file: Vec<u8>, words: &[&str]) -> Vec<u8> {
+    let Ok(text) = String::from_utf8(file.clone()) else {
+        return file;
+    };
+    if let Ok(mut whole) = serde_json::from_str::<Json>(&text) {
+        change_one(random, &mut whole, words);
+        return match format {
+            Format::Aimem => sealed(&whole),
+            _ => whole.to_string(),
+        }
+        .into_bytes();
+    }
+    let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+    let at = random.below(lines.len().max(1));
+    let Some(Ok(mut line)) = lines.get(at).map(|line| serde_json::from_str(line)) else {
+        return file;
+    };
+    change_one(random, &mut line, words);
+    lines[at] = line.to_string();
+    (lines.join("\n") + "\n").into_bytes()
+}
+
+/// Writes an AIMEM bundle with its checksum.
+pub(super) fn sealed(bundle: &Json) -> String {
+    let mut map = crate::foreign::json(&bundle.to_string());
+    crate::aimem::seal(&mut map);
+    text_of(&map)
+}
+
+fn change_one(random: &mut Random, file: &mut Json, words: &[&str]) {
+    let mut count = 0;
+    walk(file, &mut |_| count += 1);
+    let which = random.below(count.max(1));
+    let (word, kind) = (random.pick(words), random.below(4));
+    let mut at = 0;
+    walk(file, &mut |leaf| {
+        if at == which {
+            *leaf = match (&*leaf, kind) {
+                (Json::Bool(is), _) => json!(!is),
+                (Json::Number(_), 0) => json!(0),
+                (Json::Number(_), _) => json!(4_000_000_000_000_i64),
+                (Json::String(text), 0) => json!(text.to_uppercase()),
+                (Json::String(_), 1) => Json::Null,
+                _ => json!(word),
+            };
+        }
+        at += 1;
+    });
+}
+
+fn walk(value: &mut Json, visit: &mut impl FnMut(&mut Json)) {
+    match value {
+        Json::Array(items) => items.iter_mut().for_each(|item| walk(item, visit)),
+        Json::Object(map) => map.values_mut().for_each(|item| walk(item, visit)),
+        leaf => visit(leaf),
     }
 }

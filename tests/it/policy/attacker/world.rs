@@ -1,18 +1,20 @@
 //! The store that is attacked: what its owner protected in it, and the handle of the agent.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use grainstore::codec::Value;
 use grainstore::crypto::{Algorithm, Did, Error, Resolver, SigningKey, Statement, VerifyingKey};
 use grainstore::grain::{Type, Verification};
-use grainstore::interchange::{ImportFile, ReadOptions};
+use grainstore::ledger::MemoryDisk;
 use grainstore::store::{Authorization, RequiredConsent};
-use grainstore::{ContentAddress, Draft, Grain, Options, Store};
+use grainstore::{ContentAddress, Draft, Filter, Grain, Options, Store};
 use serde_json::{Value as Json, json};
 
 use crate::random::Random;
 use crate::signing::key;
-use crate::store::{SetClock, at};
+use crate::store::SetClock;
 
 use super::mutation;
 
@@ -21,10 +23,10 @@ pub(super) const OFFICE: Authorization<'static> = Authorization {
     authority: "the office",
 };
 pub(super) const ADA: &str = "did:web:ada.example";
-const BOB: &str = "did:web:bob.example";
+pub(super) const BOB: &str = "did:web:bob.example";
 const DOCTOR: &str = "did:web:doctor.example";
 pub(super) const ALICE_WEB: &str = "did:web:alice.example";
-const AGENT_WEB: &str = "did:web:agent.example";
+pub(super) const AGENT_WEB: &str = "did:web:agent.example";
 
 /// Knows the keys of the `did:web` names that two of the parties have besides their `did:key`.
 #[derive(Debug)]
@@ -50,6 +52,8 @@ pub(super) struct Guarded {
     pub(super) states: &'static [&'static str],
     pub(super) evidence: usize,
     pub(super) is_quorum: bool,
+    /// Whether it came in a file of a foreign format.
+    pub(super) is_foreign: bool,
 }
 
 /// What the last step did, for the invariants that concern it.
@@ -62,9 +66,10 @@ pub(super) enum Done {
 
 pub(super) struct World {
     pub(super) store: Store,
-    pub(super) agent: Store,
+    pub(super) handle: Store,
     pub(super) agent_did: String,
     alice: SigningKey,
+    agent: SigningKey,
     store_id: [u8; 16],
     clock: Arc<SetClock>,
     now: i64,
@@ -82,28 +87,25 @@ pub(super) struct World {
     pub(super) retained: Vec<ContentAddress>,
     pub(super) last: Done,
     pub(super) accepted: usize,
-    number: usize,
+    pub(super) number: usize,
+    /// How many files of each format brought a grain into the store.
+    pub(super) taken: BTreeMap<String, usize>,
+    pub(super) conflicts: usize,
+    /// Whether the last step may have touched any grain.
+    pub(super) look_everywhere: bool,
 }
 
 impl World {
     pub(super) fn new() -> Self {
         let (alice, bob, agent) = (1, 2, 3).map_keys();
-        let named = |did: &str, key: &SigningKey| (did.parse().unwrap(), key.verifying_key());
-        let (options, clock) = at(START);
-        let options = Options {
-            resolver: Arc::new(Aliases(vec![
-                named(ALICE_WEB, &alice),
-                named(AGENT_WEB, &agent),
-            ])),
-            // No rule is asked of the words.
-            text: None,
-            ..options
-        };
-        let store = Store::in_memory(options).unwrap();
+        let clock = Arc::new(SetClock::default());
+        clock.set(START);
+        let store = opened(&MemoryDisk::default(), &clock, &alice, &agent);
         let stats = store.maintenance().unwrap().stats().unwrap();
         let mut world = Self {
-            agent: store.as_actor(&agent.did()),
+            handle: store.as_actor(&agent.did()),
             agent_did: agent.did().to_string(),
+            agent,
             store_id: *stats.store_id.as_bytes(),
             store,
             alice,
@@ -120,21 +122,34 @@ impl World {
             last: Done::Nothing,
             accepted: 0,
             number: 0,
+            taken: BTreeMap::new(),
+            conflicts: 0,
+            look_everywhere: false,
         };
         world.protect(&bob);
         world.demand_consent();
         world.restrict();
+        world.hold_foreign_records();
         world
     }
 
-    fn office(&mut self, json: &Json) -> ContentAddress {
+    /// The owner goes on with a store opened from its backup: what held before holds there.
+    fn go_back_to_a_backup(&mut self) {
+        let disk = MemoryDisk::default();
+        let maintenance = self.store.maintenance().unwrap();
+        maintenance.backup_to(&disk, Path::new("backup")).unwrap();
+        self.store = opened(&disk, &self.clock, &self.alice, &self.agent);
+        self.handle = self.store.as_actor(&self.agent.did());
+    }
+
+    pub(super) fn office(&mut self, json: &Json) -> ContentAddress {
         let draft = Draft::from_json(&json.to_string()).unwrap();
         let address = self.store.put(draft).unwrap();
         self.known.push(address);
         address
     }
 
-    fn guard(&mut self, grain: Json, states: &'static [&'static str], evidence: usize) {
+    pub(super) fn guard(&mut self, grain: Json, states: &'static [&'static str], evidence: usize) {
         let is_quorum = grain["invalidation_policy"]["mode"] == "quorum";
         let first = self.office(&grain);
         self.guarded.push(Guarded {
@@ -143,6 +158,20 @@ impl World {
             states,
             evidence,
             is_quorum,
+            is_foreign: false,
+        });
+    }
+
+    /// Guards a grain that came in a file: nothing replaces it.
+    pub(super) fn guard_stored(&mut self, first: ContentAddress, grain: Json) {
+        self.known.push(first);
+        self.guarded.push(Guarded {
+            first,
+            grain,
+            states: &[],
+            evidence: 0,
+            is_quorum: false,
+            is_foreign: true,
         });
     }
 
@@ -288,7 +317,12 @@ impl World {
             12 => self.write_consent(random),
             13 => self.put_opaque(random),
             14 => self.sign(random),
-            _ => self.hand_over_a_file(random),
+            _ => match random.below(32) {
+                0 => self.go_back_to_a_backup(),
+                1..=4 => self.reach_for_the_owners_operations(random),
+                5..=7 => self.settle_a_conflict(random),
+                _ => self.hand_over_a_file(random),
+            },
         }
     }
 
@@ -300,7 +334,7 @@ impl World {
     }
 
     /// Returns the newest of a protected lineage, or of a goal that waits.
-    fn target(&self, random: &mut Random) -> (ContentAddress, Json) {
+    pub(super) fn target(&self, random: &mut Random) -> (ContentAddress, Json) {
         let guarded = self.guarded.iter().map(|guarded| guarded.first);
         let all: Vec<_> = guarded.chain(self.waiting.iter().copied()).collect();
         let mut at = random.pick(&all);
@@ -317,8 +351,8 @@ impl World {
         let Ok(draft) = draft else { return };
         let reason = random.flag().then_some("the agent says so");
         let put = match random.below(4) {
-            0 => self.agent.put(draft),
-            _ => self.agent.supersede(&old, draft, reason),
+            0 => self.handle.put(draft),
+            _ => self.handle.supersede(&old, draft, reason),
         };
         self.accept(put.ok(), grain);
     }
@@ -326,12 +360,12 @@ impl World {
     fn dispute(&mut self, random: &mut Random) {
         let (old, _) = self.target(random);
         let done = match random.below(3) {
-            0 => self.agent.contradict(&old, Some("no")),
+            0 => self.handle.contradict(&old, Some("no")),
             1 => self
-                .agent
+                .handle
                 .set_verification(&old, Verification::Contested, Some("no")),
             _ => self
-                .agent
+                .handle
                 .set_verification(&old, Verification::Retracted, Some("no")),
         };
         self.accepted += usize::from(done.is_ok());
@@ -350,7 +384,7 @@ impl World {
         let Ok(draft) = Draft::from_json(&grain.to_string()) else {
             return;
         };
-        let put = self.agent.put(draft);
+        let put = self.handle.put(draft);
         self.accept(put.ok(), grain);
     }
 
@@ -369,26 +403,57 @@ impl World {
     }
 
     fn put_restricted(&mut self, random: &mut Random) {
-        let (top, inner) = random.pick(&PROFILES);
-        let n = random.below(PROFILES.len());
-        let grain = mutation::restricted(n, top, inner, self.number + 100);
+        let grain = self.restricted(random);
         let Ok(draft) = Draft::from_json(&grain.to_string()) else {
             return;
         };
-        let put = self.agent.put(draft);
+        let put = self.handle.put(draft);
         if let Ok(address) = put {
             self.note_restricted(address, &grain);
         }
         self.accept(put.ok(), grain);
     }
 
+    /// A grain that a profile keeps in the store, or allows to leave.
+    pub(super) fn restricted(&self, random: &mut Random) -> Json {
+        if random.below(5) == 0 {
+            let missing = ContentAddress::of(b"missing");
+            let basis = random.pick(&[missing, self.guarded[0].first, self.consents[2].0]);
+            return mutation::undocumented(basis, ADA, self.number);
+        }
+        let (top, inner) = random.pick(&PROFILES);
+        let n = random.below(PROFILES.len());
+        mutation::restricted(n, top, inner, self.number + 100)
+    }
+
+    /// What only the owner may do, the agent's handle does not have: deletion, holds, imports,
+    /// conflicts, backups and what is restored from them.
+    fn reach_for_the_owners_operations(&self, random: &mut Random) {
+        let handle = match random.below(3) {
+            0 => self.handle.clone(),
+            1 => self.handle.in_namespace("clinic"),
+            _ => self.handle.as_actor(&ADA.parse().unwrap()),
+        };
+        let codes = [handle.admin().err(), handle.maintenance().err()];
+        for error in codes {
+            assert_eq!(error.unwrap().code(), "ERR_ACCESS_DENIED");
+        }
+        let acts_as = handle.capability().and_then(|it| it.acts_as());
+        if acts_as.is_none_or(|actor| actor.as_str() != self.agent_did) {
+            let shown = handle.query(&Filter::new().with_superseded(), 1, None);
+            assert_eq!(shown.unwrap().total, 0, "{acts_as:?}");
+            let stolen = Draft::event(format!("in the name of another {}", self.number));
+            assert!(handle.put(stolen).is_err());
+        }
+    }
+
     fn retract(&mut self, random: &mut Random) {
         let draft = Draft::event(format!("retractable {}", self.number));
-        let address = self.agent.put(draft).unwrap();
+        let address = self.handle.put(draft).unwrap();
         self.own.push(address);
         let address = random.pick(&self.own);
         let done = self
-            .agent
+            .handle
             .set_verification(&address, Verification::Retracted, Some("wrong"));
         if done.is_ok() {
             self.accepted += 1;
@@ -407,14 +472,14 @@ impl World {
             let Ok(draft) = Draft::from_json(&grain.to_string()) else {
                 return;
             };
-            self.agent.put(draft)
+            self.handle.put(draft)
         } else {
             grain["prior_consent"] = json!(prior.to_string());
             grain["supersession_justification"] = json!("renewed");
             let Ok(draft) = Draft::from_json(&grain.to_string()) else {
                 return;
             };
-            self.agent.supersede(&prior, draft, Some("renewed"))
+            self.handle.supersede(&prior, draft, Some("renewed"))
         };
         if let Ok(address) = put {
             self.known.push(address);
@@ -435,7 +500,7 @@ impl World {
             .set("note", format!("opaque {}", self.number))
             .set(random.pick(&names), "verified")
             .created_at(grainstore::Time::from_ms(1));
-        let put = self.agent.put(draft);
+        let put = self.handle.put(draft);
         self.accept(put.ok(), Json::Null);
     }
 
@@ -460,64 +525,30 @@ impl World {
             let signature = statement.sign(&self.alice, did, None).unwrap();
             draft.push("supersession_auth", Value::Bytes(signature))
         });
-        let put = self.agent.supersede(&target.first, draft, Some("agreed"));
+        let put = self.handle.supersede(&target.first, draft, Some("agreed"));
         self.accept(put.ok(), Json::Null);
     }
+}
 
-    /// Lines that the owner imports: an owner of the agent's own, successors, circles of status.
-    fn hand_over_a_file(&mut self, random: &mut Random) {
-        let mut lines = Vec::new();
-        match random.below(3) {
-            0 => {
-                let agent = random.pick(&[self.agent_did.as_str(), AGENT_WEB]);
-                let author = match random.below(3) {
-                    0 => format!("{agent}#key-1"),
-                    1 => self.agent_did.clone(),
-                    _ => AGENT_WEB.to_owned(),
-                };
-                lines.push(
-                    json!({"type": "belief", "subject": agent, "relation": "mg:owned_by",
-                    "object": "itself", "namespace": "agent:identity", "author_did": author,
-                    "confidence": 1.0, "created_at": self.number, "owner": {"type": "human",
-                    "name": "itself"}, "structural_tags": ["legal:ownership"],
-                    "invalidation_policy": {"mode": "locked"}}),
-                );
-            }
-            1 => {
-                let (old, mut grain) = self.target(random);
-                mutation::successor(random, &mut grain, &old, &self.known, self.number);
-                let said = json!({"status": {"of": old.to_string(),
-                    "verification_status": "retracted", "system_valid_to": 5}});
-                lines.extend([parsed(&self.store.get(&old).unwrap().unwrap()), said, grain]);
-            }
-            _ => {
-                let notes = ["a", "b", "c"].map(|name| {
-                    let text = format!("circle {name} {}", self.number);
-                    json!({"type": "event", "content": text, "created_at": 1})
-                });
-                let addresses = notes.each_ref().map(|note| {
-                    let draft = Draft::from_json(&note.to_string()).unwrap();
-                    draft
-                        .finish(Default::default())
-                        .unwrap()
-                        .address()
-                        .to_string()
-                });
-                for (n, note) in notes.into_iter().enumerate() {
-                    let (of, by) = (&addresses[n], &addresses[(n + 1) % 3]);
-                    lines.extend([note, json!({"status": {"of": of, "superseded_by": by}})]);
-                }
-            }
-        }
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("attack.jsonl");
-        let lines: Vec<_> = lines.iter().map(Json::to_string).collect();
-        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
-        if let Ok(reading) = ImportFile::open(&path, None, &ReadOptions::default()) {
-            let summary = self.store.admin().unwrap().import(reading);
-            self.accepted += usize::from(summary.is_ok_and(|summary| summary.inserted > 0));
-        }
-    }
+fn opened(
+    disk: &MemoryDisk,
+    clock: &Arc<SetClock>,
+    alice: &SigningKey,
+    agent: &SigningKey,
+) -> Store {
+    let named = |did: &str, key: &SigningKey| (did.parse().unwrap(), key.verifying_key());
+    let options = Options {
+        clock: clock.clone(),
+        resolver: Arc::new(Aliases(vec![
+            named(ALICE_WEB, alice),
+            named(AGENT_WEB, agent),
+        ])),
+        // No rule is asked of the words.
+        text: None,
+        ballast_bytes: 0,
+        ..Options::default()
+    };
+    Store::open_on(Arc::new(disk.clone()), options).unwrap()
 }
 
 fn with(mut grain: Json, name: &str, value: Json) -> Json {

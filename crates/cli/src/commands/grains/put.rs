@@ -242,12 +242,9 @@ impl Warnings {
 /// A withdrawal may be without effect (OMS 8.10), a message of another session than its parent
 /// (OMS 28.6), a delegation of another author (OMS 28.7).
 fn points_at_others(grain: &Grain) -> bool {
-    let fields = [
-        "prior_consent",
-        "parent_message_id",
-        "authorized_namespaces",
-    ];
+    let fields = ["prior_consent", "parent_message_id"];
     fields.iter().any(|field| grain.field(field).is_some())
+        || grain.text("relation") == Some("mg:delegates_to")
 }
 
 fn print(

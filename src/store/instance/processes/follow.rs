@@ -1,0 +1,290 @@
+//! Following the others: what they wrote is applied through the same fold as this process's own
+//! commits, at each question, before each turn, and once in a while without a question.
+//!
+//! The keeper writes the derived files. The others have them on an overlay in memory; after an
+//! erasure, and when much is new, they open those that the keeper has published meanwhile in place
+//! of their own. If the keeper ends, another takes its place.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use crate::index::Index;
+use crate::ledger::{self, Disk, EntryId, Lock, OverlayDisk};
+use crate::store::Error;
+use crate::store::instance::folder::{LOCK, this_process};
+use crate::store::instance::inner::Inner;
+use crate::store::records::{Record, erased_rows};
+use crate::store::state::{Body, DecodedEntry};
+
+use super::idle::Idle;
+use super::turns::Turn;
+
+impl Inner {
+    /// Refuses a change of a store that was opened for reading.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_READ_ONLY`.
+    pub(crate) fn authorize_changes(&self) -> Result<(), Error> {
+        match self.peers().turns {
+            Some(_) => Ok(()),
+            None => Err(Error::OpenedReadOnly),
+        }
+    }
+
+    /// Returns whether this process writes the derived files.
+    pub(crate) fn is_keeper(&self) -> bool {
+        self.peers().is_keeper()
+    }
+
+    /// Returns the disk on which this process opens derived files: those of the keeper are the
+    /// store's.
+    pub(in crate::store::instance) fn derived_disk(&self) -> Arc<dyn Disk> {
+        let below = Arc::clone(&self.peers().below);
+        match self.is_keeper() {
+            true => below,
+            false => Arc::new(OverlayDisk::new(below)),
+        }
+    }
+
+    /// Waits for the turn of this process to write, and applies what others wrote before it; `None`
+    /// in a process that only reads.
+    ///
+    /// # Errors
+    /// `ERR_STORE_LOCKED` after [`Options::lock_wait`](crate::store::Options::lock_wait); storage
+    /// errors.
+    pub(crate) fn take_turn(&self) -> Result<Option<Turn<'_>>, Error> {
+        let peers = self.peers();
+        let Some(turns) = &peers.turns else {
+            return Ok(None);
+        };
+        let turn = turns.take(self.ledger(), self.options().lock_wait)?;
+        let _applying = peers.applying.lock();
+        let others_wrote = self.ledger().begin_turn(erased_rows)?;
+        turns.name(others_wrote);
+        self.apply_rest()?;
+        Ok(Some(turn))
+    }
+
+    /// Runs a step that appends entries and applies them, while no other thread applies any.
+    pub(crate) fn applying<T>(&self, step: impl FnOnce() -> T) -> T {
+        let _applying = self.peers().applying.lock();
+        step()
+    }
+
+    /// Applies what other processes have published. If that fails the answers stay as they were,
+    /// less the entries whose bytes are gone, and the next question tries again.
+    pub(crate) fn follow(&self) {
+        if !self.ledger().is_behind() && self.index().watermark() >= self.ledger().len() {
+            return;
+        }
+        let _applying = self.peers().applying.lock();
+        let followed = self.ledger().follow(erased_rows).map_err(Error::from);
+        if let Err(error) = followed.and_then(|()| self.apply_rest()) {
+            tracing::warn!(%error, "what another process wrote cannot be followed");
+        }
+    }
+
+    /// Applies the entries of the ledger that the index lacks.
+    fn apply_rest(&self) -> Result<(), Error> {
+        let rows = EntryId::new(self.index().watermark())..EntryId::new(self.ledger().len());
+        match rows.end.get().saturating_sub(rows.start.get()) {
+            0 => Ok(()),
+            1..=ONE_BY_ONE_MAX => self.apply_followed(&rows),
+            _ => self.reload(),
+        }
+    }
+
+    /// Applies the entries at once, so that no question sees a part of a batch.
+    fn apply_followed(&self, rows: &Range<EntryId>) -> Result<(), Error> {
+        let was_unmeasured = self.state_cell().read().clock().trusted().is_none();
+        let mut decoded = Vec::new();
+        self.each_decoded(rows.start, &mut |entry| {
+            decoded.push(entry);
+            Ok(())
+        })?;
+        let entries: Vec<_> = decoded.iter().map(DecodedEntry::as_entry).collect();
+        self.apply_entries(&entries, rows)?;
+        let (mut is_rewritten, mut is_measured_anew) = (false, was_unmeasured);
+        for entry in &entries {
+            match entry.body {
+                Body::Record(Record::Erasing(erasing)) => {
+                    self.hide(&erasing.rows)?;
+                    self.peers().must_erase.store(true, Ordering::Release);
+                }
+                Body::Record(Record::Erased(_)) => is_rewritten = true,
+                Body::Record(Record::Policy(record)) if record.sets_clock() => {
+                    is_measured_anew = true;
+                }
+                Body::Damaged => self.add_damaged(entry.row),
+                Body::Grain(_) | Body::Record(_) | Body::Locked => {}
+            }
+        }
+        if is_measured_anew {
+            self.measure_clock();
+        }
+        // The files that hold the erased words are unlinked by now, and must not stay open here.
+        if is_rewritten && !self.is_keeper() {
+            self.reload()?;
+        }
+        self.freeze_if_due();
+        Ok(())
+    }
+
+    /// Opens the derived files that the keeper has published, and brings them to the end of the
+    /// ledger, before they take the place of the old ones.
+    fn reload(&self) -> Result<(), Error> {
+        let disk = self.derived_disk();
+        let terms = self.manifest().term_key();
+        let options = self.options().index.clone();
+        let (index, _) = Index::open(&disk, self.manifest().store_id, terms, options);
+        // The runs are of entries that were published before them.
+        self.ledger().follow(erased_rows)?;
+        if index.watermark() > self.ledger().len() {
+            return Err(Error::damaged("index", "it covers more than the ledger"));
+        }
+        self.index_rest(&index, &mut || ())?;
+        // Only the keeper has keys, so no other process wrote what belongs there.
+        index.adopt_overlays(&self.index());
+        self.replace_index(index);
+        self.recover_state()?;
+        self.caches().forget(&[]);
+        self.hide_begun()?;
+        self.reload_text(&disk);
+        Ok(())
+    }
+
+    /// Hides the entries of erasures that are begun: their bytes are going.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(in crate::store::instance) fn hide_begun(&self) -> Result<(), Error> {
+        let open = self.state_cell().read().erasures().open().clone();
+        open.values().try_for_each(|rows| self.hide(rows))
+    }
+
+    fn hide(&self, rows: &[EntryId]) -> Result<(), Error> {
+        let is_of_state = self
+            .state_cell()
+            .read()
+            .rests_on(rows, &self.index().snapshot())?;
+        self.index().erase(rows.iter().copied());
+        self.caches().forget(rows);
+        if is_of_state {
+            self.recover_state()?;
+        }
+        Ok(())
+    }
+}
+
+impl Inner {
+    /// Waits until the keeper has removed what erasures begun here left in the derived files; takes
+    /// its place if it is gone.
+    ///
+    /// # Errors
+    /// `ERR_STORE_LOCKED` after [`Options::lock_wait`](crate::store::Options::lock_wait): the
+    /// keeper completes them later. Storage errors.
+    pub(crate) fn await_erasures(&self, begun: &[EntryId]) -> Result<(), Error> {
+        let mut waited = Duration::ZERO;
+        loop {
+            let is_open = {
+                let state = self.state();
+                let open = state.erasures().open();
+                begun.iter().any(|begun| open.contains_key(begun))
+            };
+            if !is_open || self.is_keeper() {
+                return Ok(());
+            }
+            match Lock::take(&*self.peers().below, LOCK, &this_process()) {
+                Ok(lock) => return self.become_keeper(lock),
+                Err(error @ ledger::Error::Locked { .. }) => {
+                    if waited >= self.options().lock_wait {
+                        return Err(error.into());
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+            thread::sleep(ERASURE_POLL);
+            waited = waited.saturating_add(ERASURE_POLL);
+        }
+    }
+
+    /// Makes this process the keeper if there is none, for what only the keeper can do.
+    ///
+    /// # Errors
+    /// `ERR_STORE_LOCKED`, which names the keeper; storage errors.
+    pub(crate) fn require_keeper(&self) -> Result<(), Error> {
+        self.authorize_changes()?;
+        if self.is_keeper() {
+            return Ok(());
+        }
+        let lock = Lock::take(&*self.peers().below, LOCK, &this_process())?;
+        self.become_keeper(lock)
+    }
+
+    fn become_keeper(&self, lock: Lock) -> Result<(), Error> {
+        {
+            let _writer = self.exclusive()?;
+            let peers = self.peers();
+            let _applying = peers.applying.lock();
+            peers.is_keeper.store(true, Ordering::Release);
+            if let Err(error) = self.reload() {
+                peers.is_keeper.store(false, Ordering::Release);
+                return Err(error);
+            }
+            self.set_lock(lock);
+        }
+        self.resume_erasures()
+    }
+
+    /// Starts the thread that looks for news while nothing is asked: an idle process must not keep
+    /// erased bytes open, and the keeper completes the erasures of the others.
+    pub(in crate::store::instance) fn watch_others(self: &Arc<Self>) {
+        let (peers, ledger) = (
+            Arc::clone(self.peers_handle()),
+            Arc::clone(self.ledger_handle()),
+        );
+        let inner = Arc::downgrade(self);
+        let started = Idle::start(move || {
+            let vacancy = peers.vacancy();
+            if vacancy.is_none() && !ledger.is_behind() && !peers.must_erase() {
+                return;
+            }
+            // Held only where other processes leave something to do: the last handle closes the
+            // store.
+            let tended = inner.upgrade().map_or(Ok(()), |inner| inner.tend(vacancy));
+            if let Err(error) = tended {
+                tracing::warn!(%error, "what another process began waits");
+            }
+        });
+        match started {
+            Ok(idle) => self.set_idle(idle),
+            Err(error) => tracing::warn!(%error, "other processes are followed at questions only"),
+        }
+    }
+
+    /// Does what a process does without being asked: follows the others, completes the erasures
+    /// that they began if it is the keeper, and becomes the keeper with the lock of one that ended.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn tend(&self, vacancy: Option<Lock>) -> Result<(), Error> {
+        self.follow();
+        if let Some(lock) = vacancy {
+            return self.become_keeper(lock);
+        }
+        let peers = self.peers();
+        if peers.is_keeper() && peers.must_erase.swap(false, Ordering::AcqRel) {
+            self.resume_erasures()?;
+        }
+        Ok(())
+    }
+}
+
+/// How long the wait for the keeper sleeps between two looks.
+const ERASURE_POLL: Duration = Duration::from_millis(5);
+
+/// Up to this many new entries are applied one by one; more are read from the files of the keeper.
+const ONE_BY_ONE_MAX: u64 = 10_000;

@@ -1,0 +1,91 @@
+//! The part of an open store that knows of other processes: its place in the order of writers, and
+//! whether it is the keeper.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::ledger::{Disk, Lock};
+use crate::store::Error;
+use crate::store::instance::folder::{LOCK, this_process};
+
+use super::turns::Turns;
+
+/// The relation of an open store to the other processes that have it open.
+pub(in crate::store::instance) struct Peers {
+    /// The directory as it is.
+    pub(super) below: Arc<dyn Disk>,
+    /// `None` in a process that only reads.
+    pub(super) turns: Option<Turns>,
+    /// Held by the thread that applies entries. The others wait: their answers must contain them.
+    pub(super) applying: Mutex<()>,
+    pub(super) is_keeper: AtomicBool,
+    /// Whether an erasure that another process began waits for the keeper.
+    pub(super) must_erase: AtomicBool,
+}
+
+impl Peers {
+    /// Returns those of a process that only reads.
+    pub(in crate::store::instance) fn of_reader(below: Arc<dyn Disk>) -> Self {
+        Self {
+            below,
+            turns: None,
+            applying: Mutex::default(),
+            is_keeper: AtomicBool::new(false),
+            must_erase: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns those of a process that writes, and that is the keeper or not.
+    pub(in crate::store::instance) fn of_writer(
+        below: Arc<dyn Disk>,
+        turns: Turns,
+        is_keeper: bool,
+    ) -> Self {
+        Self {
+            turns: Some(turns),
+            is_keeper: AtomicBool::new(is_keeper),
+            ..Self::of_reader(below)
+        }
+    }
+
+    /// Returns whether this process may write.
+    pub(in crate::store::instance) const fn writes(&self) -> bool {
+        self.turns.is_some()
+    }
+
+    pub(in crate::store::instance) fn is_keeper(&self) -> bool {
+        self.is_keeper.load(Ordering::Acquire)
+    }
+
+    /// Checks that the file of the right to write is in place.
+    ///
+    /// # Errors
+    /// `ERR_STORE_LOCKED`.
+    pub(in crate::store::instance) fn check_turns(&self) -> Result<(), Error> {
+        self.turns.as_ref().map_or(Ok(()), Turns::check)
+    }
+
+    /// Returns the lock of the keeper if this process writes, and there is none.
+    pub(in crate::store::instance) fn vacancy(&self) -> Option<Lock> {
+        if self.is_keeper() || self.turns.is_none() {
+            return None;
+        }
+        Lock::take(&*self.below, LOCK, &this_process()).ok()
+    }
+
+    /// Returns whether an erasure that another process began waits for this one.
+    pub(super) fn must_erase(&self) -> bool {
+        self.is_keeper() && self.must_erase.load(Ordering::Acquire)
+    }
+}
+
+impl fmt::Debug for Peers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peers")
+            .field("is_keeper", &self.is_keeper)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,77 @@
+//! Warnings about valid grains that need the store: a put and an import give the same ones
+//! (ruling P17).
+
+use crate::codec::{ContentAddress, Value};
+use crate::crypto::Did;
+use crate::grain::{Grain, Type, Warning};
+use crate::policy::Delegation;
+use crate::store::{Error, Store};
+
+impl Store {
+    /// Returns warnings about a valid grain: by itself, and beside the stored grains. It need not
+    /// be stored yet.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn warnings(&self, grain: &Grain) -> Result<Vec<Warning>, Error> {
+        let mut warnings = grain.warnings();
+        let named = match named_by(grain) {
+            Some(named) => self.peek(&named)?,
+            None => None,
+        };
+        warnings.extend(beside(grain, named.as_ref()));
+        Ok(warnings)
+    }
+}
+
+/// Returns the grain that a warning about a grain depends on: the parent of a message, or the grant
+/// of a withdrawal.
+pub(crate) fn named_by(grain: &Grain) -> Option<ContentAddress> {
+    match is_withdrawal(grain) {
+        true => grain.link("prior_consent"),
+        false => grain.link("parent_message_id"),
+    }
+}
+
+/// Returns the warnings about a grain beside the stored ones; `named` is the grain of [`named_by`],
+/// or `None` if it is not here.
+pub(crate) fn beside(grain: &Grain, named: Option<&Grain>) -> Option<Warning> {
+    let warning = |field: &str, message| Warning {
+        field: field.into(),
+        message,
+    };
+    let subject = |grain: &Grain| {
+        grain
+            .text("subject_did")
+            .map(|did| Did::bare(did).to_owned())
+    };
+    if is_withdrawal(grain) {
+        grain.link("prior_consent")?;
+        // Ruling P6: a withdrawal that has no effect yet says so.
+        let message = match named {
+            None => "the consent is not here: the withdrawal waits for it (OMS 8.10)",
+            Some(grant) if subject(grant) != subject(grain) => {
+                "the consent is of another subject: the withdrawal has no effect (OMS 8.10)"
+            }
+            Some(_) => return None,
+        };
+        return Some(warning("prior_consent", message));
+    }
+    if let Some(parent) = named
+        && parent.text("session_id") != grain.text("session_id")
+    {
+        // OMS 28.6: all messages of a conversation share their session.
+        let message = "the parent message is of another session (OMS 28.6)";
+        return Some(warning("parent_message_id", message));
+    }
+    let delegates = grain.text("relation") == Some(Delegation::RELATION);
+    (delegates && Delegation::of(grain).is_none()).then(|| {
+        let message = "opens nothing: a delegation is written by its delegator (OMS 28.7)";
+        warning("author_did", message)
+    })
+}
+
+fn is_withdrawal(grain: &Grain) -> bool {
+    grain.type_() == Type::Consent
+        && grain.field("is_withdrawal").and_then(Value::as_bool) == Some(true)
+}

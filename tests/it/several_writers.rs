@@ -1,0 +1,257 @@
+//! Several processes that write one store: what each acknowledges all of them find, and each decides
+//! on what the others did before.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use grainstore::ledger::{Disk, MemoryDisk, OpenMode};
+use grainstore::store::{Authorization, RequiredConsent};
+use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+
+const OFFICE: Authorization<'static> = Authorization {
+    reason: "a request",
+    authority: "the office",
+};
+
+fn open(path: &Path) -> Store {
+    Store::open(path, Options::default()).unwrap()
+}
+
+fn open_on(disk: &MemoryDisk) -> Store {
+    Store::open_on(Arc::new(disk.clone()), Options::default()).unwrap()
+}
+
+fn note(text: &str) -> Draft {
+    Draft::belief("ada", "notes", text).confidence(0.5)
+}
+
+fn found(store: &Store, words: &str) -> Vec<ContentAddress> {
+    let hits = store.search(words, &Filter::new(), 10).unwrap();
+    hits.results.iter().map(|hit| hit.address).collect()
+}
+
+fn entries(store: &Store) -> u64 {
+    store.maintenance().unwrap().stats().unwrap().entries
+}
+
+fn is_whole(store: &Store) {
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
+}
+
+#[test]
+fn each_finds_at_once_what_the_others_stored_by_address_triple_and_words() {
+    let home = tempfile::tempdir().unwrap();
+    let stores = [open(home.path()), open(home.path()), open(home.path())];
+    for n in 0..60 {
+        let word = format!("basalt{n}");
+        let address = stores[n % 3].put(note(&word)).unwrap();
+        for store in &stores {
+            assert!(store.get(&address).unwrap().is_some());
+            let filter = Filter::new().subject("ada").object(word.as_str());
+            assert_eq!(store.query(&filter, 10, None).unwrap().total, 1);
+            assert_eq!(found(store, &word), [address]);
+        }
+    }
+    stores.iter().for_each(is_whole);
+    drop(stores);
+    let store = open(home.path());
+    assert_eq!(store.query(&Filter::new(), 1, None).unwrap().total, 60);
+    is_whole(&store);
+}
+
+#[test]
+fn of_two_that_replace_one_grain_the_second_is_told_of_the_conflict() {
+    let disk = MemoryDisk::default();
+    let (one, other) = (open_on(&disk), open_on(&disk));
+    let head = one.put(note("green")).unwrap();
+    assert!(other.exists(&head).unwrap());
+    let winner = one
+        .supersede(&head, note("blue").derived_from(head), None)
+        .unwrap();
+    let refused = other.supersede(&head, note("red").derived_from(head), None);
+    let refused = refused.unwrap_err();
+    assert_eq!(refused.code(), "ERR_CONFLICT");
+    assert!(
+        refused.to_string().contains(&winner.to_string()),
+        "{refused}"
+    );
+    assert_eq!(entries(&one), entries(&other));
+}
+
+#[test]
+fn a_consent_that_one_process_withdraws_refuses_a_put_in_another() {
+    let disk = MemoryDisk::default();
+    let (one, other) = (open_on(&disk), open_on(&disk));
+    let consent = |more: &str| {
+        Draft::from_json(&format!(
+            r#"{{"type":"consent","subject_did":"did:web:a","grantee_did":"did:web:b",
+                "scope":["store"],"created_at":1,{more}}}"#
+        ))
+        .unwrap()
+    };
+    let grant = one.put(consent(r#""is_withdrawal":false"#)).unwrap();
+    let resting = |text: &str| note(text).set("processing_basis", grant.to_string());
+    other.put(resting("before")).unwrap();
+    let prior = format!(r#""is_withdrawal":true,"prior_consent":"{grant}""#);
+    one.put(consent(&prior)).unwrap();
+    let refused = other.put(resting("after")).unwrap_err();
+    assert_eq!(refused.code(), "ERR_CONSENT");
+    let required = RequiredConsent {
+        read: false,
+        write: true,
+    };
+    one.admin()
+        .unwrap()
+        .require_consent("ward", required, OFFICE)
+        .unwrap();
+    let refused = other.put(note("unasked").namespace("ward")).unwrap_err();
+    assert_eq!(refused.code(), "ERR_CONSENT");
+}
+
+#[test]
+fn a_grain_that_any_process_deletes_is_in_no_answer_and_in_no_open_file() {
+    let home = tempfile::tempdir().unwrap();
+    let keeper = open(home.path());
+    let kept = keeper.put(note("obsidian kept")).unwrap();
+    let erased = keeper.put(note("obsidian erased")).unwrap();
+    keeper.maintenance().unwrap().compact().unwrap();
+    let (other, third) = (open(home.path()), open(home.path()));
+    assert_eq!(found(&third, "obsidian").len(), 2);
+    other.admin().unwrap().delete(&erased, OFFICE).unwrap();
+    for store in [&keeper, &other, &third] {
+        assert!(store.get(&erased).unwrap().is_none());
+        assert_eq!(found(store, "obsidian"), [kept]);
+        is_whole(store);
+    }
+    assert_eq!(crate::followers::open_and_unlinked(home.path()), [""; 0]);
+}
+
+#[test]
+fn what_one_process_begins_to_delete_another_completes_once_the_keeper_is_gone() {
+    let home = tempfile::tempdir().unwrap();
+    let keeper = open(home.path());
+    let erased = keeper.put(note("obsidian")).unwrap();
+    let other = open(home.path());
+    drop(keeper);
+    other.admin().unwrap().delete(&erased, OFFICE).unwrap();
+    // It is the keeper now.
+    other.maintenance().unwrap().compact().unwrap();
+    is_whole(&other);
+    let third = open(home.path());
+    let refused = third.maintenance().unwrap().compact().unwrap_err();
+    assert_eq!(refused.code(), "ERR_STORE_LOCKED");
+}
+
+/// Copies a file of a disk in memory to another name, or over another file.
+fn bytes(disk: &MemoryDisk, name: &str) -> Vec<u8> {
+    let file = disk.open(name, OpenMode::Read).unwrap();
+    let mut bytes = vec![0; usize::try_from(file.len_bytes().unwrap()).unwrap()];
+    file.read_at(&mut bytes, 0).unwrap();
+    bytes
+}
+
+#[test]
+fn what_a_process_wrote_before_it_could_say_so_is_kept_by_the_next() {
+    let disk = MemoryDisk::default();
+    let (one, other) = (open_on(&disk), open_on(&disk));
+    let before = one.put(note("before")).unwrap();
+    let end = bytes(&disk, "END");
+    let unsaid = one.put(note("unsaid")).unwrap();
+    // It died between the sync and the publication.
+    disk.open("END", OpenMode::Write)
+        .unwrap()
+        .write_at(&end, 0)
+        .unwrap();
+    assert!(!other.exists(&unsaid).unwrap());
+    let after = other.put(note("after")).unwrap();
+    for address in [before, unsaid, after] {
+        assert!(other.exists(&address).unwrap() && one.exists(&address).unwrap());
+    }
+    is_whole(&other);
+}
+
+#[test]
+fn what_a_process_left_half_written_is_set_aside_by_the_next_and_no_reader_notices() {
+    let disk = MemoryDisk::default();
+    let segment = "ledger/0000000000000001.seg";
+    let (one, other) = (open_on(&disk), open_on(&disk));
+    let before = one.put(note("before")).unwrap();
+    let whole = bytes(&disk, segment).len();
+    let end = bytes(&disk, "END");
+    one.put(note("a word that was cut")).unwrap();
+    let cut = bytes(&disk, segment).len() - 7;
+    disk.open(segment, OpenMode::Write)
+        .unwrap()
+        .set_len(cut as u64)
+        .unwrap();
+    disk.open("END", OpenMode::Write)
+        .unwrap()
+        .write_at(&end, 0)
+        .unwrap();
+    assert!(whole < cut);
+    assert!(other.exists(&before).unwrap());
+    assert_eq!(entries(&other), 1);
+    let after = other.put(note("after")).unwrap();
+    assert_eq!(entries(&other), 2);
+    let report = other.maintenance().unwrap().check().unwrap();
+    let ids: Vec<_> = report.findings.iter().map(|found| found.id).collect();
+    assert_eq!(ids, ["torn-tail"], "it is kept aside");
+    let afresh = Store::open_read_only_on(&(Arc::new(disk) as Arc<dyn Disk>), Options::default());
+    let afresh = afresh.unwrap();
+    assert!(afresh.exists(&before).unwrap() && afresh.exists(&after).unwrap());
+}
+
+#[test]
+fn threads_of_several_stores_lose_nothing_and_store_nothing_twice() {
+    const EACH: usize = 40;
+    let home = tempfile::tempdir().unwrap();
+    let stores: Vec<Store> = (0..4).map(|_| open(home.path())).collect();
+    let address = |store: &Store, n: usize| {
+        let draft = Draft::event(format!("deed {n}")).created_at(Time::from_ms(1));
+        store.put(draft).unwrap()
+    };
+    thread::scope(|scope| {
+        for (who, store) in stores.iter().enumerate() {
+            for thread in 0..2 {
+                scope.spawn(move || {
+                    for n in 0..EACH {
+                        // Every deed is stored by two processes.
+                        let of = (who / 2 * 2 + thread) * EACH + n;
+                        let stored = address(store, of);
+                        assert!(store.exists(&stored).unwrap());
+                    }
+                });
+            }
+        }
+    });
+    for store in &stores {
+        assert_eq!(entries(store), 4 * EACH as u64);
+        is_whole(store);
+    }
+}
+
+#[test]
+fn a_process_that_waits_in_vain_is_told_which_one_writes() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(home.path());
+    store.put(note("first")).unwrap();
+    let held = fs::File::options()
+        .write(true)
+        .open(home.path().join("WRITER"));
+    let held = held.unwrap();
+    held.lock().unwrap();
+    let options = Options {
+        lock_wait: Duration::ZERO,
+        ..Options::default()
+    };
+    let other = Store::open(home.path(), options).unwrap();
+    let refused = other.put(note("second")).unwrap_err();
+    assert_eq!(refused.code(), "ERR_STORE_LOCKED");
+    let holder = format!("in use by process {} (", std::process::id());
+    assert!(refused.to_string().contains(&holder), "{refused}");
+    held.unlock().unwrap();
+    other.put(note("second")).unwrap();
+}
