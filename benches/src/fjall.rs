@@ -10,7 +10,7 @@ use crate::facts::{
     CREATED_AT, Keys, ORDERS, PAIRS, Terms, order_of, pair_key, prefix_of, row_at_end, row40,
     triple_key,
 };
-use crate::peer::{Found, Pattern, Peer, Words, finish, verified};
+use crate::peer::{Count, Found, Pattern, Peer, Words, finish, verified};
 
 /// The tables in fjall.
 pub struct Fjall {
@@ -129,7 +129,7 @@ impl Peer for Fjall {
         Err("fjall has no full-text search".into())
     }
 
-    fn count(&self, _: &Words) -> Result<u64> {
+    fn count(&self, _: &Words) -> Result<Count> {
         Err("fjall has no full-text search".into())
     }
 

@@ -7,7 +7,7 @@ use grainstore::ledger::EntryId;
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
 use crate::Result;
-use crate::peer::{Found, Pattern, Peer, Words};
+use crate::peer::{Count, Found, Pattern, Peer, Words};
 
 /// This store.
 #[derive(Debug)]
@@ -79,12 +79,12 @@ impl Peer for Ours {
         Ok(Found::Addresses(addresses.collect()))
     }
 
-    fn count(&self, words: &Words) -> Result<u64> {
+    fn count(&self, words: &Words) -> Result<Count> {
         let found = self.0.search(&query_of(words), &Filter::new(), 1)?;
-        if found.total_is_lower_bound {
-            return Err("the sample has words that are too frequent to be counted".into());
-        }
-        Ok(found.total)
+        Ok(match found.total_is_lower_bound {
+            true => Count::AtLeast(found.total),
+            false => Count::Exactly(found.total),
+        })
     }
 
     fn address_of(&self, row: u64) -> Result<ContentAddress> {

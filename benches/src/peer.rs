@@ -30,7 +30,7 @@ pub trait Peer {
     fn search(&self, words: &Words, limit: usize) -> Result<Found>;
 
     /// Returns how many grains have these words; not measured.
-    fn count(&self, words: &Words) -> Result<u64>;
+    fn count(&self, words: &Words) -> Result<Count>;
 
     /// Returns the address of a row; not measured.
     fn address_of(&self, row: u64) -> Result<ContentAddress>;
@@ -70,6 +70,27 @@ impl Found {
     /// Returns whether nothing was found.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+/// How many grains an engine says there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Count {
+    /// So many.
+    Exactly(u64),
+    /// So many or more: the store counts frequent words to a thousand.
+    AtLeast(u64),
+}
+
+impl Count {
+    /// Returns whether both can be true.
+    pub const fn agrees_with(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Exactly(one), Self::Exactly(other)) => one == other,
+            (Self::AtLeast(bound), Self::Exactly(count))
+            | (Self::Exactly(count), Self::AtLeast(bound)) => bound <= count,
+            (Self::AtLeast(_), Self::AtLeast(_)) => true,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::facts::{
     CREATED_AT, Keys, ORDERS, PAIRS, Terms, order_of, pair_key, prefix_of, row_at_end, row40,
     triple_key,
 };
-use crate::peer::{Found, Pattern, Peer, Words, finish, verified};
+use crate::peer::{Count, Found, Pattern, Peer, Words, finish, verified};
 
 type Triple = &'static [u8; 20];
 type Pair = &'static [u8; 13];
@@ -130,7 +130,7 @@ impl Peer for Redb {
         Err("redb has no full-text search".into())
     }
 
-    fn count(&self, _: &Words) -> Result<u64> {
+    fn count(&self, _: &Words) -> Result<Count> {
         Err("redb has no full-text search".into())
     }
 

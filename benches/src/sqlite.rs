@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use crate::Result;
 use crate::facts::{CREATED_AT, Keys, ORDERS, PAIRS, Terms, order_of, prefix_of};
-use crate::peer::{Found, Pattern, Peer, Words, finish, verified};
+use crate::peer::{Count, Found, Pattern, Peer, Words, finish, verified};
 
 /// The tables in SQLite.
 #[derive(Debug)]
@@ -151,11 +151,11 @@ impl Peer for Sqlite {
         Ok(Found::Rows(rows.collect::<rusqlite::Result<_>>()?))
     }
 
-    fn count(&self, words: &Words) -> Result<u64> {
+    fn count(&self, words: &Words) -> Result<Count> {
         let sql = "SELECT count(*) FROM words WHERE words MATCH ?1";
-        Ok(self
-            .db
-            .query_row(sql, [query_of(words)], |row| row.get(0))?)
+        let count = |row: &rusqlite::Row<'_>| row.get(0);
+        let count = self.db.query_row(sql, [query_of(words)], count)?;
+        Ok(Count::Exactly(count))
     }
 
     fn address_of(&self, row: u64) -> Result<ContentAddress> {

@@ -203,7 +203,8 @@ fn opens_again(disk: &Arc<MemoryDisk>, len: u64, head: [u8; 32], before: &Visite
         binding: Binding::of([1; 16], b"one more"),
     };
     let appended = ledger.append(1, &[entry]);
-    assert_eq!(appended.expect("there is room"), len..len + 1);
+    let added = EntryId::new(len)..EntryId::new(len + 1);
+    assert_eq!(appended.expect("there is room"), added);
     drop(ledger);
     visited.clear();
     let (ledger, opened) = open(disk, len + 1, &mut visited).expect("it was appended to");

@@ -25,7 +25,11 @@ impl Format {
         if path.is_dir() {
             return in_container(input, "the directory holds none of them");
         }
-        let mut file = File::open(path)?;
+        Self::detect_file(input, File::open(path)?)
+    }
+
+    /// Detects the format of an open file, which `input` opens again.
+    fn detect_file(input: Input<'_>, mut file: impl Read + Seek) -> Result<Self, Error> {
         let mut head = Vec::new();
         (&mut file).take(HEAD_LEN).read_to_end(&mut head)?;
         if is_zip(&head) {
@@ -55,6 +59,7 @@ impl Format {
         let detect = || match input {
             Input::Path(path) => Self::detect(path),
             Input::Bytes(bytes) => Self::detect_bytes(bytes),
+            Input::Shared(_) => Self::detect_file(input, input.open()?),
         };
         let Some(asked) = asked else {
             return detect();

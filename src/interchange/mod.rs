@@ -41,7 +41,8 @@ pub use formats::{aimem, jsonl, mg, omi, pam, provider};
 pub use import_file::ImportFile;
 pub(crate) use io::encryption::EncryptedWriter;
 #[cfg(feature = "sealing")]
-pub(crate) use io::encryption::open as open_encrypted;
+#[cfg(feature = "sealing")]
+pub(crate) use io::encryption::open_short as open_encrypted;
 pub use io::encryption::{Decryption, Encryption};
 pub(crate) use merge::choose_merge;
 pub(crate) use merge_rule::Merge;

@@ -1,11 +1,10 @@
 //! Opening a file to be imported: read and validated as a whole before any of it is stored.
 
-use std::fs::File;
 use std::path::Path;
 
 use super::import_file::Refusal;
 use super::io::encryption;
-use super::io::source_file::{Input, held};
+use super::io::source_file::Input;
 use super::{Error, Format, ImportFile, ReadOptions};
 
 impl ImportFile {
@@ -21,12 +20,10 @@ impl ImportFile {
             return Self::read(Input::Path(path), format, options);
         }
         // An input that cannot be read twice is read once, before its format is detected.
-        if let Some(bytes) = held(path)? {
-            let clear = encryption::open(bytes.as_slice(), secret)?;
-            return Self::of_bytes(&clear.unwrap_or(bytes), format, options);
-        }
-        match encryption::open(File::open(path)?, secret)? {
-            Some(bytes) => Self::of_bytes(&bytes, format, options),
+        let source = Input::Path(path).open()?;
+        match encryption::open(&source, secret)? {
+            Some(clear) => Self::read(Input::Shared(&clear), format, options),
+            None if source.is_held() => Self::read(Input::Shared(&source), format, options),
             None => Self::read(Input::Path(path), format, options),
         }
     }

@@ -7,7 +7,7 @@ use grainstore::ContentAddress;
 
 use crate::Result;
 use crate::data::{Corpus, Dice, Statement, word};
-use crate::peer::{Found, Pattern, Peer, Words};
+use crate::peer::{Count, Found, Pattern, Peer, Words};
 use crate::report::{Bound, Report, Table};
 use crate::setup::rotated;
 
@@ -123,7 +123,7 @@ pub fn check_words(loaded: &[Loaded<'_>], corpus: &Corpus, grains: u64) -> Resul
             let Question::Words(words) = &question else {
                 continue;
             };
-            let mut expected: Option<(u64, HashSet<ContentAddress>)> = None;
+            let mut expected: Option<(Count, HashSet<ContentAddress>)> = None;
             for (name, peer) in loaded {
                 let best = peer.addresses(&peer.search(words, BEST)?)?;
                 let found = (peer.count(words)?, best.into_iter().collect());
@@ -131,9 +131,9 @@ pub fn check_words(loaded: &[Loaded<'_>], corpus: &Corpus, grains: u64) -> Resul
                     expected = Some(found);
                     continue;
                 };
-                if *count != found.0 {
+                if !count.agrees_with(found.0) {
                     let other = found.0;
-                    let message = format!("{name} counts {other}, not {count}, for {words:?}");
+                    let message = format!("{name} counts {other:?}, not {count:?}: {words:?}");
                     return Err(message.into());
                 }
                 shared += best.intersection(&found.1).count();

@@ -3,11 +3,12 @@
 //! `no_cipher` stands for it in a build without the feature `encryption`.
 
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use age::secrecy::{ExposeSecret, SecretString};
 
 use super::encryption::refuse;
+use super::source_file::{ReadSeek, SharedSource};
 use crate::code::ErrorCode;
 use crate::interchange::Error;
 
@@ -48,7 +49,13 @@ impl Recipients {
                 age::Encryptor::with_recipients(recipients)
                     .map_err(|error| refuse(ErrorCode::Recipient, error.to_string()))?
             }
-            Self::Knowers(passphrase) => age::Encryptor::with_user_passphrase(passphrase.clone()),
+            Self::Knowers(passphrase) => {
+                let mut recipient = age::scrypt::Recipient::new(passphrase.clone());
+                recipient.set_work_factor(WORK_WRITTEN);
+                let recipient: &dyn age::Recipient = &recipient;
+                age::Encryptor::with_recipients(std::iter::once(recipient))
+                    .map_err(|error| refuse(ErrorCode::Recipient, error.to_string()))?
+            }
         };
         encryptor
             .wrap_output(out)
@@ -95,7 +102,8 @@ impl Secret {
     fn identities(&self) -> Result<Vec<Box<dyn age::Identity>>, Error> {
         match self {
             Self::Passphrase(passphrase) => {
-                let identity = age::scrypt::Identity::new(passphrase.clone());
+                let mut identity = age::scrypt::Identity::new(passphrase.clone());
+                identity.set_max_work_factor(WORK_MAX);
                 Ok(vec![Box::new(identity)])
             }
             Self::Identities(file) => {
@@ -110,8 +118,11 @@ impl Secret {
     }
 }
 
-/// Decrypts a whole file.
-pub(super) fn decrypt(file: impl Read, secret: Option<&Secret>) -> Result<Vec<u8>, Error> {
+/// Starts to decrypt a file.
+pub(super) fn decrypt(
+    file: SharedSource,
+    secret: Option<&Secret>,
+) -> Result<Box<dyn ReadSeek>, Error> {
     let Some(secret) = secret else {
         return Err(refuse(ErrorCode::Sealed, "the file is encrypted".into()));
     };
@@ -121,10 +132,12 @@ pub(super) fn decrypt(file: impl Read, secret: Option<&Secret>) -> Result<Vec<u8
     let opened = age::Decryptor::new_buffered(input).and_then(|decryptor| {
         decryptor.decrypt(identities.iter().map(|it| &**it as &dyn age::Identity))
     });
-    let mut bytes = Vec::new();
-    opened
-        .map_err(|error| wrong(&error))?
-        .read_to_end(&mut bytes)
-        .map_err(|error| wrong(&error))?;
-    Ok(bytes)
+    Ok(Box::new(opened.map_err(|error| wrong(&error))?))
 }
+
+/// The logarithm of the work that makes a key of a passphrase, in KiB of memory: 256 MiB, as `age`
+/// has it.
+const WORK_WRITTEN: u8 = 18;
+/// The most that is read: a file with more could fill the memory before its passphrase is known to
+/// be wrong.
+const WORK_MAX: u8 = 20;

@@ -7,6 +7,7 @@ use std::io::{self, Read, Write};
 use super::cipher;
 #[cfg(not(feature = "encryption"))]
 use super::no_cipher as cipher;
+use super::source_file::SharedSource;
 use crate::code::ErrorCode;
 use crate::interchange::{Error, Place};
 
@@ -79,23 +80,33 @@ impl fmt::Debug for Decryption {
     }
 }
 
-/// Returns the content of an encrypted file, in memory alone; `None` for a file that is not
-/// encrypted.
+/// Returns an encrypted file in the clear, which is decrypted while it is read and nowhere written;
+/// `None` for a file that is not encrypted.
 ///
 /// # Errors
-/// `ERR_SEALED` without a secret, or with a wrong one; `ERR_IDENTITY`; `ERR_UNSUPPORTED`; `ERR_IO`.
+/// `ERR_SEALED` without a secret, with a wrong one, and for a file that was changed or cut;
+/// `ERR_IDENTITY`; `ERR_UNSUPPORTED`; `ERR_IO`.
 pub(crate) fn open(
-    mut file: impl Read,
+    file: &SharedSource,
     unseal: Option<&Decryption>,
-) -> Result<Option<Vec<u8>>, Error> {
-    let mut magic = Vec::new();
-    let len = u64::try_from(MAGIC.len()).unwrap_or_default();
-    (&mut file).take(len).read_to_end(&mut magic)?;
-    if magic != MAGIC {
+) -> Result<Option<SharedSource>, Error> {
+    let mut head = Vec::new();
+    file.clone().take(HEADER_LEN_MAX).read_to_end(&mut head)?;
+    if !head.starts_with(MAGIC) {
         return Ok(None);
     }
-    let file = io::Cursor::new(magic).chain(file);
-    cipher::decrypt(file, unseal.map(|unseal| &unseal.0)).map(Some)
+    // A header is held whole, and parsed anew for each of its lines.
+    if !head
+        .windows(END_OF_HEADER.len())
+        .any(|part| part == END_OF_HEADER)
+    {
+        let message = format!("its header has no end in {} KiB", HEADER_LEN_MAX >> 10);
+        return Err(refuse(ErrorCode::Sealed, message));
+    }
+    let clear = cipher::decrypt(file.clone(), unseal.map(|unseal| &unseal.0))?;
+    let clear = SharedSource::decrypted(clear);
+    let wrong = |error: io::Error| refuse(ErrorCode::Sealed, error.to_string());
+    clear.map(Some).map_err(wrong)
 }
 
 pub(super) fn refuse(code: ErrorCode, message: String) -> Error {
@@ -103,3 +114,24 @@ pub(super) fn refuse(code: ErrorCode, message: String) -> Error {
 }
 
 const MAGIC: &[u8] = b"age-encryption.org/v1\n";
+/// Returns the content of a short encrypted file; `None` for a file that is not encrypted.
+///
+/// # Errors
+/// As [`open`].
+#[cfg(feature = "sealing")]
+pub(crate) fn open_short(
+    file: impl Read,
+    unseal: Option<&Decryption>,
+) -> Result<Option<zeroize::Zeroizing<Vec<u8>>>, Error> {
+    let file = SharedSource::held(file, HEADER_LEN_MAX)?;
+    let Some(clear) = open(&file, unseal)? else {
+        return Ok(None);
+    };
+    let mut content = zeroize::Zeroizing::new(Vec::new());
+    clear.take(HEADER_LEN_MAX).read_to_end(&mut content)?;
+    Ok(Some(content))
+}
+
+const END_OF_HEADER: &[u8] = b"\n--- ";
+/// The recipients of a file take 100 bytes each.
+const HEADER_LEN_MAX: u64 = 64 * 1024;

@@ -32,7 +32,7 @@ impl FileSet {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 Self::of(export.open()?, &name, wanted)
             }
-            Input::Bytes(_) => Self::of(export.open()?, "", wanted),
+            Input::Bytes(_) | Input::Shared(_) => Self::of(export.open()?, "", wanted),
         }
     }
 

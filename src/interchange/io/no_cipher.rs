@@ -3,12 +3,13 @@
 //! It stands for `cipher`, so that a program need not ask which build it uses.
 
 use std::convert::Infallible;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::marker::PhantomData;
 
 use zeroize::Zeroizing;
 
 use super::encryption::refuse;
+use super::source_file::{ReadSeek, SharedSource};
 use crate::code::ErrorCode;
 use crate::interchange::Error;
 
@@ -66,7 +67,7 @@ impl Secret {
     }
 }
 
-pub(super) fn decrypt(_: impl Read, _: Option<&Secret>) -> Result<Vec<u8>, Error> {
+pub(super) fn decrypt(_: SharedSource, _: Option<&Secret>) -> Result<Box<dyn ReadSeek>, Error> {
     Err(unsupported())
 }
 

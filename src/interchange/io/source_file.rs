@@ -8,6 +8,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use zip::ZipArchive;
 
 use crate::interchange::Error;
@@ -20,8 +21,10 @@ use super::zip::{is_zip, zip_error};
 pub(crate) enum Input<'a> {
     /// A file or a directory.
     Path(&'a Path),
-    /// The content of a file, which is nowhere else in the clear.
+    /// The content of a file.
     Bytes(&'a [u8]),
+    /// An open file, such as one that is decrypted while it is read.
+    Shared(&'a SharedSource),
 }
 
 impl Input<'_> {
@@ -33,6 +36,7 @@ impl Input<'_> {
                 None => Ok(SharedSource::of(Bytes::File(Arc::new(File::open(path)?)))),
             },
             Self::Bytes(bytes) => Ok(SharedSource::of(Bytes::InMemory(bytes.into()))),
+            Self::Shared(source) => Ok(SharedSource::of(source.bytes.clone())),
         }
     }
 
@@ -47,7 +51,7 @@ impl Input<'_> {
 ///
 /// # Errors
 /// Why it cannot be read; `FileTooLarge` past [`HELD_LEN_MAX`], since a device has no end.
-pub(crate) fn held(path: &Path) -> io::Result<Option<Vec<u8>>> {
+fn held(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let kind = std::fs::metadata(path)?.file_type();
     if kind.is_file() || kind.is_dir() {
         return Ok(None);
@@ -57,7 +61,7 @@ pub(crate) fn held(path: &Path) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Reads all bytes of an input, or refuses it.
-fn up_to(input: impl Read, len_max: usize, what: &str) -> io::Result<Vec<u8>> {
+pub(crate) fn up_to(input: impl Read, len_max: usize, what: &str) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(len_max).unwrap_or(u64::MAX).saturating_add(1);
     input.take(limit).read_to_end(&mut bytes)?;
@@ -86,6 +90,37 @@ pub(crate) struct SharedSource {
 enum Bytes {
     File(Arc<File>),
     InMemory(Arc<[u8]>),
+    Decrypted(Arc<Mutex<Decrypted>>),
+}
+
+/// An encrypted file in the clear, a chunk at a time.
+struct Decrypted {
+    clear: Box<dyn ReadSeek>,
+    /// The position of `clear`, and its length: both in bytes.
+    at: u64,
+    len: u64,
+}
+
+/// A reader that can go back.
+pub(super) trait ReadSeek: Read + Seek + Send {}
+
+impl<T: Read + Seek + Send> ReadSeek for T {}
+
+impl Decrypted {
+    fn read_at(&mut self, out: &mut [u8], at: u64) -> io::Result<usize> {
+        if at >= self.len {
+            return Ok(0);
+        }
+        if at != self.at {
+            // Until the position is known again.
+            self.at = u64::MAX;
+            self.clear.seek(SeekFrom::Start(at))?;
+            self.at = at;
+        }
+        let len = self.clear.read(out)?;
+        self.at = at.saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
+        Ok(len)
+    }
 }
 
 /// A reader that can skip bytes.
@@ -163,6 +198,33 @@ impl SharedSource {
         Self { bytes, at: 0 }
     }
 
+    /// Shares the content of an encrypted file; every byte of it is authenticated first.
+    ///
+    /// # Errors
+    /// Why it cannot be decrypted.
+    pub(super) fn decrypted(mut clear: Box<dyn ReadSeek>) -> io::Result<Self> {
+        let len = io::copy(&mut clear, &mut io::sink())?;
+        let at = len;
+        let decrypted = Decrypted { clear, at, len };
+        Ok(Self::of(Bytes::Decrypted(Arc::new(Mutex::new(decrypted)))))
+    }
+
+    /// Holds the first bytes of a reader in memory, at most so many.
+    ///
+    /// # Errors
+    /// As the reader.
+    #[cfg(feature = "sealing")]
+    pub(super) fn held(input: impl Read, len_max: u64) -> io::Result<Self> {
+        let mut bytes = Vec::new();
+        input.take(len_max).read_to_end(&mut bytes)?;
+        Ok(Self::of(Bytes::InMemory(bytes.into())))
+    }
+
+    /// Returns whether the content is in memory.
+    pub(crate) const fn is_held(&self) -> bool {
+        matches!(self.bytes, Bytes::InMemory(_))
+    }
+
     /// Returns whether this starts as a ZIP archive does.
     pub(crate) fn is_zip(&self) -> io::Result<bool> {
         Ok(is_zip(&SourceFile::Whole(self.clone()).head(4)?))
@@ -181,6 +243,7 @@ impl Read for SharedSource {
                 let at = usize::try_from(self.at).unwrap_or(usize::MAX);
                 bytes.get(at..).unwrap_or_default().read(out)?
             }
+            Bytes::Decrypted(file) => file.lock().read_at(out, self.at)?,
         };
         self.at = self
             .at
@@ -199,6 +262,7 @@ impl Seek for SharedSource {
                 let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
                 len.checked_add_signed(by)
             }
+            (SeekFrom::End(by), Bytes::Decrypted(file)) => file.lock().len.checked_add_signed(by),
         };
         self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
         Ok(self.at)

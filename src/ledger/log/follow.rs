@@ -77,6 +77,7 @@ impl Ledger {
         tail.halted = true;
         let mut ledger = Self::new(disk, store_id, options, offsets, tail);
         ledger.published = published;
+        *ledger.has_turn.get_mut() = false;
         // A torn tail stays where it is: nothing in it was acknowledged.
         Ok((ledger, None))
     }

@@ -95,6 +95,27 @@ impl Ledger {
         Ok(Self::new(disk, self.store_id, options, offsets, tail))
     }
 
+    /// Returns whether the folder of a ledger has no file but segments.
+    pub(crate) fn holds_segments_only(disk: &dyn Disk) -> Result<bool, Error> {
+        let files = disk.list(FOLDER);
+        let files = files.map_err(|source| Error::io("list", FOLDER, source))?;
+        Ok(files.len() == segment_file::numbers(disk)?.len())
+    }
+
+    /// Removes the segments of a copy that was interrupted, if there are any.
+    pub(crate) fn remove_segments(disk: &dyn Disk) -> Result<(), Error> {
+        match disk.list(FOLDER) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            listed => drop(listed.map_err(|source| Error::io("list", FOLDER, source))?),
+        }
+        for number in segment_file::numbers(disk)? {
+            let name = segment_file::name_of(number);
+            disk.remove(&name)
+                .map_err(|source| Error::io("remove", &name, source))?;
+        }
+        Ok(())
+    }
+
     /// Returns whether an entry is the first of its frame.
     ///
     /// # Errors

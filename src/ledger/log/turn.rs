@@ -23,7 +23,6 @@ impl Ledger {
         let published = published.map_err(|source| Error::io("open", super::END, source))?;
         self.published = Some(published);
         self.tail.get_mut().halted = false;
-        *self.has_turn.get_mut() = false;
         Ok(self)
     }
 

@@ -120,10 +120,13 @@ pub(super) fn remove_text(disk: &dyn Disk) -> Result<(), Error> {
         names => names.map_err(failed)?,
     };
     names.retain(|name| is_text_file(name));
-    // The list of segments first: without it the other files are remains, not damage.
+    // The list of segments first, and durably: without it the other files are remains, not damage.
     names.sort_by_key(|name| name != TEXT_LIST);
     for name in names {
         disk.remove(&format!("{TEXT}/{name}")).map_err(failed)?;
+        if name == TEXT_LIST {
+            disk.sync_folder(TEXT).map_err(failed)?;
+        }
     }
     Ok(disk.sync_folder(TEXT).map_err(failed)?)
 }
@@ -152,3 +155,68 @@ pub(super) const NEXT: &str = "NEXT";
 pub(super) const TEXT: &str = "text";
 const TEXT_LIST: &str = "meta.json";
 pub(super) const BALLAST: &str = "ballast";
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use parking_lot::Mutex;
+
+    use super::*;
+    use crate::ledger::{DiskFile, Lock, MemoryDisk, OpenMode};
+
+    /// A disk that remembers what was removed and which folders were synced.
+    #[derive(Debug, Default)]
+    struct Recorded(MemoryDisk, Mutex<Vec<String>>);
+
+    impl Disk for Recorded {
+        fn open(&self, name: &str, mode: OpenMode) -> std::io::Result<Arc<dyn DiskFile>> {
+            self.0.open(name, mode)
+        }
+
+        fn create(&self, name: &str) -> std::io::Result<Arc<dyn DiskFile>> {
+            self.0.create(name)
+        }
+
+        fn create_folder(&self, folder: &str) -> std::io::Result<()> {
+            self.0.create_folder(folder)
+        }
+
+        fn rename(&self, from: &str, to: &str) -> std::io::Result<()> {
+            self.0.rename(from, to)
+        }
+
+        fn remove(&self, name: &str) -> std::io::Result<()> {
+            self.1.lock().push(format!("remove {name}"));
+            self.0.remove(name)
+        }
+
+        fn list(&self, folder: &str) -> std::io::Result<Vec<String>> {
+            self.0.list(folder)
+        }
+
+        fn sync_folder(&self, folder: &str) -> std::io::Result<()> {
+            self.1.lock().push(format!("sync {folder}"));
+            self.0.sync_folder(folder)
+        }
+
+        fn lock(&self, name: &str) -> std::io::Result<Lock> {
+            self.0.lock(name)
+        }
+    }
+
+    #[test]
+    fn the_list_of_text_segments_is_gone_for_good_before_a_segment_is() {
+        let disk = Recorded::default();
+        disk.create_folder(TEXT).unwrap();
+        let segment = format!("{TEXT}/{}.pos", "0a".repeat(16));
+        for name in [&segment, "text/meta.json", "text/mine"] {
+            drop(disk.create(name).unwrap());
+        }
+        remove_text(&disk).unwrap();
+        let removed = format!("remove {segment}");
+        let expected = ["remove text/meta.json", "sync text", &removed, "sync text"];
+        assert_eq!(*disk.1.lock(), expected);
+        assert_eq!(disk.list(TEXT).unwrap(), ["mine"]);
+    }
+}

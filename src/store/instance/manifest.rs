@@ -54,22 +54,53 @@ impl Manifest {
 
     /// Writes the file atomically.
     pub(crate) fn write(&self, disk: &dyn Disk) -> Result<(), Error> {
-        let failed = |source| ledger::Error::Io {
-            action: "write",
-            name: MANIFEST.into(),
-            source,
-        };
+        self.announce(disk)?;
+        Self::publish(disk)
+    }
+
+    /// Writes the file beside its place. A directory with this file and without `MANIFEST` holds no
+    /// store: all in it belongs to a creation or a copy of this store that is not finished.
+    pub(crate) fn announce(&self, disk: &dyn Disk) -> Result<(), Error> {
         let write = || -> io::Result<()> {
             // A crash inside an earlier creation may have left it.
             drop(disk.remove(TEMPORARY));
             let file = disk.create(TEMPORARY)?;
             file.write_at(self.to_json().as_bytes(), 0)?;
-            file.sync()?;
+            file.sync()
+        };
+        Ok(write().map_err(|source| ledger::Error::io("write", MANIFEST, source))?)
+    }
+
+    /// Puts the announced file into its place: from here on the directory holds a store.
+    pub(crate) fn publish(disk: &dyn Disk) -> Result<(), Error> {
+        let publish = || -> io::Result<()> {
             disk.rename(TEMPORARY, MANIFEST)?;
             disk.sync_folder("")
         };
-        write().map_err(failed)?;
-        Ok(())
+        Ok(publish().map_err(|source| ledger::Error::io("write", MANIFEST, source))?)
+    }
+
+    /// Returns how much of the announced file is there: none of it, if it is absent; `None` if it
+    /// is the file of another store.
+    pub(crate) fn announced(&self, disk: &dyn Disk) -> Result<Option<Announced>, Error> {
+        let failed = |source| ledger::Error::io("read", TEMPORARY, source);
+        let file = match disk.open(TEMPORARY, OpenMode::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Some(Announced::Partly));
+            }
+            Err(source) => return Err(failed(source).into()),
+        };
+        let len = file.len_bytes().map_err(failed)?.min(LEN_MAX);
+        let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
+        file.read_at(&mut bytes, 0).map_err(failed)?;
+        let expected = self.to_json();
+        Ok(if bytes == expected.as_bytes() {
+            Some(Announced::Wholly)
+        } else {
+            let is_start = expected.as_bytes().starts_with(&bytes);
+            is_start.then_some(Announced::Partly)
+        })
     }
 
     /// Makes the file durable: its writer may have been killed between the rename and the sync of
@@ -163,6 +194,14 @@ impl Manifest {
         };
         parsed().ok_or_else(|| Error::damaged(MANIFEST, "a member is missing or malformed"))
     }
+}
+
+/// How much of a MANIFEST that is not in its place yet a crash has left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Announced {
+    /// A beginning of it: nothing else was written after it.
+    Partly,
+    Wholly,
 }
 
 fn bytes<const N: usize>(hex: &str) -> Option<[u8; N]> {

@@ -67,7 +67,7 @@ impl VaultAdmin<'_> {
     pub fn restore_root(self, file: impl Read, secret: Option<&Decryption>) -> Result<u64, Error> {
         let inner = self.0;
         let copy = interchange::open_encrypted(file, secret)?;
-        let copy = zeroize::Zeroizing::new(copy.ok_or(vault::Error::NoCopy)?);
+        let copy = copy.ok_or(vault::Error::NoCopy)?;
         let mut writer = inner.exclusive()?;
         inner.authorize_changes()?;
         let told = inner.state().keys().epoch();

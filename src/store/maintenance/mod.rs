@@ -11,6 +11,7 @@ mod checkpoint;
 mod compact;
 mod repair;
 mod restore;
+mod restore_target;
 mod stats;
 mod views;
 

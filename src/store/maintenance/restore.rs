@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::grain::Time;
 use crate::ledger::{self, Disk, Entry, EntryId, FileDisk, Kind, Ledger, Lock};
-use crate::store::instance::{LOCK, MANIFEST, Manifest, create_private, no_manifest, this_process};
+use crate::store::instance::{LOCK, Manifest, no_manifest, this_process};
+use crate::store::maintenance::restore_target::RestoreTarget;
 use crate::store::records::{ErasingRecord, Frame, Record, RestoredRecord, Until, erased_rows};
 use crate::store::{Create, Error, Options, Store};
 
@@ -35,6 +36,9 @@ impl Store {
     /// `accepts_lost_erasures` permits a point at which the old ledger ends: later erasures are
     /// then unknown.
     ///
+    /// A restore that was interrupted leaves no store in `path`; restoring the same store into it
+    /// again removes those files and starts anew.
+    ///
     /// ```
     /// use grainstore::store::Until;
     /// use grainstore::{Draft, Options, Store};
@@ -53,8 +57,8 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `ERR_NOT_A_STORE` if there is none at `from`, or `path` is a directory that holds more than
-    /// `vault/`, in which the keys of sealed persons may lie already;
+    /// `ERR_NOT_A_STORE` if there is none at `from`, or `path` holds anything but an unfinished
+    /// restore of this store and `vault/`, in which the keys of sealed persons may lie already;
     /// `ERR_STORE_LOCKED` while the old one is open; `ERR_LOST_ERASURES`, unless accepted;
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
     pub fn restore(
@@ -80,9 +84,13 @@ impl Store {
         if until != Until::End && !has_later && !accepts_lost_erasures {
             return Err(Error::LostErasures);
         }
-        make_empty(path)?;
         let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(path));
-        let lock = Lock::take(&*disk, LOCK, &this_process())?;
+        let target = RestoreTarget {
+            path,
+            disk: &*disk,
+            manifest: &manifest,
+        };
+        let lock = target.prepare()?;
         let keeps = |entries, time_ms| until.keeps(entries, time_ms);
         let ledger =
             source.point_in_time_copy(Arc::clone(&disk), options.ledger.clone(), &keeps)?;
@@ -91,7 +99,7 @@ impl Store {
         let now = options.clock.now().max(Time::from_ms(last_ms));
         let erasures = record_restoration(&source, &ledger, until, now, &damaged, &options)?;
         // Last: without it there is no store.
-        manifest.write(&*disk)?;
+        Manifest::publish(&*disk)?;
         drop((ledger, lock));
         let restored = Restored {
             entries,
@@ -209,30 +217,3 @@ impl Behind<'_> {
         Ok(())
     }
 }
-
-/// Makes sure that the directory exists and is empty, but for a vault: no backup has one, so that of
-/// the lost store is moved to where the store is restored.
-fn make_empty(path: &Path) -> Result<(), Error> {
-    let refused = |reason: String| Error::NotAStore {
-        path: path.to_owned(),
-        reason,
-    };
-    let failed = |error: std::io::Error| refused(error.to_string());
-    if !path.exists() {
-        return create_private(path).map_err(failed);
-    }
-    if path.join(MANIFEST).exists() {
-        return Err(Error::Exists {
-            path: path.to_owned(),
-        });
-    }
-    for item in path.read_dir().map_err(failed)? {
-        if item.map_err(failed)?.file_name() != VAULT {
-            let reason = "a store is restored into a directory that is empty but for vault/";
-            return Err(refused(reason.into()));
-        }
-    }
-    Ok(())
-}
-
-const VAULT: &str = "vault";

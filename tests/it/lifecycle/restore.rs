@@ -224,3 +224,94 @@ fn a_restore_writes_into_an_empty_directory_only_and_reads_no_damaged_segment() 
     };
     assert!(Store::open(home.path("new"), never).is_err());
 }
+
+/// Makes the directory that a restore of `b` leaves when it is killed after `bytes` of a segment.
+fn interrupted(home: &Home, name: &str, bytes: Option<usize>) {
+    let manifest = fs::read(home.path("b/MANIFEST")).unwrap();
+    let path = home.path(name);
+    fs::create_dir(&path).unwrap();
+    fs::write(path.join("LOCK"), "1 elsewhere").unwrap();
+    let Some(bytes) = bytes else {
+        // Not all of the announced manifest was written.
+        fs::write(path.join("MANIFEST.new"), &manifest[..9]).unwrap();
+        return;
+    };
+    fs::write(path.join("MANIFEST.new"), manifest).unwrap();
+    fs::create_dir(path.join("ledger")).unwrap();
+    let segment = fs::read(home.path("b/ledger/0000000000000001.seg")).unwrap();
+    let segment = &segment[..bytes.min(segment.len())];
+    for number in [1, 7] {
+        fs::write(path.join(format!("ledger/{number:016}.seg")), segment).unwrap();
+    }
+}
+
+#[test]
+fn a_restore_that_was_interrupted_is_done_by_the_next_one() {
+    let home = Home::new();
+    let moments = history(&home);
+    let (_, _, expected) = moments.last().unwrap();
+    for (nth, bytes) in [None, Some(0), Some(40), Some(900), Some(usize::MAX)]
+        .into_iter()
+        .enumerate()
+    {
+        let name = format!("killed {nth}");
+        interrupted(&home, &name, bytes);
+        let never = Options {
+            create: Create::Never,
+            ..options()
+        };
+        assert!(Store::open(home.path(&name), never).is_err(), "no store");
+        let (store, _) = restore(&home, &name, Until::End);
+        assert_eq!(&told(&store), expected, "{name}");
+        let report = store.maintenance().unwrap().check().unwrap();
+        assert!(report.findings.is_empty(), "{:?}", report.findings);
+        drop(store);
+        assert!(!home.path(&name).join("MANIFEST.new").exists());
+    }
+}
+
+/// A name, and a change of a directory.
+type Plant<'a> = (&'a str, &'a dyn Fn(&Path));
+
+#[test]
+fn a_restore_replaces_nothing_but_what_a_restore_of_the_same_store_left() {
+    let home = Home::new();
+    history(&home);
+    let other = Store::open(home.path("other"), options()).unwrap();
+    other.put(draft(1)).unwrap();
+    drop(other);
+    let plants: [Plant<'_>; 5] = [
+        ("the manifest of another store", &|path| {
+            fs::copy(home.path("other/MANIFEST"), path.join("MANIFEST.new")).unwrap();
+        }),
+        ("no manifest", &|path| {
+            fs::remove_file(path.join("MANIFEST.new")).unwrap();
+        }),
+        ("a part of the manifest, and segments", &|path| {
+            fs::write(path.join("MANIFEST.new"), "{\"format\"").unwrap();
+        }),
+        ("a file of the user", &|path| {
+            fs::write(path.join("cat.jpg"), "meow").unwrap();
+        }),
+        ("a file of the user beside the segments", &|path| {
+            fs::write(path.join("ledger/cat.jpg"), "meow").unwrap();
+        }),
+    ];
+    for (what, plant) in plants {
+        interrupted(&home, what, Some(40));
+        let path = home.path(what);
+        plant(&path);
+        let held = || {
+            let names = fs::read_dir(&path).unwrap();
+            let mut names: Vec<_> = names.map(|item| item.unwrap().path()).collect();
+            names.sort();
+            let tops = names.iter().filter(|path| path.is_file());
+            let tops: Vec<_> = tops.map(|path| fs::read(path).unwrap()).collect();
+            (names, tops, files(&path.join("ledger")))
+        };
+        let before = held();
+        let refused = Store::restore(home.path("b"), &path, Until::End, false, options());
+        assert_eq!(refused.unwrap_err().code(), "ERR_NOT_A_STORE", "{what}");
+        assert!(held() == before, "{what}");
+    }
+}

@@ -3,10 +3,12 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use grainstore::ledger::{Disk, DiskFile, Lock, MemoryDisk, OpenMode};
-use grainstore::store::Authorization;
-use grainstore::{ContentAddress, Draft, Filter, Options, Store};
+use grainstore::store::{Authorization, Clock};
+use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 use parking_lot::Mutex;
 
 use super::assert_sound;
@@ -19,6 +21,22 @@ struct Faulty {
     broken: Arc<Mutex<Option<&'static str>>>,
     /// The bytes that fit on the disk.
     room: Arc<Mutex<Option<u64>>>,
+    /// The number of files that were created in the folder of the text view.
+    built: Arc<AtomicU64>,
+}
+
+/// A clock by which every file of the text view takes ten seconds to create.
+#[derive(Debug)]
+struct SlowBuild(Arc<AtomicU64>);
+
+impl Clock for SlowBuild {
+    fn now(&self) -> Time {
+        Time::from_ms(1_000)
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::from_secs(self.0.load(Ordering::Relaxed) * 10)
+    }
 }
 
 #[derive(Debug)]
@@ -99,6 +117,9 @@ impl Disk for Faulty {
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
         self.works(name)?;
+        if name.starts_with("text/") {
+            self.built.fetch_add(1, Ordering::Relaxed);
+        }
         Ok(self.wrap(name, self.disk.create(name)?))
     }
 
@@ -217,6 +238,26 @@ fn a_text_view_that_cannot_be_opened_or_built_leaves_everything_but_search() {
     assert_eq!(store.get(&added).unwrap().unwrap().address(), added);
     assert_eq!(maintenance.stats().unwrap().text_unavailable, None);
     assert!(maintenance.check().unwrap().findings.is_empty());
+}
+
+#[test]
+fn a_search_that_builds_the_text_view_has_its_whole_time_left_for_the_answer() {
+    let disk = Faulty::default();
+    filled(&disk, 60);
+    *disk.broken.lock() = Some("text");
+    let built = Arc::clone(&disk.built);
+    let store = disk.open_store(Options {
+        clock: Arc::new(SlowBuild(Arc::clone(&built))),
+        ..options()
+    });
+    disk.heal();
+    for name in disk.disk.list("text").unwrap() {
+        disk.disk.remove(&format!("text/{name}")).unwrap();
+    }
+    let before = built.load(Ordering::Relaxed);
+    let answer = store.search("tea", &Filter::new(), 10).unwrap();
+    assert!(built.load(Ordering::Relaxed) > before, "it was not built");
+    assert_eq!((answer.total, answer.is_partial), (60, false));
 }
 
 #[test]

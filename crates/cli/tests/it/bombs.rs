@@ -6,6 +6,7 @@
 use std::io::Write;
 use std::process::Command;
 
+use age::secrecy::ExposeSecret;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
@@ -99,10 +100,21 @@ fn times() -> usize {
 
 /// Reads a file; fails if it takes more than 128 MiB of memory.
 fn reads_within_bounds(format: &str, path: &str, home: &Home, what: &str) {
+    reads_within_bounds_with(&[], format, path, home, what);
+}
+
+fn reads_within_bounds_with(
+    more: &[&str],
+    format: &str,
+    path: &str,
+    home: &Home,
+    what: &str,
+) -> String {
     let script = "ulimit -d 131072; exec \"$@\"";
     let ran = Command::new("sh")
         .args(["-c", script, "sh", binary(), "validate", "--format", format])
         .arg(path)
+        .args(more)
         .current_dir(home.path("."))
         // A stack for each of many processors would be no fault of a reader.
         .env("RAYON_NUM_THREADS", "2")
@@ -118,6 +130,7 @@ fn reads_within_bounds(format: &str, path: &str, home: &Home, what: &str) {
         ran.status,
         stderr.get(..400).unwrap_or(&stderr)
     );
+    [String::from_utf8_lossy(&ran.stdout), stderr].concat()
 }
 
 #[test]
@@ -167,4 +180,74 @@ fn no_zip_archive_takes_more_than_128_mib() {
         zip.finish().unwrap();
         reads_within_bounds(name, "bomb.zip", &home, "an archive");
     }
+}
+
+/// Encrypts a file for the holder of `key.txt`.
+fn encrypted(home: &Home, name: &str, write: &mut dyn FnMut(&mut dyn Write)) {
+    let identity = age::x25519::Identity::generate();
+    home.write("key.txt", identity.to_string().expose_secret());
+    let recipient = identity.to_public();
+    let recipients: [&dyn age::Recipient; 1] = [&recipient];
+    let encryptor = age::Encryptor::with_recipients(recipients.into_iter()).unwrap();
+    let file = std::fs::File::create(home.path(name)).unwrap();
+    let mut out = encryptor.wrap_output(file).unwrap();
+    write(&mut out);
+    out.finish().unwrap();
+}
+
+#[test]
+fn no_encrypted_file_takes_more_than_128_mib() {
+    const KEY: &[&str] = &["--identity", "key.txt"];
+    let home = Home::new();
+    // Twice as much as fits while a growing array is held twice, beside a file that is read.
+    let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    zip.start_file("conversations.json", stored).unwrap();
+    let (_, open, close, record, _) = FORMATS[8];
+    put(&mut zip, &[open, &record.replace('%', "1"), close]);
+    zip.start_file("photo.jpg", stored).unwrap();
+    let block = "x".repeat(1 << 20);
+    (0..72 * times()).for_each(|_| put(&mut zip, &[&block]));
+    let zip = zip.finish().unwrap().into_inner();
+    encrypted(&home, "bomb.age", &mut |out| out.write_all(&zip).unwrap());
+    drop(zip);
+    let said = reads_within_bounds_with(KEY, "chatgpt", "bomb.age", &home, "an archive");
+    assert!(!said.contains("ERR_"), "{said}");
+    // Lines of a header without an end.
+    let line = format!("-> X25519 {}\n{}\n", "x".repeat(43), "y".repeat(43));
+    let header = [
+        "age-encryption.org/v1\n",
+        &line.repeat(UNITS / 10 * times()),
+    ]
+    .concat();
+    home.write("bomb.age", header);
+    let said = reads_within_bounds_with(KEY, "jsonl", "bomb.age", &home, "a header");
+    assert!(said.contains("ERR_SEALED"), "{said}");
+}
+
+#[test]
+fn no_signed_bundle_takes_more_than_128_mib() {
+    let home = Home::new();
+    // Its canonical text has 22 bytes for five.
+    let numbers = "1e20,".repeat(10_000);
+    let record = format!("{{\"id\":\"%\",\"content\":\"x\",\"metadata\":{{\"a\":[{numbers}0]}}}}");
+    let (_, open, close, _, between) = FORMATS[4];
+    let mut text = Vec::new();
+    put(&mut text, &[open, &record.replace('%', "0")]);
+    (1..240 * times())
+        .for_each(|n| put(&mut text, &[between, &record.replace('%', &n.to_string())]));
+    put(&mut text, &[close]);
+    home.write("bomb.json", &text);
+    home.write("bomb.json.sig", "no signature");
+    let said = reads_within_bounds_with(&[], "aimem", "bomb.json", &home, "a signed bundle");
+    assert!(said.contains("more than 32 MiB"), "{said}");
+    // And a signature that is none.
+    home.write(
+        "bomb.json",
+        "{\"format\":\"aimem-bundle\",\"version\":\"1\",\"chunks\":[]}",
+    );
+    let file = std::fs::File::create(home.path("bomb.json.sig")).unwrap();
+    file.set_len(1 << 30).unwrap();
+    let said = reads_within_bounds_with(&[], "aimem", "bomb.json", &home, "a signature");
+    assert!(said.contains("ERR_"), "{said}");
 }

@@ -138,3 +138,46 @@ fn a_repair_rebuilds_the_rest_and_never_touches_a_damaged_ledger() {
     assert_eq!(ran.json()["findings"][0]["id"], "ledger-damaged");
     assert_eq!(fs::read(&path).unwrap(), bytes);
 }
+
+#[test]
+fn a_damaged_rule_keeps_a_store_closed_and_the_message_names_the_way_out() {
+    let home = filled();
+    let held = home.addresses().remove(0);
+    let why = ["--reason", "the swordfish case", "--authority", "the court"];
+    home.ok(&[&["hold", "place", &held], &why[..]].concat());
+    home.put(&event("after the rule", 9));
+    let path = home.path("memory.grains/ledger/0000000000000001.seg");
+    let mut bytes = fs::read(&path).unwrap();
+    let word = b"swordfish";
+    let at = bytes.windows(word.len()).position(|part| part == word);
+    bytes[at.unwrap()] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    // The index knows the rule; without it the ledger is read.
+    fs::remove_dir_all(home.path("memory.grains/index")).unwrap();
+    let ran = home.run(&["list"]);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    assert!(ran.stderr.contains("error[ERR_STORAGE_DAMAGED]"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("`grainstore check --deep` lists"),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("or from the damaged store"), "{ran:?}");
+    let ran = home.run(&["--json", "check", "--deep"]);
+    let found = ran.json()["findings"].clone();
+    let ids: Vec<_> = found
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["id"])
+        .collect();
+    assert_eq!(ids, ["ledger-damaged", "store-closed"]);
+    // Nothing is lost silently: the entry is named.
+    let ran = home.run(&["restore", "memory.grains", "new.grains"]);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    assert!(
+        ran.stdout.contains("is damaged and blank in the new store"),
+        "{ran:?}"
+    );
+    let listed = home.ok(&["--store", "new.grains", "list"]);
+    assert_eq!(listed.lines().count(), 4, "{listed}");
+}

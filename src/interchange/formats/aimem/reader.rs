@@ -1,12 +1,13 @@
 //! AIMEM as one of the formats that can be read, with the signature beside a bundle.
 
+use std::fs::File;
 use std::path::Path;
 
 use crate::codec::Value;
 use crate::grain::Grain;
 use crate::interchange::format_reader::FormatReader;
 use crate::interchange::import_file::ReadResult;
-use crate::interchange::io::source_file::Input;
+use crate::interchange::io::source_file::{Input, up_to};
 use crate::interchange::json_head::{JsonFormat, JsonHead};
 use crate::interchange::merge_rule::MergeRule;
 use crate::interchange::{
@@ -14,9 +15,9 @@ use crate::interchange::{
 };
 
 use super::envelope::FORMATS;
+use super::open;
 use super::residual::{is_link, residual};
-use super::signature::signature_paths;
-use super::{open, verify};
+use super::signature::{signature_paths, verify_source};
 
 /// How bundles are recognised.
 pub(in crate::interchange) static JSON: JsonFormat = JsonFormat {
@@ -88,6 +89,9 @@ impl FormatReader for Aimem {
     }
 }
 
+/// More than any envelope takes, in bytes.
+const SIGNATURE_LEN_MAX: usize = 1024 * 1024;
+
 /// Checks the signature beside a bundle (AIMEM 5.3); one that does not verify refuses the bundle.
 fn check_signature(
     file: &mut ImportFile,
@@ -103,8 +107,8 @@ fn check_signature(
         file.signature = Some(Signature::Skipped);
         return Ok(());
     }
-    // The signed bytes are hashed twice, so this bundle is held whole.
-    match verify(&std::fs::read(path)?, is_stream, &std::fs::read(&beside)?) {
+    let signature = up_to(File::open(&beside)?, SIGNATURE_LEN_MAX, "a signature")?;
+    match verify_source(Input::Path(path).buffered()?, is_stream, &signature) {
         Ok(signer) => {
             file.signature = Some(Signature::Valid);
             let message = format!("signed by {}", signer.did);

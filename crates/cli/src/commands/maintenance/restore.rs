@@ -25,7 +25,7 @@ pub(crate) struct Restore {
     /// Directory of the backup; it is not modified
     #[arg(value_name = "BACKUP")]
     from: PathBuf,
-    /// Directory of the new store: new, or empty but for vault/
+    /// Directory of the new store: new, empty but for vault/, or left by a restore that was interrupted
     #[arg(value_name = "DIR")]
     to: PathBuf,
     /// Restore up to this time, or up to this number of ledger entries; batches stay whole

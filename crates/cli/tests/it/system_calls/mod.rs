@@ -10,6 +10,7 @@ mod points;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -18,8 +19,11 @@ use cases::{Case, Template};
 use outcome::examine;
 use points::{Point, chosen, points_of};
 
-/// Points of a run in CI; `GRAINSTORE_POINTS` overrides it.
-const POINTS: usize = 300;
+/// Points of a run in CI; `GRAINSTORE_POINTS` overrides it: `5000`, or `1200..5000` to go on where an
+/// earlier run was stopped.
+const POINTS: Range<usize> = 0..300;
+/// A long run says how far it is after so many points.
+const TOLD_EVERY: usize = 100;
 const SEED: u64 = 15;
 const JOBS: usize = 2;
 
@@ -33,8 +37,9 @@ fn a_command_whose_system_calls_fail_loses_nothing_it_acknowledged() {
         .map(|case| points_of(&template, case))
         .collect();
     let total: usize = all.iter().map(Vec::len).sum();
-    let chosen = chosen(all, number("GRAINSTORE_POINTS", POINTS), SEED);
-    let next = AtomicUsize::new(0);
+    let range = range("GRAINSTORE_POINTS", POINTS);
+    let chosen = chosen(all, range.end, SEED);
+    let next = AtomicUsize::new(range.start);
     let tally = Mutex::new(Tally::default());
     thread::scope(|scope| {
         for _ in 0..JOBS {
@@ -48,6 +53,9 @@ fn a_command_whose_system_calls_fail_loses_nothing_it_acknowledged() {
                     let outcome = examine(&template, case, point, nth.is_multiple_of(2));
                     let mut tally = tally.lock().unwrap();
                     tally.add(case, point, outcome);
+                    if tally.points.is_multiple_of(TOLD_EVERY) {
+                        println!("from {}: {tally}", range.start);
+                    }
                 }
             });
         }
@@ -55,16 +63,20 @@ fn a_command_whose_system_calls_fail_loses_nothing_it_acknowledged() {
     let tally = tally.into_inner().unwrap();
     println!("{tally}; of {total} points");
     assert!(tally.failures.is_empty(), "{:#?}", tally.failures);
-    assert_eq!(tally.points, chosen.len());
+    assert_eq!(tally.points, chosen.len().saturating_sub(range.start));
 }
 
-/// The number in a variable of the environment, or what is usual.
+/// The range in a variable of the environment, or what is usual.
 #[expect(
     clippy::disallowed_methods,
     reason = "another length of a campaign is no reason to build it again"
 )]
-fn number(name: &str, usual: usize) -> usize {
-    std::env::var(name).map_or(usual, |text| text.parse().expect("a number"))
+fn range(name: &str, usual: Range<usize>) -> Range<usize> {
+    let number = |text: &str| text.parse().expect("a number");
+    std::env::var(name).map_or(usual, |text| match text.split_once("..") {
+        Some((from, to)) => number(from)..number(to),
+        None => 0..number(&text),
+    })
 }
 
 /// The outcomes of the points.

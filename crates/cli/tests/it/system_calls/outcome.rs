@@ -57,13 +57,6 @@ pub(super) fn examine(
         holds(template, case, &home, &disturbed).map_err(|what| told(&what, &disturbed))?;
     }
     let was_done = is_done(case, &home);
-    if let Effect::Copies(name @ "restored", _) = &case.effect
-        && !was_done
-        && home.path(name).exists()
-    {
-        // A directory that is not empty is refused by name.
-        fs::remove_dir_all(home.path(name)).unwrap();
-    }
     let again = run(&home, case, None, "/dev/null");
     sound(&again, None)?;
     if !again.status.success() && !was_done {
