@@ -314,6 +314,7 @@ impl Snapshot {
     }
 
     /// Returns the snapshot without the overlays of some persons.
+    #[cfg(feature = "sealing")]
     pub(crate) fn without_overlays(&self, uids: &[[u8; 16]]) -> Self {
         let mut version = Version::clone(&self.version);
         version

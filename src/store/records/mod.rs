@@ -164,6 +164,7 @@ impl Record {
     }
 
     /// Returns the grains that the record names.
+    #[cfg(feature = "sealing")]
     pub(crate) fn named(&self) -> Vec<ContentAddress> {
         let mut named: Vec<_> = self.about().into_iter().collect();
         match self {

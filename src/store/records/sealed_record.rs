@@ -4,7 +4,9 @@
 //! The card is all that is known while the person is locked: their pseudonym, the kind of the
 //! entry, and blind tokens. Neither names the person nor tells a word, a time or an address.
 
-use crate::codec::{self, Map, Value};
+use crate::codec::Map;
+#[cfg(any(feature = "sealing", test))]
+use crate::codec::{self, Value};
 use crate::crypto::{self, Random};
 use crate::index::Family;
 use crate::ledger::{Binding, Kind, NewEntry};
@@ -54,6 +56,7 @@ impl SealedRecord {
     ///
     /// # Errors
     /// None that its values can cause.
+    #[cfg(any(feature = "sealing", test))]
     pub(crate) fn encode(&self) -> Result<Vec<u8>, codec::Error> {
         let mut map = Map::from_iter([
             ("u", Value::Bytes(self.card.uid.to_vec())),
