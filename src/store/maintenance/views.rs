@@ -24,12 +24,15 @@ impl Maintenance<'_> {
     /// Commits the text view, so that the next open need not feed it again.
     ///
     /// Grains are durable without it; it only saves time. It does nothing if the store was opened
-    /// without the view.
+    /// without the view, and in a process that does not keep its files.
     ///
     /// # Errors
     /// `ERR_TEXT`.
     pub fn flush_text(self) -> Result<(), Error> {
-        self.inner().text().close()
+        match self.inner().is_keeper() {
+            true => self.inner().text().close(),
+            false => Ok(()),
+        }
     }
 
     /// Makes every acknowledged write durable; without
