@@ -113,6 +113,7 @@ codes! {
         MasterKey "ERR_MASTER_KEY" "a master key that is not the one of the store"
         RootMissing "ERR_ROOT_MISSING" "a vault without the root that opens it"
         UserUnknown "ERR_USER_UNKNOWN" "a user who has no key"
+        Locked "ERR_LOCKED" "a sealed person who is locked"
         UserExists "ERR_USER_EXISTS" "a user who has a key already"
         BackupDiverged "ERR_BACKUP_DIVERGED" "a backup of another store or of another history"
         ScopeIncomplete "ERR_SCOPE_INCOMPLETE" "entries that may name a person and cannot be read"

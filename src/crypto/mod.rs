@@ -42,6 +42,8 @@ pub use key::SigningKey;
 pub use key::{Algorithm, VerifyingKey};
 pub use random::{OsRandom, Random};
 pub use resolver::{Offline, Resolver, Signer};
+#[cfg(feature = "sealing")]
+pub use seal::KeySource;
 pub use statement::{Signers, Statement};
 #[cfg(feature = "signatures")]
 pub use timestamp::Timestamp;
@@ -50,7 +52,7 @@ pub(crate) use tombstone::TombstoneKey;
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
 #[cfg(feature = "sealing")]
 #[doc(hidden)]
-pub use seal::{BlindKey, Context, KeySource, MasterKey, Purpose, SealingKey, Secret};
+pub use seal::{BlindKey, Context, MasterKey, Purpose, SealingKey, Secret};
 #[cfg(feature = "sealing")]
 pub(crate) use seal::{PassphraseParams, scrub_stack};
 #[cfg(feature = "signatures")]

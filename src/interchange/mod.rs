@@ -40,6 +40,9 @@ pub use format::Format;
 pub use formats::{aimem, jsonl, mg, omi, pam, provider};
 pub use import_file::ImportFile;
 pub(crate) use io::encryption::EncryptedWriter;
+#[cfg(feature = "sealing")]
+#[cfg(feature = "sealing")]
+pub(crate) use io::encryption::open_short as open_encrypted;
 pub use io::encryption::{Decryption, Encryption};
 pub(crate) use merge::choose_merge;
 pub(crate) use merge_rule::Merge;

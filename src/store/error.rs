@@ -131,6 +131,16 @@ pub enum Error {
         /// The grain that was deleted.
         address: ContentAddress,
     },
+    /// A grain of a sealed person who is locked in this process, or who may be sealed: without the
+    /// master key that is unknown.
+    #[error("the person is sealed and locked: unlock them first")]
+    Locked,
+    /// A grain in the clear that names a grain of a sealed person.
+    #[error("the grain names {address}, which is sealed: give it the user_id of that person")]
+    NamesSealed {
+        /// The sealed grain.
+        address: ContentAddress,
+    },
     /// The signer, or the writer of an unsigned grain, is not trusted to write it here.
     #[error("{address} is not stored: {reason}")]
     Untrusted {
@@ -215,6 +225,10 @@ pub enum Error {
     /// The index's failure.
     #[error(transparent)]
     Index(#[from] index::Error),
+    /// The failure of the keys of sealed persons.
+    #[cfg(feature = "sealing")]
+    #[error(transparent)]
+    Vault(#[from] crate::vault::Error),
     /// The text view's failure.
     #[cfg(feature = "text")]
     #[error(transparent)]
@@ -279,6 +293,8 @@ impl Error {
             Self::Violation(_) => ErrorCode::PolicyDenied,
             Self::Policy(source) => source.code(),
             Self::Erased { .. } => ErrorCode::Erased,
+            Self::Locked => ErrorCode::Locked,
+            Self::NamesSealed { .. } => ErrorCode::PolicyDenied,
             Self::Embedding { .. } => ErrorCode::Embedding,
             Self::Ownership { .. } => ErrorCode::Schema,
             Self::View { .. } => ErrorCode::View,
@@ -293,6 +309,8 @@ impl Error {
             Self::Damaged { .. } => ErrorCode::StorageDamaged,
             Self::Ledger(source) => source.code(),
             Self::Index(source) => source.code(),
+            #[cfg(feature = "sealing")]
+            Self::Vault(source) => source.code(),
             #[cfg(feature = "text")]
             Self::Text(source) => source.code(),
             #[cfg(feature = "interchange")]

@@ -16,6 +16,8 @@
 //! | the body of each kind of entry, encoded and decoded | `records/mod.rs` and the files beside it |
 //! | a batch of entries before it is written | `records/frame.rs` |
 //! | holds, consents, trust, regimes, reviews, actors, the clock, as the ledger leaves them | `state/` |
+//! | whose grains are sealed; which entries of a frame are | `sealing/person.rs`; `sealing/frame.rs` |
+//! | unlocking and locking a sealed person | `sealing/unlock.rs` |
 //! | where a put is finished and queued | `commit/put.rs`, `commit/group.rs` |
 //! | which rules a put passes | `commit/admission.rs` |
 //! | group commit: leaders and followers | `instance/queue.rs` |
@@ -31,6 +33,7 @@
 //! | where a grain came from: owner, agent, file | `governance/origin.rs` |
 //! | deletion: what nothing keeps, blanking, tombstones | `erasure/delete.rs`, `erase.rs`, `tombstones.rs` |
 //! | protection that outlives a deleted grain | `erasure/protections.rs` |
+//! | the vault in the store: adding persons, rotating, escrow | `keys/` |
 //! | everything about a person: the report, the erasure | `erasure/person/` |
 //! | files that come in | `import/batch.rs` |
 //! | check, repair, compact, backup, restore, checkpoints | `maintenance/` |
@@ -46,11 +49,15 @@ mod options;
 mod records;
 mod state;
 mod instance;
+#[cfg_attr(not(feature = "sealing"), path = "no_sealing.rs")]
+mod sealing;
 mod commit;
 mod read;
 mod lineage;
 mod governance;
 mod consent;
+#[cfg(feature = "sealing")]
+mod keys;
 mod erasure;
 #[cfg(feature = "interchange")]
 mod import;
@@ -76,6 +83,8 @@ pub use import::{Conflict, Conflicting, Denied, Summary};
 #[cfg(feature = "text")]
 pub(crate) use instance::language;
 pub use instance::{Admin, Maintenance, RecoveryReport, Store};
+#[cfg(feature = "sealing")]
+pub use keys::{Escrow, VaultAdmin, VaultStatus};
 pub use lineage::{Fork, Heads};
 pub use maintenance::{
     Backup, Checked, Compacted, Finding, Report, Restored, Severity, Sizes, Stats, verify_damaged,
@@ -86,3 +95,6 @@ pub(crate) use read::ReadRecorder;
 pub use read::{AuditedRead, Embedding, Page, Signature, Version};
 pub use records::{Authorization, RecordedAuthorization, RequiredConsent, Until};
 pub use state::Withdrawal;
+
+#[cfg(feature = "sealing")]
+pub use crate::vault::{Root, ShredRoot, User};

@@ -42,6 +42,18 @@ pub struct Options {
     /// `locked` (rulings I6, P19); an ownership grain also that of its author, the operator who
     /// corrects it (OMS 12.5.3). Off by default: a locked grain stays as it is (OMS 23.2).
     pub authorized_may_amend_locked: bool,
+    /// The source of the master key, which opens the keys of sealed persons. It is asked each time the
+    /// key is needed, and the key is wiped after use; without a source every sealed person is locked.
+    #[cfg(feature = "sealing")]
+    pub master_key: Option<Arc<crate::crypto::KeySource>>,
+    /// How long the keys of an unlocked person stay in memory; they are wiped when keys are next used
+    /// after that. `None`, the default: until the person is locked or the store is closed.
+    #[cfg(feature = "sealing")]
+    pub unlock_ttl: Option<Duration>,
+    /// The place of the vault's root if it is not `vault/root` in the directory of the store: a KMS, a
+    /// keychain, a file elsewhere.
+    #[cfg(feature = "sealing")]
+    pub shred_root: Option<Arc<dyn crate::vault::ShredRoot>>,
     /// The guarantee of an acknowledgement.
     pub durability: Durability,
     /// How long a change waits for other processes that write, and opening for one that creates the
@@ -75,6 +87,12 @@ impl Default for Options {
             random: Arc::new(OsRandom),
             resolver: Arc::new(Offline),
             authorized_may_amend_locked: false,
+            #[cfg(feature = "sealing")]
+            master_key: None,
+            #[cfg(feature = "sealing")]
+            unlock_ttl: None,
+            #[cfg(feature = "sealing")]
+            shred_root: None,
             durability: Durability::Sync,
             lock_wait: Duration::from_secs(5),
             ballast_bytes: 4 << 20,

@@ -14,6 +14,7 @@ use super::document::Document;
 use super::error::Error;
 use super::index::committer::Committer;
 use super::index::open::{Fingerprint, OpenOutcome};
+use super::index::partitions::Partitions;
 use super::index::uncommitted::Uncommitted;
 use super::index::view::View;
 use super::options::TextOptions;
@@ -61,11 +62,12 @@ impl Text {
         options: TextOptions,
     ) -> Result<(Self, OpenOutcome), Error> {
         let of_any: Fingerprint = Arc::new(|_| Some([0; 8]));
-        Self::open_of(disk, ledger_len, &of_any, options)
+        Self::open_of(disk, ledger_len, &of_any, &Arc::default(), options)
     }
 
     /// Opens the view as [`open`](Self::open) does, of a ledger whose first entries have a
-    /// `fingerprint`: a view that covers others is rebuilt.
+    /// `fingerprint`: a view that covers others is rebuilt. Searches see the documents of
+    /// `partitions` too, which another view of the ledger may have left.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -73,9 +75,10 @@ impl Text {
         disk: &Arc<dyn Disk>,
         ledger_len: u64,
         fingerprint: &Fingerprint,
+        partitions: &Arc<Partitions>,
         options: TextOptions,
     ) -> Result<(Self, OpenOutcome), Error> {
-        let (view, opened) = View::open(disk, ledger_len, fingerprint, options)?;
+        let (view, opened) = View::open(disk, ledger_len, fingerprint, partitions, options)?;
         let view = Arc::new(view);
         // If the thread cannot be started, the caller commits: slower, with the same results.
         let committer = match options.background {
@@ -124,7 +127,7 @@ impl Text {
         self.view.advance(watermark);
     }
 
-    /// Erases the text of rows, in the files too. After it returns, the index contains no word that
+    /// Erases the text of rows, in the files and partitions too. After it returns, the index contains no word that
     /// only these rows contained (the index library alone keeps the terms of deleted documents).
     ///
     /// # Errors
@@ -239,6 +242,44 @@ impl Text {
     /// `ERR_TEXT` where the index cannot be read.
     pub fn highlighter(&self, query: &Query) -> Result<Highlighter, Error> {
         self.view.highlighter(query)
+    }
+}
+
+impl Text {
+    /// Feeds the text of `row` to the partition of a person, which is in memory only: no file
+    /// contains its words, terms or statistics. Searches rank its rows as if they were fed to the
+    /// view. Covers the row if it is the next one to feed.
+    ///
+    /// The rows of one partition are fed in order; a row that is not above those fed before changes
+    /// nothing.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use grainstore::ledger::{Disk, EntryId, MemoryDisk};
+    /// use grainstore::text::{TextOptions, Query, Ranking, Text};
+    ///
+    /// let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+    /// let (text, _) = Text::open(&disk, 0, TextOptions::default())?;
+    /// text.add_to_partition([7; 16], EntryId::FIRST, "green tea".into());
+    /// let total = || text.search(&Query::words("tea"), &Ranking::WORDS, 9, &|_| true);
+    /// assert_eq!(total()?.total, 1);
+    /// text.drop_partition([7; 16]);
+    /// assert_eq!(total()?.total, 0);
+    /// # Ok::<(), grainstore::text::Error>(())
+    /// ```
+    pub fn add_to_partition(&self, partition: [u8; 16], row: EntryId, document: Document) {
+        self.view.push_to_partition(partition, row, document);
+    }
+
+    /// Erases the text of rows from one partition, without looking for them in the files.
+    pub fn erase_in_partition(&self, partition: [u8; 16], rows: &[EntryId]) {
+        self.view.partitions.erase_in(partition, rows);
+    }
+
+    /// Drops a partition: its words are in no later search, and nothing counts them. A partition
+    /// that is not there changes nothing.
+    pub fn drop_partition(&self, partition: [u8; 16]) {
+        self.view.partitions.drop_partition(partition);
     }
 }
 

@@ -2,8 +2,9 @@
 //! sequences (OMS 28.1).
 //!
 //! A row is searchable as soon as it is fed. A search reads the committed index (tantivy) and the
-//! uncommitted documents, and scores both with one BM25 over the statistics of both. The room knows
-//! no grains or users: the caller decides which rows may be shown. The view is derived data: an
+//! uncommitted documents, and scores both with one BM25 over the statistics of both. Partitions of
+//! unlocked persons, in memory only, belong to the same collection. The room knows no grains and
+//! opens nothing sealed: the caller decides which rows may be shown. The view is derived data: an
 //! index in doubt is deleted and fed again.
 
 mod analysis;
@@ -18,6 +19,7 @@ mod error;
 
 pub use analysis::language::Language;
 pub use error::Error;
+pub(crate) use index::partitions::Partitions;
 pub use options::TextOptions;
 pub use query::lowering::Query;
 pub use search::highlight::Snippet;

@@ -28,6 +28,52 @@ pub enum Error {
         /// The epoch whose root opens the database.
         epoch: u64,
     },
+    /// The ledger tells of keys, and neither database nor root is there: a restored backup.
+    #[error(
+        "the keys of the sealed persons are not here: move the folder vault/ of the store into this \
+         one; no backup has it"
+    )]
+    Missing,
+    /// Bytes that are no copy of a root of this store.
+    #[error("not an escrow copy of the root of this store")]
+    NoCopy,
+    /// A copy of a root that was swapped since.
+    #[error(
+        "the escrow copy is the root of epoch {copy} and the vault has epoch {epoch}: it does not open \
+         it"
+    )]
+    StaleCopy {
+        /// The epoch of the copy.
+        copy: u64,
+        /// The epoch of the vault.
+        epoch: u64,
+    },
+    /// A vault of an earlier epoch than the ledger tells of: an old copy of its files, in which erased
+    /// persons have their keys.
+    #[error(
+        "the vault has epoch {epoch} and the ledger tells of {told}: it is an old copy, and the current \
+         vault/ is needed"
+    )]
+    OldCopy {
+        /// The epoch of the vault.
+        epoch: u64,
+        /// The epoch that the ledger tells of.
+        told: u64,
+    },
+    /// An escrow copy that would never be in force.
+    #[error("an escrow copy needs an end that lies ahead")]
+    Ended,
+    /// The store has no vault, since no person was ever added.
+    #[error("the store has no vault: no person has a key")]
+    NoVault,
+    /// A vault is written when it is opened.
+    #[error(
+        "the store is opened for reading only, and keys are opened by the process that writes it"
+    )]
+    ReadOnly,
+    /// The ledger did not record a change of keys, so it was not made.
+    #[error("the change of keys was not recorded, so it was not made")]
+    NotRecorded,
     /// The root is there, and the database that it opens is not.
     #[error(
         "vault/vault.redb is missing beside its root: restore it; it is in no backup of the store"
@@ -69,7 +115,14 @@ impl Error {
             Self::Crypto(source) => source.code(),
             Self::Disk(source) => source.code(),
             Self::MasterKey => ErrorCode::MasterKey,
-            Self::RootMissing { .. } => ErrorCode::RootMissing,
+            Self::RootMissing { .. } | Self::Missing | Self::StaleCopy { .. } => {
+                ErrorCode::RootMissing
+            }
+            Self::NoCopy => ErrorCode::Corrupt,
+            Self::Ended => ErrorCode::Range,
+            Self::OldCopy { .. } => ErrorCode::StorageDamaged,
+            Self::ReadOnly => ErrorCode::StorageReadOnly,
+            Self::NotRecorded => ErrorCode::StorageIo,
             Self::DatabaseMissing | Self::Damaged { .. } => ErrorCode::StorageDamaged,
             Self::Database { source } => match &**source {
                 redb::Error::Io(error) if is_full(error) => ErrorCode::StorageFull,
@@ -84,7 +137,7 @@ impl Error {
             },
             Self::Keeper { .. } => ErrorCode::StorageIo,
             Self::Exists => ErrorCode::StoreExists,
-            Self::UnknownUser => ErrorCode::UserUnknown,
+            Self::UnknownUser | Self::NoVault => ErrorCode::UserUnknown,
             Self::UserExists => ErrorCode::UserExists,
         }
     }

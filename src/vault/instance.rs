@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
-use redb::{Database, WriteTransaction};
+use redb::{Database, ReadableDatabase, WriteTransaction};
 
 use crate::crypto::{KeySource, MasterKey, PassphraseParams, Random, Secret, scrub_stack};
 use crate::ledger::{Ballast, Disk, OpenMode};
@@ -118,6 +118,15 @@ impl Vault {
         Ok(master)
     }
 
+    /// Returns whether a key is the master key of this vault.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn is_master(&self, key: &MasterKey) -> Result<bool, Error> {
+        let meta = self.open_state()?.meta;
+        Ok(key.is_of(&meta.store, &meta.key_check))
+    }
+
     /// Returns the number of root swaps so far, and one for the first root.
     ///
     /// # Errors
@@ -191,18 +200,7 @@ impl State {
     /// Opens the database and keeps the one root that opens its rows (the end of an interrupted
     /// swap).
     fn open(files: &VaultFiles) -> Result<Self, Error> {
-        let file = files.disk.open(DATABASE, OpenMode::Write);
-        let file = file.map_err(|source| Error::io("open", DATABASE, source))?;
-        let database = backend::open(file)?;
-        let txn = {
-            use redb::ReadableDatabase;
-            database.begin_read().or_fail()?
-        };
-        let meta = tables::read_meta(&txn)?;
-        drop(txn);
-        if meta.store != files.store {
-            return Err(damaged("it is the vault of another store"));
-        }
+        let (database, meta) = Self::open_database(files)?;
         let epoch = meta.epoch;
         let mut roots = files.root.read()?.into_iter();
         let root = roots.find(|root| root.epoch == epoch);
@@ -213,6 +211,20 @@ impl State {
             root,
             meta,
         })
+    }
+
+    /// Opens the database and reads the row about it.
+    pub(super) fn open_database(files: &VaultFiles) -> Result<(Database, Meta), Error> {
+        let file = files.disk.open(DATABASE, OpenMode::Write);
+        let file = file.map_err(|source| Error::io("open", DATABASE, source))?;
+        let database = backend::open(file)?;
+        let txn = database.begin_read().or_fail()?;
+        let meta = tables::read_meta(&txn)?;
+        drop(txn);
+        if meta.store != files.store {
+            return Err(damaged("it is the vault of another store"));
+        }
+        Ok((database, meta))
     }
 
     /// Returns the keys that open the rows.
@@ -238,14 +250,14 @@ fn begin(database: &Database) -> Result<WriteTransaction, Error> {
     Ok(txn)
 }
 
-fn check_master(master: &MasterKey, meta: &Meta) -> Result<(), Error> {
+pub(super) fn check_master(master: &MasterKey, meta: &Meta) -> Result<(), Error> {
     match master.is_of(&meta.store, &meta.key_check) {
         true => Ok(()),
         false => Err(Error::MasterKey),
     }
 }
 
-fn exists(disk: &dyn Disk, name: &str) -> Result<bool, Error> {
+pub(super) fn exists(disk: &dyn Disk, name: &str) -> Result<bool, Error> {
     match disk.open(name, OpenMode::Read) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -308,7 +320,7 @@ impl fmt::Debug for Vault {
 }
 
 const FOLDER: &str = "vault";
-const DATABASE: &str = "vault/vault.redb";
+pub(super) const DATABASE: &str = "vault/vault.redb";
 const TEMPORARY: &str = "vault/vault.redb.new";
 
 const FIRST_EPOCH: u64 = 1;

@@ -34,6 +34,7 @@ pub use error::Error;
 pub use instance::{Vault, VaultFiles};
 pub use keys::unlocked::{Unlocked, UserKeys};
 pub use root::file_root::FileShredRoot;
+pub(crate) use root::medium::Medium;
 pub use root::{Root, ShredRoot};
 pub use swap::ErasedKey;
 pub use users::User;

@@ -1,5 +1,7 @@
 //! Persons: adding, listing, unlocking and locking them.
 
+use std::time::Duration;
+
 use redb::{ReadableDatabase, ReadableTable, ReadableTableMetadata};
 
 use crate::codec::nfc;
@@ -35,6 +37,18 @@ impl Vault {
     /// `ERR_USER_EXISTS`, and no person is added; `ERR_MASTER_KEY`, `ERR_NO_RANDOMNESS`; storage
     /// errors, after which the outcome is unknown.
     pub fn add(&self, master: &MasterKey, users: &[&str], now: Time) -> Result<Vec<User>, Error> {
+        self.add_recorded(master, users, now, &mut |_, _| true)
+    }
+
+    /// As [`Vault::add`]; `record` is called before the commit with the persons and the epoch, and
+    /// stops it with `false`. After a crash in between it has told of persons without a key.
+    pub(crate) fn add_recorded(
+        &self,
+        master: &MasterKey,
+        users: &[&str],
+        now: Time,
+        record: &mut dyn FnMut(&[User], u64) -> bool,
+    ) -> Result<Vec<User>, Error> {
         self.change(|state| {
             self.grow(state, master, users.len())?;
             let keys = state.keys(master)?;
@@ -54,6 +68,9 @@ impl Vault {
                     }
                     added.push(User::of(&slot));
                 }
+            }
+            if !record(&added, state.meta.epoch) {
+                return Err(Error::NotRecorded);
             }
             txn.commit().or_fail()?;
             Ok(added)
@@ -93,6 +110,25 @@ impl Vault {
         scrub_stack();
         self.cache.lock().insert(&user, unlocked.clone());
         Ok(unlocked)
+    }
+
+    /// Returns whether a person has a key.
+    ///
+    /// # Errors
+    /// As [`Vault::unlock`].
+    pub(crate) fn has(&self, master: &MasterKey, user: &str) -> Result<bool, Error> {
+        let state = self.open_state()?;
+        match state.slot(&state.keys(master)?, &nfc(user)) {
+            Ok(_) => Ok(true),
+            Err(Error::UnknownUser) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Tells the time, from any beginning that does not change, and wipes the keys of persons who were
+    /// unlocked longer ago than `ttl`, in every handle.
+    pub fn expire(&self, now: Duration, ttl: Duration) {
+        self.cache.lock().expire(now, ttl);
     }
 
     /// Wipes the keys of a person, in every handle.

@@ -57,6 +57,23 @@ fn the_nearest_come_first_with_scores_between_0_and_1_and_after_reopening() {
 }
 
 #[test]
+fn a_model_whose_last_vector_is_gone_takes_vectors_of_any_length() {
+    let store = Store::in_memory(options()).unwrap();
+    let [one, two] = [0, 1].map(|n| store.put(event(n)).unwrap());
+    let put = |of, vector: &[f32]| store.put_embeddings(&[Embedding::new(of, "a", vector)]);
+    put(one, &[1.0, 0.0]).unwrap();
+    assert!(put(two, &[1.0]).is_err());
+    let deletion = Authorization {
+        reason: "asked",
+        authority: "the owner",
+    };
+    store.admin().unwrap().delete(&one, deletion).unwrap();
+    put(two, &[1.0]).unwrap();
+    let near = store.nearest("a", &[1.0], &Filter::new(), 9).unwrap();
+    assert_eq!(addresses(&near), [two]);
+}
+
+#[test]
 fn models_are_side_by_side_and_the_last_vector_of_a_grain_counts() {
     let store = Store::in_memory(options()).unwrap();
     let [one, two] = [0, 1].map(|n| store.put(event(n)).unwrap());

@@ -4,6 +4,7 @@ mod answers;
 mod damage;
 mod engine;
 mod model;
+mod overlay;
 mod store;
 
 use std::collections::BTreeMap;
@@ -89,34 +90,37 @@ impl Entries {
 
     /// Adds the entries from `from` to a batch, but for those that were erased.
     fn fill(&self, batch: &mut Batch, from: u64, erased: &[u64]) {
-        for (row, said) in (from..).zip(&self.0[usize::try_from(from).unwrap()..]) {
-            if erased.contains(&row) {
-                continue;
+        for row in (from..self.len()).filter(|row| !erased.contains(row)) {
+            self.fill_one(batch, row);
+        }
+    }
+
+    /// Adds one entry to a batch.
+    fn fill_one(&self, batch: &mut Batch, row: u64) {
+        let said = &self.0[usize::try_from(row).unwrap()];
+        match said {
+            Said::Grain(grain) => batch.grain(EntryId::new(row), grain, 5),
+            Said::Superseded(old, new) => {
+                let change = StatusChange {
+                    superseded_by: Some(self.address(*new)),
+                    ..StatusChange::default()
+                };
+                batch.status(
+                    EntryId::new(row),
+                    5,
+                    &self.address(*old),
+                    Some(EntryId::new(*old)),
+                    &change,
+                );
             }
-            match said {
-                Said::Grain(grain) => batch.grain(EntryId::new(row), grain, 5),
-                Said::Superseded(old, new) => {
-                    let change = StatusChange {
-                        superseded_by: Some(self.address(*new)),
-                        ..StatusChange::default()
-                    };
-                    batch.status(
-                        EntryId::new(row),
-                        5,
-                        &self.address(*old),
-                        Some(EntryId::new(*old)),
-                        &change,
-                    );
-                }
-                Said::Alias(of, name) => {
-                    batch.alias(
-                        EntryId::new(row),
-                        &self.address(*of),
-                        &ForeignId::new("f", "s", name.to_string()),
-                    );
-                }
-                Said::Mention(of) => batch.mention(EntryId::new(row), &self.address(*of)),
+            Said::Alias(of, name) => {
+                batch.alias(
+                    EntryId::new(row),
+                    &self.address(*of),
+                    &ForeignId::new("f", "s", name.to_string()),
+                );
             }
+            Said::Mention(of) => batch.mention(EntryId::new(row), &self.address(*of)),
         }
     }
 

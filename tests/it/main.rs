@@ -42,6 +42,8 @@ mod recall;
 mod regimes;
 mod sample;
 mod schemas;
+#[cfg(feature = "sealing")]
+mod sealing;
 mod several_writers;
 mod signature_suites;
 mod signed;

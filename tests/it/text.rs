@@ -1,6 +1,7 @@
 //! Full-text search: matching, ranking and the text view over its life.
 
 mod files;
+mod partitions;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

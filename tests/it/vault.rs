@@ -3,6 +3,7 @@
 
 mod damage;
 mod erasure;
+mod in_store;
 mod keys;
 
 use std::sync::Arc;

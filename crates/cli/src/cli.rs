@@ -11,6 +11,7 @@ use std::time::Duration;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
+use crate::args::MasterKeyArgs;
 use crate::commands::demo::Demo;
 use crate::commands::files::{Conflicts, Convert, Export, Import, Validate};
 use crate::commands::grains::{
@@ -23,6 +24,7 @@ use crate::commands::policy::{ConsentTool, HoldTool, PolicyTool};
 use crate::commands::questions::{Embed, Query, Recall, Search, Similar};
 use crate::commands::signing::{AgentTool, DidTool, GrainTool, TrustTool};
 use crate::commands::user::UserTool;
+use crate::commands::vault::VaultTool;
 use crate::error::{CliError, Exit, is_broken_pipe};
 use crate::help;
 use crate::output::Output;
@@ -60,6 +62,8 @@ pub(crate) struct Cli {
     /// DID document of a did:web signer; may be repeated
     #[arg(long, global = true, value_name = "FILE", display_order = 103)]
     did_document: Vec<PathBuf>,
+    #[command(flatten)]
+    master_key: MasterKeyArgs,
     #[command(subcommand)]
     command: Command,
 }
@@ -87,6 +91,7 @@ enum Command {
     Hold(HoldTool),
     Policy(PolicyTool),
     User(UserTool),
+    Vault(VaultTool),
     Conflicts(Conflicts),
     Grain(GrainTool),
     Did(DidTool),
@@ -128,6 +133,7 @@ impl Cli {
         let mut session = match Session::new(
             self.store,
             &self.did_document,
+            &self.master_key,
             Duration::from_secs(self.wait),
             out,
         ) {
@@ -178,6 +184,7 @@ impl Command {
             Self::Hold(command) => command.run(session),
             Self::Policy(command) => command.run(session),
             Self::User(command) => command.run(session),
+            Self::Vault(command) => command.run(session),
             Self::Conflicts(command) => command.run(session),
             Self::Grain(command) => command.run(session),
             Self::Did(command) => command.run(session),

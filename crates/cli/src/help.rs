@@ -66,7 +66,9 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Policy and trust",
-        &["user", "hold", "consent", "policy", "trust", "agent"],
+        &[
+            "user", "vault", "hold", "consent", "policy", "trust", "agent",
+        ],
     ),
     (
         "Maintenance",

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use grainstore::crypto::DidDocuments;
+use grainstore::crypto::{DidDocuments, KeySource};
 use grainstore::store::Create;
 use grainstore::{ErrorCode, Options, Store};
 use serde_json::json;
 
-use crate::args::read_document;
+use crate::args::{MasterKeyArgs, read_document};
 use crate::error::{CliError, Exit};
 use crate::output::Output;
 
@@ -20,16 +20,20 @@ use crate::output::Output;
 pub(crate) struct Session {
     store: PathBuf,
     resolver: Arc<DidDocuments>,
+    master_key: Option<Arc<KeySource>>,
+    /// The sealed persons whom a command unlocks.
+    persons: Vec<String>,
     /// How long a command that writes waits for another process.
     wait: Duration,
     pub(crate) out: Output,
 }
 
 impl Session {
-    /// Starts a run with the DID documents of these files.
+    /// Starts a run with the DID documents of these files, and a master key if there is one.
     pub(crate) fn new(
         store: PathBuf,
         documents: &[PathBuf],
+        master_key: &MasterKeyArgs,
         wait: Duration,
         out: Output,
     ) -> Result<Self, CliError> {
@@ -42,6 +46,8 @@ impl Session {
         Ok(Self {
             store,
             resolver: Arc::new(resolver),
+            master_key: master_key.source()?.map(Arc::new),
+            persons: master_key.persons().to_vec(),
             wait,
             out,
         })
@@ -52,6 +58,11 @@ impl Session {
         Arc::clone(&self.resolver)
     }
 
+    /// Returns whether a master key was given.
+    pub(crate) const fn has_master_key(&self) -> bool {
+        self.master_key.is_some()
+    }
+
     fn counts_accesses(&self) -> bool {
         self.store.join("index/accesses").is_file()
     }
@@ -59,6 +70,7 @@ impl Session {
     fn options(&self) -> Options {
         Options {
             resolver: self.resolver(),
+            master_key: self.master_key.clone(),
             lock_wait: self.wait,
             // A store whose program counts retrievals goes on counting here (OMS 22.10).
             accesses: self.counts_accesses().then_some(COUNTED_WITHIN),
@@ -93,7 +105,14 @@ impl Session {
         };
         let store = store.map_err(|error| CliError::of(&error).in_store(&self.store))?;
         self.report_recovery(&store);
+        self.unlock(&store)?;
         Ok(store)
+    }
+
+    fn unlock(&self, store: &Store) -> Result<(), CliError> {
+        let mut persons = self.persons.iter();
+        let unlocked = persons.try_for_each(|user| store.unlock(user));
+        unlocked.map_err(|error| CliError::of(&error).in_store(&self.store))
     }
 
     /// Opens the store, which must exist; `amends_locked` is
@@ -122,6 +141,7 @@ impl Session {
             self.out.note(format!("created {}", self.store.display()));
         }
         self.report_recovery(&store);
+        self.unlock(&store)?;
         Ok(store)
     }
 

@@ -17,7 +17,14 @@ use super::secret::Secret;
 /// Returns the 32 bytes of a key, or the reason why there is none: a KMS, a keychain, a TPM.
 type Callback = Box<dyn Fn() -> Result<Zeroizing<Vec<u8>>, String> + Send + Sync>;
 
-/// The source of a master key of 32 bytes, given as they are or as 64 hexadecimal digits.
+/// The source of a master key of 32 bytes, given as they are or as 64 hexadecimal digits (OMS 20.3).
+///
+/// ```
+/// use grainstore::crypto::KeySource;
+///
+/// let source = KeySource::File("master.key".into());
+/// assert_eq!(format!("{source:?}"), "File");
+/// ```
 pub enum KeySource {
     /// A file; an open file descriptor is `/dev/fd/3`.
     File(PathBuf),

@@ -101,6 +101,61 @@ impl Index {
             .update(|next| next.set_active(active, watermark));
     }
 
+    /// Adds a batch to the overlay of a person: keys of entries that are sealed for them. They stay
+    /// in memory and are part of every later snapshot, until [`Index::drop_overlay`]. Rows from the
+    /// watermark on become visible with [`Index::publish`].
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use grainstore::grain::{Draft, Time};
+    /// use grainstore::index::{Index, IndexOptions, TermKey};
+    /// use grainstore::ledger::{Disk, EntryId, MemoryDisk, StoreId};
+    ///
+    /// let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+    /// let terms = TermKey::new([7; 16]);
+    /// let (index, _) = Index::open(&disk, StoreId::new([7; 16]), terms, IndexOptions::default());
+    /// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
+    /// let mut batch = index.batch();
+    /// batch.grain(EntryId::new(0), &grain, 1);
+    /// index.publish_overlay([1; 16], batch);
+    /// index.publish(index.batch(), 1);
+    /// assert_eq!(index.snapshot().grains().len(), 1);
+    /// index.drop_overlay(&[1; 16]);
+    /// assert!(index.snapshot().grains().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn publish_overlay(&self, uid: [u8; 16], batch: Batch) {
+        let _publishing = self.engine.publishing.lock();
+        let (memtable, _) = batch.finish(0..0);
+        self.engine.update(|next| next.add_overlay(uid, memtable));
+    }
+
+    /// Takes over the overlays of another index of the same ledger, less the rows erased there.
+    pub(crate) fn adopt_overlays(&self, other: &Self) {
+        let mut overlays = other.engine.version().overlays.clone();
+        if let Some(erased) = other.engine.erased() {
+            for overlay in &mut overlays {
+                let kept = overlay.memtable.without(&|row| erased.contains(row));
+                overlay.memtable = Arc::new(kept);
+            }
+        }
+        let _publishing = self.engine.publishing.lock();
+        self.engine.update(|next| next.overlays = overlays);
+    }
+
+    /// Removes the overlay of a person from later snapshots. Those taken before keep it.
+    pub fn drop_overlay(&self, uid: &[u8; 16]) {
+        let _publishing = self.engine.publishing.lock();
+        self.engine
+            .update(|next| next.overlays.retain(|overlay| overlay.uid != *uid));
+    }
+
+    /// Returns whether a person has an overlay.
+    pub fn has_overlay(&self, uid: &[u8; 16]) -> bool {
+        let version = self.engine.version();
+        version.overlays.iter().any(|overlay| overlay.uid == *uid)
+    }
+
     /// Returns the entries in the active memtables.
     pub fn active_entries(&self) -> Range<EntryId> {
         let active = self.active();
@@ -200,8 +255,12 @@ impl Index {
         if let Some(erased) = self.engine.erased() {
             maintenance.expunged |= &*erased;
         }
-        self.engine
-            .update(|next| *next = super::version::Version::default());
+        self.engine.update(|next| {
+            *next = super::version::Version {
+                overlays: std::mem::take(&mut next.overlays),
+                ..super::version::Version::default()
+            };
+        });
         if let Some(map) = &self.engine.map {
             map.clear();
         }

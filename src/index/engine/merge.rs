@@ -137,6 +137,9 @@ impl Engine {
             for memtable in &mut next.memtables {
                 *memtable = Arc::new(memtable.without(&is_erased));
             }
+            for overlay in &mut next.overlays {
+                overlay.memtable = Arc::new(overlay.memtable.without(&is_erased));
+            }
         });
         if let Some(map) = &self.map {
             map.forget(&is_erased);

@@ -150,6 +150,12 @@ impl Engine {
             Some(map) => map.find(prefix, version.watermark, &mut rows),
             None => self.search(version, prefix, &mut rows)?,
         }
+        let (low, high) = self.prefix_range(prefix);
+        for overlay in &version.overlays {
+            let keys = overlay.memtable.range(Family::Address, low, high);
+            let found = keys.iter().map(|key| key.row());
+            rows.extend(found.filter(|row| *row < version.watermark));
+        }
         if let Some(erased) = self.erased() {
             rows.retain(|row| !erased.contains(*row));
         }
@@ -159,8 +165,7 @@ impl Engine {
     /// Searches without a map: in the runs whose filter may contain the prefix.
     fn search(&self, version: &Version, prefix: u64, rows: &mut Vec<u64>) -> Result<(), Error> {
         let mask = self.prefix_mask();
-        let low = Single::new([prefix, 0, 0], 0);
-        let high = Single::new([prefix | !mask, 0, 0], u64::MAX);
+        let (low, high) = self.prefix_range(prefix);
         for run in &version.runs {
             if mask == u64::MAX && !run.may_hold(prefix) {
                 continue;
@@ -178,6 +183,14 @@ impl Engine {
         // A view of an earlier moment can end inside a run or a memtable.
         rows.retain(|row| *row < version.watermark);
         Ok(())
+    }
+
+    fn prefix_range(&self, prefix: u64) -> (Single, Single) {
+        let low = Single::new([prefix, 0, 0], 0);
+        (
+            low,
+            Single::new([prefix | !self.prefix_mask(), 0, 0], u64::MAX),
+        )
     }
 
     fn prefix_mask(&self) -> u64 {

@@ -18,6 +18,9 @@ pub(in crate::index) struct Version {
     pub(in crate::index) runs: Vec<Arc<Run>>,
     /// The memtables behind the runs, in the order of their rows; immutable ones come first.
     pub(in crate::index) memtables: Vec<Arc<Memtable>>,
+    /// Memtables of the entries of unlocked persons, which no run ever holds (OMS 20.3). Their
+    /// rows lie among those of the runs and the other memtables.
+    pub(in crate::index) overlays: Vec<Overlay>,
     /// The sets of immutable memtables, each of which becomes a run.
     pub(in crate::index) immutable: Vec<Arc<ImmutableMemtable>>,
     /// The number of ledger entries that it covers.
@@ -25,6 +28,14 @@ pub(in crate::index) struct Version {
     /// The later entries that a view of an earlier moment sees in place of erased ones (fallback
     /// entries).
     pub(in crate::index) fallbacks: Option<Arc<RoaringTreemap>>,
+}
+
+/// A memtable of entries that are sealed for one person, in the order of their folding.
+#[derive(Debug, Clone)]
+pub(in crate::index) struct Overlay {
+    /// The pseudonym of the person.
+    pub(in crate::index) uid: [u8; 16],
+    pub(in crate::index) memtable: Arc<Memtable>,
 }
 
 /// A set of memtables that change no more and become one run: those up to `end` behind the set
@@ -41,6 +52,40 @@ impl Version {
     pub(in crate::index) fn is_visible(&self, row: u64) -> bool {
         let fallbacks = self.fallbacks.as_ref();
         row < self.watermark || fallbacks.is_some_and(|fallbacks| fallbacks.contains(row))
+    }
+
+    /// Returns every memtable: those that become runs, then the overlays.
+    pub(in crate::index) fn in_memory(&self) -> impl Iterator<Item = &Memtable> + Clone {
+        let overlays = self.overlays.iter().map(|overlay| &*overlay.memtable);
+        self.memtables
+            .iter()
+            .map(|memtable| &**memtable)
+            .chain(overlays)
+    }
+
+    /// Adds keys to the overlay of a person. [`FAN_IN`] memtables of a size are merged.
+    pub(super) fn add_overlay(&mut self, uid: [u8; 16], memtable: Memtable) {
+        let (mut own, others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.overlays)
+            .into_iter()
+            .partition(|overlay| overlay.uid == uid);
+        self.overlays = others;
+        let memtable = Arc::new(memtable);
+        own.push(Overlay { uid, memtable });
+        loop {
+            let level = own.last().map_or(0, |overlay| overlay.memtable.level);
+            let equal = own.iter().rev();
+            let equal = equal.take_while(|overlay| overlay.memtable.level <= level);
+            let from = own.len() - equal.count();
+            let (_, tail) = own.split_at(from);
+            if tail.len() < FAN_IN {
+                break;
+            }
+            let parts: Vec<&Memtable> = tail.iter().map(|overlay| &*overlay.memtable).collect();
+            let memtable = Arc::new(Memtable::merge(&parts));
+            own.truncate(from);
+            own.push(Overlay { uid, memtable });
+        }
+        self.overlays.append(&mut own);
     }
 
     /// Returns the number of ledger entries that the runs cover.

@@ -126,6 +126,12 @@ pub(in crate::index) fn first_part(hash: &[u8; 32]) -> u64 {
         .map_or(0, |bytes| u64::from_be_bytes(*bytes))
 }
 
+/// Returns the first eight bytes of a blind token, as a component; never 0, as a term is.
+pub(in crate::index) fn token_part(token: &[u8]) -> u64 {
+    let first = token.first_chunk();
+    first.map_or(1, |bytes| u64::from_be_bytes(*bytes).max(1))
+}
+
 /// Returns a hash of a key whose sums tell sets of keys apart.
 pub(in crate::index) fn fingerprint<K: Key>(family: Family, key: K) -> u128 {
     let mut hasher = SipHasher13::new();

@@ -39,6 +39,15 @@ impl TermKey {
         hasher.finish().max(1)
     }
 
+    /// Returns the identifier of a person, by pseudonym. No text has the byte in front, so it is
+    /// the identifier of no text.
+    pub(in crate::index) fn hash_person(&self, uid: &[u8; 16]) -> u64 {
+        let mut hasher = self.0;
+        hasher.write(&[0xfe]);
+        hasher.write(uid);
+        hasher.finish().max(1)
+    }
+
     /// Returns the identifier of a grain that others point at. It is hashed because two addresses
     /// with a common prefix can be found by brute force.
     pub(in crate::index) fn hash_link(&self, address: &ContentAddress) -> u64 {

@@ -8,7 +8,7 @@ use crate::ledger::{EntryId, Kind};
 
 use super::memtable::Memtable;
 use crate::index::key::encoding::{
-    Key, Single, Triple, first_part, ordered, ordered_number, prefix_of,
+    Key, Single, Triple, first_part, ordered, ordered_number, prefix_of, token_part,
 };
 use crate::index::key::family::VERIFICATION_BITS;
 use crate::index::{Family, TermKey};
@@ -174,6 +174,21 @@ impl Batch {
     /// Adds entry `row` to the entries that are found by their kind.
     pub fn kind(&mut self, row: EntryId, kind: Kind) {
         self.single(Family::Kind, u64::from(kind.to_byte()), row);
+    }
+
+    /// Adds an entry that is sealed for a person, by pseudonym, with the blind tokens of its grain:
+    /// all that is known of it while the person is locked.
+    pub fn sealed<'t>(
+        &mut self,
+        row: EntryId,
+        uid: &[u8; 16],
+        tokens: impl IntoIterator<Item = (Family, &'t [u8])>,
+    ) {
+        let person = self.terms.hash_person(uid);
+        self.single(Family::User, person, row);
+        for (family, token) in tokens {
+            self.single(family, token_part(token), row);
+        }
     }
 
     /// Adds an erasure, which is entry `row`: the entries it blanks, and the tombstones.

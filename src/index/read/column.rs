@@ -21,6 +21,8 @@ use crate::ledger::EntryId;
 pub(crate) struct Column {
     /// The parts, each with its first row, in the order of rows.
     parts: Vec<(u64, Part)>,
+    /// The components of the rows of overlays, in the order of rows.
+    overlaid: Vec<(u64, u64)>,
 }
 
 #[derive(Debug)]
@@ -54,6 +56,10 @@ impl Column {
     /// Returns the component of a row; `None` if the row has no key of the family.
     pub(crate) fn get(&self, row: EntryId) -> Option<u64> {
         let row = row.get();
+        if let Ok(at) = self.overlaid.binary_search_by_key(&row, |(row, _)| *row) {
+            let found = self.overlaid.get(at).map(|(_, component)| *component);
+            return found.filter(|component| *component != 0);
+        }
         let after = self.parts.partition_point(|(first, _)| *first <= row);
         let (first, part) = self.parts.get(after.checked_sub(1)?)?;
         let components = match part {
@@ -80,7 +86,16 @@ impl Snapshot {
             parts.push((run.rows.start, Part::Cached(of_run(engine, run, family)?)));
         }
         parts.extend(of_memory(version, family));
-        Ok(Column { parts })
+        let overlays = version.overlays.iter();
+        let keys = overlays.flat_map(|overlay| overlay.memtable.keys::<Single>(family));
+        let mut overlaid: Vec<_> = keys
+            .map(|key| {
+                let [component, ..] = key.parts();
+                (key.row(), component)
+            })
+            .collect();
+        overlaid.sort_unstable();
+        Ok(Column { parts, overlaid })
     }
 }
 

@@ -21,19 +21,19 @@ impl Snapshot {
         for run in &version.runs {
             rows.0 -= self.not_current_in(run);
         }
-        let ends = version.memtables.iter();
-        let ends: usize = ends
+        let ends: usize = version
+            .in_memory()
             .map(|memtable| memtable.keys::<Single>(Family::NotCurrent).len())
             .sum();
         if rows.len() < ends as u64 {
             rows.retain(|row| {
-                !version.memtables.iter().any(|memtable| {
+                !version.in_memory().any(|memtable| {
                     memtable.is_not_current(row.get(), |entry| version.is_visible(entry))
                 })
             });
             return Ok(());
         }
-        for memtable in &version.memtables {
+        for memtable in version.in_memory() {
             for key in memtable.keys::<Single>(Family::NotCurrent) {
                 if version.is_visible(key.row()) {
                     let [grain, ..] = key.parts();

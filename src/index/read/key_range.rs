@@ -19,6 +19,10 @@ pub(super) struct KeyRange<'a, K> {
     pub(super) engine: &'a Engine,
     pub(super) version: &'a Version,
     pub(super) erased: Option<Arc<RoaringTreemap>>,
+    /// The visible keys of the overlays that were not returned, in the order of rows.
+    pub(super) overlaid: std::vec::IntoIter<K>,
+    /// A key of the runs and memtables that comes after one of an overlay.
+    pub(super) held: Option<K>,
     pub(super) family: Family,
     pub(super) low: K,
     pub(super) high: K,
@@ -49,8 +53,31 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
         Ok(self.next_key()?.map(|key| EntryId::new(key.row())))
     }
 
-    /// Returns the next key: first of the runs and then of the memtables, in order within each.
+    /// Returns the next key: first of the runs and then of the memtables, in order within each. A
+    /// key of an overlay comes before the first of a higher row.
     pub(super) fn next_key(&mut self) -> Result<Option<K>, Error> {
+        let Some(overlaid) = self.overlaid.as_slice().first() else {
+            return match self.held.take() {
+                None => self.next_below(),
+                held => Ok(held),
+            };
+        };
+        let row = overlaid.row();
+        let below = match self.held.take() {
+            None => self.next_below()?,
+            held => held,
+        };
+        match below {
+            Some(key) if key.row() < row => Ok(Some(key)),
+            below => {
+                self.held = below;
+                Ok(self.overlaid.next())
+            }
+        }
+    }
+
+    /// Returns the next key of the runs and memtables.
+    fn next_below(&mut self) -> Result<Option<K>, Error> {
         loop {
             let key = match &mut self.at {
                 None => None,
@@ -93,7 +120,7 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
                 CachedResult::Components(_) => {}
             }
         }
-        for memtable in &self.version.memtables {
+        for memtable in self.version.in_memory() {
             let keys = memtable.range(self.family, self.low, self.high);
             let rows = keys.iter().map(|key| key.row()).collect();
             set.unite(&RowSet::of_unsorted(rows));
@@ -120,7 +147,7 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
                 among.0 |= &inside.0 & &rows.0;
             }
         }
-        for memtable in &self.version.memtables {
+        for memtable in self.version.in_memory() {
             let keys = memtable.range(self.family, self.low, self.high);
             let inside = keys.iter().map(|key| key.row());
             among.0.extend(inside.filter(|row| rows.0.contains(*row)));
@@ -186,7 +213,7 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
                 sum.keys += about;
             }
         }
-        for memtable in &self.version.memtables {
+        for memtable in self.version.in_memory() {
             let rows = memtable.range(self.family, self.low, self.high).len() as u64;
             sum.rows += rows;
             sum.keys += rows;

@@ -16,7 +16,9 @@ use super::key_range::KeyRange;
 use super::scan::Scan;
 use crate::index::engine::shared::Engine;
 use crate::index::engine::version::Version;
-use crate::index::key::encoding::{Key, Single, Triple, first_part, ordered, ordered_number};
+use crate::index::key::encoding::{
+    Key, Single, Triple, first_part, ordered, ordered_number, token_part,
+};
 use crate::index::run::{Run, RunKey, Stream};
 use crate::index::{Error, Family, RowSet, Rows};
 
@@ -126,7 +128,7 @@ impl Snapshot {
     pub fn is_current(&self, row: EntryId) -> bool {
         let row = row.get();
         // Only entries after a grain can make it not current.
-        let mut memtables = self.version.memtables.iter();
+        let mut memtables = self.version.in_memory();
         let runs = self.version.runs.iter().rev();
         let mut runs = runs.take_while(|run| run.rows.end > row);
         !memtables
@@ -149,7 +151,7 @@ impl Snapshot {
         for run in &self.version.runs {
             rows |= &run.grains;
         }
-        for memtable in &self.version.memtables {
+        for memtable in self.version.in_memory() {
             rows.extend(&memtable.grains);
         }
         let mut rows = RowSet(rows);
@@ -174,8 +176,11 @@ impl Snapshot {
             rows.iter().skip(skipped).copied()
         });
         let erased = self.engine.erased();
-        in_runs
-            .chain(in_memory)
+        let overlays = self.version.overlays.iter();
+        let overlaid = overlays.flat_map(|overlay| overlay.memtable.grains.iter().copied());
+        let mut overlaid: Vec<u64> = overlaid.filter(|at| *at >= row).collect();
+        overlaid.sort_unstable();
+        in_order(in_runs.chain(in_memory), overlaid)
             .take_while(|row| *row < self.watermark())
             .filter(move |row| !erased.as_ref().is_some_and(|erased| erased.contains(*row)))
             .map(EntryId::new)
@@ -281,11 +286,54 @@ impl Snapshot {
     ) -> Result<(), Error> {
         let (low, high) = (Single::new([0; 3], 0), Single::new([u64::MAX; 3], u64::MAX));
         let mut keys = self.key_range::<Single>(family, low, high);
+        if self.version.overlays.is_empty() {
+            while let Some(key) = keys.next_key()? {
+                let [part, ..] = key.parts();
+                visit(part, key.row());
+            }
+            return Ok(());
+        }
+        let mut all = Vec::new();
         while let Some(key) = keys.next_key()? {
+            all.push(key);
+        }
+        all.sort_unstable();
+        for key in all {
             let [part, ..] = key.parts();
             visit(part, key.row());
         }
         Ok(())
+    }
+
+    /// Returns the person in whose overlay the grain of a row is; `None` for one in the clear.
+    pub fn overlay_of(&self, row: EntryId) -> Option<[u8; 16]> {
+        let mut overlays = self.version.overlays.iter();
+        let is_in = |grains: &[u64]| grains.binary_search(&row.get()).is_ok();
+        let found = overlays.find(|overlay| is_in(&overlay.memtable.grains));
+        found.map(|overlay| overlay.uid)
+    }
+
+    /// Returns the snapshot without the overlays of some persons.
+    #[cfg(feature = "sealing")]
+    pub(crate) fn without_overlays(&self, uids: &[[u8; 16]]) -> Self {
+        let mut version = Version::clone(&self.version);
+        version
+            .overlays
+            .retain(|overlay| !uids.contains(&overlay.uid));
+        Self {
+            version: Arc::new(version),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the rows of the entries that are sealed for a person, by pseudonym.
+    pub fn sealed_for(&self, uid: &[u8; 16]) -> Scan<'_> {
+        self.exact(Family::User, self.engine.terms.hash_person(uid))
+    }
+
+    /// Returns the rows of sealed grains with a blind token in `family`.
+    pub fn with_token(&self, family: Family, token: &[u8]) -> Scan<'_> {
+        self.exact(family, token_part(token))
     }
 
     /// Returns the rows of the entries of a kind. Grains, changes of status and foreign names are
@@ -347,10 +395,23 @@ impl Snapshot {
     }
 
     fn key_range<K: RunKey>(&self, family: Family, low: K, high: K) -> KeyRange<'_, K> {
+        let erased = self.engine.erased();
+        let mut overlaid = Vec::new();
+        for overlay in &self.version.overlays {
+            let keys = overlay.memtable.range(family, low, high).iter().copied();
+            overlaid.extend(keys.filter(|key| {
+                let row = key.row();
+                let is_erased = erased.as_ref().is_some_and(|erased| erased.contains(row));
+                self.version.is_visible(row) && !is_erased
+            }));
+        }
+        overlaid.sort_unstable_by_key(|key| key.row());
         KeyRange {
             engine: &self.engine,
             version: &self.version,
-            erased: self.engine.erased(),
+            erased,
+            overlaid: overlaid.into_iter(),
+            held: None,
             family,
             low,
             high,
@@ -360,6 +421,16 @@ impl Snapshot {
             at: None,
         }
     }
+}
+
+/// Returns rows in order and others, which are few, in one order.
+fn in_order(rows: impl Iterator<Item = u64>, others: Vec<u64>) -> impl Iterator<Item = u64> {
+    let (mut rows, mut others) = (rows.peekable(), others.into_iter().peekable());
+    std::iter::from_fn(move || match (rows.peek(), others.peek()) {
+        (Some(row), Some(other)) if other < row => others.next(),
+        (Some(_), _) => rows.next(),
+        (None, _) => others.next(),
+    })
 }
 
 impl fmt::Debug for Snapshot {

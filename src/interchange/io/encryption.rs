@@ -114,6 +114,24 @@ pub(super) fn refuse(code: ErrorCode, message: String) -> Error {
 }
 
 const MAGIC: &[u8] = b"age-encryption.org/v1\n";
+/// Returns the content of a short encrypted file; `None` for a file that is not encrypted.
+///
+/// # Errors
+/// As [`open`].
+#[cfg(feature = "sealing")]
+pub(crate) fn open_short(
+    file: impl Read,
+    unseal: Option<&Decryption>,
+) -> Result<Option<zeroize::Zeroizing<Vec<u8>>>, Error> {
+    let file = SharedSource::held(file, HEADER_LEN_MAX)?;
+    let Some(clear) = open(&file, unseal)? else {
+        return Ok(None);
+    };
+    let mut content = zeroize::Zeroizing::new(Vec::new());
+    clear.take(HEADER_LEN_MAX).read_to_end(&mut content)?;
+    Ok(Some(content))
+}
+
 const END_OF_HEADER: &[u8] = b"\n--- ";
 /// The recipients of a file take 100 bytes each.
 const HEADER_LEN_MAX: u64 = 64 * 1024;

@@ -209,6 +209,17 @@ impl SharedSource {
         Ok(Self::of(Bytes::Decrypted(Arc::new(Mutex::new(decrypted)))))
     }
 
+    /// Holds the first bytes of a reader in memory, at most so many.
+    ///
+    /// # Errors
+    /// As the reader.
+    #[cfg(feature = "sealing")]
+    pub(super) fn held(input: impl Read, len_max: u64) -> io::Result<Self> {
+        let mut bytes = Vec::new();
+        input.take(len_max).read_to_end(&mut bytes)?;
+        Ok(Self::of(Bytes::InMemory(bytes.into())))
+    }
+
     /// Returns whether the content is in memory.
     pub(crate) const fn is_held(&self) -> bool {
         matches!(self.bytes, Bytes::InMemory(_))

@@ -94,7 +94,7 @@ pub struct Requires {
     pub export_fields: Vec<String>,
     /// Whether it must not leave the store.
     pub never_exported: bool,
-    /// Whether it is stored under a key that can be destroyed. Not implemented yet.
+    /// Whether it is stored under a key that can be destroyed, and never in the clear.
     pub sealed: bool,
     /// Whether each read of it is recorded.
     pub read_audit: bool,
@@ -159,7 +159,7 @@ impl Regime {
         &self.document.clauses
     }
 
-    /// Returns the clauses with a requirement that is not implemented, and its name.
+    /// Returns the clauses with a requirement that this build cannot meet, and its name.
     pub fn gaps(&self) -> impl Iterator<Item = (&Clause, &'static str)> {
         let clauses = self.clauses().iter();
         clauses.filter_map(|clause| Some((clause, clause.missing()?)))
@@ -186,6 +186,17 @@ impl Regimes {
     pub fn broken_by(&self, grain: &Grain) -> impl Iterator<Item = (&Regime, &Clause)> {
         self.about(grain)
             .filter(|(_, clause)| clause.requires.is_broken_by(grain))
+    }
+
+    /// Returns the first clause that a grain breaks if it is stored in the clear.
+    pub fn seals(&self, grain: &Grain) -> Option<(&Regime, &Clause)> {
+        self.sealing(grain).next()
+    }
+
+    /// Returns the clauses that a grain breaks if it is stored in the clear.
+    pub fn sealing(&self, grain: &Grain) -> impl Iterator<Item = (&Regime, &Clause)> {
+        self.about(grain)
+            .filter(|(_, clause)| clause.requires.sealed)
     }
 
     /// Returns the first clause that a change without a reason breaks.
@@ -246,9 +257,9 @@ impl Regimes {
 }
 
 impl Clause {
-    /// Returns the requirement that is not implemented, if it has one.
+    /// Returns the requirement that this build cannot meet, if it has one.
     pub const fn missing(&self) -> Option<&'static str> {
-        if self.requires.sealed {
+        if self.requires.sealed && !cfg!(feature = "sealing") {
             Some("sealing")
         } else {
             None

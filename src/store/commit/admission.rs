@@ -56,6 +56,7 @@ impl<'a> Admission<'a> {
         let mut admitted = Admitted::IsStored;
         for (index, put) in grains.into_iter().enumerate() {
             let (address, actor) = (put.grain.address(), put.actor);
+            let person = self.store.unlocked_person_of(&put.grain);
             let is_pending = self.pending.contains_key(&address);
             let is_new = match is_pending {
                 true => Ok(false),
@@ -80,7 +81,8 @@ impl<'a> Admission<'a> {
             if let Err(error) = taken {
                 self.truncate(before);
                 if let Some(denial) = denial_of(&error) {
-                    self.frame.record_by(&Record::Denial(denial), actor)?;
+                    self.frame
+                        .record_about(&Record::Denial(denial), actor, person)?;
                 }
                 return Err(Error::batch(index, error));
             }
@@ -100,6 +102,7 @@ impl<'a> Admission<'a> {
         }
         store.refuse_erased(&address, put.again)?;
         store.authorize_grain(grain)?;
+        store.refuse_naming_sealed(snapshot, grain, self.frame.grains())?;
         store.authorize_owner_claim(snapshot, grain, self.frame.grains())?;
         let pending = |address: &ContentAddress| self.grain(address);
         let parents = &put.non_superseding_parents;

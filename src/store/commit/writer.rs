@@ -62,7 +62,9 @@ impl Inner {
             true => told,
             false => self.state().clock().entry_time(told),
         };
-        let entries = frame.to_ledger(self.random())?;
+        let sealed = self.seal_frame(frame)?;
+        let mut entries = frame.to_ledger(self.random())?;
+        sealed.replace(self.random(), &mut entries)?;
         // Until all views have applied it: a frame in the ledger that the index lacks would let its
         // grains be stored twice.
         writer.is_halted = true;
@@ -75,7 +77,7 @@ impl Inner {
                     self.ledger().append(time.ms(), &entries)
                 };
                 appended.map(|rows| {
-                    let applied = self.apply(&rows, frame, time);
+                    let applied = self.apply(&rows, frame, &sealed, time);
                     (rows, applied)
                 })
             })

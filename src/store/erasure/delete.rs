@@ -83,7 +83,8 @@ impl Inner {
             if targets.is_empty() {
                 self.commit(&mut writer, &frame)?;
             } else {
-                let erased = self.erase(&mut writer, &snapshot, frame, &targets, authorization);
+                let erased =
+                    self.erase(&mut writer, &snapshot, frame, &targets, &[], authorization);
                 let (begun, _) = erased?;
                 drop(writer);
                 self.await_erasures(&begun)?;

@@ -7,10 +7,12 @@ use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::Time;
 use crate::index::{Family, Snapshot};
-use crate::ledger::EntryId;
+use crate::ledger::{self, EntryId, Kind};
 use crate::store::Error;
 use crate::store::instance::{Inner, Writer};
-use crate::store::records::{Authorization, ErasedRecord, ErasingRecord, Frame, Record};
+use crate::store::records::{
+    Authorization, ErasedRecord, ErasingRecord, Frame, Record, SealedRecord, Uid,
+};
 
 impl Inner {
     /// Begins and completes the erasure of grains that may be deleted, each with its row: one frame
@@ -25,9 +27,11 @@ impl Inner {
         snapshot: &Snapshot,
         mut frame: Frame,
         targets: &[(EntryId, ContentAddress)],
+        persons: &[Uid],
         authorization: Authorization<'_>,
     ) -> Result<(Vec<EntryId>, usize), Error> {
-        let records = self.erasing_records(snapshot, targets, &mut frame, authorization)?;
+        let mut records = self.erasing_records(snapshot, targets, &mut frame, authorization)?;
+        self.add_persons(snapshot, &mut records, persons, authorization)?;
         let rows = records
             .iter()
             .flat_map(|record| record.rows.iter().copied());
@@ -43,6 +47,54 @@ impl Inner {
         begun.reverse();
         self.complete_erasure(writer, &begun, &rows, is_of_state)?;
         Ok((begun, rows.len()))
+    }
+
+    /// Adds the persons whose keys go to the first of the records, with every entry that is sealed
+    /// for them.
+    fn add_persons(
+        &self,
+        snapshot: &Snapshot,
+        records: &mut Vec<ErasingRecord>,
+        persons: &[Uid],
+        authorization: Authorization<'_>,
+    ) -> Result<(), Error> {
+        if persons.is_empty() {
+            return Ok(());
+        }
+        if records.is_empty() {
+            records.push(ErasingRecord {
+                reason: authorization.reason.to_owned(),
+                authority: authorization.authority.to_owned(),
+                ..ErasingRecord::default()
+            });
+        }
+        let listed: BTreeSet<EntryId> = records
+            .iter()
+            .flat_map(|record| record.rows.iter().copied())
+            .collect();
+        let Some(first) = records.first_mut() else {
+            return Ok(());
+        };
+        first.persons.extend(persons);
+        for uid in persons {
+            for row in snapshot.sealed_for(uid).rows()?.iter() {
+                if !listed.contains(&row) && self.is_sealed_for(row, uid)? {
+                    first.rows.push(row);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether an entry is sealed for a person: the index holds a hash of the pseudonym.
+    fn is_sealed_for(&self, row: EntryId, uid: &Uid) -> Result<bool, Error> {
+        let entry = match self.ledger().read(row) {
+            Err(ledger::Error::Erased { .. }) => return Ok(false),
+            entry => entry?,
+        };
+        let sealed = SealedRecord::decode(&entry.body);
+        Ok(entry.header.kind == Kind::SealedGrain
+            && sealed.is_some_and(|sealed| sealed.card.uid == *uid))
     }
 
     /// Runs a step of an erasure, which a full disk must not prevent: the ballast makes room for it,
@@ -96,6 +148,7 @@ impl Inner {
                 rows: rows.into_iter().collect(),
                 tombstones,
                 protections: self.protections_left_by(snapshot, targets)?,
+                persons: Vec::new(),
                 reason: authorization.reason.to_owned(),
                 authority: authorization.authority.to_owned(),
             });
@@ -113,11 +166,10 @@ impl Inner {
         rows: &mut BTreeSet<EntryId>,
         frame: &mut Frame,
     ) -> Result<Vec<[u8; 32]>, Error> {
-        let key = self.manifest().tombstone_key();
         let mut tombstones = Vec::with_capacity(targets.len());
         for (row, address) in targets {
             rows.insert(*row);
-            tombstones.push(key.of_address(address));
+            tombstones.push(self.tombstone_of(snapshot, address)?);
             let mentions = snapshot.pointing_at(Family::Mentions, address).rows()?;
             for entry in mentions.iter() {
                 match self.record_at(entry)? {
@@ -133,7 +185,10 @@ impl Inner {
                     }
                     // The index holds hashes of addresses.
                     record if record.about() != Some(*address) => continue,
-                    Record::Alias(alias) => tombstones.push(key.of_foreign_id(&alias.id)),
+                    Record::Alias(alias) => {
+                        let tombstone = self.tombstone_of_name(snapshot, address, &alias.id)?;
+                        tombstones.push(tombstone);
+                    }
                     _ => {}
                 }
                 rows.insert(entry);
@@ -150,7 +205,10 @@ impl Inner {
         rows: &[EntryId],
         is_of_state: bool,
     ) -> Result<(), Error> {
-        // First, so that no snapshot shows it from here on, however old.
+        // Of a sealed person, before anything else: their key. Without the master key the rest is
+        // done, and the erasure waits for it.
+        let destroyed = self.destroy_keys(writer);
+        // So that no snapshot shows it from here on, however old.
         self.index().erase(rows.iter().copied());
         self.caches().forget(rows);
         self.ledger().redact(rows)?;
@@ -167,6 +225,7 @@ impl Inner {
         if let Some(counts) = self.retrievals() {
             self.with_room(|| Ok(counts.forget(rows)?))?;
         }
+        destroyed?;
         let mut frame = Frame::default();
         for begun in begun.iter().copied() {
             frame.record(&Record::Erased(ErasedRecord { begun }))?;

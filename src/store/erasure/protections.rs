@@ -98,11 +98,11 @@ impl Inner {
         if !self.has_protections() {
             return Ok(left);
         }
-        let key = self.manifest().tombstone_key();
         let mut leave = |of: &ContentAddress, is_below, protections: &[Protection]| {
+            let of = self.tombstone_of(snapshot, of)?;
             for protection in protections.iter().filter(|it| !it.is_open()) {
                 let tombstone = ProtectionTombstone {
-                    of: key.of_address(of),
+                    of,
                     is_below,
                     protection: protection.clone(),
                 };
@@ -110,6 +110,7 @@ impl Inner {
                     left.push(tombstone);
                 }
             }
+            Ok::<(), Error>(())
         };
         for (row, address) in targets {
             let target = self.version_at(snapshot, *row)?;
@@ -120,18 +121,18 @@ impl Inner {
             if own.scope() == Scope::Subtree {
                 below.push(own);
             }
-            leave(address, true, &below);
+            leave(address, true, &below)?;
             if let Some(successor) = target.status.superseded_by
                 && let Some(row) = self.locate(snapshot, &successor)?
                 && names(&self.grain_at(row, &successor)?, address)
             {
-                leave(&successor, false, &along);
+                leave(&successor, false, &along)?;
             }
             // A later version protects an earlier one by the scope `lineage` alone.
             along.retain(|protection| protection.scope() == Scope::Lineage);
             for (_, earlier) in self.replaced_by(snapshot, address)? {
                 if names(&target.grain, &earlier) {
-                    leave(&earlier, false, &along);
+                    leave(&earlier, false, &along)?;
                 }
             }
         }

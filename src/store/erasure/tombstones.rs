@@ -25,7 +25,10 @@ impl Inner {
     /// # Errors
     /// Storage errors.
     pub(crate) fn was_deleted(&self, address: &ContentAddress) -> Result<bool, Error> {
-        self.has_tombstone(|store| store.manifest().tombstone_key().of_address(address))
+        self.has_tombstone(|store| {
+            let mark = store.manifest().tombstone_key().of_address(address);
+            store.tombstones_for(mark, address.as_bytes())
+        })
     }
 
     /// Returns whether a grain with this foreign identifier was deleted here.
@@ -34,20 +37,25 @@ impl Inner {
     /// Storage errors.
     #[cfg(feature = "interchange")]
     pub(crate) fn was_named(&self, id: &ForeignId) -> Result<bool, Error> {
-        self.has_tombstone(|store| store.manifest().tombstone_key().of_foreign_id(id))
+        self.has_tombstone(|store| {
+            let mark = store.manifest().tombstone_key().of_foreign_id(id);
+            store.tombstones_for(mark, &mark)
+        })
     }
 
-    fn has_tombstone(&self, tombstone: impl FnOnce(&Self) -> [u8; 32]) -> Result<bool, Error> {
+    fn has_tombstone(&self, forms: impl FnOnce(&Self) -> Vec<[u8; 32]>) -> Result<bool, Error> {
         if !self.state().erasures().any() {
             return Ok(false);
         }
-        let tombstone = tombstone(self);
-        for row in self.snapshot().tombstones(&tombstone).rows()?.iter() {
-            // The index holds a hash of the tombstone.
-            if let Record::Erasing(erasing) = self.record_at(row)?
-                && erasing.tombstones.contains(&tombstone)
-            {
-                return Ok(true);
+        let snapshot = self.snapshot();
+        for tombstone in forms(self) {
+            for row in snapshot.tombstones(&tombstone).rows()?.iter() {
+                // The index holds a hash of the tombstone.
+                if let Record::Erasing(erasing) = self.record_at(row)?
+                    && erasing.tombstones.contains(&tombstone)
+                {
+                    return Ok(true);
+                }
             }
         }
         Ok(false)

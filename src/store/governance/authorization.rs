@@ -90,6 +90,7 @@ impl Inner {
     /// # Errors
     /// `ERR_VIEW`, `ERR_SCHEMA`, `ERR_UNTRUSTED`.
     pub(crate) fn authorize_grain(&self, grain: &Grain) -> Result<(), Error> {
+        self.person_of(grain)?;
         Self::refuse_view(grain)?;
         self.refuse_false_owner(grain)?;
         self.authorize_signer(grain)
@@ -154,9 +155,17 @@ impl Inner {
     /// # Errors
     /// `ERR_POLICY_DENIED`.
     pub(crate) fn authorize_by_regimes(&self, grain: &Grain) -> Result<(), Error> {
-        match self.state().regimes().all().refuses(grain) {
-            Some(broken) => Err(Error::Violation(Violation::of(broken))),
-            None => Ok(()),
+        let sealing = {
+            let state = self.state();
+            let regimes = state.regimes().all();
+            if let Some(broken) = regimes.refuses(grain) {
+                return Err(Error::Violation(Violation::of(broken)));
+            }
+            regimes.seals(grain).map(Violation::of)
+        };
+        match sealing {
+            Some(violation) if self.person_of(grain)?.is_none() => Err(Error::Violation(violation)),
+            _ => Ok(()),
         }
     }
 

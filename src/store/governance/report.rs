@@ -6,7 +6,9 @@ use crate::codec::Value;
 use crate::grain::{Grain, Type};
 use crate::index::Snapshot;
 use crate::ledger::{EntryId, Kind};
-use crate::policy::{Delegation, Mode, Protection, Regimes, is_opted_out, profile_fields};
+use crate::policy::{
+    Clause, Delegation, Mode, Protection, Regime, Regimes, is_opted_out, profile_fields,
+};
 
 use crate::store::{Admin, Error};
 
@@ -104,6 +106,9 @@ impl Admin<'_> {
         for row in snapshot.grains_from(EntryId::FIRST) {
             let version = self.store().version_at(&snapshot, row)?;
             tally.add(&version.grain, version.status.is_current(), &regimes);
+            if snapshot.overlay_of(row).is_none() {
+                tally.add_broken(regimes.sealing(&version.grain));
+            }
         }
         tally.count("persons", tally.persons.len() as u64);
         tally.count("entries", snapshot.watermark());
@@ -189,7 +194,12 @@ impl Tally {
         if let Some(person) = grain.text("user_id") {
             self.persons.insert(person.to_owned());
         }
-        for (regime, clause) in regimes.broken_by(grain) {
+        self.add_broken(regimes.broken_by(grain));
+    }
+
+    /// Counts clauses that a stored grain breaks.
+    fn add_broken<'r>(&mut self, broken: impl Iterator<Item = (&'r Regime, &'r Clause)>) {
+        for (regime, clause) in broken {
             let name = format!("{}/{}", regime.name(), clause.id);
             if let Some(report) = self.clauses.iter_mut().find(|one| one.name == name) {
                 report.broken_by += 1;

@@ -140,7 +140,7 @@ impl Inner {
     ) -> Result<BTreeMap<EntryId, Review>, Error> {
         let mut reviews = BTreeMap::new();
         for row in rows {
-            let entry = self.ledger().read(row)?;
+            let entry = self.entry(row)?;
             if entry.header.kind != Kind::Review {
                 continue;
             }

@@ -138,7 +138,9 @@ impl<'a> Importer<'a> {
             && let Some(refused) = self.judge(&record.grain)?
         {
             if let Some(denial) = refused.denial(Operation::Import.name()) {
-                self.frame.record(&Entry::Denial(denial))?;
+                let person = self.inner.unlocked_person_of(&record.grain);
+                let denial = Entry::Denial(denial);
+                self.frame.record_about(&denial, None, person)?;
             }
             self.refuse(place, &refused);
             return Ok(());
@@ -190,6 +192,8 @@ impl<'a> Importer<'a> {
     fn judge(&self, grain: &Grain) -> Result<Option<Error>, Error> {
         let snapshot = self.inner.snapshot();
         let judged = self.inner.authorize_grain(grain).and_then(|()| {
+            let pending = self.frame.grains();
+            self.inner.refuse_naming_sealed(&snapshot, grain, pending)?;
             // A later ownership claim of the file may replace an earlier one: policy decides.
             let nothing = std::iter::empty();
             self.inner
@@ -203,6 +207,8 @@ impl<'a> Importer<'a> {
                 | Error::Violation(_)
                 | Error::Ownership { .. }
                 | Error::Untrusted { .. }
+                | Error::Locked
+                | Error::NamesSealed { .. }
                 | Error::ImplicitSupersession { .. }),
             ) => Ok(Some(refused)),
             Err(error) => Err(error),
@@ -302,7 +308,9 @@ impl<'a> Importer<'a> {
                 let address = record.grain.address();
                 let operation = Operation::Import.name();
                 let denial = DenialRecord::new(Some(address), operation, rule.name());
-                self.frame.record(&Entry::Denial(denial))?;
+                let person = self.inner.unlocked_person_of(&record.grain);
+                self.frame
+                    .record_about(&Entry::Denial(denial), None, person)?;
                 self.summary.refused.push(interchange::Error::Format {
                     code: ErrorCode::Consent,
                     place: record.place.clone(),

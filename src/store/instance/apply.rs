@@ -1,14 +1,15 @@
 //! The one path by which entries change index, state and text view: those of a frame that was just
 //! written, and those in the ledger when a store opens.
 
+use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
 use crate::grain::Time;
 use crate::index::{Batch, Index};
 use crate::ledger::{EntryId, Kind};
 use crate::store::Error;
-use crate::store::records::{EntryBody, Frame};
-use crate::store::state::{Body, DecodedEntry, Entry, State, index_entry};
+use crate::store::records::{EntryBody, Frame, SealedEntries, Uid};
+use crate::store::state::{Body, DecodedEntry, Entry, State, index_card, index_entry};
 
 use super::inner::Inner;
 
@@ -21,15 +22,21 @@ impl Inner {
         &self,
         rows: &Range<EntryId>,
         frame: &Frame,
+        sealed: &SealedEntries,
         time: Time,
     ) -> Result<(), Error> {
         let entries = EntryId::all(rows).zip(frame.entries());
-        let entries = entries.map(|(row, entry)| {
+        let entries = entries.enumerate().map(|(place, (row, entry))| {
             let body = match entry.body() {
                 EntryBody::Grain(grain, _) => Body::Grain(grain),
                 EntryBody::Record(record, _) => Body::Record(record),
             };
-            Entry { row, time, body }
+            Entry {
+                row,
+                time,
+                body,
+                card: sealed.card(place),
+            }
         });
         let entries: Vec<_> = entries.collect();
         self.apply_entries(&entries, rows)?;
@@ -49,9 +56,28 @@ impl Inner {
         let index = self.index();
         let snapshot = index.snapshot();
         let mut batch = index.batch();
-        let mut resolve = |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
+        let mut overlays: BTreeMap<Uid, Batch> = BTreeMap::new();
         for entry in entries {
-            index_entry(&mut batch, entry, &mut resolve)?;
+            let Some(card) = entry.opened_card() else {
+                let mut resolve =
+                    |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
+                index_entry(&mut batch, entry, &mut resolve)?;
+                continue;
+            };
+            index_card(&mut batch, entry.row, card);
+            let own = overlays.remove(&card.uid);
+            let mut own = own.unwrap_or_else(|| index.batch());
+            let mut resolve = |own: &Batch, address: &_| {
+                let row = self.locate_with(&snapshot, own, address)?;
+                let mut others = overlays.values().chain([&batch]);
+                Ok(row.or_else(|| others.find_map(|other| other.row_of(address))))
+            };
+            index_entry(&mut own, entry, &mut resolve)?;
+            overlays.insert(card.uid, own);
+        }
+        // Their rows are past the watermark until the batch is published.
+        for (uid, overlay) in overlays {
+            index.publish_overlay(uid, overlay);
         }
         index.publish(batch, rows.end.get());
         let presence = {
@@ -90,7 +116,7 @@ impl Inner {
     /// # Errors
     /// As [`State::recover`].
     pub(crate) fn recover_state(&self) -> Result<(), Error> {
-        let state = State::recover(self.ledger(), &self.index().snapshot())?;
+        let state = State::recover(self.ledger(), &self.index().snapshot(), self.keyring())?;
         *self.state_cell().write() = state;
         Ok(())
     }

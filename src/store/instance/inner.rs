@@ -6,14 +6,15 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
+use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::crypto::{Random, Resolver};
 use crate::grain::Time;
 use crate::index::{Batch, Index, RetrievalCounters, Snapshot};
-use crate::ledger::{self, Ballast, Disk, DiskFile, EntryId, Ledger, Lock};
+use crate::ledger::{self, Ballast, Disk, DiskFile, EntryId, Kind, Ledger, Lock};
 use crate::policy::TrustedNow;
-use crate::store::records::{Reading, draw_salts};
-use crate::store::state::{Caches, State};
+use crate::store::records::{Reading, SealedRecord, draw_salts};
+use crate::store::state::{Caches, Keyring, State};
 use crate::store::{Error, Options};
 
 use super::manifest::{MANIFEST, Manifest};
@@ -31,9 +32,13 @@ pub(crate) struct Inner {
     /// The reading from which this opening measures the clock.
     clock_opened: Mutex<Reading>,
     caches: Caches,
+    keyring: Keyring,
     commits: Commits,
     /// The grains that were damaged when the index was built, which does not know their addresses.
     damaged: RwLock<Vec<EntryId>>,
+    /// `None` until the vault is first needed.
+    #[cfg(feature = "sealing")]
+    vault: Mutex<Option<Arc<crate::vault::Vault>>>,
     /// Absent where no other process can have the store open.
     idle: OnceLock<Idle>,
 }
@@ -68,10 +73,18 @@ impl Inner {
             state: RwLock::default(),
             clock_opened: Mutex::new(opened),
             caches: Caches::default(),
+            keyring: Keyring::default(),
             commits: Commits::default(),
             damaged: RwLock::default(),
+            #[cfg(feature = "sealing")]
+            vault: Mutex::default(),
             idle: OnceLock::new(),
         }
+    }
+
+    #[cfg(feature = "sealing")]
+    pub(crate) const fn vault_cell(&self) -> &Mutex<Option<Arc<crate::vault::Vault>>> {
+        &self.vault
     }
 
     pub(crate) const fn options(&self) -> &Options {
@@ -84,6 +97,11 @@ impl Inner {
 
     pub(crate) fn disk(&self) -> &dyn Disk {
         &*self.reader.disk
+    }
+
+    #[cfg(any(feature = "sealing", feature = "text"))]
+    pub(crate) const fn disk_handle(&self) -> &Arc<dyn Disk> {
+        &self.reader.disk
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {
@@ -164,6 +182,10 @@ impl Inner {
         &self.caches
     }
 
+    pub(crate) const fn keyring(&self) -> &Keyring {
+        &self.keyring
+    }
+
     pub(crate) const fn commits(&self) -> &Commits {
         &self.commits
     }
@@ -176,7 +198,7 @@ impl Inner {
     }
 
     /// Returns the state for changing it.
-    pub(super) const fn state_cell(&self) -> &RwLock<State> {
+    pub(in crate::store) const fn state_cell(&self) -> &RwLock<State> {
         &self.state
     }
 
@@ -196,7 +218,12 @@ impl Inner {
     /// Returns a snapshot of everything acknowledged, by this process and by others.
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.follow();
-        self.index().snapshot()
+        let snapshot = self.index().snapshot();
+        #[cfg(feature = "sealing")]
+        if self.options().unlock_ttl.is_some() && !self.keyring.is_empty() {
+            return self.without_expired(snapshot);
+        }
+        snapshot
     }
 
     /// Returns the time by the store's clock.
@@ -276,11 +303,48 @@ impl Inner {
         address: &ContentAddress,
     ) -> Result<Option<EntryId>, Error> {
         for row in snapshot.candidates(address)?.iter() {
-            if self.ledger().holds(row, address.as_bytes())? {
+            if self.holds(snapshot, row, address)? {
                 return Ok(Some(row));
             }
         }
         self.locate_damaged(address)
+    }
+
+    /// Returns whether the grain of a row has an address. The commitment of a sealed one says
+    /// nothing of it, so that one is opened.
+    pub(crate) fn holds(
+        &self,
+        snapshot: &Snapshot,
+        row: EntryId,
+        address: &ContentAddress,
+    ) -> Result<bool, Error> {
+        if snapshot.overlay_of(row).is_none() {
+            return Ok(self.ledger().holds(row, address.as_bytes())?);
+        }
+        match self.entry(row) {
+            Ok(entry) => Ok(address.verifies(&entry.body)),
+            Err(error) if matches!(error.code(), ErrorCode::Locked | ErrorCode::Erased) => {
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns an entry as it is in the clear: a sealed one is opened, with the kind that it would
+    /// have.
+    ///
+    /// # Errors
+    /// `ERR_LOCKED` for an entry of a person who is locked; storage errors.
+    pub(crate) fn entry(&self, row: EntryId) -> Result<ledger::Entry<'static>, Error> {
+        let mut entry = self.ledger().read(row)?;
+        if entry.header.kind == Kind::SealedGrain {
+            let sealed = SealedRecord::decode(&entry.body);
+            let opened = sealed.and_then(|sealed| self.keyring.open(&sealed));
+            let opened = opened.ok_or(Error::Locked)?;
+            entry.header.kind = opened.kind;
+            entry.body = opened.body.into();
+        }
+        Ok(entry)
     }
 
     /// Returns the row of a grain that was damaged when the index was built: the commitment in its

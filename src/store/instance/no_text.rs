@@ -8,6 +8,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::ledger::{Disk, EntryId, Ledger};
+#[cfg(feature = "sealing")]
+use crate::store::records::Uid;
 use crate::store::state::Entry;
 use crate::store::{Error, Options};
 
@@ -71,4 +73,12 @@ impl Inner {
     pub(super) fn reload_text(&self, _disk: &Arc<dyn Disk>) {}
 
     pub(super) fn close_text(&self) {}
+
+    #[cfg(feature = "sealing")]
+    pub(in crate::store) fn feed_text_of(&self, _entry: &Entry<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    #[cfg(feature = "sealing")]
+    pub(in crate::store) fn drop_text_of(&self, _uid: &Uid) {}
 }

@@ -8,6 +8,8 @@ use crate::grain::Grain;
 use crate::index::Column;
 use crate::ledger::EntryId;
 use crate::store::Error;
+#[cfg(feature = "sealing")]
+use crate::store::state::DecodedEntry;
 use crate::store::state::Entry;
 use crate::text::{Document, Language, Text};
 
@@ -49,10 +51,41 @@ impl Inner {
         } else {
             self.feed_rest(&text)
         };
+        // The rest is read as it lies in the ledger, where a sealed entry has no words.
+        let sealed = entries.iter().filter(|entry| entry.card.is_some());
+        let outcome = outcome.and_then(|()| sealed.into_iter().try_for_each(|it| feed(&text, it)));
         match outcome {
             Ok(()) => text.advance(rows.end.get()),
             Err(error) => tracing::warn!(%error, "the text view lags behind"),
         }
+    }
+
+    /// Adds the words of an opened entry to the partition of its person, in memory. While the view
+    /// is set aside nothing is added: the view that is built anew is fed with all of them.
+    #[cfg(feature = "sealing")]
+    pub(in crate::store) fn feed_text_of(&self, entry: &Entry<'_>) -> Result<(), Error> {
+        match self.text().current() {
+            Some(text) => feed(&text, entry),
+            None => Ok(()),
+        }
+    }
+
+    /// Feeds the partitions of the unlocked persons. Rows that are there already change nothing.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(super) fn feed_partitions(&self, text: &Text) -> Result<(), Error> {
+        #[cfg(feature = "sealing")]
+        for uid in self.keyring().uids() {
+            for row in self.index().snapshot().sealed_for(&uid).rows()?.iter() {
+                let entry = match self.ledger().read(row) {
+                    Err(crate::ledger::Error::Erased { .. }) => continue,
+                    entry => DecodedEntry::opened(entry?, self.keyring())?,
+                };
+                feed(text, &entry.as_entry())?;
+            }
+        }
+        Ok(())
     }
 
     /// Commits the text view at the end, if that saves the next open more than it costs.
@@ -69,11 +102,14 @@ impl Inner {
     }
 }
 
+/// Feeds an entry: the words of a sealed one go to the partition of its person, and to no file.
 fn feed(text: &Text, entry: &Entry<'_>) -> Result<(), Error> {
-    match entry.grain() {
-        Some(grain) => Ok(text.add(entry.row, document(grain))?),
-        None => Ok(()),
+    match (entry.grain(), entry.card) {
+        (Some(grain), None) => text.add(entry.row, document(grain))?,
+        (Some(grain), Some(card)) => text.add_to_partition(card.uid, entry.row, document(grain)),
+        (None, _) => {}
     }
+    Ok(())
 }
 
 /// Returns the document of a grain: its words, and the values that rank it.

@@ -10,7 +10,7 @@ use parking_lot::RwLock;
 
 use crate::ledger::{Disk, EntryId, Ledger};
 use crate::store::{Error, Options};
-use crate::text::{self, OpenOutcome, Text, TextOptions};
+use crate::text::{self, OpenOutcome, Partitions, Text, TextOptions};
 
 use super::folder::remove_text;
 use super::inner::Inner;
@@ -22,6 +22,8 @@ pub(crate) struct TextView {
     /// `None` for a store that was opened without the view.
     options: Option<TextOptions>,
     state: RwLock<ViewState>,
+    /// The words of unlocked persons, which outlive a view that is set aside.
+    partitions: Arc<Partitions>,
 }
 
 #[derive(Debug)]
@@ -40,7 +42,9 @@ impl TextView {
         options: &Options,
         recovery: &mut RecoveryReport,
     ) -> Self {
-        let opened = options.text.map(|text| open(disk, ledger, text));
+        let partitions = Arc::default();
+        let opened = options.text;
+        let opened = opened.map(|text| open(disk, ledger, &partitions, text));
         let state = match opened {
             None => ViewState::Off,
             Some(Err(error)) => ViewState::Broken(reason(&error)),
@@ -54,6 +58,7 @@ impl TextView {
         Self {
             options: options.text,
             state: RwLock::new(state),
+            partitions,
         }
     }
 
@@ -156,10 +161,18 @@ impl Inner {
     }
 
     fn build_text(&self, disk: &Arc<dyn Disk>, options: TextOptions) -> Result<Arc<Text>, Error> {
-        let (text, _) = open(disk, self.ledger_handle(), options)?;
+        let partitions = &self.text().partitions;
+        let (text, _) = open(disk, self.ledger_handle(), partitions, options)?;
         let text = Arc::new(text);
         self.feed_rest(&text)?;
+        self.feed_partitions(&text)?;
         Ok(text)
+    }
+
+    /// Drops the words of a person from memory.
+    #[cfg(feature = "sealing")]
+    pub(in crate::store) fn drop_text_of(&self, uid: &[u8; 16]) {
+        self.text().partitions.drop_partition(*uid);
     }
 
     /// Deletes the files of the text view: they may hold words that must go, or take the room that
@@ -182,6 +195,7 @@ impl Inner {
     /// `ERR_TEXT`; `ERR_STORAGE_IO`.
     pub(crate) fn erase_text(&self, rows: &[EntryId]) -> Result<(), Error> {
         let Some(text) = self.text().current() else {
+            self.text().partitions.erase(rows);
             return remove_text(self.disk());
         };
         match text.erase(rows) {
@@ -195,6 +209,7 @@ impl Inner {
 fn open(
     disk: &Arc<dyn Disk>,
     ledger: &Arc<Ledger>,
+    partitions: &Arc<Partitions>,
     options: TextOptions,
 ) -> Result<(Text, OpenOutcome), text::Error> {
     let len = ledger.len();
@@ -206,7 +221,8 @@ fn open(
             None
         })
     };
-    Text::open_of(disk, len, &(Arc::new(fingerprint) as _), options)
+    let fingerprint = Arc::new(fingerprint) as _;
+    Text::open_of(disk, len, &fingerprint, partitions, options)
 }
 
 /// Returns an error with its sources.

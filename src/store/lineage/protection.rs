@@ -183,12 +183,14 @@ impl Inner {
 
     /// Returns the protections that erased grains left to a grain, or to those derived from it.
     fn protections_left(&self, address: &ContentAddress, is_below: bool) -> Vec<Protection> {
-        let state = self.state();
-        if !state.erasures().protect() {
+        if !self.state().erasures().protect() {
             return Vec::new();
         }
-        let tombstone = self.manifest().tombstone_key().of_address(address);
-        let left = state.erasures().protections_of(&tombstone, is_below);
+        let mark = self.manifest().tombstone_key().of_address(address);
+        let tombstones = self.tombstones_for(mark, address.as_bytes());
+        let state = self.state();
+        let left = tombstones.iter();
+        let left = left.flat_map(|of| state.erasures().protections_of(of, is_below));
         left.cloned().collect()
     }
 

@@ -134,6 +134,8 @@ impl Inner {
         }
         self.refuse_erased(&address, false)?;
         let judged = self.authorize_grain(new);
+        let judged =
+            judged.and_then(|()| self.refuse_naming_sealed(snapshot, new, std::iter::empty()));
         self.recorded(writer, caller, judged)?;
         frame.grain(new.clone())?;
         // The status entry of the supersession joins them.

@@ -13,7 +13,7 @@ use super::check_lineages::Lineages;
 use super::check_signatures::{self, Signatures};
 use crate::store::instance::Inner;
 use crate::store::instance::Manifest;
-use crate::store::records::erased_rows;
+use crate::store::records::{SealedRecord, erased_rows};
 use crate::store::state::{DecodedEntry, State, index_entry};
 use crate::store::{Error, Maintenance};
 
@@ -186,9 +186,15 @@ impl Inner {
         let mut lineages = Lineages::default();
         let mut outcome = Ok(());
         self.ledger().scan(EntryId::FIRST, &mut |entry| {
-            signatures.see(&entry, self.resolver(), report);
-            lineages.see(&entry);
-            outcome = self.check_entry(&comparison, &mut batch, &entry, report);
+            let opened = self.opened_for_check(&entry, report);
+            let clear = opened.as_ref().unwrap_or(&entry);
+            signatures.see(clear, self.resolver(), report);
+            lineages.see(clear);
+            let judged = match clear.header.kind {
+                Kind::Grain => self.check_grain(&comparison, clear, report),
+                _ => Ok(()),
+            };
+            outcome = judged.and_then(|()| self.check_entry(&mut batch, &entry, report));
             if entry.header.sequence.get() % BATCH_LEN == BATCH_LEN - 1 {
                 comparison.add(std::mem::replace(&mut batch, self.index().batch()));
             }
@@ -217,8 +223,29 @@ impl Inner {
     }
 
     /// Compares the state that was kept live with the state that a store opened afresh would have.
+    /// Returns a sealed entry as it is in the clear, if its person is unlocked.
+    fn opened_for_check(&self, entry: &Entry<'_>, report: &mut Report) -> Option<Entry<'static>> {
+        if entry.header.kind != Kind::SealedGrain {
+            return None;
+        }
+        let row = entry.header.sequence;
+        let sealed = SealedRecord::decode(&entry.body)?;
+        if !self.keyring().has(&sealed.card.uid) {
+            return None;
+        }
+        let Some(opened) = self.keyring().open(&sealed) else {
+            let message = format!("entry {row}: the key of its person does not open it");
+            report.find("sealed-damaged", Severity::Damage, message);
+            return None;
+        };
+        let mut header = entry.header;
+        header.kind = opened.kind;
+        let body = opened.body.into();
+        Some(Entry { header, body })
+    }
+
     fn check_state(&self, report: &mut Report) -> Result<(), Error> {
-        let folded = State::recover(self.ledger(), &self.snapshot())?;
+        let folded = State::recover(self.ledger(), &self.snapshot(), self.keyring())?;
         if folded != *self.state() {
             let message = "the state in memory is not the fold of the ledger; reopen the store";
             report.find("state-differs", Severity::Damage, message);
@@ -228,15 +255,11 @@ impl Inner {
 
     fn check_entry(
         &self,
-        comparison: &Comparison,
         batch: &mut Batch,
         entry: &Entry<'_>,
         report: &mut Report,
     ) -> Result<(), Error> {
         let sequence = entry.header.sequence;
-        if entry.header.kind == Kind::Grain {
-            self.check_grain(comparison, entry, report)?;
-        }
         let mut resolve = |_: &Batch, address: &_| self.locate_before(sequence, address);
         let applied = DecodedEntry::decode(entry.clone())
             .and_then(|entry| index_entry(batch, &entry.as_entry(), &mut resolve));

@@ -58,7 +58,7 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_NOT_A_STORE` if there is none at `from`, or `path` holds anything but an unfinished
-    /// restore of this store;
+    /// restore of this store and `vault/`, in which the keys of sealed persons may lie already;
     /// `ERR_STORE_LOCKED` while the old one is open; `ERR_LOST_ERASURES`, unless accepted;
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
     pub fn restore(
@@ -151,6 +151,7 @@ fn record_restoration(
             rows: damaged.to_vec(),
             tombstones: Vec::new(),
             protections: Vec::new(),
+            persons: Vec::new(),
             reason: "the bytes were damaged".to_owned(),
             authority: "restore".to_owned(),
         }))?;

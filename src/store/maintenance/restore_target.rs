@@ -54,7 +54,8 @@ impl RestoreTarget<'_> {
         for item in self.path.read_dir().map_err(failed)? {
             let name = item.map_err(failed)?.file_name();
             has_ledger |= name == "ledger";
-            if name != LOCK && name != TEMPORARY && name != "ledger" {
+            // No backup has the vault: that of the lost store may be there already.
+            if name != LOCK && name != TEMPORARY && name != "ledger" && name != VAULT {
                 return Err(self.refused(EMPTY.into()));
             }
         }
@@ -77,4 +78,5 @@ impl RestoreTarget<'_> {
     }
 }
 
-const EMPTY: &str = "a store is restored into an empty directory";
+const EMPTY: &str = "a store is restored into a directory that is empty but for vault/";
+const VAULT: &str = "vault";

@@ -10,7 +10,7 @@ use crate::index::{Family, Snapshot};
 use crate::ledger::{EntryId, Kind};
 use crate::policy::{Capability, Clause, Regime};
 use crate::store::instance::Inner;
-use crate::store::records::{Frame, ReadRecord, Record};
+use crate::store::records::{Frame, ReadRecord, Record, Uid};
 use crate::store::{Admin, Error, Store};
 
 /// A recorded read, as a clause of a regime requires.
@@ -57,7 +57,7 @@ pub(crate) struct ReadRecorder<'a> {
     /// Whether any clause requires it: most stores have none, and pay for this check only.
     is_watched: bool,
     /// The grains to record, by the names of the clauses.
-    watched: BTreeMap<Vec<String>, BTreeSet<ContentAddress>>,
+    watched: BTreeMap<(Vec<String>, Option<Uid>), BTreeSet<ContentAddress>>,
 }
 
 impl Admin<'_> {
@@ -150,7 +150,9 @@ impl<'a> ReadRecorder<'a> {
             clauses.map(name).collect()
         };
         if !clauses.is_empty() {
-            let watched = self.watched.entry(clauses).or_default();
+            // An entry names grains of one sealed person, or grains in the clear.
+            let person = self.inner.unlocked_person_of(grain);
+            let watched = self.watched.entry((clauses, person)).or_default();
             watched.insert(grain.address());
         }
     }
@@ -165,7 +167,7 @@ impl<'a> ReadRecorder<'a> {
         let mut frames = vec![Frame::by(actor)];
         let mut writer = self.inner.exclusive()?;
         let snapshot = self.inner.snapshot();
-        for (clauses, addresses) in &self.watched {
+        for ((clauses, person), addresses) in &self.watched {
             let addresses = self.inner.still_here(&snapshot, addresses)?;
             for addresses in addresses.chunks(ADDRESSES_MAX) {
                 let read = ReadRecord::new(self.operation, clauses, addresses);
@@ -173,7 +175,7 @@ impl<'a> ReadRecorder<'a> {
                     frames.push(Frame::by(actor));
                 }
                 if let Some(frame) = frames.last_mut() {
-                    frame.record(&Record::Read(read))?;
+                    frame.record_about(&Record::Read(read), actor, *person)?;
                 }
             }
         }

@@ -218,25 +218,18 @@ impl Inner {
         ask: impl FnOnce(&Matrix) -> T,
     ) -> Result<Option<T>, Error> {
         let model = &*nfc(model);
-        let read = |from| {
-            let mut stored = Vec::new();
-            for entry in snapshot.of_kind(Kind::Embedding).set()?.iter_from(from) {
-                let embedding = self.embedding_record(entry)?;
-                if embedding.model == model
-                    && let Some(grain) = self.locate(snapshot, &embedding.of)?
-                {
-                    stored.push(StoredAt {
-                        entry,
-                        grain,
-                        vector: embedding.vector,
-                    });
-                }
+        let rows = || Ok(snapshot.of_kind(Kind::Embedding).set()?);
+        let read = |entry| {
+            let embedding = self.embedding_record(entry)?;
+            if embedding.model != model {
+                return Ok(None);
             }
-            Ok(stored)
+            let grain = self.locate(snapshot, &embedding.of)?;
+            let vector = embedding.vector;
+            Ok(grain.map(|grain| StoredAt { grain, vector }))
         };
-        self.caches()
-            .vectors
-            .with(model, snapshot.watermark(), read, ask)
+        let vectors = &self.caches().vectors;
+        vectors.with(model, snapshot.watermark(), rows, read, ask)
     }
 }
 

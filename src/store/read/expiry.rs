@@ -71,7 +71,7 @@ impl Inner {
         let unread = self.caches().deadlines.unread_of(&goals);
         let mut ends = Vec::new();
         for row in unread.iter() {
-            let body = self.ledger().read(row)?.body.into_owned();
+            let body = self.entry(row)?.body.into_owned();
             let end = end_of(&Grain::from_proven(body)?);
             ends.extend(end.map(|end| (end, row)));
         }

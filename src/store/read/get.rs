@@ -102,7 +102,7 @@ impl Store {
     ) -> Result<Option<(EntryId, Grain)>, Error> {
         for row in snapshot.candidates(address)?.iter() {
             // The grain is read once: the ledger decides whether the index was right.
-            let body = self.inner.ledger().read(row)?.body.into_owned();
+            let body = self.inner.entry(row)?.body.into_owned();
             match Grain::from_stored(body, *address) {
                 Err(grain::Error::Integrity { .. }) => {}
                 read => {
@@ -182,7 +182,7 @@ impl Store {
         };
         let mut last = None;
         for row in snapshot.grains_from(after.map_or(EntryId::FIRST, EntryId::next)) {
-            let body = self.inner.ledger().read(row)?.body;
+            let body = self.inner.entry(row)?.body;
             let address = ContentAddress::of(&body);
             // The owner sees every grain, so it need not be decoded.
             if self.capability().is_some() {

@@ -79,12 +79,14 @@ impl Inner {
         if let Some(envelope) = self.later_signature(&grain.address())? {
             return Ok(grain.with_envelope(envelope));
         }
-        let entry = match self.ledger().read(behind) {
+        let entry = match self.entry(behind) {
             Ok(entry) if entry.header.kind == Kind::Signature => entry,
             // Without it the grain can be read but not delivered; a check reports it.
             Ok(_) => return Ok(grain),
-            Err(error) if error.code() == ErrorCode::Erased => return Ok(grain),
-            Err(error) => return Err(error.into()),
+            Err(error) if matches!(error.code(), ErrorCode::Erased | ErrorCode::Locked) => {
+                return Ok(grain);
+            }
+            Err(error) => return Err(error),
         };
         match Record::decode(Kind::Signature, &entry.body) {
             Some(Record::Signature(signature)) if signature.of == grain.address() => {

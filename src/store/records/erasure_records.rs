@@ -6,6 +6,7 @@ use crate::grain::Time;
 use crate::ledger::EntryId;
 use crate::policy::Protection;
 
+use super::Uid;
 use super::fields::{count, decode, flag, row, sequence, text};
 
 /// An erasure that has begun: the entries it blanks, and the tombstones that keep their grains from
@@ -16,6 +17,8 @@ pub(crate) struct ErasingRecord {
     pub(crate) tombstones: Vec<[u8; 32]>,
     /// The protections that other grains had from the erased ones.
     pub(crate) protections: Vec<ProtectionTombstone>,
+    /// The sealed persons whose keys it destroys.
+    pub(crate) persons: Vec<Uid>,
     pub(crate) reason: String,
     pub(crate) authority: String,
 }
@@ -63,6 +66,9 @@ impl ErasingRecord {
             let left = left.map(|left| Value::Map(left.to_map()));
             map.insert("p", Value::Array(left.collect()));
         }
+        if !self.persons.is_empty() {
+            map.insert("u", Value::Bytes(self.persons.concat()));
+        }
         map
     }
 
@@ -77,6 +83,14 @@ impl ErasingRecord {
                     let left = left.as_array()?.iter();
                     let left = left.map(|left| ProtectionTombstone::from_map(left.as_map()?));
                     left.collect::<Option<_>>()?
+                }
+                None => Vec::new(),
+            },
+            persons: match map.get("u") {
+                Some(persons) => {
+                    let (persons, rest) = persons.as_bytes()?.as_chunks();
+                    rest.is_empty().then_some(())?;
+                    persons.to_vec()
                 }
                 None => Vec::new(),
             },

@@ -10,7 +10,7 @@ use crate::grain::Grain;
 use crate::ledger::{Binding, EntryId, Kind, NewEntry};
 use crate::policy::Party;
 
-use super::{ConsentEffectRecord, PolicyRecord, Record, SignatureRecord};
+use super::{ConsentEffectRecord, PolicyRecord, Record, SignatureRecord, Uid};
 
 /// The entries of one atomic batch.
 #[derive(Debug, Default)]
@@ -27,6 +27,8 @@ pub(crate) struct Frame {
 pub(crate) struct FrameEntry {
     body: EntryBody,
     actor: Option<EntryId>,
+    /// The sealed person whom it is about, if what it names does not say so.
+    person: Option<Uid>,
 }
 
 /// The body of an entry.
@@ -139,6 +141,24 @@ impl Frame {
         Ok(())
     }
 
+    /// Adds a record of another actor about a sealed person: about a grain that is not stored, or
+    /// about several.
+    ///
+    /// # Errors
+    /// As [`Record::encode`].
+    pub(crate) fn record_about(
+        &mut self,
+        record: &Record,
+        actor: Option<EntryId>,
+        person: Option<Uid>,
+    ) -> Result<(), codec::Error> {
+        self.record_by(record, actor)?;
+        if let Some(entry) = self.entries.last_mut() {
+            entry.person = person;
+        }
+        Ok(())
+    }
+
     /// Adds a grain, and behind it its signature.
     ///
     /// # Errors
@@ -170,7 +190,11 @@ impl Frame {
         if let EntryBody::Record(Record::ConsentEffect(effect), _) = &body {
             self.effects.push((self.entries.len(), *effect));
         }
-        self.entries.push(FrameEntry { body, actor });
+        self.entries.push(FrameEntry {
+            body,
+            actor,
+            person: None,
+        });
     }
 
     /// Takes back every entry from the `len`th on.
@@ -289,6 +313,11 @@ impl Frame {
 impl FrameEntry {
     pub(crate) const fn body(&self) -> &EntryBody {
         &self.body
+    }
+
+    #[cfg(feature = "sealing")]
+    pub(crate) const fn person(&self) -> Option<Uid> {
+        self.person
     }
 
     pub(crate) fn grain(&self) -> Option<&Grain> {

@@ -9,7 +9,9 @@ mod erasure_records;
 mod fields;
 mod frame;
 mod grain_records;
+mod key_records;
 mod policy_records;
+mod sealed_record;
 mod trust_records;
 
 use crate::codec::{self, ContentAddress, Map};
@@ -25,10 +27,14 @@ pub(crate) use frame::{EntryBody, Frame, PendingPut, draw_salts};
 pub(crate) use grain_records::{
     AliasRecord, EmbeddingRecord, FlagRecord, SignatureRecord, StatusRecord,
 };
+pub(crate) use key_records::{EscrowRecord, KeyEventRecord};
 pub use policy_records::RequiredConsent;
 pub(crate) use policy_records::{
     ConsentEffectRecord, DenialRecord, HoldRecord, PolicyRecord, Reading, ReviewRecord,
 };
+#[cfg(feature = "sealing")]
+pub(crate) use sealed_record::BlindTokens;
+pub(crate) use sealed_record::{SealedCard, SealedEntries, SealedRecord, Uid};
 pub(crate) use trust_records::TrustRecord;
 
 /// The body of one ledger entry that is not a grain.
@@ -46,6 +52,7 @@ pub(crate) enum Record {
     Trust(TrustRecord),
     Policy(PolicyRecord),
     Actor(ActorRecord),
+    KeyEvent(KeyEventRecord),
     Erasing(ErasingRecord),
     Erased(ErasedRecord),
     Restored(RestoredRecord),
@@ -72,6 +79,7 @@ impl Record {
             Self::Trust(_) => Kind::Trust,
             Self::Policy(_) => Kind::Policy,
             Self::Actor(_) => Kind::Actor,
+            Self::KeyEvent(_) => Kind::KeyEvent,
             Self::Erasing(_) => Kind::Erasing,
             Self::Erased(_) => Kind::Erased,
             Self::Restored(_) => Kind::Restored,
@@ -100,6 +108,7 @@ impl Record {
             Self::Trust(record) => record.to_map(),
             Self::Policy(record) => record.to_map(),
             Self::Actor(record) => record.to_map(),
+            Self::KeyEvent(record) => record.to_map(),
             Self::Erasing(record) => record.to_map(),
             Self::Erased(record) => record.to_map(),
             Self::Restored(record) => record.to_map(),
@@ -149,8 +158,22 @@ impl Record {
             Kind::Checkpoint => Self::Checkpoint(CheckpointRecord::from_map(map)?),
             Kind::Signature => Self::Signature(SignatureRecord::from_map(map)?),
             Kind::Read => Self::Read(ReadRecord::from_map(map)?),
-            Kind::Grain | Kind::SealedGrain | Kind::Export | Kind::KeyEvent => return None,
+            Kind::KeyEvent => Self::KeyEvent(KeyEventRecord::from_map(map)?),
+            Kind::Grain | Kind::SealedGrain | Kind::Export => return None,
         })
+    }
+
+    /// Returns the grains that the record names.
+    #[cfg(feature = "sealing")]
+    pub(crate) fn named(&self) -> Vec<ContentAddress> {
+        let mut named: Vec<_> = self.about().into_iter().collect();
+        match self {
+            Self::Status(record) => named.extend(record.change.superseded_by),
+            Self::ConsentEffect(record) => named.push(record.withdrawal),
+            Self::Read(record) => named.extend(&record.addresses),
+            _ => {}
+        }
+        named
     }
 
     /// Returns the grain that the record is about; `None` for one about the store, an actor, or
@@ -172,6 +195,7 @@ impl Record {
             | Self::Trust(_)
             | Self::Policy(_)
             | Self::Actor(_)
+            | Self::KeyEvent(_)
             | Self::Erasing(_)
             | Self::Erased(_)
             | Self::Restored(_)

@@ -89,7 +89,7 @@ impl Fold for Consents {
             Body::Record(Record::Policy(PolicyRecord::ConsentDeadline { ms, .. })) => {
                 self.deadline_ms = Some(*ms);
             }
-            Body::Grain(_) | Body::Record(_) | Body::Damaged => {}
+            Body::Grain(_) | Body::Record(_) | Body::Damaged | Body::Locked => {}
         }
         Ok(())
     }

@@ -4,7 +4,9 @@
 use crate::grain::{Grain, Time};
 use crate::ledger::{self, EntryId, Kind, Ledger};
 use crate::store::Error;
-use crate::store::records::Record;
+use crate::store::records::{Record, SealedCard, SealedRecord};
+
+use super::Keyring;
 
 /// A committed entry.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +15,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) row: EntryId,
     pub(crate) time: Time,
     pub(crate) body: Body<'a>,
+    /// The card of an entry that is sealed, opened or not; `None` for one in the clear.
+    pub(crate) card: Option<&'a SealedCard>,
 }
 
 /// The body of a committed entry.
@@ -22,13 +26,20 @@ pub(crate) enum Body<'a> {
     Record(&'a Record),
     /// A grain whose bytes are damaged.
     Damaged,
+    /// An entry that is sealed for a person who is locked. It is in no answer, and is not damaged.
+    Locked,
 }
 
 impl<'a> Entry<'a> {
+    /// Returns the card of a sealed entry that is opened.
+    pub(crate) fn opened_card(&self) -> Option<&'a SealedCard> {
+        self.card.filter(|_| !matches!(self.body, Body::Locked))
+    }
+
     pub(crate) const fn grain(&self) -> Option<&'a Grain> {
         match self.body {
             Body::Grain(grain) => Some(grain),
-            Body::Record(_) | Body::Damaged => None,
+            Body::Record(_) | Body::Damaged | Body::Locked => None,
         }
     }
 }
@@ -39,6 +50,7 @@ pub(crate) struct DecodedEntry {
     row: EntryId,
     time: Time,
     body: DecodedBody,
+    card: Option<SealedCard>,
 }
 
 #[derive(Debug)]
@@ -46,27 +58,51 @@ enum DecodedBody {
     Grain(Box<Grain>),
     Record(Record),
     Damaged,
+    Locked,
 }
 
 impl DecodedEntry {
-    /// Decodes an entry whose bytes the ledger has proven.
+    /// Decodes an entry whose bytes the ledger has proven; a sealed one is locked.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED` for a body that only a faulty writer would write.
     pub(crate) fn decode(entry: ledger::Entry<'_>) -> Result<Self, Error> {
-        let (row, kind) = (entry.header.sequence, entry.header.kind);
-        let body = if kind == Kind::Grain {
-            let grain = Grain::from_proven(entry.body.into_owned());
-            DecodedBody::Grain(Box::new(grain.map_err(|_| Error::malformed(row, kind))?))
-        } else {
-            let record = Record::decode(kind, &entry.body);
-            DecodedBody::Record(record.ok_or_else(|| Error::malformed(row, kind))?)
+        let row = entry.header.sequence;
+        let sealed = match entry.header.kind {
+            Kind::SealedGrain => SealedRecord::decode(&entry.body),
+            _ => None,
+        };
+        let time = Time::from_ms(entry.header.time_ms);
+        let (body, card) = match sealed {
+            Some(sealed) => (DecodedBody::Locked, Some(sealed.card)),
+            None => (
+                DecodedBody::of(row, entry.header.kind, entry.body.into_owned())?,
+                None,
+            ),
         };
         Ok(Self {
             row,
-            time: Time::from_ms(entry.header.time_ms),
+            time,
             body,
+            card,
         })
+    }
+
+    /// Decodes an entry, and opens a sealed one whose person is unlocked.
+    ///
+    /// # Errors
+    /// As [`DecodedEntry::decode`].
+    pub(crate) fn opened(entry: ledger::Entry<'_>, keyring: &Keyring) -> Result<Self, Error> {
+        let row = entry.header.sequence;
+        let mut opened = None;
+        if entry.header.kind == Kind::SealedGrain {
+            opened = SealedRecord::decode(&entry.body).and_then(|sealed| keyring.open(&sealed));
+        }
+        let mut decoded = Self::decode(entry)?;
+        if let Some(opened) = opened {
+            decoded.body = DecodedBody::of(row, opened.kind, opened.body)?;
+        }
+        Ok(decoded)
     }
 
     /// Returns the entry that could not be read if it is a grain whose bytes are damaged: one rotten
@@ -83,6 +119,7 @@ impl DecodedEntry {
                 row: sequence,
                 time: Time::from_ms(header.time_ms),
                 body: DecodedBody::Damaged,
+                card: None,
             });
         }
         Err(error.into())
@@ -96,7 +133,23 @@ impl DecodedEntry {
                 DecodedBody::Grain(grain) => Body::Grain(grain),
                 DecodedBody::Record(record) => Body::Record(record),
                 DecodedBody::Damaged => Body::Damaged,
+                DecodedBody::Locked => Body::Locked,
             },
+            card: self.card.as_ref(),
         }
+    }
+}
+
+impl DecodedBody {
+    fn of(row: EntryId, kind: Kind, body: Vec<u8>) -> Result<Self, Error> {
+        if kind == Kind::Grain {
+            let grain = Grain::from_proven(body);
+            let grain = grain.map_err(|_| Error::malformed(row, kind))?;
+            return Ok(Self::Grain(Box::new(grain)));
+        }
+        let record = Record::decode(kind, &body);
+        Ok(Self::Record(
+            record.ok_or_else(|| Error::malformed(row, kind))?,
+        ))
     }
 }

@@ -7,7 +7,7 @@ use crate::index::{RowSet, Snapshot};
 use crate::ledger::{EntryId, Kind};
 use crate::policy::Protection;
 use crate::store::Error;
-use crate::store::records::{ProtectionTombstone, Record};
+use crate::store::records::{ProtectionTombstone, Record, Uid};
 
 use super::{Body, Entry, Fold, of_kinds};
 
@@ -16,6 +16,8 @@ pub(crate) struct Erasures {
     any: bool,
     /// The entries to blank, by the entry that began the erasure.
     open: BTreeMap<EntryId, Vec<EntryId>>,
+    /// The sealed persons whose keys it destroys, by the entry that began the erasure.
+    persons: BTreeMap<EntryId, Vec<Uid>>,
     /// Protections by the tombstone of the grain that they are about.
     protections: HashMap<[u8; 32], Vec<ProtectionTombstone>>,
 }
@@ -43,6 +45,11 @@ impl Erasures {
         left.map(|left| &left.protection)
     }
 
+    /// Returns the sealed persons whose erasure is not complete.
+    pub(crate) fn persons(&self) -> impl Iterator<Item = &Uid> {
+        self.persons.values().flatten()
+    }
+
     /// Returns the erasures that are not complete.
     pub(crate) const fn open(&self) -> &BTreeMap<EntryId, Vec<EntryId>> {
         &self.open
@@ -59,6 +66,9 @@ impl Fold for Erasures {
             Body::Record(Record::Erasing(erasing)) => {
                 self.any = true;
                 self.open.insert(entry.row, erasing.rows.clone());
+                if !erasing.persons.is_empty() {
+                    self.persons.insert(entry.row, erasing.persons.clone());
+                }
                 for left in &erasing.protections {
                     let known = self.protections.entry(left.of).or_default();
                     if !known.contains(left) {
@@ -68,8 +78,9 @@ impl Fold for Erasures {
             }
             Body::Record(Record::Erased(erased)) => {
                 self.open.remove(&erased.begun);
+                self.persons.remove(&erased.begun);
             }
-            Body::Grain(_) | Body::Record(_) | Body::Damaged => {}
+            Body::Grain(_) | Body::Record(_) | Body::Damaged | Body::Locked => {}
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use crate::codec::ContentAddress;
 use crate::index::Batch;
 use crate::ledger::{EntryId, Kind};
 use crate::store::Error;
-use crate::store::records::Record;
+use crate::store::records::{Record, SealedCard};
 
 use super::{Body, Entry};
 
@@ -12,7 +12,12 @@ use super::{Body, Entry};
 pub(crate) type Resolve<'a> =
     dyn FnMut(&Batch, &ContentAddress) -> Result<Option<EntryId>, Error> + 'a;
 
-/// Adds the keys of an entry to a batch.
+/// Adds the keys of an entry's card to a batch: what is known of a sealed entry without a key.
+pub(crate) fn index_card(batch: &mut Batch, row: EntryId, card: &SealedCard) {
+    batch.sealed(row, &card.uid, card.tokens.iter());
+}
+
+/// Adds the keys of an entry to a batch; of a locked one, those of its card.
 ///
 /// # Errors
 /// As `resolve`.
@@ -30,6 +35,13 @@ pub(crate) fn index_entry(
         Body::Record(record) => record,
         Body::Damaged => {
             batch.kind(row, Kind::Grain);
+            return Ok(());
+        }
+        Body::Locked => {
+            entry
+                .card
+                .iter()
+                .for_each(|card| index_card(batch, row, card));
             return Ok(());
         }
     };

@@ -11,6 +11,8 @@ mod entry;
 mod erasures;
 mod holds;
 mod index_entry;
+mod key_events;
+mod keyring;
 mod presence;
 mod regimes;
 mod review_queue;
@@ -29,7 +31,11 @@ pub use consents::Withdrawal;
 pub(crate) use entry::{Body, DecodedEntry, Entry};
 pub(crate) use erasures::Erasures;
 pub(crate) use holds::Holds;
-pub(crate) use index_entry::index_entry;
+pub(crate) use index_entry::{index_card, index_entry};
+pub(crate) use key_events::KeyEvents;
+pub(crate) use keyring::Keyring;
+#[cfg(feature = "sealing")]
+pub(crate) use keyring::{UnlockedPerson, place_of};
 pub(crate) use presence::Presence;
 pub(crate) use regimes::RegimesInForce;
 pub(crate) use review_queue::ReviewQueue;
@@ -60,6 +66,7 @@ pub(crate) struct State {
     consents: Consents,
     erasures: Erasures,
     holds: Holds,
+    keys: KeyEvents,
     presence: Presence,
     regimes: RegimesInForce,
     reviews: ReviewQueue,
@@ -87,6 +94,10 @@ impl State {
         &self.holds
     }
 
+    pub(crate) const fn keys(&self) -> &KeyEvents {
+        &self.keys
+    }
+
     pub(crate) const fn presence(&self) -> Presence {
         self.presence
     }
@@ -103,13 +114,14 @@ impl State {
         &self.trust
     }
 
-    fn folds(&self) -> [&dyn Fold; 9] {
+    fn folds(&self) -> [&dyn Fold; 10] {
         [
             &self.actors,
             &self.clock,
             &self.consents,
             &self.erasures,
             &self.holds,
+            &self.keys,
             &self.presence,
             &self.regimes,
             &self.reviews,
@@ -127,12 +139,13 @@ impl State {
             self.clock.apply(entry)?;
             return self.presence.apply(entry);
         }
-        let folds: [&mut dyn Fold; 9] = [
+        let folds: [&mut dyn Fold; 10] = [
             &mut self.actors,
             &mut self.clock,
             &mut self.consents,
             &mut self.erasures,
             &mut self.holds,
+            &mut self.keys,
             &mut self.presence,
             &mut self.regimes,
             &mut self.reviews,
@@ -141,18 +154,23 @@ impl State {
         folds.into_iter().try_for_each(|fold| fold.apply(entry))
     }
 
-    /// Returns the fold of a ledger, up to the end of an index.
+    /// Returns the fold of a ledger, up to the end of an index: of what is in the clear, and of what
+    /// the keyring opens.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INDEX_DAMAGED`; as [`Fold::apply`].
-    pub(crate) fn recover(ledger: &Ledger, snapshot: &Snapshot) -> Result<Self, Error> {
+    pub(crate) fn recover(
+        ledger: &Ledger,
+        snapshot: &Snapshot,
+        keyring: &Keyring,
+    ) -> Result<Self, Error> {
         let mut state = Self::default();
         for row in state.sources(snapshot)?.iter() {
             let entry = match ledger.read(row) {
                 // A crash between blanking an entry and removing its keys: the erasure is resumed.
                 Err(ledger::Error::Erased { .. }) => continue,
                 Err(error) => DecodedEntry::damaged(ledger, error)?,
-                Ok(entry) => DecodedEntry::decode(entry)?,
+                Ok(entry) => DecodedEntry::opened(entry, keyring)?,
             };
             state.apply(&entry.as_entry())?;
         }

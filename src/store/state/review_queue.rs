@@ -39,7 +39,7 @@ impl Fold for ReviewQueue {
             Body::Record(Record::Review(ReviewRecord::Cleared { opened, .. })) => {
                 self.open.remove(opened);
             }
-            Body::Grain(_) | Body::Record(_) | Body::Damaged => {}
+            Body::Grain(_) | Body::Record(_) | Body::Damaged | Body::Locked => {}
         }
         Ok(())
     }

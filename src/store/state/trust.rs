@@ -56,7 +56,7 @@ impl Fold for TrustRules {
                 let row = entry.row.get();
                 tracing::warn!(row, "a trust entry is not understood and trusts nobody");
             }
-            Body::Grain(_) | Body::Record(_) | Body::Damaged => {}
+            Body::Grain(_) | Body::Record(_) | Body::Damaged | Body::Locked => {}
         }
         Ok(())
     }

@@ -199,6 +199,7 @@ mod tests {
                 row: EntryId::FIRST,
                 time,
                 body,
+                card: None,
             })
             .unwrap();
         }

@@ -3,7 +3,7 @@
 //! It answers what `Segment` asks of a segment on disk, with the
 //! same document lengths, so that scores do not depend on where a document is.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tantivy::fieldnorm::FieldNormReader;
 
@@ -34,15 +34,28 @@ pub(in crate::text) struct DocValues {
     pub(in crate::text) len_class: u8,
 }
 
-/// Terms in order, each with its postings.
+/// Terms in order, each with its postings, side by side: a term of a few documents needs no memory
+/// of its own.
 #[derive(Default)]
-pub(in crate::text) struct MemoryTerms(BTreeMap<String, Vec<Posting>>);
+pub(in crate::text) struct MemoryTerms {
+    /// Each with the end of its postings, which begin where those of the term before end.
+    terms: Vec<(Box<str>, usize)>,
+    postings: Vec<Posting>,
+    positions: Vec<u32>,
+}
 
 /// A document and the positions of a term in it.
 pub(in crate::text) struct Posting {
     pub(in crate::text) document: u32,
-    pub(in crate::text) positions: Vec<u32>,
+    /// The number of positions.
+    pub(in crate::text) count: u32,
+    /// The place of the first position among those of all terms.
+    first: usize,
 }
+
+/// The documents and positions of terms while documents are added.
+#[derive(Default)]
+struct Occurrences(HashMap<Box<str>, Vec<(u32, u32)>>);
 
 impl MemorySegment {
     /// Indexes documents, each with its row, in the order of rows.
@@ -59,22 +72,25 @@ impl MemorySegment {
             len_words: 0,
         };
         let mut cache = TermCache::default();
+        let (mut stems, mut variants) = (Occurrences::default(), Occurrences::default());
         for (number, (row, document)) in (0..).zip(documents) {
-            memory.add(fields, number, row, document, &mut cache);
+            let terms = document.terms(fields.language, &mut cache);
+            memory.add(fields, number, row, document, terms.len());
+            for (position, terms) in terms {
+                stems.add(number, position, &terms.stem);
+                for variant in &terms.variants {
+                    variants.add(number, position, variant);
+                }
+            }
         }
+        memory.stems = stems.into_terms();
+        memory.variants = variants.into_terms();
         memory
     }
 
-    fn add(
-        &mut self,
-        fields: &Fields,
-        number: u32,
-        row: EntryId,
-        document: &Document,
-        cache: &mut TermCache,
-    ) {
-        let terms = document.terms(fields.language, cache);
-        let len = u32::try_from(terms.len()).unwrap_or(u32::MAX);
+    /// Adds the values of a document of `len` words.
+    fn add(&mut self, fields: &Fields, number: u32, row: EntryId, document: &Document, len: usize) {
+        let len = u32::try_from(len).unwrap_or(u32::MAX);
         self.len_words += u64::from(len);
         self.values.push(DocValues {
             row,
@@ -93,12 +109,6 @@ impl MemorySegment {
             .filter(|language| *language != fields.language);
         self.languages
             .extend(foreign.map(crate::text::analysis::language::Language::code));
-        for (position, terms) in terms {
-            self.stems.add(number, position, &terms.stem);
-            for variant in &terms.variants {
-                self.variants.add(number, position, variant);
-            }
-        }
     }
 }
 
@@ -111,31 +121,64 @@ impl MemorySegment {
     }
 }
 
-impl MemoryTerms {
+impl Occurrences {
     fn add(&mut self, document: u32, position: u32, term: &str) {
-        let postings = match self.0.get_mut(term) {
-            Some(postings) => postings,
-            None => self.0.entry(term.to_owned()).or_default(),
-        };
-        match postings.last_mut() {
-            Some(last) if last.document == document => last.positions.push(position),
-            _ => postings.push(Posting {
-                document,
-                positions: vec![position],
-            }),
+        match self.0.get_mut(term) {
+            Some(places) => places.push((document, position)),
+            None => drop(self.0.insert(term.into(), vec![(document, position)])),
         }
     }
 
+    fn into_terms(self) -> MemoryTerms {
+        let mut places_of: Vec<_> = self.0.into_iter().collect();
+        places_of.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let mut memory = MemoryTerms::default();
+        memory.terms.reserve_exact(places_of.len());
+        let count = places_of.iter().map(|(_, places)| places.len()).sum();
+        memory.positions.reserve_exact(count);
+        for (term, places) in places_of {
+            for of_document in places.chunk_by(|(a, _), (b, _)| a == b) {
+                memory
+                    .postings
+                    .extend(of_document.first().map(|(document, _)| Posting {
+                        document: *document,
+                        count: u32::try_from(of_document.len()).unwrap_or(u32::MAX),
+                        first: memory.positions.len(),
+                    }));
+                let positions = of_document.iter().map(|(_, position)| *position);
+                memory.positions.extend(positions);
+            }
+            memory.terms.push((term, memory.postings.len()));
+        }
+        memory
+    }
+}
+
+impl MemoryTerms {
     /// Returns the postings of a term in the order of documents; empty for an unknown term.
     pub(in crate::text) fn get(&self, term: &str) -> &[Posting] {
-        self.0.get(term).map_or(&[], Vec::as_slice)
+        let found = self
+            .terms
+            .binary_search_by(|(other, _)| (**other).cmp(term));
+        found.map_or(&[], |at| self.postings_at(at))
+    }
+
+    fn postings_at(&self, at: usize) -> &[Posting] {
+        let end_of = |at: usize| self.terms.get(at).map_or(0, |(_, end)| *end);
+        let start = at.checked_sub(1).map_or(0, end_of);
+        self.postings.get(start..end_of(at)).unwrap_or_default()
+    }
+
+    /// Returns the positions of a posting, in ascending order.
+    pub(in crate::text) fn positions(&self, posting: &Posting) -> &[u32] {
+        let positions = self.positions.get(posting.first..).unwrap_or_default();
+        positions.get(..posting.count as usize).unwrap_or_default()
     }
 
     /// Returns the terms from `from` on, in order, each with its document frequency.
     pub(in crate::text) fn from<'a>(&'a self, from: &str) -> impl Iterator<Item = (&'a str, u64)> {
-        let terms = self
-            .0
-            .range::<str, _>((std::ops::Bound::Included(from), std::ops::Bound::Unbounded));
-        terms.map(|(term, postings)| (term.as_str(), postings.len() as u64))
+        let start = self.terms.partition_point(|(term, _)| **term < *from);
+        let terms = self.terms.iter().enumerate().skip(start);
+        terms.map(|(at, (term, _))| (&**term, self.postings_at(at).len() as u64))
     }
 }

@@ -8,6 +8,7 @@ pub(super) mod maintenance;
 pub(super) mod memory_segment;
 pub(super) mod open;
 mod packed_terms;
+pub(super) mod partitions;
 pub(super) mod postings;
 pub(super) mod redact;
 pub(super) mod schema;

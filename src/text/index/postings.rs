@@ -5,7 +5,7 @@
 use tantivy::postings::{BlockSegmentPostings, Postings, SegmentPostings};
 use tantivy::{DocSet, TERMINATED};
 
-use crate::text::index::memory_segment::Posting;
+use crate::text::index::memory_segment::{MemoryTerms, Posting};
 
 /// The documents of a term with their term frequencies, read a block at a time and without
 /// positions.
@@ -67,7 +67,7 @@ impl TermFreqs<'_> {
     pub(in crate::text) fn count(&self) -> u32 {
         match self {
             Self::Disk { block, at } => block.freqs().get(*at).copied().unwrap_or(0),
-            Self::Memory(postings) => postings.first().map_or(0, freq_of),
+            Self::Memory(postings) => postings.first().map_or(0, |at| at.count),
         }
     }
 
@@ -98,7 +98,7 @@ impl TermFreqs<'_> {
                 let below = postings.partition_point(|at| at.document < end);
                 let (passed, rest) = postings.split_at(below);
                 for posting in passed {
-                    found(posting.document, freq_of(posting));
+                    found(posting.document, posting.count);
                 }
                 *postings = rest;
             }
@@ -106,15 +106,11 @@ impl TermFreqs<'_> {
     }
 }
 
-fn freq_of(posting: &Posting) -> u32 {
-    u32::try_from(posting.positions.len()).unwrap_or(u32::MAX)
-}
-
 /// The documents of a term with the positions of the term in each.
 pub(in crate::text) enum TermPositions<'a> {
     Disk(Box<SegmentPostings>),
-    /// The postings from the current document on.
-    Memory(&'a [Posting]),
+    /// The postings from the current document on, and the terms that hold their positions.
+    Memory(&'a [Posting], &'a MemoryTerms),
 }
 
 impl TermPositions<'_> {
@@ -122,7 +118,7 @@ impl TermPositions<'_> {
     pub(in crate::text) fn len(&self) -> u64 {
         match self {
             Self::Disk(postings) => postings.doc_freq().into(),
-            Self::Memory(postings) => postings.len() as u64,
+            Self::Memory(postings, _) => postings.len() as u64,
         }
     }
 
@@ -131,7 +127,7 @@ impl TermPositions<'_> {
     fn document(&self) -> u32 {
         match self {
             Self::Disk(postings) => postings.doc(),
-            Self::Memory(postings) => postings.first().map_or(TERMINATED, |at| at.document),
+            Self::Memory(postings, _) => postings.first().map_or(TERMINATED, |at| at.document),
         }
     }
 
@@ -144,7 +140,7 @@ impl TermPositions<'_> {
                     postings.seek(target);
                 }
             }
-            Self::Memory(postings) => {
+            Self::Memory(postings, _) => {
                 let skipped = postings.partition_point(|at| at.document < target);
                 *postings = postings.get(skipped..).unwrap_or_default();
             }
@@ -156,9 +152,9 @@ impl TermPositions<'_> {
     pub(in crate::text) fn positions(&mut self, positions: &mut Vec<u32>) {
         match self {
             Self::Disk(postings) => postings.append_positions_with_offset(0, positions),
-            Self::Memory(postings) => {
-                let at = postings.first();
-                positions.extend(at.into_iter().flat_map(|at| &at.positions));
+            Self::Memory(postings, terms) => {
+                let here = postings.first().map(|at| terms.positions(at));
+                positions.extend_from_slice(here.unwrap_or_default());
             }
         }
     }

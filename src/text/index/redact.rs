@@ -22,6 +22,7 @@ impl View {
         let merging = self.end_merge();
         let writer = self.writer.lock();
         self.state.lock().uncommitted.erase(rows);
+        self.partitions.erase(rows);
         let erased = self.erase_committed(rows);
         erased.map_err(Error::index("forgetting rows"))?;
         self.publish()?;

@@ -18,17 +18,15 @@ use crate::text::index::schema::{Fields, IMPORTANCE, ORDER, ROW, THREAD, TIME, T
 /// An immutable snapshot for one search. Feeding continues beside it.
 pub(in crate::text) struct Snapshot {
     pub(in crate::text) committed: Arc<Committed>,
-    pub(in crate::text) uncommitted: Vec<Arc<MemorySegment>>,
+    /// Those of the uncommitted documents, then those of the partitions.
+    pub(in crate::text) in_memory: Vec<Arc<MemorySegment>>,
 }
 
 impl Snapshot {
     /// Returns the segments: those on disk, then those in memory.
     pub(in crate::text) fn segments(&self, fields: &Fields) -> tantivy::Result<Vec<Segment<'_>>> {
         let disk = self.committed.on_disk(fields)?.iter().map(Segment::Disk);
-        let memory = self
-            .uncommitted
-            .iter()
-            .map(|memory| Segment::Memory(memory));
+        let memory = self.in_memory.iter().map(|memory| Segment::Memory(memory));
         Ok(disk.chain(memory).collect())
     }
 }
@@ -237,8 +235,9 @@ impl Segment<'_> {
                 Ok(Some(TermPositions::Disk(Box::new(positions))))
             }
             Self::Memory(memory) => {
-                let positions = memory.terms(field).get(term);
-                Ok((!positions.is_empty()).then_some(TermPositions::Memory(positions)))
+                let terms = memory.terms(field);
+                let postings = terms.get(term);
+                Ok((!postings.is_empty()).then_some(TermPositions::Memory(postings, terms)))
             }
         }
     }
@@ -260,8 +259,8 @@ impl Segment<'_> {
                 Ok(Some(TermFreqs::on_disk(block)))
             }
             Self::Memory(memory) => {
-                let positions = memory.terms(field).get(term);
-                Ok((!positions.is_empty()).then_some(TermFreqs::Memory(positions)))
+                let postings = memory.terms(field).get(term);
+                Ok((!postings.is_empty()).then_some(TermFreqs::Memory(postings)))
             }
         }
     }

@@ -33,7 +33,8 @@ pub(in crate::text) struct QueuedDocument {
 /// A segment over consecutive documents of the queue.
 struct IndexedPart {
     len: usize,
-    segment: Arc<MemorySegment>,
+    /// `None` until a search needs it.
+    segment: Option<Arc<MemorySegment>>,
 }
 
 impl Uncommitted {
@@ -71,8 +72,19 @@ impl Uncommitted {
     /// Removes the documents of these rows; the rows stay covered.
     pub(in crate::text) fn erase(&mut self, rows: &[EntryId]) {
         let rows: BTreeSet<&EntryId> = rows.iter().collect();
-        self.documents.retain(|fed| !rows.contains(&fed.row));
-        self.parts.clear();
+        let is_kept = |fed: &Arc<QueuedDocument>| !rows.contains(&fed.row);
+        let mut documents = std::mem::take(&mut self.documents).into_iter();
+        for part in &mut self.parts {
+            let before = self.documents.len();
+            let of_part = documents.by_ref().take(part.len);
+            self.documents.extend(of_part.filter(is_kept));
+            let len = self.documents.len().saturating_sub(before);
+            if len < part.len {
+                *part = IndexedPart { len, segment: None };
+            }
+        }
+        self.documents.extend(documents.filter(is_kept));
+        self.parts.retain(|part| part.len > 0);
     }
 
     /// Returns whether the writer must wait for a commit.
@@ -106,35 +118,47 @@ impl Uncommitted {
         self.parts.clear();
     }
 
-    /// Returns segments over all queued documents, and indexes those that have none.
-    pub(in crate::text) fn segments(&mut self, fields: &Fields) -> Vec<Arc<MemorySegment>> {
+    /// Returns the number of documents that no segment holds, because they were queued after the
+    /// last search.
+    pub(in crate::text) fn unindexed(&self) -> usize {
         let indexed: usize = self.parts.iter().map(|part| part.len).sum();
-        let mut len = self.documents.len().saturating_sub(indexed);
+        self.documents.len().saturating_sub(indexed)
+    }
+
+    /// Returns segments over all queued documents, and indexes those that have none. Small segments
+    /// are combined, by indexing their documents again, up to `part_len`.
+    pub(in crate::text) fn segments(
+        &mut self,
+        fields: &Fields,
+        part_len: usize,
+    ) -> Vec<Arc<MemorySegment>> {
+        let mut len = self.unindexed();
         if len > 0 {
-            let mut kept = self.parts.len();
-            for part in self.parts.iter().rev() {
-                if part.len > len || part.len.saturating_add(len) > PART_LEN {
+            while let Some(last) = self.parts.last() {
+                if last.len > len || last.len.saturating_add(len) > part_len {
                     break;
                 }
-                len = len.saturating_add(part.len);
-                kept = kept.saturating_sub(1);
+                len = len.saturating_add(last.len);
+                self.parts.pop();
             }
-            let start = self.documents.len().saturating_sub(len);
-            let documents = self.documents.iter().skip(start);
-            let segment = MemorySegment::of(fields, documents.map(|fed| (fed.row, &fed.document)));
-            self.parts.truncate(kept);
-            self.parts.push(IndexedPart {
-                len,
-                segment: Arc::new(segment),
-            });
+            self.parts.push(IndexedPart { len, segment: None });
         }
-        let parts = self.parts.iter();
-        parts.map(|part| Arc::clone(&part.segment)).collect()
+        let mut rest = self.documents.as_slice();
+        let parts = self.parts.iter_mut().map(|part| {
+            let of_part;
+            (of_part, rest) = rest.split_at(part.len.min(rest.len()));
+            let segment = part.segment.get_or_insert_with(|| {
+                let documents = of_part.iter().map(|fed| (fed.row, &fed.document));
+                Arc::new(MemorySegment::of(fields, documents))
+            });
+            Arc::clone(segment)
+        });
+        parts.collect()
     }
 }
 
 /// The longest queue that a search indexes in memory.
-const SEARCH_LEN_MAX: usize = 4_096;
+pub(in crate::text) const SEARCH_LEN_MAX: usize = 4_096;
 
 /// The queue length at which a commit is due: large, because every commit creates a segment.
 const FEED_LEN_MAX: usize = 50_000;
@@ -146,8 +170,8 @@ const IDLE_LEN_MIN: usize = 1_024;
 /// The queue size in bytes at which a commit is due.
 const FEED_BYTES_MAX: usize = 32 << 20;
 
-/// Small segments of the queue are combined, by indexing their documents again, up to this length.
-const PART_LEN: usize = 256;
+/// The length up to which small segments of the uncommitted documents are combined.
+pub(in crate::text) const PART_LEN: usize = 256;
 
 #[cfg(test)]
 mod tests {
@@ -159,7 +183,7 @@ mod tests {
         let mut queue = Uncommitted::new(0);
         for row in 0..1_000 {
             queue.push(EntryId::new(row), Document::from(format!("note {row}")));
-            let segments = queue.segments(&fields);
+            let segments = queue.segments(&fields, PART_LEN);
             let documents: usize = segments.iter().map(|segment| segment.values.len()).sum();
             assert_eq!(documents as u64, row + 1);
             assert!(

@@ -14,10 +14,11 @@ use crate::text::document::Document;
 use crate::text::error::Error;
 use crate::text::index::open;
 use crate::text::index::open::{Fingerprint, OpenOutcome};
+use crate::text::index::partitions::{PartitionId, Partitions};
 use crate::text::index::schema::Fields;
 use crate::text::index::segment_list::SegmentList;
 use crate::text::index::segment_reader::{Committed, Snapshot};
-use crate::text::index::uncommitted::{QueuedDocument, Uncommitted};
+use crate::text::index::uncommitted::{PART_LEN, QueuedDocument, Uncommitted};
 use crate::text::options::TextOptions;
 
 /// The committed index and the uncommitted documents, without the background thread.
@@ -33,6 +34,7 @@ pub(in crate::text) struct View {
     /// Held while the list of segments is replaced and published.
     pub(in crate::text) writer: Mutex<()>,
     pub(in crate::text) state: Mutex<State>,
+    pub(in crate::text) partitions: Arc<Partitions>,
 }
 
 /// The state that changes atomically: each document is in exactly one of both places.
@@ -47,6 +49,7 @@ impl View {
         disk: &Arc<dyn Disk>,
         ledger_len: u64,
         fingerprint: &Fingerprint,
+        partitions: &Arc<Partitions>,
         options: TextOptions,
     ) -> Result<(Self, OpenOutcome), Error> {
         let fields = Fields::new(options.language);
@@ -65,6 +68,7 @@ impl View {
             cancelled: Arc::default(),
             writer: Mutex::default(),
             state: Mutex::new(state),
+            partitions: Arc::clone(partitions),
         };
         Ok((view, opened))
     }
@@ -89,6 +93,21 @@ impl View {
         then(uncommitted)
     }
 
+    /// Queues the document of a row in a partition. The row is covered then, if it is the next one.
+    pub(in crate::text) fn push_to_partition(
+        &self,
+        partition: PartitionId,
+        row: EntryId,
+        document: Document,
+    ) {
+        self.partitions.add(&self.fields, partition, row, document);
+        let uncommitted = &mut self.state.lock().uncommitted;
+        // A view that lags behind must not skip the rows that it lacks.
+        if uncommitted.watermark == row.get() {
+            uncommitted.watermark = row.next().get();
+        }
+    }
+
     pub(in crate::text) fn uncommitted_is(&self, so: fn(&Uncommitted) -> bool) -> bool {
         so(&self.state.lock().uncommitted)
     }
@@ -109,10 +128,14 @@ impl View {
             tracing::warn!(%error, "searching without committing the text index");
         }
         let mut state = self.state.lock();
-        Snapshot {
-            uncommitted: state.uncommitted.segments(&self.fields),
+        let mut snapshot = Snapshot {
+            in_memory: state.uncommitted.segments(&self.fields, PART_LEN),
             committed: Arc::clone(&state.committed),
-        }
+        };
+        drop(state);
+        let in_memory = &mut snapshot.in_memory;
+        self.partitions.add_segments(&self.fields, in_memory);
+        snapshot
     }
 
     /// Commits the queue if `is_due` holds, and still holds once no other commit is running.
@@ -188,7 +211,8 @@ mod tests {
     #[test]
     fn a_commit_that_reported_an_error_and_happened_is_not_repeated() {
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
-        let (view, _) = View::open(&disk, 0, &of_any(), TextOptions::default()).unwrap();
+        let (none, options) = (Arc::default(), TextOptions::default());
+        let (view, _) = View::open(&disk, 0, &of_any(), &none, options).unwrap();
         view.push(EntryId::FIRST, Document::from("green tea"), |_| ());
         view.push(EntryId::new(1), Document::from("tea"), |_| ());
         let query = Query::words("green tea");

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+#[cfg(feature = "interchange")]
+use redb::{Database, ReadableDatabase};
 use redb::{ReadTransaction, TableDefinition, WriteTransaction};
 use zeroize::Zeroizing;
 
@@ -35,6 +37,21 @@ pub(crate) fn write_meta(txn: &WriteTransaction, meta: &Meta) -> Result<(), Erro
     let mut table = txn.open_table(META).or_fail()?;
     table.insert(0, &*meta.encode()).or_fail()?;
     Ok(())
+}
+
+/// Returns whether a root opens the rows.
+#[cfg(feature = "interchange")]
+pub(crate) fn opens(
+    database: &Database,
+    master: &MasterKey,
+    root: &Root,
+    meta: &Meta,
+) -> Result<bool, Error> {
+    let txn = database.begin_read().or_fail()?;
+    let buckets = txn.open_table(BUCKETS).or_fail()?;
+    let row = buckets.get(0).or_fail()?;
+    let keys = Keys::new(master, root, meta);
+    Ok(row.is_some_and(|row| keys.open_bucket(0, row.value()).is_ok()))
 }
 
 /// The slots of a bucket.

@@ -1,42 +1,68 @@
-//! The unlocked persons of a vault: at most 1,024, the one unlocked longest ago gives way.
+//! The unlocked persons of a vault: at most 1,024, the one unlocked longest ago gives way, and each for
+//! as long as the caller allows.
+
+use std::time::Duration;
 
 use super::unlocked::Unlocked;
 
 /// Unlocked persons by user id, in the order of their unlocking.
 #[derive(Debug, Default)]
-pub(crate) struct KeyCache(Vec<(String, Unlocked)>);
+pub(crate) struct KeyCache {
+    persons: Vec<Cached>,
+    /// The time last told, from any beginning.
+    now: Duration,
+}
+
+#[derive(Debug)]
+struct Cached {
+    user: String,
+    keys: Unlocked,
+    since: Duration,
+}
 
 impl KeyCache {
     pub(crate) fn find(&self, user: &str) -> Option<Unlocked> {
-        let found = self.0.iter().find(|(name, _)| name == user);
-        found.map(|(_, keys)| keys.clone())
+        let found = self.persons.iter().find(|cached| cached.user == user);
+        found.map(|cached| cached.keys.clone())
     }
 
     /// Adds a person and wipes the one who gives way.
     pub(crate) fn insert(&mut self, user: &str, keys: Unlocked) {
         self.remove(user);
-        if self.0.len() >= KEYS_MAX {
-            self.0.remove(0).1.wipe();
+        if self.persons.len() >= KEYS_MAX {
+            self.persons.remove(0).keys.wipe();
         }
-        self.0.push((user.to_owned(), keys));
+        self.persons.push(Cached {
+            user: user.to_owned(),
+            keys,
+            since: self.now,
+        });
     }
 
     /// Wipes the keys of a person.
     pub(crate) fn remove(&mut self, user: &str) {
-        self.0.retain(|(name, keys)| {
-            let is_other = name != user;
-            if !is_other {
-                keys.wipe();
-            }
-            is_other
-        });
+        self.keep(|cached| cached.user != user);
     }
 
     /// Wipes all keys.
     pub(crate) fn clear(&mut self) {
-        for (_, keys) in self.0.drain(..) {
-            keys.wipe();
-        }
+        self.keep(|_| false);
+    }
+
+    /// Tells the time, and wipes the keys that were unlocked longer ago than `ttl`.
+    pub(crate) fn expire(&mut self, now: Duration, ttl: Duration) {
+        self.now = now;
+        self.keep(|cached| now.saturating_sub(cached.since) < ttl);
+    }
+
+    fn keep(&mut self, is_kept: impl Fn(&Cached) -> bool) {
+        self.persons.retain(|cached| {
+            let is_kept = is_kept(cached);
+            if !is_kept {
+                cached.keys.wipe();
+            }
+            is_kept
+        });
     }
 }
 

@@ -3,7 +3,10 @@
 //! A file beside the database by default; a program that has a KMS, a TPM or a keychain implements
 //! [`ShredRoot`] and keeps the root there.
 
+#[cfg(feature = "interchange")]
+mod escrow;
 pub(super) mod file_root;
+pub(super) mod medium;
 mod record;
 
 use std::fmt;

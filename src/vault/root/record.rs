@@ -19,8 +19,8 @@ const NOISE_MAGIC: &[u8; 4] = b"GSN1";
 const CHECK_LEN: usize = 8;
 const RECORD_LEN: usize = 4 + 16 + 8 + 32 + CHECK_LEN;
 
-/// Returns the bytes of a slot that holds a root.
-pub(super) fn written(store: &[u8; 16], root: &Root) -> Zeroizing<Vec<u8>> {
+/// Returns the record of a root.
+pub(super) fn encode(store: &[u8; 16], root: &Root) -> Zeroizing<Vec<u8>> {
     let mut record = Zeroizing::new(Vec::with_capacity(RECORD_LEN));
     record.extend_from_slice(MAGIC);
     record.extend_from_slice(store);
@@ -28,6 +28,25 @@ pub(super) fn written(store: &[u8; 16], root: &Root) -> Zeroizing<Vec<u8>> {
     record.extend_from_slice(root.secret.expose());
     let check = check(&record);
     record.extend_from_slice(&check);
+    record
+}
+
+/// Reads the record of a root of a store; `None` for other bytes.
+pub(super) fn decode(store: &[u8; 16], record: &[u8]) -> Option<Root> {
+    let (content, stated) = record.split_at_checked(RECORD_LEN - CHECK_LEN)?;
+    let (magic, rest) = content.split_at_checked(4)?;
+    let (of, rest) = rest.split_at_checked(16)?;
+    let (epoch, secret) = rest.split_at_checked(8)?;
+    let is_sound = magic == MAGIC && of == store && bool::from(check(content).ct_eq(stated));
+    is_sound.then_some(Root {
+        epoch: u64::from_be_bytes(epoch.try_into().ok()?),
+        secret: Secret::copied(secret)?,
+    })
+}
+
+/// Returns the bytes of a slot that holds a root.
+pub(super) fn written(store: &[u8; 16], root: &Root) -> Zeroizing<Vec<u8>> {
+    let record = encode(store, root);
     let mut slot = Zeroizing::new(vec![0; SLOT_LEN]);
     for at in COPIES {
         if let Some(place) = slot.get_mut(at..at.saturating_add(RECORD_LEN)) {
@@ -41,15 +60,7 @@ pub(super) fn written(store: &[u8; 16], root: &Root) -> Zeroizing<Vec<u8>> {
 pub(super) fn read(store: &[u8; 16], slot: &[u8]) -> Vec<Root> {
     let copies = COPIES.iter().filter_map(|at| {
         let record = slot.get(*at..at.checked_add(RECORD_LEN)?)?;
-        let (content, stated) = record.split_at_checked(RECORD_LEN - CHECK_LEN)?;
-        let (magic, rest) = content.split_at_checked(4)?;
-        let (of, rest) = rest.split_at_checked(16)?;
-        let (epoch, secret) = rest.split_at_checked(8)?;
-        let is_sound = magic == MAGIC && of == store && bool::from(check(content).ct_eq(stated));
-        is_sound.then_some(Root {
-            epoch: u64::from_be_bytes(epoch.try_into().ok()?),
-            secret: Secret::copied(secret)?,
-        })
+        decode(store, record)
     });
     copies.collect()
 }

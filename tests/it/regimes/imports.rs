@@ -10,7 +10,7 @@ use grainstore::{Filter, Store};
 
 use super::{FORMATS, TEST, export_bytes, fact, memory, under};
 
-fn read(bytes: &[u8], format: Format) -> ImportFile {
+pub(super) fn read(bytes: &[u8], format: Format) -> ImportFile {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in");
     std::fs::write(&path, bytes).unwrap();

@@ -11,9 +11,10 @@ const STORE: &[&[&str]] = &[
     &["records"],
     &["state"],
     &["instance"],
+    &["sealing"],
     &["commit", "read"],
     &["lineage"],
-    &["governance", "consent"],
+    &["governance", "consent", "keys"],
     &["erasure", "import", "maintenance"],
     &["handle"],
 ];

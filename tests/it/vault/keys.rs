@@ -1,6 +1,7 @@
 //! Where keys come from, where the root lies, and how long keys stay in memory.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use grainstore::crypto::{KeySource, Secret};
 use grainstore::ledger::MemoryDisk;
@@ -84,6 +85,26 @@ fn locking_a_user_locks_every_handle_and_unlocking_gives_them_back() {
     assert!(bea.keys().is_some());
     assert!(open(&vault.unlock(&master, "ada").unwrap(), &sealed).is_some());
     vault.lock_all();
+    assert!(bea.keys().is_none());
+}
+
+#[test]
+fn keys_are_wiped_when_their_time_is_over() {
+    let home = Home::in_memory();
+    let (vault, master) = home.create();
+    add(&vault, &master, &["ada", "bea"]);
+    let (hour, ttl) = (Duration::from_secs(3_600), Duration::from_secs(3_600));
+    vault.expire(hour, ttl);
+    let ada = vault.unlock(&master, "ada").unwrap();
+    vault.expire(hour + ttl / 2, ttl);
+    let bea = vault.unlock(&master, "bea").unwrap();
+    vault.expire(hour + ttl, ttl);
+    assert!(ada.keys().is_none() && bea.keys().is_some());
+    assert!(vault.unlock(&master, "ada").unwrap().keys().is_some());
+    // A clock that goes back wipes nothing, and nothing stays longer for it.
+    vault.expire(Duration::ZERO, ttl);
+    assert!(bea.keys().is_some());
+    vault.expire(hour + 3 * ttl / 2, ttl);
     assert!(bea.keys().is_none());
 }
 

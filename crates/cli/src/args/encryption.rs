@@ -74,7 +74,7 @@ impl UnsealArgs {
 }
 
 /// Reads one line from an open descriptor.
-fn passphrase(number: u32) -> Result<String, CliError> {
+pub(super) fn passphrase(number: u32) -> Result<String, CliError> {
     let name = format!("/dev/fd/{number}");
     let text = read(&name)?;
     let line = text.lines().next().unwrap_or_default();

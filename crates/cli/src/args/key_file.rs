@@ -82,7 +82,7 @@ fn read_from(name: &str, file: File) -> Result<SigningKey, CliError> {
 }
 
 #[cfg(unix)]
-fn is_open_to_others(file: &File) -> io::Result<bool> {
+pub(super) fn is_open_to_others(file: &File) -> io::Result<bool> {
     use std::os::unix::fs::PermissionsExt as _;
     Ok(file.metadata()?.permissions().mode() & 0o077 != 0)
 }

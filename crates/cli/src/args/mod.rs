@@ -10,6 +10,7 @@ mod encryption;
 mod filters;
 mod key_file;
 mod lines;
+mod master_key;
 mod values;
 
 pub(crate) use authorization::AuthorizationArgs;
@@ -18,4 +19,5 @@ pub(crate) use encryption::{SealArgs, UnsealArgs};
 pub(crate) use filters::Filters;
 pub(crate) use key_file::{KeySource, create_private, read_key, write_key};
 pub(crate) use lines::{Line, Lines, display_name, open, read_document};
-pub(crate) use values::{grain_type, time_from};
+pub(crate) use master_key::{MasterKeyArgs, key_in};
+pub(crate) use values::{grain_type, time_from, time_to_live};

@@ -64,3 +64,15 @@ fn time(text: &str, of_day: &str) -> Result<Time, String> {
         Time::parse(text)
     }
 }
+
+/// Parses a length of time: a whole number of days or hours, as `30d` or `12h`. Returns milliseconds.
+pub(crate) fn time_to_live(text: &str) -> Result<i64, String> {
+    let units = [("d", 24 * HOUR_MS), ("h", HOUR_MS)];
+    let found = units.into_iter().find_map(|(unit, ms)| {
+        let count: i64 = text.strip_suffix(unit)?.parse().ok()?;
+        count.checked_mul(ms).filter(|ms| *ms > 0)
+    });
+    found.ok_or_else(|| "expected days or hours: 30d, 12h".into())
+}
+
+const HOUR_MS: i64 = 3_600_000;

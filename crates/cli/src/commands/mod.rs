@@ -11,3 +11,4 @@ pub(crate) mod policy;
 pub(crate) mod questions;
 pub(crate) mod signing;
 pub(crate) mod user;
+pub(crate) mod vault;

@@ -24,7 +24,7 @@ impl Exit {
     /// Returns the outcome of a command that fails with this error code.
     pub(crate) fn of(code: ErrorCode) -> Self {
         match code {
-            ErrorCode::NotFound => Self::Nothing,
+            ErrorCode::NotFound | ErrorCode::UserUnknown => Self::Nothing,
             ErrorCode::InvalidationDenied
             | ErrorCode::EvidenceRequired
             | ErrorCode::Consent

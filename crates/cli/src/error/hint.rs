@@ -45,6 +45,18 @@ fn of_store(code: ErrorCode) -> Option<&'static str> {
             "nothing was changed; choose another directory: this one holds another store, or a later \
              or diverged copy of this store"
         }
+        ErrorCode::Locked => "pass the master key and the person: --key-file FILE --unlock USER",
+        ErrorCode::MasterKey => {
+            "the vault is sound; pass the key that it was created with, or last rotated to: --key-file FILE"
+        }
+        ErrorCode::RootMissing => {
+            "`vault/` is in no backup: put it back from where it was moved, or bring its root back from \
+             an escrow copy with `grainstore vault restore-root FILE`; `vault status` lists the copies"
+        }
+        ErrorCode::UserUnknown => {
+            "`grainstore user list` shows the persons who have a key, and `user add NAME` gives one"
+        }
+        ErrorCode::UserExists => "`grainstore user list` shows the persons; none was added",
         ErrorCode::ScopeIncomplete => {
             "unlock or erase the sealed person first; a report that may lack something is not made"
         }
@@ -130,7 +142,8 @@ fn of_input(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::NotMap => "a grain is a JSON object, one per line",
         // Signatures.
         ErrorCode::Key => {
-            "`grainstore did new FILE` creates a key; `chmod 600 FILE` restricts access to it"
+            "`grainstore did new FILE` creates a signing key; the master key of --key-file is 32 random \
+             bytes; `chmod 600 FILE` restricts access to either"
         }
         ErrorCode::Did => {
             "expected a did:key of an Ed25519 or P-256 key, or a did:web, without path, query or fragment"

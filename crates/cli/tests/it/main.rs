@@ -33,3 +33,4 @@ mod system_calls;
 mod tool;
 mod trust;
 mod user;
+mod vault;

@@ -43,6 +43,9 @@ pub struct PersonErasure {
     pub mentions: Vec<ContentAddress>,
     /// The number of entries that name the person and that no erasure removes.
     pub records: u64,
+    /// Of a sealed person: the keys that were destroyed.
+    #[cfg(feature = "sealing")]
+    pub keys: Vec<crate::vault::ErasedKey>,
     /// The number of entries that were blanked: grains, and entries about them.
     pub blanked: u64,
     /// The entries that began the erasure; none if nothing was erased.
@@ -92,6 +95,7 @@ impl Admin<'_> {
     ) -> Result<PersonErasure, Error> {
         recorded(authorization)?;
         let inner = self.inner();
+        let persons = inner.unlock_sealed(person.ids())?;
         let mut selection = Selection::of(inner, person)?;
         // Most of the ledger is read before writers wait.
         selection.read_on()?;
@@ -99,9 +103,10 @@ impl Admin<'_> {
         inner.resume_erasures_as(&mut writer)?;
         selection.read_on()?;
         let snapshot = inner.snapshot();
-        let chosen = selection.finish(&snapshot)?;
+        let chosen = selection.finish(&snapshot, scope.mentions)?;
         let mut frame = Frame::default();
         let (mut targets, mut kept, mut mentions) = (Vec::new(), Vec::new(), Vec::new());
+        let mut is_key_kept = false;
         for found in &chosen.grains {
             let (row, address) = (found.row, found.address);
             if !found.is_about && !scope.mentions {
@@ -112,19 +117,31 @@ impl Admin<'_> {
                 Some(rule) => {
                     frame.record(&denied(&address, rule))?;
                     kept.push((address, rule));
+                    // A grain of a person that is kept keeps the key of all.
+                    let person = snapshot.overlay_of(row);
+                    is_key_kept |= person.is_some_and(|uid| persons.contains(&uid));
                 }
                 None => targets.push((row, address)),
             }
         }
-        if let Some((address, rule)) = kept.first().copied().filter(|_| !scope.except_kept) {
+        let is_refused = !scope.except_kept || is_key_kept;
+        if let Some((address, rule)) = kept.first().copied().filter(|_| is_refused) {
             inner.commit(&mut writer, &frame)?;
             return Err(Error::Denied { address, rule });
         }
-        let (begun, blanked) = if targets.is_empty() {
+        let (begun, blanked) = if targets.is_empty() && persons.is_empty() {
             inner.commit(&mut writer, &frame)?;
             (Vec::new(), 0)
         } else {
-            inner.erase(&mut writer, &snapshot, frame, &targets, authorization)?
+            let targets = &targets;
+            inner.erase(
+                &mut writer,
+                &snapshot,
+                frame,
+                targets,
+                &persons,
+                authorization,
+            )?
         };
         drop(writer);
         inner.await_erasures(&begun)?;
@@ -136,6 +153,8 @@ impl Admin<'_> {
             kept,
             mentions,
             records: chosen.records.len() as u64,
+            #[cfg(feature = "sealing")]
+            keys: inner.destroyed_keys(&persons)?,
             blanked: blanked as u64,
             begun,
             entries: inner.ledger().len(),

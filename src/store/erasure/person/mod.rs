@@ -6,6 +6,8 @@
 
 mod erase;
 mod identity;
+#[cfg_attr(not(feature = "sealing"), path = "no_keys.rs")]
+mod keys;
 mod receipt;
 mod report;
 mod scope;

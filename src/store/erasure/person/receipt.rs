@@ -4,12 +4,27 @@ use crate::code::ErrorCode;
 use crate::crypto::ErasureReceipt;
 #[cfg(feature = "signatures")]
 use crate::crypto::{Did, SigningKey};
+#[cfg(feature = "signatures")]
+use crate::grain::Time;
 use crate::ledger::EntryId;
+#[cfg(feature = "signatures")]
+use crate::store::instance::Inner;
 use crate::store::records::Record;
 use crate::store::{Admin, Error};
 
 #[cfg(feature = "signatures")]
 use super::erase::PersonErasure;
+
+/// Returns the copies of the root by which keys that are destroyed might be opened still.
+#[cfg(all(feature = "sealing", feature = "signatures"))]
+fn remaining_escrows(inner: &Inner, at: Time) -> Vec<(String, Time)> {
+    inner.remaining_escrows(at)
+}
+
+#[cfg(all(not(feature = "sealing"), feature = "signatures"))]
+fn remaining_escrows(_: &Inner, _: Time) -> Vec<(String, Time)> {
+    Vec::new()
+}
 
 impl Admin<'_> {
     /// Signs a receipt for the erasure of a person, and returns the message, which is for the
@@ -47,9 +62,15 @@ impl Admin<'_> {
                 .collect(),
             mentions: erasure.mentions.len() as u64,
             records: erasure.records,
+            #[cfg(feature = "sealing")]
+            epochs: erasure.keys.first().map(|key| (key.from, key.to)),
+            #[cfg(not(feature = "sealing"))]
             epochs: None,
+            #[cfg(feature = "sealing")]
+            key_check: erasure.keys.first().map(|key| key.key_check),
+            #[cfg(not(feature = "sealing"))]
             key_check: None,
-            escrows: Vec::new(),
+            escrows: remaining_escrows(inner, erasure.time),
         };
         Ok(receipt.sign(key, did)?)
     }

@@ -89,7 +89,7 @@ impl Admin<'_> {
             (inner.snapshot(), inner.ledger().len())
         };
         let (written, tombstones) = (selection.written, selection.tombstones);
-        let chosen = selection.finish(&snapshot)?;
+        let chosen = selection.finish(&snapshot, true)?;
         let (mut about, mut mentions) = (Vec::new(), Vec::new());
         for found in chosen.grains {
             let is_about = found.is_about;

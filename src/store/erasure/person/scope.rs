@@ -13,7 +13,7 @@ use crate::ledger::{Entry, EntryId, Kind};
 use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::lineage::names;
-use crate::store::records::Record;
+use crate::store::records::{Record, SealedRecord};
 
 use super::identity::{Needles, Person};
 
@@ -41,6 +41,9 @@ pub(super) struct Selection<'a> {
     pub(super) written: u64,
     records: BTreeMap<EntryId, (Kind, Option<ContentAddress>)>,
     pub(super) tombstones: u64,
+    /// The first entry of a sealed person who is locked. It is about no one else, since its grains
+    /// have that person's `user_id`, but may mention others.
+    locked: Option<EntryId>,
 }
 
 impl<'a> Selection<'a> {
@@ -57,6 +60,7 @@ impl<'a> Selection<'a> {
             written: 0,
             records: BTreeMap::new(),
             tombstones: 0,
+            locked: None,
         })
     }
 
@@ -78,15 +82,26 @@ impl<'a> Selection<'a> {
         outcome
     }
 
-    fn take(&mut self, entry: Entry<'_>) -> Result<(), Error> {
-        let (row, kind) = (entry.header.sequence, entry.header.kind);
+    fn take(&mut self, mut entry: Entry<'_>) -> Result<(), Error> {
+        let row = entry.header.sequence;
+        if entry.header.kind == Kind::SealedGrain {
+            let sealed = SealedRecord::decode(&entry.body);
+            let sealed = sealed.ok_or(Error::ScopeIncomplete { row })?;
+            let Some(opened) = self.inner.keyring().open(&sealed) else {
+                self.next = row.next();
+                self.locked.get_or_insert(row);
+                return Ok(());
+            };
+            entry.header.kind = opened.kind;
+            entry.body = opened.body.into();
+        }
+        let kind = entry.header.kind;
         self.next = row.next();
         let actor = entry.header.actor;
         if actor.is_some_and(|actor| self.actors.contains(&actor)) {
             self.written += 1;
         }
         match kind {
-            Kind::SealedGrain => Err(Error::ScopeIncomplete { row }),
             Kind::Grain if self.needles.may_be_in(&entry.body) => {
                 let grain = Grain::from_proven(entry.body.into_owned());
                 self.take_grain(row, &grain.map_err(|_| Error::malformed(row, kind))?);
@@ -150,19 +165,22 @@ impl<'a> Selection<'a> {
     }
 
     /// Returns the grains, in the order of storage, and the records that stay when those about the
-    /// person are erased. No writer may have written since [`Selection::read_on`].
+    /// person are erased. No writer may have written since [`Selection::read_on`]. `mentions` says
+    /// whether all that only mention the person must be among them.
     ///
     /// # Errors
-    /// Storage errors.
-    pub(super) fn finish(mut self, snapshot: &Snapshot) -> Result<Chosen, Error> {
+    /// `ERR_SCOPE_INCOMPLETE` if entries of locked persons may mention the person; storage errors.
+    pub(super) fn finish(mut self, snapshot: &Snapshot, mentions: bool) -> Result<Chosen, Error> {
+        if let Some(row) = self.locked.filter(|_| mentions) {
+            return Err(Error::ScopeIncomplete { row });
+        }
         for (address, field) in std::mem::take(&mut self.aliased) {
             self.add_aliased(snapshot, address, field)?;
         }
-        let ledger = self.inner.ledger();
         let mut sound = BTreeMap::new();
         for (address, (found, _)) in std::mem::take(&mut self.grains) {
             // Another erasure may have removed it meanwhile.
-            if ledger.holds(found.row, address.as_bytes())? {
+            if self.inner.holds(snapshot, found.row, &address)? {
                 sound.insert(address, found);
             }
         }
@@ -220,7 +238,7 @@ impl<'a> Selection<'a> {
     ) -> Result<(), Error> {
         let rows = snapshot.pointing_at(Family::DerivedFrom, address).rows()?;
         for row in rows.iter() {
-            let body = self.inner.ledger().read(row)?.body.into_owned();
+            let body = self.inner.entry(row)?.body.into_owned();
             let grain = Grain::from_proven(body)?;
             // The index holds hashes of addresses.
             if names(&grain, address) {

@@ -119,7 +119,7 @@ impl Inner {
                     is_measured_anew = true;
                 }
                 Body::Damaged => self.add_damaged(entry.row),
-                Body::Grain(_) | Body::Record(_) => {}
+                Body::Grain(_) | Body::Record(_) | Body::Locked => {}
             }
         }
         if is_measured_anew {
@@ -146,6 +146,8 @@ impl Inner {
             return Err(Error::damaged("index", "it covers more than the ledger"));
         }
         self.index_rest(&index, &mut || ())?;
+        // Only the keeper has keys, so no other process wrote what belongs there.
+        index.adopt_overlays(&self.index());
         self.replace_index(index);
         self.recover_state()?;
         self.caches().forget(&[]);

@@ -3,6 +3,8 @@
 
 mod deadlines;
 mod lineages;
+#[cfg(feature = "sealing")]
+mod plain_users;
 mod resting;
 mod vectors;
 
@@ -32,6 +34,8 @@ pub(crate) struct Caches {
     pub(crate) vectors: Vectors,
     pub(crate) deadlines: Deadlines,
     pub(crate) resting: RestingCache,
+    #[cfg(feature = "sealing")]
+    pub(crate) plain_users: plain_users::PlainUsers,
     /// Rows that rest on withdrawn consents.
     pub(crate) withdrawn: CachedRows,
     /// Rows that must not be relied on before a person's review.
@@ -62,7 +66,9 @@ impl Caches {
                 }
                 Body::Record(Record::ConsentEffect(_)) => self.withdrawn.forget(),
                 Body::Record(Record::Review(_)) => self.unreviewed.forget(),
-                Body::Record(_) | Body::Damaged => {}
+                #[cfg(feature = "sealing")]
+                Body::Record(Record::KeyEvent(_)) => self.plain_users.forget(),
+                Body::Record(_) | Body::Damaged | Body::Locked => {}
             }
         }
     }
@@ -73,6 +79,14 @@ impl Caches {
         self.vectors.forget(erased);
         self.deadlines.forget(erased);
         self.resting.forget(erased);
+        self.withdrawn.forget();
+        self.unreviewed.forget();
+    }
+    /// Forgets what depends on which entries are open, after those of a person were opened.
+    #[cfg(feature = "sealing")]
+    pub(crate) fn reveal(&self, opened: &RowSet) {
+        self.vectors.reveal(opened);
+        self.lineages.forget();
         self.withdrawn.forget();
         self.unreviewed.forget();
     }

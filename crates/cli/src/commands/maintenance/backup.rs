@@ -17,7 +17,9 @@ use crate::session::Session;
 ///
 /// A later backup into the same directory copies only new data. A backup is a store, which
 /// --store DIR opens; `restore` creates a new store from it, up to any point in time. Grains that
-/// are erased after a backup remain in it until the next backup into the same directory.
+/// are erased after a backup remain in it until the next backup into the same directory. The keys of
+/// sealed persons (`vault/`) are in no backup: their grains open beside the current vault alone, which
+/// keeps a backup from bringing an erased person back.
 #[derive(Debug, Args)]
 pub(crate) struct Backup {
     /// Backup directory: new, empty, or that of an earlier backup of this store
@@ -33,6 +35,12 @@ impl Backup {
         let backup = store.maintenance()?.backup(&self.to);
         spinner.finish_and_clear();
         let backup = backup.map_err(|error| CliError::of(&error).in_store(&self.to))?;
+        let persons = store.admin()?.vault().status()?.persons;
+        if persons > 0 {
+            let message =
+                "note: a backup holds no keys of sealed persons; `vault escrow` copies the root";
+            session.out.note(message);
+        }
         if session.out.is_json() {
             session.out.json(&json!({
                 "path": path.to_string(),

@@ -18,13 +18,14 @@ use crate::session::Session;
 ///
 /// The new ledger begins with the entries of the old one, followed by an entry that records the
 /// restore. Erasures that the backup contains after that point are applied again. A store can be
-/// restored like a backup.
+/// restored like a backup. The keys of sealed persons are in no backup: move the folder vault/ of the
+/// lost store into DIR, before or after.
 #[derive(Debug, Args)]
 pub(crate) struct Restore {
     /// Directory of the backup; it is not modified
     #[arg(value_name = "BACKUP")]
     from: PathBuf,
-    /// Directory of the new store: new, empty, or left by a restore that was interrupted
+    /// Directory of the new store: new, empty but for vault/, or left by a restore that was interrupted
     #[arg(value_name = "DIR")]
     to: PathBuf,
     /// Restore up to this time, or up to this number of ledger entries; batches stay whole
@@ -48,7 +49,7 @@ impl Restore {
             Options::default(),
         );
         spinner.finish_and_clear();
-        let (_, restored) = restored.map_err(|error| {
+        let (store, restored) = restored.map_err(|error| {
             let place = match &error {
                 Error::Exists { path } | Error::NotAStore { path, .. } => path,
                 _ => &self.from,
@@ -59,6 +60,9 @@ impl Restore {
             session
                 .out
                 .note("note: erasures made after this backup are not included");
+        }
+        if let Some(fault) = store.admin()?.vault().status()?.fault {
+            session.out.note(format!("note: {fault}"));
         }
         let (entries, left, erasures) = (restored.entries, restored.left, restored.erasures);
         let damaged: Vec<u64> = restored.damaged.iter().map(|entry| entry.get()).collect();

@@ -1,8 +1,10 @@
-//! Commands about a person's data: the report, the erasure, and the check of its receipt.
+//! Commands about a person's data: the report, the erasure, the check of its receipt, and the key of a
+//! sealed person.
 //!
 //! The selector that they share is the library's.
 
 mod erase;
+mod keys;
 mod receipt;
 mod report;
 mod user_tool;

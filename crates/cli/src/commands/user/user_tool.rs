@@ -4,17 +4,22 @@ use clap::{Args, Subcommand};
 use grainstore::store::Person;
 
 use super::erase::Erase;
+use super::keys::{Add, List, Rekey};
 use super::receipt::Verify;
 use super::report::Report;
 use crate::error::Exit;
 use crate::session::Session;
 
-/// Report and erase everything about a person (GDPR Art. 15 and 17)
+/// Report and erase everything about a person (GDPR Art. 15 and 17), and give a person a key
 ///
 /// A grain is about the person if its user_id is theirs; or, without another user_id, its
 /// subject, its subject_did or the owner of its foreign name. Other grains mention the person:
 /// those of other users, those with the person in another field, and those derived from a grain
 /// about the person. Whole values are compared; free text is not searched (see `search`).
+///
+/// A person who is added has a key that can be destroyed (see `vault`). A key stays in the memory of
+/// one process, so there is nothing to lock between commands: a command opens keys with --key-file,
+/// and they are gone when it ends.
 #[derive(Debug, Args)]
 #[command(after_long_help = r#"Example:
   grainstore user report alice --also did:web:alice.example
@@ -26,6 +31,9 @@ pub(crate) struct UserTool {
 
 #[derive(Debug, Subcommand)]
 enum Action {
+    Add(Add),
+    List(List),
+    Rekey(Rekey),
     Report(Report),
     Erase(Erase),
     Verify(Verify),
@@ -51,6 +59,9 @@ impl PersonArgs {
 impl UserTool {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         match self.action {
+            Action::Add(action) => action.run(session),
+            Action::List(action) => action.run(session),
+            Action::Rekey(action) => action.run(session),
             Action::Report(action) => action.run(session),
             Action::Erase(action) => action.run(session),
             Action::Verify(action) => action.run(session),

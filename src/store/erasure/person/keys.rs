@@ -1,0 +1,101 @@
+//! The keys of a sealed person in their erasure: the person is unlocked first, so that holds and
+//! retention are seen, and the key goes before any byte is blanked (OMS 12.4).
+
+use std::collections::BTreeSet;
+
+use crate::codec::nfc;
+use crate::store::Error;
+use crate::store::instance::{Inner, Writer};
+use crate::store::records::{KeyEventRecord, Uid};
+use crate::vault::ErasedKey;
+
+impl Inner {
+    /// Unlocks those of some persons who are sealed, and returns them.
+    ///
+    /// # Errors
+    /// `ERR_LOCKED` where that is unknown without the master key; as
+    /// [`Store::unlock`](crate::Store::unlock).
+    pub(super) fn unlock_sealed(&self, ids: &[String]) -> Result<Vec<Uid>, Error> {
+        if self.state().keys().persons() == 0 {
+            return Ok(Vec::new());
+        }
+        if self.options().master_key.is_none() {
+            return Err(Error::Locked);
+        }
+        let Some(vault) = self.vault()? else {
+            return Ok(Vec::new());
+        };
+        let _writer = self.exclusive()?;
+        let mut uids = BTreeSet::new();
+        for id in ids {
+            if vault.has(&self.master_key()?, id)? {
+                uids.insert(self.unlock_for_writer(&nfc(id))?);
+            }
+        }
+        Ok(uids.into_iter().collect())
+    }
+
+    /// Destroys the keys of the persons whose erasure is not complete. It can be repeated.
+    ///
+    /// # Errors
+    /// `ERR_KEY`, `ERR_MASTER_KEY`, `ERR_ROOT_MISSING`: the erasure then waits; storage errors.
+    pub(in crate::store::erasure) fn destroy_keys(&self, writer: &mut Writer) -> Result<(), Error> {
+        let persons: BTreeSet<Uid> = {
+            let state = self.state();
+            let persons = state.erasures().persons();
+            persons
+                .filter(|uid| state.keys().has(uid))
+                .copied()
+                .collect()
+        };
+        if persons.is_empty() {
+            return Ok(());
+        }
+        let Some(vault) = self.vault()? else {
+            return Ok(());
+        };
+        let mut living = Vec::new();
+        for uid in &persons {
+            if vault.erased(uid)?.is_none() {
+                living.push(*uid);
+            }
+        }
+        if !living.is_empty() {
+            let master = self.master_key()?;
+            let users = vault.list(&master)?.into_iter();
+            let users: Vec<String> = users
+                .filter(|user| living.contains(&user.uid))
+                .map(|user| user.user)
+                .collect();
+            let users: Vec<&str> = users.iter().map(String::as_str).collect();
+            if !users.is_empty() {
+                vault.erase(&master, &users)?;
+            }
+        }
+        // Their keys are wiped: what was folded with them goes.
+        self.lock_wiped()?;
+        for key in self.destroyed_keys(&persons.into_iter().collect::<Vec<_>>())? {
+            let event = KeyEventRecord::Erased {
+                uid: key.uid,
+                key_check: key.key_check,
+                epoch: key.to,
+            };
+            self.tell(writer, event)?;
+        }
+        Ok(())
+    }
+
+    /// Returns what the vault tells of destroyed keys.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(super) fn destroyed_keys(&self, persons: &[Uid]) -> Result<Vec<ErasedKey>, Error> {
+        let Some(vault) = self.vault()?.filter(|_| !persons.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let keys = persons.iter().map(|uid| vault.erased(uid));
+        Ok(keys
+            .filter_map(Result::transpose)
+            .collect::<Result<_, _>>()?)
+    }
+}

@@ -1,0 +1,217 @@
+//! The handle on the vault: adding and listing persons, renewing keys, swapping root and master key.
+//!
+//! Persons are told in the ledger before they have a key, so that no person has one of which it does
+//! not tell. A swap is told after it; one that a crash kept from the ledger is told by the next
+//! change.
+
+use std::sync::Arc;
+
+use crate::crypto::{KeySource, MasterKey};
+use crate::store::instance::{Inner, Writer};
+use crate::store::records::{Frame, KeyEventRecord, Record};
+use crate::store::{Admin, Error};
+use crate::vault::{self, User, Vault};
+
+use super::status::{Escrow, VaultStatus};
+
+/// Owner-only operations on the keys of sealed persons: see [`Admin::vault`].
+///
+/// ```
+/// use std::sync::Arc;
+/// use grainstore::crypto::KeySource;
+/// use grainstore::{Options, Store};
+///
+/// // A program takes the key from a KMS or a keychain.
+/// let source = KeySource::Callback(Box::new(|| Ok(vec![7; 32].into())));
+/// let store = Store::in_memory(Options {
+///     master_key: Some(Arc::new(source)),
+///     ..Options::default()
+/// })?;
+/// let vault = store.admin()?.vault();
+/// vault.add(&["alice"])?;
+/// assert_eq!(vault.list()?[0].user, "alice");
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct VaultAdmin<'a>(pub(super) &'a Inner);
+
+impl<'a> Admin<'a> {
+    /// Returns the operations on the keys of sealed persons.
+    pub fn vault(self) -> VaultAdmin<'a> {
+        VaultAdmin(self.inner())
+    }
+}
+
+impl VaultAdmin<'_> {
+    /// Gives persons a key each. The first call creates the vault.
+    ///
+    /// A person who was erased and comes again gets another pseudonym and another key.
+    ///
+    /// # Errors
+    /// `ERR_USER_EXISTS`, and no person is added; `ERR_KEY` without a master key, `ERR_MASTER_KEY` of
+    /// another one; `ERR_ROOT_MISSING`; storage errors.
+    pub fn add(&self, users: &[&str]) -> Result<Vec<User>, Error> {
+        let inner = self.0;
+        let mut writer = inner.exclusive()?;
+        inner.authorize_changes()?;
+        let (vault, master) = inner.vault_or_new()?;
+        inner.tell_missed_swap(&mut writer, &vault)?;
+        let mut told = Ok(());
+        let added = vault.add_recorded(&master, users, inner.entry_time(), &mut |users, epoch| {
+            let uids = users.iter().map(|user| user.uid).collect();
+            told = inner.tell(&mut writer, KeyEventRecord::Added { uids, epoch });
+            told.is_ok()
+        });
+        told?;
+        Ok(added?)
+    }
+
+    /// Returns every person who has a key, by user id.
+    ///
+    /// # Errors
+    /// `ERR_KEY`, `ERR_MASTER_KEY`, `ERR_ROOT_MISSING`, `ERR_STORAGE_DAMAGED`; storage errors.
+    pub fn list(self) -> Result<Vec<User>, Error> {
+        let Some(vault) = self.0.vault()? else {
+            return Ok(Vec::new());
+        };
+        Ok(vault.list(&self.0.master_key()?)?)
+    }
+
+    /// Gives a person a key of the next generation: grains stored from now on are sealed under it. The
+    /// earlier keys stay, since they open what they have sealed.
+    ///
+    /// # Errors
+    /// `ERR_USER_UNKNOWN`; as [`VaultAdmin::list`].
+    pub fn rekey(self, user: &str) -> Result<User, Error> {
+        self.change(|vault, master| {
+            let renewed = vault.rekey(master, user)?;
+            self.0.renew_unlocked(user)?;
+            let event = KeyEventRecord::Rekeyed {
+                uid: renewed.uid,
+                generation: u64::from(renewed.generation),
+                epoch: vault.epoch()?,
+            };
+            Ok((renewed, event))
+        })
+    }
+
+    /// Destroys the root for a fresh one, and returns the number of roots so far. Keys of persons do
+    /// not change; escrow copies of the old root no longer open the vault.
+    ///
+    /// # Errors
+    /// As [`VaultAdmin::list`]; `ERR_USER_UNKNOWN` of a store without a vault.
+    pub fn rotate(self) -> Result<u64, Error> {
+        self.change(|vault, master| {
+            let epoch = vault.rotate_root(master)?;
+            Ok((epoch, KeyEventRecord::RootRotated { epoch }))
+        })
+    }
+
+    /// Replaces the master key by that of `next`, which later openings of the store need. Repeated
+    /// after a crash, with the old key or the new one in [`Options`](crate::Options), it completes.
+    /// Keys of persons do not change.
+    ///
+    /// # Errors
+    /// `ERR_KEY` for a source without a key, and for a passphrase; as [`VaultAdmin::rotate`].
+    pub fn rotate_master(self, next: &KeySource) -> Result<u64, Error> {
+        let next = next.master_key(None).map_err(vault::Error::from)?;
+        self.change_with(
+            |vault| match vault.is_master(&next)? {
+                // The replacement was complete before: the old key opens nothing.
+                true => Ok(None),
+                false => self.0.master_key().map(Some),
+            },
+            |vault, master| {
+                let Some(master) = master else {
+                    return Ok((vault.epoch()?, None));
+                };
+                let epoch = vault.rotate_master(master, &next)?;
+                Ok((epoch, Some(KeyEventRecord::MasterRotated { epoch })))
+            },
+        )
+    }
+
+    /// Opens the keys of every person, and returns their number: a row that does not open is damage.
+    ///
+    /// # Errors
+    /// As [`VaultAdmin::list`]; `ERR_USER_UNKNOWN` of a store without a vault.
+    pub fn check(self) -> Result<u64, Error> {
+        let vault = self.0.vault()?.ok_or(vault::Error::NoVault)?;
+        Ok(vault.check(&self.0.master_key()?)?)
+    }
+
+    /// Returns the state of the vault, also of one that does not open.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn status(self) -> Result<VaultStatus, Error> {
+        let fault = match self.0.vault() {
+            Err(Error::Vault(fault)) => Some(fault),
+            opened => {
+                opened?;
+                None
+            }
+        };
+        let medium = self.0.root_medium();
+        let state = self.0.state();
+        let keys = state.keys();
+        Ok(VaultStatus {
+            persons: keys.persons(),
+            epoch: keys.epoch(),
+            escrows: keys.escrows().iter().map(Escrow::from).collect(),
+            file_system: medium.as_ref().map(|medium| medium.name.clone()),
+            overwrites: medium.and_then(|medium| medium.overwrites),
+            fault,
+        })
+    }
+
+    /// Changes the vault with the master key, and tells of it.
+    pub(super) fn change<T>(
+        self,
+        change: impl FnOnce(&Vault, &MasterKey) -> Result<(T, KeyEventRecord), Error>,
+    ) -> Result<T, Error> {
+        self.change_with(
+            |_| self.0.master_key(),
+            |vault, master| {
+                let (value, event) = change(vault, master)?;
+                Ok((value, Some(event)))
+            },
+        )
+    }
+
+    fn change_with<K, T>(
+        self,
+        key: impl FnOnce(&Vault) -> Result<K, Error>,
+        change: impl FnOnce(&Vault, &K) -> Result<(T, Option<KeyEventRecord>), Error>,
+    ) -> Result<T, Error> {
+        let inner = self.0;
+        let mut writer = inner.exclusive()?;
+        inner.authorize_changes()?;
+        let vault: Arc<Vault> = inner.vault()?.ok_or(vault::Error::NoVault)?;
+        let key = key(&vault)?;
+        inner.tell_missed_swap(&mut writer, &vault)?;
+        let (value, event) = change(&vault, &key)?;
+        if let Some(event) = event {
+            inner.tell(&mut writer, event)?;
+        }
+        Ok(value)
+    }
+}
+
+impl Inner {
+    /// Records a key event.
+    pub(crate) fn tell(&self, writer: &mut Writer, event: KeyEventRecord) -> Result<(), Error> {
+        let frame = Frame::of(None, &Record::KeyEvent(event))?;
+        self.commit(writer, &frame)?;
+        Ok(())
+    }
+
+    /// Records a swap of the root that a crash kept from the ledger.
+    fn tell_missed_swap(&self, writer: &mut Writer, vault: &Vault) -> Result<(), Error> {
+        let (epoch, told) = (vault.epoch()?, self.state().keys().epoch());
+        match told > 0 && epoch > told {
+            true => self.tell(writer, KeyEventRecord::RootRotated { epoch }),
+            false => Ok(()),
+        }
+    }
+}

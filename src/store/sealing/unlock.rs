@@ -1,0 +1,196 @@
+//! Unlocking a person: their entries are opened and folded as any other, into an overlay of the index
+//! that no file ever holds. Locking drops it, and wipes the keys.
+
+use std::collections::HashMap;
+
+use crate::codec::{ContentAddress, nfc};
+use crate::index::{Batch, Snapshot};
+use crate::ledger::{self, EntryId};
+use crate::store::instance::Inner;
+use crate::store::records::Uid;
+use crate::store::state::{Body, DecodedEntry, State, UnlockedPerson, index_entry};
+use crate::store::{Error, Store};
+use crate::vault;
+
+impl Store {
+    /// Unlocks a sealed person in this process: from here on their grains are in every answer, and new
+    /// ones can be stored, as those of any other person. It takes time in proportion to what is
+    /// stored of them. A person who is unlocked stays so.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED` for a narrowed handle; `ERR_USER_UNKNOWN` for a person without a key;
+    /// `ERR_MASTER_KEY`, `ERR_KEY`, `ERR_ROOT_MISSING`; `ERR_STORAGE_READ_ONLY` for a store that was
+    /// opened for reading; storage errors.
+    pub fn unlock(&self, user: &str) -> Result<(), Error> {
+        self.admin()?.inner().unlock_person(user)
+    }
+
+    /// Locks a person in this process: their keys are wiped, and nothing of them is in any answer. Of
+    /// a person who is not unlocked it does nothing.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED` for a narrowed handle; storage errors, after which the person is locked.
+    pub fn lock(&self, user: &str) -> Result<(), Error> {
+        let inner = self.admin()?.inner();
+        let _writer = inner.exclusive()?;
+        match inner.keyring().uid_of(&nfc(user)) {
+            Some(uid) => inner.lock_persons(&[uid]),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns whether a person is unlocked in this process.
+    pub fn is_unlocked(&self, user: &str) -> bool {
+        let inner = &self.inner;
+        let uid = inner.keyring().uid_of(&nfc(user));
+        let person = uid.and_then(|uid| inner.keyring().get(&uid));
+        person.is_some_and(|person| person.keys.keys().is_some())
+    }
+}
+
+impl Inner {
+    /// Unlocks a person.
+    ///
+    /// # Errors
+    /// As [`Store::unlock`].
+    pub(crate) fn unlock_person(&self, user: &str) -> Result<(), Error> {
+        self.authorize_changes()?;
+        let _writer = self.exclusive()?;
+        self.unlock_for_writer(&nfc(user)).map(drop)
+    }
+
+    /// Unlocks a person for the thread that writes, and returns the pseudonym.
+    ///
+    /// # Errors
+    /// As [`Store::unlock`].
+    pub(crate) fn unlock_for_writer(&self, user: &str) -> Result<Uid, Error> {
+        self.lock_wiped()?;
+        if let Some(uid) = self.keyring().uid_of(user) {
+            return Ok(uid);
+        }
+        let vault = self.vault()?.ok_or(vault::Error::UnknownUser)?;
+        let keys = vault.unlock(&self.master_key()?, user)?;
+        // The one unlocked longest ago may have given way.
+        self.lock_wiped()?;
+        let uid = keys.keys().map(|keys| *keys.uid()).ok_or(Error::Locked)?;
+        let person = UnlockedPerson {
+            user: user.to_owned(),
+            keys,
+        };
+        self.keyring().insert(uid, person);
+        let folded = self.fold_person(&uid);
+        if folded.is_err() {
+            self.lock_persons(&[uid])?;
+        }
+        folded.map(|()| uid)
+    }
+
+    /// Takes the renewed keys of a person who is unlocked.
+    ///
+    /// # Errors
+    /// As [`Store::unlock`].
+    pub(crate) fn renew_unlocked(&self, user: &str) -> Result<(), Error> {
+        let user = &*nfc(user);
+        let (Some(uid), Some(vault)) = (self.keyring().uid_of(user), self.vault()?) else {
+            return Ok(());
+        };
+        let keys = vault.unlock(&self.master_key()?, user)?;
+        let user = user.to_owned();
+        self.keyring().insert(uid, UnlockedPerson { user, keys });
+        Ok(())
+    }
+
+    /// Locks persons, for the thread that writes.
+    ///
+    /// # Errors
+    /// Storage errors, after which they are locked.
+    pub(crate) fn lock_persons(&self, uids: &[Uid]) -> Result<(), Error> {
+        if uids.is_empty() {
+            return Ok(());
+        }
+        let vault = self.vault().ok().flatten();
+        for uid in uids {
+            // First, so that a query that is under way reads nothing more.
+            if let (Some(person), Some(vault)) = (self.keyring().get(uid), &vault) {
+                vault.lock(&person.user);
+            }
+            self.keyring().remove(uid);
+            self.index().drop_overlay(uid);
+            self.drop_text_of(uid);
+        }
+        let (snapshot, mut rows) = (self.snapshot(), Vec::new());
+        for uid in uids {
+            rows.extend(snapshot.sealed_for(uid).rows()?.iter());
+        }
+        self.caches().forget(&rows);
+        self.recover_state()
+    }
+
+    /// Locks the persons whose keys the vault has wiped: they were renewed, erased, or gave way.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn lock_wiped(&self) -> Result<(), Error> {
+        self.lock_persons(&self.wiped())
+    }
+
+    /// Hides the grains of persons whose keys have expired from a snapshot: the next change locks
+    /// them.
+    pub(crate) fn without_expired(&self, snapshot: Snapshot) -> Snapshot {
+        // Asking for the vault wipes what has expired.
+        drop(self.vault());
+        let wiped = self.wiped();
+        match wiped.is_empty() {
+            true => snapshot,
+            false => snapshot.without_overlays(&wiped),
+        }
+    }
+
+    /// Returns the unlocked persons whose keys were wiped.
+    fn wiped(&self) -> Vec<Uid> {
+        let mut wiped = self.keyring().uids();
+        wiped.retain(|uid| {
+            let person = self.keyring().get(uid);
+            person.is_none_or(|person| person.keys.keys().is_none())
+        });
+        wiped
+    }
+
+    /// Folds the entries of an unlocked person into an overlay, and recovers the state with them.
+    fn fold_person(&self, uid: &Uid) -> Result<(), Error> {
+        let (index, snapshot) = (self.index(), self.index().snapshot());
+        let mut batch = index.batch();
+        let mut own: HashMap<ContentAddress, EntryId> = HashMap::new();
+        let rows = snapshot.sealed_for(uid).set()?;
+        for row in rows.iter() {
+            let decoded = match self.ledger().read(row) {
+                Err(ledger::Error::Erased { .. }) => continue,
+                entry => DecodedEntry::opened(entry?, self.keyring())?,
+            };
+            let entry = decoded.as_entry();
+            // The index holds a hash of the pseudonym.
+            if entry.card.is_none_or(|card| card.uid != *uid) {
+                continue;
+            }
+            if let Body::Grain(grain) = entry.body {
+                own.insert(grain.address(), row);
+            }
+            if !matches!(entry.body, Body::Locked) {
+                let mut resolve = |_: &Batch, address: &ContentAddress| match own.get(address) {
+                    Some(row) => Ok(Some(*row)),
+                    None => self.locate(&snapshot, address),
+                };
+                index_entry(&mut batch, &entry, &mut resolve)?;
+                self.feed_text_of(&entry)?;
+            }
+        }
+        {
+            // A reader that sees the grains waits for the state in which they are.
+            let mut state = self.state_cell().write();
+            index.publish_overlay(*uid, batch);
+            *state = State::recover(self.ledger(), &index.snapshot(), self.keyring())?;
+        }
+        self.caches().reveal(&rows);
+        Ok(())
+    }
+}

@@ -1,0 +1,76 @@
+//! The ledger about keys: whether there is a vault, how many persons have a key, which escrow
+//! copies of the root were made.
+//!
+//! No key is here, and no user id: the vault has both.
+
+use std::collections::BTreeSet;
+
+use crate::index::{RowSet, Snapshot};
+use crate::ledger::Kind;
+use crate::store::Error;
+use crate::store::records::{EscrowRecord, KeyEventRecord, Record};
+
+use super::{Body, Entry, Fold, of_kinds};
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct KeyEvents {
+    /// The pseudonyms of persons who have a key.
+    persons: BTreeSet<[u8; 16]>,
+    /// The last epoch told; 0 without a vault.
+    epoch: u64,
+    escrows: Vec<EscrowRecord>,
+}
+
+impl KeyEvents {
+    /// Returns the number of persons who have a key.
+    pub(crate) fn persons(&self) -> u64 {
+        self.persons.len() as u64
+    }
+}
+
+#[cfg(feature = "sealing")]
+impl KeyEvents {
+    /// Returns whether a person was ever given a key.
+    pub(crate) const fn has_vault(&self) -> bool {
+        self.epoch > 0
+    }
+
+    /// Returns whether a person has a key.
+    pub(crate) fn has(&self, uid: &[u8; 16]) -> bool {
+        self.persons.contains(uid)
+    }
+
+    /// Returns the last epoch told.
+    pub(crate) const fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Returns the escrow copies that were made, in their order.
+    pub(crate) fn escrows(&self) -> &[EscrowRecord] {
+        &self.escrows
+    }
+}
+
+impl Fold for KeyEvents {
+    fn sources(&self, snapshot: &Snapshot) -> Result<RowSet, Error> {
+        of_kinds(snapshot, &[Kind::KeyEvent])
+    }
+
+    fn apply(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
+        if let Body::Record(Record::KeyEvent(event)) = entry.body {
+            self.epoch = self.epoch.max(event.epoch());
+            match event {
+                KeyEventRecord::Added { uids, .. } => self.persons.extend(uids),
+                KeyEventRecord::Erased { uid, .. } => {
+                    self.persons.remove(uid);
+                }
+                KeyEventRecord::Escrowed(escrow) => self.escrows.push(escrow.clone()),
+                KeyEventRecord::Rekeyed { .. }
+                | KeyEventRecord::RootRotated { .. }
+                | KeyEventRecord::MasterRotated { .. }
+                | KeyEventRecord::RootRestored { .. } => {}
+            }
+        }
+        Ok(())
+    }
+}
