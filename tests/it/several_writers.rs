@@ -266,6 +266,27 @@ fn threads_of_several_stores_lose_nothing_and_store_nothing_twice() {
 }
 
 #[test]
+fn the_keeper_takes_in_what_others_stored_while_it_was_asked_nothing() {
+    // More than is applied at once.
+    const MANY: u64 = 10_500;
+    let disk = MemoryDisk::default();
+    let options = || Options {
+        text: None,
+        ..Options::default()
+    };
+    let keeper = Store::open_on(Arc::new(disk.clone()), options()).unwrap();
+    let other = Store::open_on(Arc::new(disk.clone()), options()).unwrap();
+    let deed = |n: u64| Draft::event("deed").created_at(Time::from_ms(n.cast_signed()));
+    let stored = other.put_batch((0..MANY).map(deed)).unwrap();
+    assert_eq!(keeper.query(&Filter::new(), 1, None).unwrap().total, MANY);
+    assert!(keeper.exists(&stored[0]).unwrap() && keeper.exists(&stored[10_499]).unwrap());
+    assert_eq!(keeper.put(deed(0)).unwrap(), stored[0]);
+    assert_eq!(entries(&keeper), MANY);
+    keeper.maintenance().unwrap().compact().unwrap();
+    is_whole(&keeper);
+}
+
+#[test]
 fn a_process_that_waits_in_vain_is_told_which_one_writes() {
     let home = tempfile::tempdir().unwrap();
     let store = open(home.path());

@@ -168,22 +168,26 @@ impl Inner {
         from: EntryId,
         show: &mut dyn FnMut(Entry<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.each_decoded(from, &mut |entry| show(entry.as_entry()))
+        let rows = from..EntryId::new(self.ledger().len());
+        self.each_decoded(&rows, &mut |entry| show(entry.as_entry()))
     }
 
-    /// Does as [`Inner::each_entry`], and gives the entries away.
+    /// Does as [`Inner::each_entry`] for the entries `rows`, and gives them away.
     ///
     /// # Errors
     /// As [`Inner::each_entry`].
     pub(super) fn each_decoded(
         &self,
-        from: EntryId,
+        rows: &Range<EntryId>,
         take: &mut dyn FnMut(DecodedEntry) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut from = from;
+        let mut from = rows.start;
         loop {
             let mut outcome = Ok(());
             let scanned = self.ledger().scan(from, &mut |entry| {
+                if entry.header.sequence >= rows.end {
+                    return ControlFlow::Break(());
+                }
                 outcome = DecodedEntry::decode(entry).and_then(&mut *take);
                 match outcome {
                     Ok(()) => ControlFlow::Continue(()),
@@ -195,6 +199,9 @@ impl Inner {
                 return Ok(());
             };
             let damaged = DecodedEntry::damaged(self.ledger(), error)?;
+            if damaged.as_entry().row >= rows.end {
+                return Ok(());
+            }
             from = damaged.as_entry().row.next();
             take(damaged)?;
         }

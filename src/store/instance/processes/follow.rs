@@ -93,6 +93,17 @@ impl Inner {
         match rows.end.get().saturating_sub(rows.start.get()) {
             0 => Ok(()),
             1..=ONE_BY_ONE_MAX => self.apply_followed(&rows),
+            // Its files are the ones that others take up.
+            _ if self.is_keeper() => {
+                let mut from = rows.start;
+                while from < rows.end {
+                    let end = from.get().saturating_add(ONE_BY_ONE_MAX);
+                    let part = from..EntryId::new(end).min(rows.end);
+                    self.apply_followed(&part)?;
+                    from = part.end;
+                }
+                Ok(())
+            }
             _ => self.reload(),
         }
     }
@@ -101,7 +112,7 @@ impl Inner {
     fn apply_followed(&self, rows: &Range<EntryId>) -> Result<(), Error> {
         let was_unmeasured = self.state_cell().read().clock().trusted().is_none();
         let mut decoded = Vec::new();
-        self.each_decoded(rows.start, &mut |entry| {
+        self.each_decoded(rows, &mut |entry| {
             decoded.push(entry);
             Ok(())
         })?;
