@@ -275,7 +275,7 @@ fn the_keeper_takes_in_what_others_stored_while_it_was_asked_nothing() {
         ..Options::default()
     };
     let keeper = Store::open_on(Arc::new(disk.clone()), options()).unwrap();
-    let other = Store::open_on(Arc::new(disk.clone()), options()).unwrap();
+    let other = Store::open_on(Arc::new(disk), options()).unwrap();
     let deed = |n: u64| Draft::event("deed").created_at(Time::from_ms(n.cast_signed()));
     let stored = other.put_batch((0..MANY).map(deed)).unwrap();
     assert_eq!(keeper.query(&Filter::new(), 1, None).unwrap().total, MANY);

@@ -44,13 +44,14 @@ pub(crate) struct Cli {
         display_order = 100
     )]
     store: PathBuf,
+    // Hidden: the error that a longer wait avoids names it.
     /// Longest wait of a change for another process
     #[arg(
         long,
         global = true,
         value_name = "SECONDS",
         default_value_t = 5,
-        display_order = 103
+        hide = true
     )]
     wait: u64,
     /// Print results and errors as JSON on stdout

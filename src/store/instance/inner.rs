@@ -99,7 +99,7 @@ impl Inner {
         &*self.reader.disk
     }
 
-    #[cfg(any(feature = "sealing", feature = "text"))]
+    #[cfg(feature = "sealing")]
     pub(crate) const fn disk_handle(&self) -> &Arc<dyn Disk> {
         &self.reader.disk
     }

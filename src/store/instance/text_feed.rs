@@ -74,8 +74,8 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
+    #[cfg(feature = "sealing")]
     pub(super) fn feed_partitions(&self, text: &Text) -> Result<(), Error> {
-        #[cfg(feature = "sealing")]
         for uid in self.keyring().uids() {
             for row in self.index().snapshot().sealed_for(&uid).rows()?.iter() {
                 let entry = match self.ledger().read(row) {

@@ -165,6 +165,7 @@ impl Inner {
         let (text, _) = open(disk, self.ledger_handle(), partitions, options)?;
         let text = Arc::new(text);
         self.feed_rest(&text)?;
+        #[cfg(feature = "sealing")]
         self.feed_partitions(&text)?;
         Ok(text)
     }
