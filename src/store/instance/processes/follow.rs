@@ -62,6 +62,9 @@ impl Inner {
         };
         let turn = turns.take(self.ledger(), self.options().lock_wait)?;
         let _applying = peers.applying.lock();
+        if self.ledger().is_behind() {
+            peers.is_lagging.store(true, Ordering::Release);
+        }
         let others_wrote = self.ledger().begin_turn(erased_rows)?;
         turns.name(others_wrote);
         self.apply_rest()?;
@@ -77,10 +80,13 @@ impl Inner {
     /// Applies what other processes have published. If that fails the answers stay as they were,
     /// less the entries whose bytes are gone, and the next question tries again.
     pub(crate) fn follow(&self) {
-        if !self.ledger().is_behind() && self.index().watermark() >= self.ledger().len() {
+        let peers = self.peers();
+        // Entries that this process appends itself are applied before they are acknowledged.
+        if !self.ledger().is_behind() && !peers.is_lagging.load(Ordering::Acquire) {
             return;
         }
-        let _applying = self.peers().applying.lock();
+        let _applying = peers.applying.lock();
+        peers.is_lagging.store(true, Ordering::Release);
         let followed = self.ledger().follow(erased_rows).map_err(Error::from);
         if let Err(error) = followed.and_then(|()| self.apply_rest()) {
             tracing::warn!(%error, "what another process wrote cannot be followed");
@@ -91,8 +97,8 @@ impl Inner {
     fn apply_rest(&self) -> Result<(), Error> {
         let rows = EntryId::new(self.index().watermark())..EntryId::new(self.ledger().len());
         match rows.end.get().saturating_sub(rows.start.get()) {
-            0 => Ok(()),
-            1..=ONE_BY_ONE_MAX => self.apply_followed(&rows),
+            0 => {}
+            1..=ONE_BY_ONE_MAX => self.apply_followed(&rows)?,
             // Its files are the ones that others take up.
             _ if self.is_keeper() => {
                 let mut from = rows.start;
@@ -102,10 +108,11 @@ impl Inner {
                     self.apply_followed(&part)?;
                     from = part.end;
                 }
-                Ok(())
             }
-            _ => self.reload(),
+            _ => self.reload()?,
         }
+        self.peers().is_lagging.store(false, Ordering::Release);
+        Ok(())
     }
 
     /// Applies the entries at once, so that no question sees a part of a batch.

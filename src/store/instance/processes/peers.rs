@@ -21,6 +21,8 @@ pub(in crate::store::instance) struct Peers {
     pub(super) turns: Option<Turns>,
     /// Held by the thread that applies entries. The others wait: their answers must contain them.
     pub(super) applying: Mutex<()>,
+    /// Whether the ledger may hold entries of others that are not applied yet.
+    pub(super) is_lagging: AtomicBool,
     pub(super) is_keeper: AtomicBool,
     /// Whether an erasure that another process began waits for the keeper.
     pub(super) must_erase: AtomicBool,
@@ -33,6 +35,7 @@ impl Peers {
             below,
             turns: None,
             applying: Mutex::default(),
+            is_lagging: AtomicBool::new(false),
             is_keeper: AtomicBool::new(false),
             must_erase: AtomicBool::new(false),
         }
