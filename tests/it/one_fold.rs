@@ -279,6 +279,8 @@ fn options(clock: &Arc<TestClock>) -> Options {
     Options {
         clock: Arc::clone(clock) as Arc<dyn Clock>,
         ballast_bytes: 0,
+        // A busy machine is no reason to give up.
+        lock_wait: Duration::from_secs(120),
         text: None,
         ..Options::default()
     }

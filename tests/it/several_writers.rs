@@ -16,12 +16,20 @@ const OFFICE: Authorization<'static> = Authorization {
     authority: "the office",
 };
 
+/// A busy machine is no reason to give up.
+fn patient() -> Options {
+    Options {
+        lock_wait: Duration::from_secs(120),
+        ..Options::default()
+    }
+}
+
 fn open(path: &Path) -> Store {
-    Store::open(path, Options::default()).unwrap()
+    Store::open(path, patient()).unwrap()
 }
 
 fn open_on(disk: &MemoryDisk) -> Store {
-    Store::open_on(Arc::new(disk.clone()), Options::default()).unwrap()
+    Store::open_on(Arc::new(disk.clone()), patient()).unwrap()
 }
 
 fn note(text: &str) -> Draft {
