@@ -187,7 +187,7 @@ pub(crate) fn authorize_delegated<E>(
         for StoredDelegation {
             delegation,
             in_force,
-            ..
+            binds,
         } in delegations
         {
             let covers = match in_force {
@@ -196,8 +196,11 @@ pub(crate) fn authorize_delegated<E>(
             };
             match covers {
                 Ok(()) => pending.push((delegation.from, below + 1)),
-                // Of several that do not cover it, the closest one gives the more useful rule.
-                Err(rule) if miss.is_none_or(|miss| miss == Rule::Delegation) => miss = Some(rule),
+                // Of several that do not cover it, the closest one gives the more useful rule. One
+                // that does not bind the author must not show in an answer.
+                Err(rule) if binds && miss.is_none_or(|miss| miss == Rule::Delegation) => {
+                    miss = Some(rule);
+                }
                 Err(_) => {}
             }
         }
