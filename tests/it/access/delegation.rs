@@ -343,6 +343,25 @@ fn a_delegation_of_an_agent_binds_inside_the_namespaces_it_names() {
 }
 
 #[test]
+fn a_delegation_that_does_not_bind_shows_in_no_refusal() {
+    let store = memory();
+    let ended = store.put(delegation("desk", "victim", "")).unwrap();
+    store.contradict(&ended, Some("over")).unwrap();
+    let victim = store.as_actor(&did("victim"));
+    let refused = || {
+        let refused = victim.put(note("more").namespace("acme"));
+        refused.unwrap_err().to_string()
+    };
+    let before = refused();
+    let rogue = store.as_actor(&did("rogue")).in_namespace("rogue");
+    let more = r#","authorized_namespaces":["rogue"]"#;
+    rogue
+        .put(delegation("rogue", "victim", more).namespace("rogue"))
+        .unwrap();
+    assert_eq!(refused(), before);
+}
+
+#[test]
 fn a_delegation_from_a_file_binds_nobody_until_the_owner_verifies_it() {
     let store = memory();
     let hostile = delegation("a", "b", r#","authorized_namespaces":["nowhere"]"#);
