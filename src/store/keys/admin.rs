@@ -1,8 +1,7 @@
 //! The handle on the vault: adding and listing persons, renewing keys, swapping root and master key.
 //!
-//! Persons are told in the ledger before they have a key, so that no person has one of which it does
-//! not tell. A swap is told after it; one that a crash kept from the ledger is told by the next
-//! change.
+//! A person is recorded in the ledger before the key exists, so that the ledger knows every key. A
+//! swap is recorded after it; the next change records one whose entry a crash prevented.
 
 use std::sync::Arc;
 

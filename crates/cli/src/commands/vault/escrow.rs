@@ -1,6 +1,6 @@
 //! `grainstore vault escrow` and `restore-root`: encrypted copies of the root.
 //!
-//! The file of a copy is created before the ledger tells of it, so that a copy which is told is there.
+//! The file of a copy is created before its ledger entry, so that every recorded copy has a file.
 
 use std::fs::File;
 use std::io::Write;
