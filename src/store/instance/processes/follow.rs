@@ -14,7 +14,6 @@ use std::time::Duration;
 use crate::index::Index;
 use crate::ledger::{self, Disk, EntryId, Lock, OverlayDisk};
 use crate::store::Error;
-use crate::store::instance::folder::{LOCK, this_process};
 use crate::store::instance::inner::Inner;
 use crate::store::records::{Record, erased_rows};
 use crate::store::state::{Body, DecodedEntry};
@@ -215,7 +214,7 @@ impl Inner {
             if !is_open || self.is_keeper() {
                 return Ok(());
             }
-            match Lock::take(&*self.peers().below, LOCK, &this_process()) {
+            match self.peers().take_lock() {
                 Ok(lock) => return self.become_keeper(lock),
                 Err(error @ ledger::Error::Locked { .. }) => {
                     if waited >= self.options().lock_wait {
@@ -238,8 +237,7 @@ impl Inner {
         if self.is_keeper() {
             return Ok(());
         }
-        let lock = Lock::take(&*self.peers().below, LOCK, &this_process())?;
-        self.become_keeper(lock)
+        self.become_keeper(self.peers().take_lock()?)
     }
 
     fn become_keeper(&self, lock: Lock) -> Result<(), Error> {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::ledger::{Disk, Lock};
+use crate::ledger::{self, Disk, Lock};
 use crate::store::Error;
 use crate::store::instance::folder::{LOCK, this_process};
 
@@ -76,7 +76,15 @@ impl Peers {
         if self.is_keeper() || self.turns.is_none() {
             return None;
         }
-        Lock::take(&*self.below, LOCK, &this_process()).ok()
+        self.take_lock().ok()
+    }
+
+    /// Takes the lock of the keeper.
+    ///
+    /// # Errors
+    /// `ERR_STORE_LOCKED`, which names the keeper; `ERR_STORAGE_READ_ONLY`, `ERR_STORAGE_IO`.
+    pub(super) fn take_lock(&self) -> Result<Lock, ledger::Error> {
+        Lock::take(&*self.below, LOCK, &this_process())
     }
 
     /// Returns whether an erasure that another process began waits for this one.
