@@ -34,6 +34,10 @@ pub(crate) fn check_ownership(grain: &Grain) -> Result<(), &'static str> {
         Some(author) if Did::bare(author) == Did::bare(subject) => {
             Err("an agent cannot say itself who owns it")
         }
+        // DID Core 3.1: another spelling is no DID, and would name the agent past the comparison.
+        Some(author) if !is_did(Did::bare(author)) => {
+            Err("the author_did of an ownership grain is the operator's DID")
+        }
         Some(_) if Protection::of(grain).is_open() => {
             Err("an ownership grain has an invalidation_policy that protects it")
         }
@@ -42,8 +46,12 @@ pub(crate) fn check_ownership(grain: &Grain) -> Result<(), &'static str> {
     }
 }
 
-/// A DID of any method; what its method makes of the rest is not asked here.
+/// Returns whether a text is a DID of any method. A `did:web` must be in lower case, because the case
+/// of a domain does not matter; other methods make of the rest what they like.
 fn is_did(text: &str) -> bool {
+    if text.starts_with("did:web:") {
+        return text.parse::<Did>().is_ok();
+    }
     let parts = text.strip_prefix("did:").and_then(|it| it.split_once(':'));
     parts.is_some_and(|(method, id)| {
         let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();

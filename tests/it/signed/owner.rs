@@ -83,7 +83,14 @@ fn an_ownership_grain_is_locked_signed_and_not_the_agents_own() {
         // Ruling P11: a fragment names a key of the same party.
         with("author_did", format!("{AGENT}#key-1")),
         with("subject", format!("{AGENT}#key-1")).set("author_did", AGENT),
+        // DID Core 3.1: the scheme and a method are in lower case, and a domain has no case.
+        with("author_did", AGENT.to_uppercase()),
+        with("author_did", "did:web:EXAMPLE.com:agents:7"),
+        with("author_did", "did:web:example%2Ecom:agents:7"),
+        with("author_did", "agent 7"),
+        with("author_did", ""),
         with("author_did", grainstore::codec::Value::Nil),
+        with("subject", "did:web:EXAMPLE.com:agents:7"),
         with("subject", "agent 7"),
         with("subject", "did:"),
         with("subject", "did:web:"),

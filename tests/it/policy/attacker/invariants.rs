@@ -7,7 +7,7 @@ use grainstore::interchange::{Format, WriteOptions};
 use grainstore::policy::Purpose;
 use grainstore::store::ConsentFilter;
 use grainstore::{ContentAddress, Filter, Time};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::world::{Done, Guarded, OFFICE, World, parsed};
 use super::{Broken, Findings};
@@ -326,17 +326,34 @@ impl World {
         let mut file = Vec::new();
         let admin = self.store.admin().unwrap();
         admin.export(format, &filter, &options, &mut file).unwrap();
-        let mut places = file.windows(word.len());
-        if places.any(|at| at == word.as_bytes()) {
-            note(findings, Broken::Export, || {
-                let mut lines = Vec::new();
-                let written = admin.export(Format::Jsonl, &filter, &options, &mut lines);
-                written.unwrap();
-                let lines = String::from_utf8(lines).unwrap();
-                let said: Vec<_> = lines.lines().filter(|line| line.contains(word)).collect();
-                format!("{format} for {purpose:?}: {}", said.join("\n"))
-            });
+        let left: Vec<_> = said_after(&file, word).collect();
+        if left.is_empty() {
+            return;
         }
+        let held = filter.with_superseded();
+        let held = self.store.query(&held, 10_000, None).unwrap().results;
+        let held: Vec<_> = held.iter().map(|found| parsed(&found.grain)).collect();
+        for number in left {
+            let text = format!("{word} {number}");
+            let mut grains = held.iter().filter(|grain| grain["content"] == *text);
+            if !grains.any(|grain| self.may_leave(profile, grain)) {
+                note(findings, Broken::Export, || {
+                    format!("{format} for {purpose:?}: {text}")
+                });
+            }
+        }
+    }
+
+    /// Whether a grain with the word of a restriction is restricted by nothing: a file in which one
+    /// value was changed may say so.
+    fn may_leave(&self, profile: &str, grain: &Json) -> bool {
+        let (field, open) = match profile {
+            "legal" => ("legal:privilege", json!("none")),
+            "consumer" => ("con:ccpa_opted_out", json!(false)),
+            _ => return self.consents.iter().any(|of| rests_on(grain, of)),
+        };
+        let said = [&grain[field], &grain["context"][field]];
+        said.iter().all(|it| it.is_null() || **it == open)
     }
 
     fn check_owners(&self, findings: &mut Findings) {
@@ -384,6 +401,17 @@ impl PeekAll for grainstore::Store {
 fn rests_on(json: &Json, (consent, of, _): &(ContentAddress, &'static str, String)) -> bool {
     let is_of = person_of(json).is_none_or(|person| person == *of);
     json["processing_basis"] == consent.to_string() && is_of
+}
+
+/// The numbers that stand after a word in a file.
+fn said_after<'a>(file: &'a [u8], word: &'a str) -> impl Iterator<Item = usize> + 'a {
+    let places = file.windows(word.len()).enumerate();
+    let places = places.filter(move |(_, at)| *at == word.as_bytes());
+    places.map(move |(at, _)| {
+        let digits = file[at + word.len()..].iter().skip(1);
+        let digits = digits.take_while(|byte| byte.is_ascii_digit());
+        digits.fold(0, |number, digit| number * 10 + usize::from(digit - b'0'))
+    })
 }
 
 fn person_of(json: &Json) -> Option<&str> {
