@@ -2,7 +2,9 @@
 //!
 //! Nothing here reads a clock.
 
-use jiff::Timestamp;
+use jiff::civil::{DateTime, date};
+use jiff::fmt::temporal::Pieces;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::codec::Value;
 
@@ -32,7 +34,7 @@ impl Time {
         self.0
     }
 
-    /// Reads an RFC 3339 time, or milliseconds since 1970 in decimal digits.
+    /// Reads an RFC 3339 time of the years -9999 to 9999, or milliseconds since 1970 in decimal digits.
     ///
     /// # Errors
     /// The problem of the text. A time without an offset is refused: it does not name an instant.
@@ -40,22 +42,36 @@ impl Time {
         if let Ok(ms) = text.parse::<i64>() {
             return Ok(Self(ms));
         }
-        let timestamp: Timestamp = text
-            .parse()
-            .map_err(|error: jiff::Error| error.to_string())?;
+        let nanoseconds = match text.parse::<Timestamp>() {
+            Ok(timestamp) => timestamp.as_nanosecond(),
+            Err(error) => since_1970(text).ok_or_else(|| error.to_string())?,
+        };
         // OMS 4.8: the floor, also before 1970, where truncation would round up.
-        let ms = timestamp.as_nanosecond().div_euclid(1_000_000);
+        let ms = nanoseconds.div_euclid(1_000_000);
         i64::try_from(ms)
             .map(Self)
             .map_err(|_| "time is out of range".into())
     }
 }
 
+/// Returns the nanoseconds since 1970 of a time in the last or first day of the calendar, of which
+/// a `Timestamp` lacks some hours: `9999-12-31T23:59:59Z` is how many files say "for ever".
+fn since_1970(text: &str) -> Option<i128> {
+    let pieces = Pieces::parse(text).ok()?;
+    let offset = pieces.to_numeric_offset()?;
+    let moment = DateTime::from_parts(pieces.date(), pieces.time()?);
+    let local = moment.duration_since(EPOCH).as_nanos();
+    let offset = i128::from(offset.seconds()).checked_mul(1_000_000_000)?;
+    local.checked_sub(offset)
+}
+
+const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
+
 impl std::fmt::Display for Time {
     /// Writes RFC 3339 with milliseconds, or bare milliseconds outside the years -9999 to 9999.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match Timestamp::from_millisecond(self.0) {
-            Ok(timestamp) => write!(f, "{timestamp:.3}"),
+        match EPOCH.checked_add(SignedDuration::from_millis(self.0)) {
+            Ok(moment) => write!(f, "{moment:.3}Z"),
             Err(_) => write!(f, "{}", self.0),
         }
     }

@@ -13,6 +13,7 @@ use super::interchange_vectors::valid;
 use crate::whole::{aimem, omi, pam};
 
 pub(super) mod any;
+mod times;
 
 fn memory() -> Store {
     Store::in_memory(Options::default()).unwrap()

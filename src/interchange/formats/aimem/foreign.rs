@@ -5,7 +5,7 @@ use crate::grain::{Grain, Type};
 use crate::interchange::export::count_lost;
 use crate::interchange::model::embedded_grain;
 use crate::interchange::model::normalize::sha256;
-use crate::interchange::model::rfc3339::to_rfc3339;
+use crate::interchange::model::rfc3339::insert_required;
 use crate::interchange::{Loss, omi, pam};
 
 /// Returns a grain of another origin as a chunk, whose id is only its local part; `None` for a
@@ -57,7 +57,7 @@ pub(super) fn chunk(grain: &Grain, loss: &mut Loss) -> Option<Map> {
     chunk.insert("content", content);
     chunk.insert("memory_type", memory_type);
     chunk.insert("is_pinned", false);
-    chunk.insert("created_at", to_rfc3339(grain.created_at()));
+    insert_required(&mut chunk, "created_at", grain.created_at(), loss);
     chunk.insert("tags", tags);
     Some(chunk)
 }

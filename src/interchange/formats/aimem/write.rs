@@ -7,7 +7,7 @@ use std::io::Write;
 use crate::codec::{Map, Value};
 use crate::grain::{Time, user_urn};
 use crate::interchange::export::only_one;
-use crate::interchange::model::rfc3339::to_rfc3339;
+use crate::interchange::model::rfc3339::envelope_time;
 use crate::interchange::{Entry, Error, Loss, Place, WriteOptions, Written};
 
 use super::code;
@@ -271,9 +271,9 @@ impl Collected {
         bundle.insert("version", "1");
         bundle.insert("producer", producer);
         bundle.insert("scope", scope);
-        bundle.insert("exported_at", to_rfc3339(now));
+        bundle.insert("exported_at", envelope_time(now));
         match since {
-            Some(since) => drop(bundle.insert("since", to_rfc3339(since))),
+            Some(since) => drop(bundle.insert("since", envelope_time(since))),
             None => drop(bundle.remove("since")),
         }
         match tenant {

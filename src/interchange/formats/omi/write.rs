@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use crate::codec::{Map, Value};
-use crate::grain::{Grain, Status, Type};
+use crate::grain::{Grain, Status, Time, Type};
 use crate::interchange::export::GENERATOR;
 use crate::interchange::model::embedded_grain;
-use crate::interchange::model::rfc3339::to_rfc3339;
+use crate::interchange::model::rfc3339::{envelope_time, insert_optional, insert_required};
 use crate::interchange::{Entry, Error, Loss, WriteOptions, Written};
 
 use super::residual::{inherited, is_relation, residual};
@@ -83,7 +83,7 @@ impl File {
                     }
                     records.push((map, Some(inherited(grain))));
                 }
-                _ => records.push((record(grain, status), None)),
+                _ => records.push((record(grain, status, &mut loss), None)),
             }
         }
         let envelope = match envelopes.len() {
@@ -122,7 +122,7 @@ fn common_envelope(
     envelope.insert("format", FORMAT);
     envelope.insert("version", "0.1");
     envelope.insert("generator", GENERATOR);
-    envelope.insert("generated_at", to_rfc3339(options.now_for(entries)));
+    envelope.insert("generated_at", envelope_time(options.now_for(entries)));
     for name in ["subject", "id_namespace"] {
         let mut all = records
             .iter()
@@ -153,11 +153,11 @@ fn settle(mut map: Map, inherited: Map, envelope: &Map, loss: &mut Loss) -> Map 
 }
 
 /// Returns the record of a grain of another origin (OMI 14).
-fn record(grain: &Grain, status: &Status) -> Map {
+fn record(grain: &Grain, status: &Status, loss: &mut Loss) -> Map {
     let mut map = Map::new();
     map.insert("id", format!("urn:grainstore:{}", grain.address()));
     map.insert("content", embedded_grain::summary_text(grain));
-    map.insert("created", to_rfc3339(grain.created_at()));
+    insert_required(&mut map, "created", grain.created_at(), loss);
     let is_steps = grain.text("relation") == Some("mg:requires_steps");
     let kind = match grain.type_() {
         Type::Event => "episodic",
@@ -180,7 +180,7 @@ fn record(grain: &Grain, status: &Status) -> Map {
     }
     for name in ["valid_from", "valid_to"] {
         if let Some(ms) = grain.field(name).and_then(Value::as_i64) {
-            map.insert(name, to_rfc3339(crate::grain::Time::from_ms(ms)));
+            insert_optional(&mut map, name, Time::from_ms(ms), loss);
         }
     }
     extend(&mut map, grain, status);

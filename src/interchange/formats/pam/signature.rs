@@ -5,7 +5,7 @@ use data_encoding::BASE64URL_NOPAD;
 use crate::codec::{Map, Value};
 use crate::crypto::{Algorithm, SigningKey, VerifyingKey};
 use crate::grain::Time;
-use crate::interchange::model::rfc3339::to_rfc3339;
+use crate::interchange::model::rfc3339::envelope_time;
 use crate::interchange::{Error, Signature};
 
 use super::code;
@@ -84,7 +84,7 @@ pub(super) fn check(root: &Object<'_>, findings: &mut Vec<Error>) -> Result<Sign
 /// `PAM_SIGNATURE_FORM` if the checksum is missing, or the key cannot sign.
 pub(super) fn sign(store: &mut Map, key: &SigningKey, now: Time) -> Result<(), Error> {
     let refuse = |message: String| fault(code::SIGNATURE_FORM, "/signature".into(), message);
-    store.insert("export_date", to_rfc3339(now));
+    store.insert("export_date", envelope_time(now));
     store.remove("export_id");
     store.remove("signature");
     // The same store signed at the same time is the same export.
@@ -106,7 +106,7 @@ pub(super) fn sign(store: &mut Map, key: &SigningKey, now: Time) -> Result<(), E
     signature.insert("public_key", public_key);
     // Without padding, which one of the two validators of the format rejects.
     signature.insert("value", BASE64URL_NOPAD.encode(&bytes));
-    signature.insert("signed_at", to_rfc3339(now));
+    signature.insert("signed_at", envelope_time(now));
     signature.insert("key_id", did);
     store.insert("signature", signature);
     Ok(())

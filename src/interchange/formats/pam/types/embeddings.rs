@@ -5,7 +5,7 @@ use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::{Position, stream_file};
 use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::normalize::ascii_json;
-use crate::interchange::model::rfc3339::to_rfc3339;
+use crate::interchange::model::rfc3339::envelope_time;
 use crate::interchange::{Diagnostics, Error, Loss, StoredVector};
 
 use super::super::code;
@@ -258,7 +258,7 @@ pub(crate) fn entry(id: &str, memory_id: &str, vector: &StoredVector) -> Value {
     let record = record.and_then(|record| Value::from_json(record).ok());
     let mut entry = match record {
         Some(Value::Map(record)) => record,
-        _ => Map::from_iter([("created_at", to_rfc3339(vector.at))]),
+        _ => Map::from_iter([("created_at", envelope_time(vector.at))]),
     };
     entry.insert("id", id);
     entry.insert("memory_id", memory_id);

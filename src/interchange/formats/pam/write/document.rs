@@ -175,7 +175,7 @@ impl<'a> Sorted<'a> {
                 writer.memories.push(map);
             }
             _ => {
-                let mut map = memory(grain, status);
+                let mut map = memory(grain, status, &mut writer.loss);
                 write_status(&mut map, status, &writer.names);
                 writer.embedding(grain, &mut map, true);
                 writer.memories.push(map);

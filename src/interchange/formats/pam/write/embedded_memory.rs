@@ -3,8 +3,8 @@
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status, Time, Type};
 use crate::interchange::model::embedded_grain;
-use crate::interchange::model::rfc3339::to_rfc3339;
-use crate::interchange::{aimem, omi};
+use crate::interchange::model::rfc3339::{insert_optional, insert_required};
+use crate::interchange::{Loss, aimem, omi};
 
 use super::super::schema::tables::{TYPES, is_tag};
 use super::super::types::content_hash::content_hash;
@@ -17,7 +17,7 @@ pub(crate) const EXTENSION: &str = "x_oms";
 ///
 /// An Event becomes a memory too, of its own custom type: a conversation document needs a file
 /// beside the store, and a memory embeds the whole grain in one.
-pub(crate) fn memory(grain: &Grain, status: &Status) -> Map {
+pub(crate) fn memory(grain: &Grain, status: &Status, loss: &mut Loss) -> Map {
     let content = embedded_grain::summary_text(grain);
     let (kind, custom) = kind(grain);
     let mut map = Map::new();
@@ -28,7 +28,7 @@ pub(crate) fn memory(grain: &Grain, status: &Status) -> Map {
     }
     map.insert("content_hash", content_hash(&content));
     map.insert("content", content);
-    map.insert("temporal", temporal(grain));
+    map.insert("temporal", temporal(grain, loss));
     let platform: Map = [("platform", "grainstore")].into_iter().collect();
     map.insert("provenance", platform);
     map.insert("tags", tags(grain));
@@ -42,30 +42,30 @@ pub(crate) fn memory(grain: &Grain, status: &Status) -> Map {
     map
 }
 
-fn temporal(grain: &Grain) -> Map {
+fn temporal(grain: &Grain, loss: &mut Loss) -> Map {
     let time = |name: &str| grain.field(name).and_then(Value::as_i64).map(Time::from_ms);
     let mut temporal = Map::new();
-    temporal.insert("created_at", six_digits(grain.created_at()));
+    insert_required(&mut temporal, "created_at", grain.created_at(), loss);
     let (from, until) = (time("valid_from"), time("valid_to"));
     // PAM refuses an end before its beginning; grains do not.
     if from.is_none() || until.is_none() || from <= until {
         for (name, time) in [("valid_from", from), ("valid_until", until)] {
             if let Some(time) = time {
-                temporal.insert(name, six_digits(time));
+                insert_optional(&mut temporal, name, time, loss);
             }
         }
     }
-    temporal
+    let members = temporal.iter();
+    let six_digits = members.map(|(name, text)| (name, six_digits(text.as_text())));
+    six_digits.collect()
 }
 
-fn six_digits(time: Time) -> String {
-    let text = to_rfc3339(time);
-    match text.split_once('.') {
-        Some((moment, _)) => {
-            let ms = time.ms().rem_euclid(1000);
-            format!("{moment}.{ms:03}000Z")
-        }
-        None => text,
+/// PAM writes a fraction of a second in six digits.
+fn six_digits(text: Option<&str>) -> String {
+    let text = text.unwrap_or_default();
+    match text.strip_suffix('Z') {
+        Some(moment) if moment.contains('.') => format!("{moment}000Z"),
+        _ => text.to_owned(),
     }
 }
 

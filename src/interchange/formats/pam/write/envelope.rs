@@ -3,7 +3,7 @@
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::export::{GENERATOR, only_one};
-use crate::interchange::model::rfc3339::to_rfc3339;
+use crate::interchange::model::rfc3339::envelope_time;
 use crate::interchange::{Entry, Error};
 
 use super::super::code;
@@ -42,7 +42,7 @@ pub(super) fn envelope(mut envelopes: Vec<Map>, owner: Option<&str>, now: Time) 
 pub(super) fn delta(owner: Option<&str>, now: Time, since: Time, base: Option<&str>) -> Map {
     let mut store = new_envelope(owner, now);
     store.insert("export_type", "incremental");
-    store.insert("since", to_rfc3339(since));
+    store.insert("since", envelope_time(since));
     if let Some(base) = base {
         store.insert("base_export_id", base);
     }
@@ -54,7 +54,7 @@ fn new_envelope(owner: Option<&str>, now: Time) -> Map {
     store.insert("schema", SCHEMA);
     store.insert("schema_version", "1.0");
     store.insert("exported_by", GENERATOR);
-    store.insert("export_date", to_rfc3339(now));
+    store.insert("export_date", envelope_time(now));
     let id = owner.unwrap_or("local");
     let did = id.starts_with("did:").then_some(("did", id));
     let owner: Map = [("id", id)].into_iter().chain(did).collect();
