@@ -83,6 +83,14 @@ fn in_container(input: Input<'_>, otherwise: &str) -> Result<Format, Error> {
 }
 
 fn in_content(head: &[u8], input: impl BufRead) -> Result<Format, Error> {
+    if head.is_empty() {
+        let message = "the file is empty".to_owned();
+        return Err(Error::format(
+            ErrorCode::FormatUnknown,
+            Place::File,
+            message,
+        ));
+    }
     let by_bytes = READERS.iter().find_map(|reader| reader.detect_bytes(head));
     let found = match by_bytes {
         Some(format) => Some(format),

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
@@ -121,8 +122,9 @@ pub(crate) fn main(args: impl Iterator<Item = OsString>) -> Exit {
     let parsed = command().try_get_matches_from(&args);
     match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli.run(),
-        Err(error) => {
+        Err(mut error) => {
             let wants_json = args.iter().any(|arg| arg == "--json");
+            suggest(&mut error);
             refuse(&error, wants_json)
         }
     }
@@ -204,6 +206,39 @@ impl Command {
         }
     }
 }
+
+/// Names the command that does what a name of other tools asks for; what is spelled alike would be
+/// another.
+fn suggest(error: &mut clap::Error) {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
+        return;
+    };
+    let found = OTHER_NAMES.iter().find(|(other, _)| other == name);
+    if let (Some((_, names)), ErrorKind::InvalidSubcommand) = (found, error.kind()) {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        error.insert(
+            ContextKind::SuggestedSubcommand,
+            ContextValue::Strings(names),
+        );
+    }
+}
+
+const OTHER_NAMES: [(&str, &[&str]); 14] = [
+    ("add", &["put"]),
+    ("remember", &["put"]),
+    ("store", &["put"]),
+    ("cat", &["get"]),
+    ("show", &["get"]),
+    ("ls", &["list"]),
+    ("find", &["search", "query"]),
+    ("log", &["history", "list"]),
+    ("rm", &["delete"]),
+    ("forget", &["delete", "user"]),
+    ("correct", &["supersede"]),
+    ("verify", &["check", "validate"]),
+    ("doctor", &["check", "stats"]),
+    ("load", &["import"]),
+];
 
 /// Prints the requested help, or the error in the arguments.
 fn refuse(error: &clap::Error, wants_json: bool) -> Exit {

@@ -20,6 +20,7 @@ pub(crate) struct CliError {
     code: ErrorCode,
     message: String,
     place: Option<String>,
+    hint: Option<&'static str>,
 }
 
 impl CliError {
@@ -29,6 +30,7 @@ impl CliError {
             code,
             message: message.to_string(),
             place: None,
+            hint: hint(code),
         }
     }
 
@@ -86,9 +88,15 @@ impl CliError {
         self.code
     }
 
-    /// Returns the advice for this code.
-    pub(crate) fn hint(&self) -> Option<&'static str> {
-        hint(self.code)
+    /// Replaces the advice for the code, where a command knows better what to do.
+    pub(crate) const fn advising(mut self, hint: &'static str) -> Self {
+        self.hint = Some(hint);
+        self
+    }
+
+    /// Returns the advice: what the user can do next.
+    pub(crate) const fn hint(&self) -> Option<&'static str> {
+        self.hint
     }
 
     /// Returns the outcome of a command that fails with this error.

@@ -130,14 +130,16 @@ fn of_input(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::Terminal => "write to a file with -o FILE, or pipe the output to a program",
         // Grains as text and bytes.
         ErrorCode::Corrupt => {
-            "JSON is parsed strictly (one object per line, no duplicate members); blobs must be canonical"
+            "a line is one JSON object without duplicate members, and a blob is canonical; `grainstore put \
+             --help` shows a line"
         }
         ErrorCode::NoType | ErrorCode::UnknownType => {
             "\"type\" must be one of belief, event, state, workflow, action, observation, goal, \
              reasoning, consensus, consent"
         }
         ErrorCode::Schema | ErrorCode::Empty | ErrorCode::Range => {
-            "the message names the field; OMS 1.3, section 8, lists the required fields of each type"
+            "the message names the field; `grainstore put --help` shows a line of each type with what it \
+             needs (Open Memory Specification 1.3, section 8)"
         }
         ErrorCode::NotMap => "a grain is a JSON object, one per line",
         // Signatures.

@@ -70,11 +70,16 @@ impl Output {
         }
     }
 
-    /// Writes an error with its hint: as JSON on stdout, else on stderr.
+    /// Writes an error with its hint: as JSON on stdout, else on stderr. Where stdout takes nothing,
+    /// JSON goes to stderr too.
     pub(crate) fn error(&mut self, error: &CliError) -> io::Result<()> {
         if self.is_json {
-            self.json(&json!({ "error": error.to_json() }))?;
-            return self.flush();
+            let document = json!({ "error": error.to_json() });
+            let written = self.json(&document).and_then(|()| self.flush());
+            if written.is_err() {
+                to_stderr(&document.to_string());
+            }
+            return written;
         }
         // A closed stdout must not hide the error.
         let flushed = self.flush();

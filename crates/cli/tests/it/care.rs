@@ -70,7 +70,7 @@ fn a_restore_or_backup_that_could_lose_something_is_refused() {
     home.run(&["--json", "backup", "fresh"])
         .fails(2, "ERR_BACKUP_DIVERGED", "fresh");
     home.run(&["--json", "backup", "memory.grains"])
-        .fails(2, "ERR_STORE_LOCKED", "memory.grains");
+        .fails(2, "ERR_USAGE", "memory.grains");
     let ran = home.run(&["--json", "restore", "copy", "x", "--at", "teatime"]);
     assert_eq!(
         (ran.code, ran.json()["error"]["code"].as_str()),

@@ -115,7 +115,11 @@ fn an_export_to_stdout_is_the_file_and_filters_hold() {
     let ran = home.run_with(&["supersede", old, "-"], new);
     assert_eq!(ran.code, 0, "{ran:?}");
     let count = |args: &[&str]| {
-        let args = [&["--json", "export", "--format", "mg", "-o", "x.mg"], args].concat();
+        let args = [
+            &["--json", "export", "--format", "mg", "-f", "-o", "x.mg"],
+            args,
+        ]
+        .concat();
         home.run(&args).json()["grains"].as_u64().unwrap()
     };
     assert_eq!((count(&[]), count(&["--current"])), (56, 55));

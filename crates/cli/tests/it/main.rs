@@ -18,6 +18,7 @@ mod files;
 mod foreign;
 mod grains;
 mod kill;
+mod mistakes;
 #[cfg(unix)]
 mod outputs;
 mod protection;

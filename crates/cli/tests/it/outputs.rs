@@ -130,8 +130,8 @@ fn what_a_killed_export_left_is_replaced_and_a_running_one_is_not() {
     home.write("out.jsonl.partial", "a running export");
     let running = fs::File::open(home.path("out.jsonl.partial")).unwrap();
     running.lock().unwrap();
-    let ran = home.run(&export("out.jsonl"));
-    refused(&ran, "another export");
+    let again = [&export("out.jsonl")[..], &["--force"]].concat();
+    refused(&home.run(&again), "another export");
     assert_eq!(written(), expected);
     assert!(home.path("out.jsonl.partial").exists());
 }

@@ -14,6 +14,7 @@ use serde_json::json;
 use super::format::{ExportFormat, ImportFormat};
 use super::reading::read;
 use super::report::{export_summary, loss_json, report_errors, report_import};
+use super::target::Replace;
 use crate::args::SealArgs;
 use crate::error::{CliError, Exit};
 use crate::session::Session;
@@ -26,7 +27,7 @@ use crate::session::Session;
 #[command(after_long_help = "Example:
   grainstore convert conversations.json memory.omi.json")]
 pub(crate) struct Convert {
-    /// File, directory of a PAM store, or export of a provider as delivered
+    /// File, directory of a PAM store, export of a provider as delivered, or - for stdin
     input: PathBuf,
     /// Output file; for PAM with conversations a directory (NAME/) or a .zip file
     output: String,
@@ -37,15 +38,20 @@ pub(crate) struct Convert {
     #[arg(long, value_enum)]
     to: Option<ExportFormat>,
     #[command(flatten)]
+    replace: Replace,
+    #[command(flatten)]
     encryption: SealArgs,
 }
 
 impl Convert {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let to = self.to.or_else(|| named(&self.output)).ok_or_else(|| {
-            let message = "the name of the output does not imply a format; pass --to";
-            CliError::new(ErrorCode::Usage, message)
+            let endings = ENDINGS.map(|(ending, _)| ending).join(" ");
+            let message = format!("{}: the name implies no format", self.output);
+            let hint = "pass --to FORMAT, or a name with one of these endings";
+            CliError::new(ErrorCode::Usage, format!("{message}; {hint}: {endings}"))
         })?;
+        self.replace.check(&self.output)?;
         let options = WriteOptions {
             encryption: self.encryption.seal_for(to.format())?,
             with_embeddings: true,
@@ -94,18 +100,20 @@ impl Convert {
 /// Returns the format that a file name implies, with or without `.age`.
 fn named(output: &str) -> Option<ExportFormat> {
     let name = output.strip_suffix(".age").unwrap_or(output);
-    let endings = [
-        (".mg", ExportFormat::Mg),
-        (".aimem.json", ExportFormat::Aimem),
-        (".aimem.ndjson", ExportFormat::AimemNdjson),
-        (".omi.json", ExportFormat::Omi),
-        (".omi.jsonl", ExportFormat::OmiJsonl),
-        (".jsonl", ExportFormat::Jsonl),
-        (".pam.json", ExportFormat::Pam),
-        ("memory-store.json", ExportFormat::Pam),
-        (".zip", ExportFormat::Pam),
-        ("/", ExportFormat::Pam),
-    ];
-    let found = endings.iter().find(|(ending, _)| name.ends_with(ending));
+    let found = ENDINGS.iter().find(|(ending, _)| name.ends_with(ending));
     found.map(|(_, format)| *format)
 }
+
+/// The longer endings come before those that they end in.
+const ENDINGS: [(&str, ExportFormat); 10] = [
+    (".mg", ExportFormat::Mg),
+    (".aimem.json", ExportFormat::Aimem),
+    (".aimem.ndjson", ExportFormat::AimemNdjson),
+    (".omi.json", ExportFormat::Omi),
+    (".omi.jsonl", ExportFormat::OmiJsonl),
+    (".jsonl", ExportFormat::Jsonl),
+    (".pam.json", ExportFormat::Pam),
+    ("memory-store.json", ExportFormat::Pam),
+    (".zip", ExportFormat::Pam),
+    ("/", ExportFormat::Pam),
+];

@@ -16,6 +16,7 @@ use serde_json::json;
 
 use super::format::ExportFormat;
 use super::report::{export_summary, loss_json};
+use super::target::Replace;
 use crate::args::{Filters, SealArgs, read_key};
 use crate::error::{CliError, Exit};
 use crate::output::{is_screen, progress};
@@ -67,6 +68,8 @@ pub(crate) struct Export {
     #[arg(long, value_enum, default_value_t = PurposeArg::Transfer)]
     purpose: PurposeArg,
     #[command(flatten)]
+    replace: Replace,
+    #[command(flatten)]
     encryption: SealArgs,
     #[command(flatten)]
     filters: Filters,
@@ -101,6 +104,9 @@ impl Export {
         if is_stdout && is_binary && is_screen() {
             let message = "the export is binary data, and stdout is a terminal";
             return Err(CliError::new(ErrorCode::Terminal, message).into());
+        }
+        if !is_stdout {
+            self.replace.check(&self.output)?;
         }
         let store = session.open_to_read()?;
         let damaged: Vec<u64>;

@@ -26,7 +26,7 @@ use crate::session::Session;
 #[command(after_long_help = "Example:
   grainstore import --dry-run memory-store.json")]
 pub(crate) struct Import {
-    /// File, directory of a PAM store, or export of a provider as delivered
+    /// File, directory of a PAM store, export of a provider as delivered, or - for stdin
     path: PathBuf,
     /// Input format
     #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]

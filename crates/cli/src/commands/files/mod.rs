@@ -8,6 +8,7 @@ mod format;
 mod import;
 mod reading;
 pub(crate) mod report;
+mod target;
 mod validate;
 
 pub(crate) use conflicts::Conflicts;

@@ -11,7 +11,7 @@ use crate::error::CliError;
 use crate::output::progress;
 use crate::session::Session;
 
-/// Reads a file and validates all of it, signatures included.
+/// Reads a file, or stdin for `-`, and validates all of it, signatures included.
 pub(super) fn read(
     path: &Path,
     format: ImportFormat,
@@ -19,7 +19,9 @@ pub(super) fn read(
     session: &Session,
 ) -> Result<ImportFile, CliError> {
     let spinner = progress::spinner(&session.out, format!("reading {}", path.display()));
-    let reading = ImportFile::open(path, format.format(), options);
+    let stdin = Path::new("/dev/stdin");
+    let from = if path == Path::new("-") { stdin } else { path };
+    let reading = ImportFile::open(from, format.format(), options);
     spinner.finish_and_clear();
     let mut reading = reading.map_err(|error| error_in(&error, path))?;
     // Records with invalid signatures are reported before anything is stored.

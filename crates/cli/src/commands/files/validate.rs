@@ -23,7 +23,7 @@ use crate::session::Session;
 #[command(after_long_help = "Example:
   grainstore validate --format pam-conversation conversations/2026-01.json")]
 pub(crate) struct Validate {
-    /// File, directory of a PAM store, or export of a provider as delivered
+    /// File, directory of a PAM store, export of a provider as delivered, or - for stdin
     path: PathBuf,
     /// Input format
     #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]

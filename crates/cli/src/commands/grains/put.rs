@@ -3,7 +3,7 @@
 //! Durability follows the output: an address that was printed survives a crash.
 
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, IsTerminal};
 
 use clap::Args;
 use grainstore::grain::Warning;
@@ -35,6 +35,7 @@ use crate::session::Session;
 ///
 /// A line may also be {"address": …, "blob": "HEX"}, as written by `grain encode`.
 #[derive(Debug, Args)]
+#[command(after_long_help = LINES)]
 pub(crate) struct Put {
     /// Input file, or - for stdin
     file: String,
@@ -58,6 +59,11 @@ impl Put {
             refused: 0,
             closed: None,
         };
+        if self.file == "-" && io::stdin().is_terminal() {
+            session
+                .out
+                .note("reading grains from the terminal: one JSON object a line, Ctrl-D ends");
+        }
         if self.file == "-" || self.keep_going {
             let store = session.open_or(Create::IfMissing)?;
             while !lines.is_at_end() {
@@ -270,3 +276,16 @@ fn print(
 
 /// Lines that share one sync, so that its cost per line is small.
 const BATCH_LEN: usize = 256;
+
+/// A line of each type with the fields that it requires, and what is often added.
+const LINES: &str = r#"A line of each type (Open Memory Specification 1.3, section 8):
+  {"type":"belief","subject":"ana","relation":"likes","object":"tea","confidence":0.9,"user_id":"ana"}
+  {"type":"event","content":"I moved to Porto","role":"user","session_id":"s1"}
+  {"type":"state","context":{"open_tabs":3}}
+  {"type":"workflow","steps":["boil water","steep for 3 minutes"],"trigger":"tea is wanted"}
+  {"type":"action","tool_name":"kettle","input":{"temperature":95},"content":"done","is_error":false}
+  {"type":"observation","observer_id":"sensor-4","observer_type":"thermometer","content":"21 °C"}
+  {"type":"goal","description":"drink less coffee","goal_state":"active"}
+  {"type":"reasoning","premises":[],"conclusion":"tea helps","inference_method":"inductive"}
+  {"type":"consensus","participating_observers":["a","b"],"threshold":2,"agreement_count":2,"dissent_count":0,"agreed_content":{"subject":"ana","relation":"likes","object":"tea"}}
+  {"type":"consent","subject_did":"did:web:ana.example","grantee_did":"did:web:agent.example","scope":["store"],"is_withdrawal":false}"#;

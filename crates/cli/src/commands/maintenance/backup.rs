@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use grainstore::ErrorCode;
 use indicatif::BinaryBytes;
 use serde_json::json;
 
@@ -29,12 +30,20 @@ pub(crate) struct Backup {
 
 impl Backup {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let is_there = |path: &std::path::Path| path.canonicalize().ok();
+        if is_there(&self.to).is_some_and(|to| is_there(session.store_path()) == Some(to)) {
+            let error = CliError::new(ErrorCode::Usage, "this is the store itself");
+            return Err(error.at(self.to.display()).advising(TO).into());
+        }
         let store = session.open_to_read()?;
         let path = self.to.display();
         let spinner = progress::spinner(&session.out, format!("copying to {path}"));
         let backup = store.maintenance()?.backup(&self.to);
         spinner.finish_and_clear();
-        let backup = backup.map_err(|error| CliError::of(&error).in_store(&self.to))?;
+        let backup = backup.map_err(|error| match error.code() {
+            ErrorCode::NotAStore => CliError::of(&error).advising(TO),
+            _ => CliError::of(&error).in_store(&self.to),
+        })?;
         let persons = store.admin()?.vault().status()?.persons;
         if persons > 0 {
             let message =
@@ -65,3 +74,5 @@ impl Backup {
         Ok(Exit::Done)
     }
 }
+
+const TO: &str = "give a new or empty directory, or that of an earlier backup of this store";

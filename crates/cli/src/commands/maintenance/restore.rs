@@ -54,7 +54,13 @@ impl Restore {
                 Error::Exists { path } | Error::NotAStore { path, .. } => path,
                 _ => &self.from,
             };
-            CliError::of(&error).in_store(place)
+            let is_no_backup = matches!(&error, Error::NotAStore { .. });
+            let error = CliError::of(&error).in_store(place);
+            if is_no_backup {
+                error.advising(FROM)
+            } else {
+                error
+            }
         })?;
         if restored.left == 0 {
             session
@@ -89,6 +95,9 @@ impl Restore {
         Ok(Exit::unless_damaged(!restored.damaged.is_empty()))
     }
 }
+
+const FROM: &str =
+    "BACKUP is a directory that `grainstore backup` wrote, or a store; DIR is new or empty";
 
 /// Parses a time, or a number of entries.
 fn until(text: &str) -> Result<Until, String> {

@@ -1,0 +1,34 @@
+//! The file that a command writes: one that is there already is replaced with `--force` alone.
+
+use std::path::Path;
+
+use clap::Args;
+use grainstore::ErrorCode;
+
+use crate::error::CliError;
+
+/// Whether a file that is there may be replaced.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct Replace {
+    /// Replace an output file that exists
+    #[arg(long, short)]
+    force: bool,
+}
+
+impl Replace {
+    /// Refuses an output that would replace a file, or the store in the directory of a PAM store.
+    /// Devices and pipes are written to as they are, and the library refuses links.
+    pub(super) fn check(self, output: &str) -> Result<(), CliError> {
+        let path = Path::new(output);
+        let file = match output.ends_with('/') {
+            true => path.join("memory-store.json"),
+            false => path.to_owned(),
+        };
+        let is_file = |file: &Path| file.symlink_metadata().is_ok_and(|it| it.is_file());
+        if self.force || !is_file(&file) {
+            return Ok(());
+        }
+        let error = CliError::new(ErrorCode::Usage, "the file exists");
+        Err(error.at(file.display()).advising("--force replaces it"))
+    }
+}
