@@ -37,6 +37,7 @@
 //! | everything about a person: the report, the erasure | `erasure/person/` |
 //! | files that come in | `import/batch.rs` |
 //! | check, repair, compact, backup, restore, checkpoints | `maintenance/` |
+//! | proofs, notes, the log and its export | `audit/` |
 //! | handing a task from agent to agent | `handle/handoff.rs` |
 //!
 //! The modules are declared in dependency order; `tests/it/tidy/rooms.rs` holds them to it. Methods of
@@ -58,6 +59,7 @@ mod governance;
 mod consent;
 #[cfg(feature = "sealing")]
 mod keys;
+mod audit;
 mod erasure;
 #[cfg(feature = "interchange")]
 mod import;
@@ -67,6 +69,9 @@ mod handle;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "signatures")]
+pub use audit::NoteSchedule;
+pub use audit::{Audit, AuditEntry, AuditFilter, InclusionProof};
 pub use commit::NewGrain;
 pub use consent::{Consent, ConsentFilter};
 pub use erasure::{
