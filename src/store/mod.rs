@@ -45,6 +45,8 @@
 //! that `consent/rules.rs` states.
 
 mod error;
+#[cfg(feature = "signatures")]
+mod note_schedule;
 mod options;
 
 mod records;
@@ -69,8 +71,6 @@ mod handle;
 #[cfg(test)]
 mod tests;
 
-#[cfg(feature = "signatures")]
-pub use audit::NoteSchedule;
 pub use audit::{Audit, AuditEntry, AuditFilter, InclusionProof};
 pub use commit::NewGrain;
 pub use consent::{Consent, ConsentFilter};
@@ -94,6 +94,8 @@ pub use lineage::{Fork, Heads};
 pub use maintenance::{
     Backup, Checked, Compacted, Finding, Report, Restored, Severity, Sizes, Stats, verify_damaged,
 };
+#[cfg(feature = "signatures")]
+pub use note_schedule::NoteSchedule;
 pub use options::{Clock, Create, Durability, Options, SystemClock};
 #[cfg(feature = "text")]
 pub(crate) use read::ReadRecorder;

@@ -37,7 +37,7 @@ pub struct Note {
     store: [u8; 16],
     entries: u64,
     root: [u8; 32],
-    /// What is signed: up to the empty line, the end of its last line included.
+    /// The text that is signed: up to the empty line, the end of its last line included.
     text: String,
     signatures: Vec<Line>,
 }

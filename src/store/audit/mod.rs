@@ -16,5 +16,3 @@ mod schedule;
 pub use log::{AuditEntry, AuditFilter};
 pub use note::Audit;
 pub use proof::InclusionProof;
-#[cfg(feature = "signatures")]
-pub use schedule::NoteSchedule;

@@ -68,7 +68,7 @@ impl Verify {
         let path = proof["path"].as_array().ok_or_else(refused)?;
         let path: Option<Vec<[u8; 32]>> = path.iter().map(bytes).collect();
         let path = path.ok_or_else(refused)?;
-        // What the proof repeats must be what the checkpoint states.
+        // The proof repeats members of the checkpoint: they must be the same.
         let is_of_note = proof["origin"] == note.origin()
             && number("entries")? == note.entries()
             && proof["root"] == hex::encode(&note.root()).as_str();

@@ -20,7 +20,7 @@ use crate::session::Session;
 /// directories and text index. With --deep, also verifies the frames, bodies and hash chain of the
 /// ledger, the address and validity of every grain, and that the index agrees with the ledger. The
 /// check changes nothing, except that opening the store sets aside incomplete writes of a crash, and
-/// that the check itself is recorded. A check without --since is unanchored: it cannot tell that the
+/// that the check itself is recorded where the ledger is sound. A check without --since is unanchored: it cannot tell that the
 /// whole store was rolled back.
 /// Exits with 0 if no problem is found, 1 for warnings, 4 for damage.
 #[derive(Debug, Args)]
