@@ -55,10 +55,31 @@ fn forged(manifest: &[u8], store: [u8; 16], entries: &[Found]) -> MemoryDisk {
     disk
 }
 
+const ENTRIES: usize = 200;
+
+type Attack = fn(&mut Vec<Found>, usize, &Found);
+const ATTACKS: [(&str, Attack); 6] = [
+    ("delete", |all, at, _| drop(all.remove(at))),
+    ("insert", |all, at, alien| all.insert(at, alien.clone())),
+    ("swap", |all, at, _| {
+        let other = (at + 1) % all.len();
+        all.swap(at, other);
+    }),
+    // A copy behind the last entry would be growth.
+    ("duplicate", |all, at, _| {
+        let copy = all[at % (ENTRIES - 1)].clone();
+        all.insert(at, copy);
+    }),
+    ("truncate", |all, at, _| all.truncate(at)),
+    ("fork", |all, at, alien| {
+        all.truncate(at);
+        all.resize(ENTRIES + 5, alien.clone());
+    }),
+];
+
 /// At every place where `GRAINSTORE_TIMES` asks for it, as a campaign does; else at every fifth.
 #[test]
 fn every_change_at_every_place_of_200_entries_is_found_with_a_checkpoint_and_unanchored_without() {
-    const ENTRIES: usize = 200;
     let disk = MemoryDisk::default();
     let store = Store::open_on(Arc::new(disk.clone()), options()).unwrap();
     let id = store.maintenance().unwrap().audit().head().unwrap().store();
@@ -87,28 +108,9 @@ fn every_change_at_every_place_of_200_entries_is_found_with_a_checkpoint_and_una
         opens(&grown.collect::<Vec<_>>()).unwrap();
     }
 
-    type Attack = fn(&mut Vec<Found>, usize, &Found);
-    let attacks: [(&str, Attack); 6] = [
-        ("delete", |all, at, _| drop(all.remove(at))),
-        ("insert", |all, at, alien| all.insert(at, alien.clone())),
-        ("swap", |all, at, _| {
-            let other = (at + 1) % all.len();
-            all.swap(at, other);
-        }),
-        // A copy behind the last entry would be growth.
-        ("duplicate", |all, at, _| {
-            let copy = all[at % (ENTRIES - 1)].clone();
-            all.insert(at, copy);
-        }),
-        ("truncate", |all, at, _| all.truncate(at)),
-        ("fork", |all, at, alien| {
-            all.truncate(at);
-            all.resize(ENTRIES + 5, alien.clone());
-        }),
-    ];
     let is_campaign = std::env::var_os("GRAINSTORE_TIMES").is_some();
     let step = if is_campaign { 1 } else { 5 };
-    for (name, attack) in attacks {
+    for (name, attack) in ATTACKS {
         for at in (0..ENTRIES).step_by(step) {
             let mut history = genuine.clone();
             attack(&mut history, at, &alien);

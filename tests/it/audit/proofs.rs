@@ -40,7 +40,7 @@ fn every_published_vector_of_a_proof_is_judged_as_it_says() {
 fn holds(vector: &grainstore::codec::Map) -> bool {
     let number = |key: &str| {
         let number = vector.get(key)?;
-        let number = number.as_i64().map(|n| n.cast_unsigned());
+        let number = number.as_i64().map(i64::cast_unsigned);
         Some(number.unwrap_or(u64::MAX))
     };
     // A root in words stands for a hash: only whether two are the same counts.
