@@ -42,6 +42,10 @@ attacker times="50":
     CARGO_PROFILE_DEV_OPT_LEVEL=2 GRAINSTORE_TIMES={{times}} \
         nice -n 19 cargo test --test it policy::attacker -- --nocapture
 
+# What proofs and the verification of a million entries cost
+audit entries="1000000":
+    cargo bench --bench audit_speed -- {{entries}}
+
 # The store on a simulated disk: crashes, double crashes, faults at every operation, seeded faults
 crash states="200000" jobs="2":
     #!/usr/bin/env bash

@@ -108,6 +108,12 @@ pub struct ErasureReceipt {
     pub entries: u64,
     /// The last leaf of the ledger then.
     pub head: [u8; 32],
+    /// The root of the Merkle tree over the leaves of the ledger then; `None` in receipts of earlier
+    /// versions.
+    pub tree: Option<[u8; 32]>,
+    /// For each entry that began the erasure, its proof under that root: the header, the leaf before
+    /// and the path, one behind the other.
+    pub proofs: Vec<Vec<u8>>,
     /// The entries that began the erasure.
     pub begun: Vec<u64>,
     /// The number of erased grains.
@@ -229,6 +235,7 @@ impl ErasureReceipt {
             None => Some(&[][..]),
         };
         let hash = |value: &Value| value.as_bytes()?.try_into().ok();
+        let path = |value: &Value| value.as_bytes().map(<[u8]>::to_vec);
         let number = |value: &Value| u64::try_from(value.as_i64()?).ok();
         Some(Self {
             store: bytes(map, "store")?,
@@ -237,6 +244,11 @@ impl ErasureReceipt {
             time: Time::from_ms(map.get("time")?.as_i64()?),
             entries: count(map, "entries")?,
             head: bytes(map, "head")?,
+            tree: match map.get("tree") {
+                Some(value) => Some(hash(value)?),
+                None => None,
+            },
+            proofs: list("proofs")?.iter().map(path).collect::<Option<_>>()?,
             begun: list("begun")?.iter().map(number).collect::<Option<_>>()?,
             erased: count(map, "erased")?,
             root: bytes(map, "root")?,

@@ -15,6 +15,7 @@ mod did_documents;
 mod envelope;
 mod item;
 mod key;
+mod note;
 mod random;
 mod resolver;
 #[cfg(feature = "sealing")]
@@ -40,6 +41,7 @@ pub use error::Error;
 #[cfg(feature = "signatures")]
 pub use key::SigningKey;
 pub use key::{Algorithm, VerifyingKey};
+pub use note::{Note, NoteKey};
 pub use random::{OsRandom, Random};
 pub use resolver::{Offline, Resolver, Signer};
 #[cfg(feature = "sealing")]

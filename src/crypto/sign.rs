@@ -192,6 +192,11 @@ impl ErasureReceipt {
             ("mentions", self.mentions.into()),
             ("records", self.records.into()),
         ]);
+        if let Some(tree) = &self.tree {
+            map.insert("tree", bytes(tree));
+            let proofs = self.proofs.iter().map(|proof| bytes(proof));
+            map.insert("proofs", Value::Array(proofs.collect()));
+        }
         if let Some((before, after)) = self.epochs {
             map.insert("epochs", list([before, after]));
         }

@@ -26,6 +26,8 @@ pub struct ImportFile {
     pub vectors: ForeignVectors,
     /// The result of checking the signature over the file; `None` for a format without one.
     pub signature: Option<Signature>,
+    /// The checksum in the footer of an archive (OMS 11.5).
+    pub footer: Option<[u8; 32]>,
 }
 
 /// The result of reading a file as one format.
@@ -69,6 +71,7 @@ impl ImportFile {
             base: None,
             vectors: ForeignVectors::default(),
             signature: None,
+            footer: None,
         }
     }
 

@@ -26,6 +26,8 @@ pub use entry_id::EntryId;
 pub use error::Error;
 pub use log::ledger::LedgerOptions;
 pub(crate) use log::published_end::END;
+pub(crate) use proof::history::{TreeHistory, TreeView};
+pub use proof::path::{verify_consistency, verify_inclusion};
 pub(crate) use proof::tree::MerkleTree;
 pub use recovery::torn_tail::TornTail;
 pub use store_id::StoreId;

@@ -37,6 +37,7 @@
 //! | everything about a person: the report, the erasure | `erasure/person/` |
 //! | files that come in | `import/batch.rs` |
 //! | check, repair, compact, backup, restore, checkpoints | `maintenance/` |
+//! | proofs, notes, the log and its export | `audit/` |
 //! | handing a task from agent to agent | `handle/handoff.rs` |
 //!
 //! The modules are declared in dependency order; `tests/it/tidy/rooms.rs` holds them to it. Methods of
@@ -44,6 +45,8 @@
 //! that `consent/rules.rs` states.
 
 mod error;
+#[cfg(feature = "signatures")]
+mod note_schedule;
 mod options;
 
 mod records;
@@ -58,6 +61,7 @@ mod governance;
 mod consent;
 #[cfg(feature = "sealing")]
 mod keys;
+mod audit;
 mod erasure;
 #[cfg(feature = "interchange")]
 mod import;
@@ -67,6 +71,7 @@ mod handle;
 #[cfg(test)]
 mod tests;
 
+pub use audit::{Audit, AuditEntry, AuditFilter, InclusionProof};
 pub use commit::NewGrain;
 pub use consent::{Consent, ConsentFilter};
 pub use erasure::{
@@ -89,6 +94,8 @@ pub use lineage::{Fork, Heads};
 pub use maintenance::{
     Backup, Checked, Compacted, Finding, Report, Restored, Severity, Sizes, Stats, verify_damaged,
 };
+#[cfg(feature = "signatures")]
+pub use note_schedule::NoteSchedule;
 pub use options::{Clock, Create, Durability, Options, SystemClock};
 #[cfg(feature = "text")]
 pub(crate) use read::ReadRecorder;

@@ -54,6 +54,13 @@ pub struct Options {
     /// keychain, a file elsewhere.
     #[cfg(feature = "sealing")]
     pub shred_root: Option<Arc<dyn crate::vault::ShredRoot>>,
+    /// The note that the ledger must begin with: a store that was rolled back, cut short or rewritten
+    /// since does not open. Every header is read. `None`, the default, opens it unanchored: nothing
+    /// inside a store can tell.
+    pub since: Option<crate::crypto::Note>,
+    /// When notes of the ledger are signed, and where they go; `None`, the default: on demand alone.
+    #[cfg(feature = "signatures")]
+    pub notes: Option<crate::store::NoteSchedule>,
     /// The guarantee of an acknowledgement.
     pub durability: Durability,
     /// How long a change waits for other processes that write, and opening for one that creates the
@@ -93,6 +100,9 @@ impl Default for Options {
             unlock_ttl: None,
             #[cfg(feature = "sealing")]
             shred_root: None,
+            since: None,
+            #[cfg(feature = "signatures")]
+            notes: None,
             durability: Durability::Sync,
             lock_wait: Duration::from_secs(5),
             ballast_bytes: 4 << 20,

@@ -5,6 +5,7 @@
 
 mod access;
 mod aimem;
+mod audit;
 mod codec;
 mod codes;
 mod conformance_rules;

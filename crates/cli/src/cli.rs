@@ -13,6 +13,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::args::MasterKeyArgs;
+use crate::commands::audit::AuditTool;
 use crate::commands::demo::Demo;
 use crate::commands::files::{Conflicts, Convert, Export, Import, Validate};
 use crate::commands::grains::{
@@ -99,6 +100,7 @@ enum Command {
     Did(DidTool),
     Trust(TrustTool),
     Agent(AgentTool),
+    Audit(AuditTool),
     Checkpoint(CheckpointTool),
     Validate(Validate),
     Convert(Convert),
@@ -193,6 +195,7 @@ impl Command {
             Self::Did(command) => command.run(session),
             Self::Trust(command) => command.run(session),
             Self::Agent(command) => command.run(session),
+            Self::Audit(command) => command.run(session),
             Self::Checkpoint(command) => command.run(session),
             Self::Validate(command) => command.run(session),
             Self::Convert(command) => command.run(session),

@@ -7,17 +7,18 @@ use clap::Command;
 /// The output of `--version`: the version, the declared level of OMS, and the modules.
 pub(crate) const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
-    "\nconformance: OMS 1.3 Level 2",
+    "\nconformance: OMS 1.3 Level 3",
     "\nmodules:     cbor, mg, jsonl, pam, aimem, omi, provider exports (import), age, text search,",
     "\n             invalidation policy, deletion, backup, did and COSE signatures, trust,",
-    "\n             handles and delegation, compliance presets"
+    "\n             handles and delegation, compliance presets, sealed persons,",
+    "\n             audit trail with proofs"
 );
 
 /// Returns the command line with a help that lists the commands in groups, on one screen.
 pub(crate) fn with_groups(command: Command) -> Command {
     let groups = groups(&command);
     command.help_template(format!(
-        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n{TAIL}\n"
+        "{{about}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n{TAIL}\n"
     ))
 }
 
@@ -78,6 +79,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "compact",
             "backup",
             "restore",
+            "audit",
             "checkpoint",
         ],
     ),

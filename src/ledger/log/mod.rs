@@ -12,6 +12,7 @@ mod read;
 mod redact;
 pub(super) mod published_end;
 mod follow;
+mod headers;
 mod turn;
 pub(super) mod copy;
 mod point_in_time_copy;

@@ -283,7 +283,7 @@ impl ErrorContext {
         self.because("ends inside an entry")
     }
 
-    fn unread(self, source: io::Error) -> Error {
+    pub(super) fn unread(self, source: io::Error) -> Error {
         Error::Read {
             sequence: self.sequence,
             segment: self.segment,

@@ -1,6 +1,6 @@
 //! The Merkle tree over the leaves of a ledger (RFC 9162, 2.1).
 //!
-//! Only the right edge is kept. Inclusion proofs are not made here.
+//! Only the right edge is kept: what proofs need besides is in [`super::history`].
 
 use sha2::{Digest, Sha256};
 
@@ -44,7 +44,7 @@ impl MerkleTree {
 }
 
 /// Returns the node above two others: SHA-256(0x01 ‖ left ‖ right).
-fn node(left: &[u8; 32], right: &[u8; 32]) -> [u8; 32] {
+pub(super) fn node(left: &[u8; 32], right: &[u8; 32]) -> [u8; 32] {
     let hash = Sha256::new().chain_update([0x01]);
     hash.chain_update(left)
         .chain_update(right)

@@ -30,7 +30,7 @@ impl Admin<'_> {
         options: &WriteOptions,
         path: &Path,
     ) -> Result<ExportReport, Error> {
-        match format {
+        let exported = match format {
             Format::Mg => self.store().export_volumes(filter, options, path),
             Format::Pam if path.is_dir() && options.encryption.is_some() => {
                 Err(unsupported("a directory is not encrypted: name a .zip.age"))
@@ -43,7 +43,8 @@ impl Admin<'_> {
             _ => whole_file(path, options, |file| {
                 self.store().export_plain(format, filter, options, file)
             }),
-        }
+        }?;
+        self.recorded(format, filter, exported)
     }
 }
 

@@ -76,12 +76,26 @@ impl Admin<'_> {
                 "a signature stands beside its bundle, in a file",
             ));
         }
-        match &options.encryption {
+        let exported = match &options.encryption {
             None => self.store().export_plain(format, filter, options, out),
             Some(seal) => sealed(seal, out, |out| {
                 self.store().export_plain(format, filter, options, out)
             }),
-        }
+        }?;
+        self.recorded(format, filter, exported)
+    }
+
+    /// Returns the report of an export that is done, once it is recorded.
+    fn recorded(
+        self,
+        format: Format,
+        filter: &Filter,
+        exported: ExportReport,
+    ) -> Result<ExportReport, Error> {
+        let lost = exported.loss.iter().map(|(_, count)| count).sum();
+        let counts = [exported.grains, exported.files, lost];
+        self.record_export(format.name(), &filter.fields(), counts)?;
+        Ok(exported)
     }
 }
 

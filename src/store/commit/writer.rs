@@ -38,7 +38,10 @@ impl Inner {
             let observation = Frame::of(None, &Record::Policy(record))?;
             self.write(writer, &observation, told)?;
         }
-        self.write(writer, frame, told)
+        let rows = self.write(writer, frame, told)?;
+        #[cfg(feature = "signatures")]
+        self.note_if_due(false);
+        Ok(rows)
     }
 
     fn observe_clock(&self, now: Reading) -> Option<PolicyRecord> {

@@ -62,12 +62,14 @@ impl Admin<'_> {
         let format = reading.format;
         // AIMEM 5.3: a skipped check is part of the audit trail.
         let signature = reading.signature.map(Signature::name);
+        let footer = reading.footer;
         let summary = self
             .store()
             .run(Importer::new(self.inner(), false), reading, progress)?;
         let record = Entry::Import(ImportRecord {
             format: format.name().to_owned(),
             signature: signature.map(str::to_owned),
+            footer,
             counts: [
                 summary.inserted,
                 summary.updated,

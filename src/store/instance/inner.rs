@@ -11,7 +11,7 @@ use crate::codec::ContentAddress;
 use crate::crypto::{Random, Resolver};
 use crate::grain::Time;
 use crate::index::{Batch, Index, RetrievalCounters, Snapshot};
-use crate::ledger::{self, Ballast, Disk, DiskFile, EntryId, Kind, Ledger, Lock};
+use crate::ledger::{self, Ballast, Disk, DiskFile, EntryId, Kind, Ledger, Lock, TreeHistory};
 use crate::policy::TrustedNow;
 use crate::store::records::{Reading, SealedRecord, draw_salts};
 use crate::store::state::{Caches, Keyring, State};
@@ -41,6 +41,11 @@ pub(crate) struct Inner {
     vault: Mutex<Option<Arc<crate::vault::Vault>>>,
     /// Absent where no other process can have the store open.
     idle: OnceLock<Idle>,
+    /// The tree over the ledger, as far as a proof has asked for it.
+    tree_history: Mutex<TreeHistory>,
+    /// The number of entries of the last note that was delivered, or that there were at opening.
+    #[cfg(feature = "signatures")]
+    noted: Mutex<u64>,
 }
 
 /// The files of an open store, and how it was opened.
@@ -69,6 +74,8 @@ impl Inner {
     pub(super) fn new(reader: Reader) -> Self {
         let opened = read_clock(&reader.options);
         Self {
+            #[cfg(feature = "signatures")]
+            noted: Mutex::new(reader.ledger.len()),
             reader,
             state: RwLock::default(),
             clock_opened: Mutex::new(opened),
@@ -79,7 +86,17 @@ impl Inner {
             #[cfg(feature = "sealing")]
             vault: Mutex::default(),
             idle: OnceLock::new(),
+            tree_history: Mutex::default(),
         }
+    }
+
+    pub(crate) const fn tree_history(&self) -> &Mutex<TreeHistory> {
+        &self.tree_history
+    }
+
+    #[cfg(feature = "signatures")]
+    pub(crate) const fn noted(&self) -> &Mutex<u64> {
+        &self.noted
     }
 
     #[cfg(feature = "sealing")]
@@ -421,6 +438,8 @@ impl Drop for Inner {
         if let Err(error) = self.sync() {
             tracing::warn!(%error, "closing without knowing that the last writes are durable");
         }
+        #[cfg(feature = "signatures")]
+        self.note_if_due(true);
         if !self.is_keeper() {
             return;
         }

@@ -48,7 +48,7 @@ impl Store {
         prepare_folder(path, options.create)?;
         let disk = Arc::new(FileDisk::new(path));
         refuse_planted(&disk, path)?;
-        Self::join(disk, path, options, is_repair)
+        Self::join(disk, path, options, is_repair)?.anchored()
     }
 
     /// Opens the store on a disk of the caller's, and creates it if [`Options::create`] allows.
@@ -70,7 +70,7 @@ impl Store {
     #[doc(hidden)]
     pub fn open_on(disk: Arc<dyn Disk>, options: Options) -> Result<Self, Error> {
         let path = Path::new("memory");
-        Self::join(disk, path, options, false)
+        Self::join(disk, path, options, false)?.anchored()
     }
 
     /// Creates a store in memory, which is gone when its last handle is.
@@ -135,6 +135,7 @@ impl Store {
             let peers = Peers::of_reader(Arc::clone(below));
             follow_once(&disk, &disk, &manifest, &options, peers)
         })
+        .and_then(Self::anchored)
     }
 
     /// Opens a store that another process keeps, for reading and writing.

@@ -26,6 +26,9 @@ pub struct Report {
     pub grains: u64,
     /// The findings, in the order of the ledger.
     pub findings: Vec<Finding>,
+    /// The number of entries of the note that the ledger was compared with. `None` if it is
+    /// unanchored: that it was not rolled back, cut short or rewritten as a whole is then unknown.
+    pub anchor: Option<u64>,
 }
 
 /// A fault or oddity of a store.

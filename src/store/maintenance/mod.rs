@@ -1,6 +1,7 @@
 //! Maintenance: checking, repairing, compacting, backing up and restoring a store, its statistics,
 //! and signed checkpoints of its ledger.
 
+mod anchor;
 #[cfg(feature = "signatures")]
 mod attest;
 mod backup;

@@ -1,5 +1,9 @@
-//! Records for auditors: actors, imports, checkpoints, and reads that a regime requires to be
+//! Records for auditors: actors, imports, exports, checkpoints, and reads that a regime requires to be
 //! recorded (45 CFR 164.312(b), PCI DSS 10.2.1).
+
+use std::fmt;
+
+use data_encoding::HEXLOWER;
 
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::Time;
@@ -30,6 +34,8 @@ pub(crate) struct ImportRecord {
     pub(crate) format: String,
     /// The signature decision, where the format has signatures (AIMEM 5.3).
     pub(crate) signature: Option<String>,
+    /// The checksum in the footer of an archive (OMS 11.5).
+    pub(crate) footer: Option<[u8; 32]>,
     /// Records by outcome, in the order of [`ImportRecord::OUTCOMES`].
     pub(crate) counts: [u64; 5],
 }
@@ -44,6 +50,9 @@ impl ImportRecord {
         for (outcome, count) in Self::OUTCOMES.into_iter().zip(self.counts) {
             map.insert(outcome, count);
         }
+        if let Some(footer) = &self.footer {
+            map.insert("h", Value::Bytes(footer.to_vec()));
+        }
         map
     }
 
@@ -51,8 +60,78 @@ impl ImportRecord {
         Some(Self {
             format: text(map, "f")?.to_owned(),
             signature: text(map, "sig").map(str::to_owned),
+            footer: match map.get("h") {
+                Some(footer) => Some(footer.as_bytes()?.try_into().ok()?),
+                None => None,
+            },
             counts: Self::OUTCOMES.map(|outcome| count(map, outcome).unwrap_or_default()),
         })
+    }
+}
+
+impl fmt::Display for ImportRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.format)?;
+        for (outcome, count) in Self::OUTCOMES.into_iter().zip(self.counts) {
+            write!(f, ", {count} {outcome}")?;
+        }
+        if let Some(signature) = &self.signature {
+            write!(f, ", signature {signature}")?;
+        }
+        if let Some(footer) = &self.footer {
+            write!(f, ", footer {}", HEXLOWER.encode(footer))?;
+        }
+        Ok(())
+    }
+}
+
+/// An export: its format, its extent, and how much it held. It names no grain and no value of a
+/// condition, which could be a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ExportRecord {
+    pub(crate) format: String,
+    /// The names of the conditions that grains had to meet; none for all grains.
+    pub(crate) scope: Vec<String>,
+    pub(crate) grains: u64,
+    pub(crate) files: u64,
+    /// The number of facts that the file does not have: withheld grains, and what the format cannot
+    /// carry.
+    pub(crate) withheld: u64,
+}
+
+impl ExportRecord {
+    pub(super) fn to_map(&self) -> Map {
+        let mut map = Map::from_iter([("f", Value::from(self.format.as_str()))]);
+        map.insert("by", self.scope.clone());
+        for (key, count) in [("n", self.grains), ("m", self.files), ("w", self.withheld)] {
+            map.insert(key, count);
+        }
+        map
+    }
+
+    pub(super) fn from_map(map: &Map) -> Option<Self> {
+        Some(Self {
+            format: text(map, "f")?.to_owned(),
+            scope: texts(map, "by")?,
+            grains: count(map, "n")?,
+            files: count(map, "m")?,
+            withheld: count(map, "w")?,
+        })
+    }
+}
+
+impl fmt::Display for ExportRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (grains, withheld) = (self.grains, self.withheld);
+        let scope = match self.scope.is_empty() {
+            true => "all".to_owned(),
+            false => format!("by {}", self.scope.join(" and ")),
+        };
+        write!(
+            f,
+            "{}, {scope}, {grains} grains, {withheld} withheld or lost",
+            self.format
+        )
     }
 }
 

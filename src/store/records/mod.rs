@@ -17,7 +17,9 @@ mod trust_records;
 use crate::codec::{self, ContentAddress, Map};
 use crate::ledger::Kind;
 
-pub(crate) use audit_records::{ActorRecord, CheckpointRecord, ImportRecord, ReadRecord};
+pub(crate) use audit_records::{
+    ActorRecord, CheckpointRecord, ExportRecord, ImportRecord, ReadRecord,
+};
 pub use authorization::{Authorization, RecordedAuthorization};
 pub use erasure_records::Until;
 pub(crate) use erasure_records::{
@@ -30,7 +32,8 @@ pub(crate) use grain_records::{
 pub(crate) use key_records::{EscrowRecord, KeyEventRecord};
 pub use policy_records::RequiredConsent;
 pub(crate) use policy_records::{
-    ConsentEffectRecord, DenialRecord, HoldRecord, PolicyRecord, Reading, ReviewRecord,
+    CheckedRecord, ConsentEffectRecord, DenialRecord, HoldRecord, PolicyRecord, Reading,
+    ReviewRecord,
 };
 #[cfg(feature = "sealing")]
 pub(crate) use sealed_record::BlindTokens;
@@ -49,6 +52,7 @@ pub(crate) enum Record {
     Review(ReviewRecord),
     Denial(DenialRecord),
     Import(ImportRecord),
+    Export(ExportRecord),
     Trust(TrustRecord),
     Policy(PolicyRecord),
     Actor(ActorRecord),
@@ -76,6 +80,7 @@ impl Record {
             Self::Review(_) => Kind::Review,
             Self::Denial(_) => Kind::Denial,
             Self::Import(_) => Kind::Import,
+            Self::Export(_) => Kind::Export,
             Self::Trust(_) => Kind::Trust,
             Self::Policy(_) => Kind::Policy,
             Self::Actor(_) => Kind::Actor,
@@ -105,6 +110,7 @@ impl Record {
             Self::Review(record) => record.to_map(),
             Self::Denial(record) => record.to_map(),
             Self::Import(record) => record.to_map(),
+            Self::Export(record) => record.to_map(),
             Self::Trust(record) => record.to_map(),
             Self::Policy(record) => record.to_map(),
             Self::Actor(record) => record.to_map(),
@@ -149,6 +155,7 @@ impl Record {
             Kind::Review => Self::Review(ReviewRecord::from_map(map)?),
             Kind::Denial => Self::Denial(DenialRecord::from_map(map)?),
             Kind::Import => Self::Import(ImportRecord::from_map(map)?),
+            Kind::Export => Self::Export(ExportRecord::from_map(map)?),
             Kind::Trust => Self::Trust(TrustRecord::from_map(map)?),
             Kind::Policy => Self::Policy(PolicyRecord::from_map(map)?),
             Kind::Actor => Self::Actor(ActorRecord::from_map(map)?),
@@ -159,12 +166,11 @@ impl Record {
             Kind::Signature => Self::Signature(SignatureRecord::from_map(map)?),
             Kind::Read => Self::Read(ReadRecord::from_map(map)?),
             Kind::KeyEvent => Self::KeyEvent(KeyEventRecord::from_map(map)?),
-            Kind::Grain | Kind::SealedGrain | Kind::Export => return None,
+            Kind::Grain | Kind::SealedGrain => return None,
         })
     }
 
     /// Returns the grains that the record names.
-    #[cfg(feature = "sealing")]
     pub(crate) fn named(&self) -> Vec<ContentAddress> {
         let mut named: Vec<_> = self.about().into_iter().collect();
         match self {
@@ -192,6 +198,7 @@ impl Record {
             Self::Trust(TrustRecord::Signed { of, .. }) => Some(*of),
             Self::Unknown(_, of) => *of,
             Self::Import(_)
+            | Self::Export(_)
             | Self::Trust(_)
             | Self::Policy(_)
             | Self::Actor(_)

@@ -1,12 +1,14 @@
 //! Records of policy decisions: legal holds, effects of withdrawn consents, reviews, refusals, and
 //! the operator's decisions for the store (required consents, regimes, the clock).
 
+use std::fmt;
+
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::Time;
 use crate::ledger::EntryId;
 
 use super::authorization::RecordedAuthorization;
-use super::fields::{address, bytes, flag, row, sequence, text, texts, time};
+use super::fields::{address, bytes, count, flag, row, sequence, text, texts, time};
 
 /// A legal hold on one grain, placed or lifted (OMS 23.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -192,6 +194,59 @@ pub(crate) enum PolicyRecord {
         reading: Reading,
         authorization: RecordedAuthorization,
     },
+    /// The store was checked.
+    Checked(CheckedRecord),
+}
+
+/// A check of the store, and what it found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CheckedRecord {
+    /// Whether every byte was read.
+    pub(crate) is_deep: bool,
+    pub(crate) warnings: u64,
+    pub(crate) damage: u64,
+    /// The number of entries of the note that the ledger was compared with.
+    pub(crate) anchor: Option<u64>,
+}
+
+impl CheckedRecord {
+    fn write(self, mut map: Map) -> Map {
+        map.insert("deep", Value::Bool(self.is_deep));
+        map.insert("warn", self.warnings);
+        map.insert("dmg", self.damage);
+        if let Some(anchor) = self.anchor {
+            map.insert("n", anchor);
+        }
+        map
+    }
+
+    fn read(map: &Map) -> Option<Self> {
+        Some(Self {
+            is_deep: flag(map, "deep")?,
+            warnings: count(map, "warn")?,
+            damage: count(map, "dmg")?,
+            anchor: count(map, "n"),
+        })
+    }
+}
+
+impl fmt::Display for CheckedRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let extent = if self.is_deep {
+            "every byte"
+        } else {
+            "structure"
+        };
+        let (warnings, damage) = (self.warnings, self.damage);
+        write!(
+            f,
+            "{extent}: {warnings} warnings, {damage} findings of damage"
+        )?;
+        match self.anchor {
+            Some(entries) => write!(f, ", against a checkpoint of {entries} entries"),
+            None => f.write_str(", unanchored"),
+        }
+    }
 }
 
 /// The time on both clocks at one moment.
@@ -273,6 +328,7 @@ impl PolicyRecord {
                 reading,
                 authorization,
             } => authorization.write(reading.write(operation(REPAIRED))),
+            Self::Checked(check) => check.write(operation(CHECKED)),
         }
     }
 
@@ -307,6 +363,7 @@ impl PolicyRecord {
                 reading: Reading::read(map)?,
                 authorization: authorization?,
             },
+            CHECKED => Self::Checked(CheckedRecord::read(map)?),
             _ => return None,
         })
     }
@@ -325,3 +382,4 @@ const FOLLOWED: &str = "clock followed";
 const MEASURED: &str = "clock measured";
 const ACCEPTED: &str = "clock accepted";
 const REPAIRED: &str = "clock repaired";
+const CHECKED: &str = "check";

@@ -15,6 +15,7 @@ const STORE: &[&[&str]] = &[
     &["commit", "read"],
     &["lineage"],
     &["governance", "consent", "keys"],
+    &["audit"],
     &["erasure", "import", "maintenance"],
     &["handle"],
 ];

@@ -20,4 +20,4 @@ pub(crate) use filters::Filters;
 pub(crate) use key_file::{KeySource, create_private, read_key, write_key};
 pub(crate) use lines::{Line, Lines, display_name, open, read_document};
 pub(crate) use master_key::{MasterKeyArgs, key_in};
-pub(crate) use values::{grain_type, time_from, time_to_live};
+pub(crate) use values::{grain_type, time_from, time_to, time_to_live};

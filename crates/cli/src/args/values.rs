@@ -51,7 +51,7 @@ pub(crate) fn time_from(text: &str) -> Result<Time, String> {
     time(text, "T00:00:00Z")
 }
 
-pub(super) fn time_to(text: &str) -> Result<Time, String> {
+pub(crate) fn time_to(text: &str) -> Result<Time, String> {
     time(text, "T23:59:59.999Z")
 }
 

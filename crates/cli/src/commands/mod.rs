@@ -3,6 +3,7 @@
 //! The folders are the groups of `grainstore help`, but for `signing` (keys, signatures and trust)
 //! and `maintenance`, which also has `init` and `completions`.
 
+pub(crate) mod audit;
 pub(crate) mod demo;
 pub(crate) mod files;
 pub(crate) mod grains;

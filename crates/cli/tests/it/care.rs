@@ -112,7 +112,7 @@ fn a_repair_says_what_it_did_and_a_compaction_what_it_saved() {
     assert!(
         repaired
             .stdout
-            .contains("3 entries, 3 grains: no problems found"),
+            .contains("5 entries, 3 grains: no problems found"),
         "{repaired:?}"
     );
     home.ok(&["check", "--deep"]);

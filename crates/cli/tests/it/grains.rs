@@ -179,7 +179,7 @@ fn stats_count_and_check_finds_nothing() {
 fn the_version_states_what_it_conforms_to() {
     let version = Home::new().ok(&["--version"]);
     assert!(version.contains(env!("CARGO_PKG_VERSION")), "{version}");
-    assert!(version.contains("OMS 1.3 Level 2"), "{version}");
+    assert!(version.contains("OMS 1.3 Level 3"), "{version}");
     assert!(version.contains("modules:"), "{version}");
 }
 

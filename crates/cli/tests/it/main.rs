@@ -7,6 +7,7 @@
 )]
 
 mod access;
+mod audit;
 #[cfg(target_os = "linux")]
 mod bombs;
 mod care;

@@ -41,6 +41,7 @@ pub struct Archive<R> {
     pub(super) header: FileHeader,
     pub(super) region: Region,
     pub(super) manifest: Manifest,
+    pub(super) footer: [u8; 32],
     len: u64,
     warnings: Vec<String>,
 }
@@ -85,7 +86,7 @@ impl<R: Read + Seek> Archive<R> {
     pub fn open(mut source: R, options: ReadOptions) -> Result<Self, Error> {
         let len = source.seek(SeekFrom::End(0)).map_err(at(0))?;
         let source = RefCell::new(source);
-        let header = read_header(&source, len)?;
+        let (header, footer) = read_header(&source, len)?;
         let footer_start = len.saturating_sub(FOOTER_LEN);
         let last = check_index(&source, header, len)?;
         let start = header.region_start();
@@ -131,6 +132,7 @@ impl<R: Read + Seek> Archive<R> {
             header,
             region,
             manifest,
+            footer,
             len,
             warnings,
         })
@@ -204,7 +206,10 @@ fn at(byte: u64) -> impl Fn(std::io::Error) -> Error {
     move |source| io_error(Place::Byte(byte), source)
 }
 
-fn read_header<R: Read + Seek>(source: &RefCell<R>, len: u64) -> Result<FileHeader, Error> {
+fn read_header<R: Read + Seek>(
+    source: &RefCell<R>,
+    len: u64,
+) -> Result<(FileHeader, [u8; 32]), Error> {
     let mut front = Section::new(source, 0, len);
     let magic = front.ahead(MAGIC.len()).map_err(at(0))?;
     if !magic
@@ -219,12 +224,16 @@ fn read_header<R: Read + Seek>(source: &RefCell<R>, len: u64) -> Result<FileHead
         let message = format!("the file is {len} bytes; the shortest is 48");
         return Err(fault(ErrorCode::MgTruncated, Place::Byte(len), message));
     }
-    check_footer(source, len.saturating_sub(FOOTER_LEN), len)?;
-    FileHeader::read(front.array().map_err(at(0))?)
+    let footer = check_footer(source, len.saturating_sub(FOOTER_LEN), len)?;
+    Ok((FileHeader::read(front.array().map_err(at(0))?)?, footer))
 }
 
-/// Compares the checksum before anything else, so that accidents have one clear error.
-fn check_footer<R: Read + Seek>(source: &RefCell<R>, start: u64, len: u64) -> Result<(), Error> {
+/// Compares the checksum before anything else, so that accidents have one clear error; returns it.
+fn check_footer<R: Read + Seek>(
+    source: &RefCell<R>,
+    start: u64,
+    len: u64,
+) -> Result<[u8; 32], Error> {
     let mut hash = Sha256::new();
     let mut bytes = Section::new(source, 0, start);
     loop {
@@ -244,7 +253,7 @@ fn check_footer<R: Read + Seek>(source: &RefCell<R>, start: u64, len: u64) -> Re
         let message = "the checksum does not fit: the file is damaged or cut short";
         return Err(fault(ErrorCode::MgChecksum, Place::Byte(start), message));
     }
-    Ok(())
+    Ok(footer)
 }
 
 /// Checks that offsets begin with the region and ascend; returns the last, counted from the

@@ -44,6 +44,7 @@ impl ArchiveSource {
     /// Reads all grains once; returns how many are valid, and whether any is signed.
     fn validate(&mut self, file: &mut ImportFile) -> Result<(u64, bool), Error> {
         let archive = Archive::open(&mut self.0, super::ReadOptions::default())?;
+        file.footer = Some(archive.footer);
         let warnings = archive.warnings().iter().cloned();
         let warnings = warnings.map(|warning| (Place::File, warning));
         file.findings.extend(warnings);

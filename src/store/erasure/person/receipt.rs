@@ -10,7 +10,7 @@ use crate::ledger::EntryId;
 #[cfg(feature = "signatures")]
 use crate::store::instance::Inner;
 use crate::store::records::Record;
-use crate::store::{Admin, Error};
+use crate::store::{Admin, Error, InclusionProof};
 
 #[cfg(feature = "signatures")]
 use super::erase::PersonErasure;
@@ -42,6 +42,10 @@ impl Admin<'_> {
         let inner = self.inner();
         let mut nonce = [0; 32];
         inner.random().fill(&mut nonce)?;
+        let proofs = erasure.begun.iter().map(|row| {
+            let proof = inner.inclusion_proof(*row, erasure.entries)?;
+            Ok(proof.to_bytes())
+        });
         let ids = erasure.person.ids().iter();
         let kept = erasure.kept.iter();
         let receipt = ErasureReceipt {
@@ -53,6 +57,8 @@ impl Admin<'_> {
             time: erasure.time,
             entries: erasure.entries,
             head: erasure.head,
+            tree: Some(inner.note(Some(erasure.entries))?.root()),
+            proofs: proofs.collect::<Result<_, Error>>()?,
             begun: erasure.begun.iter().map(|row| row.get()).collect(),
             erased: erasure.erased.len() as u64,
             root: ErasureReceipt::root_of(&erasure.erased),
@@ -75,8 +81,8 @@ impl Admin<'_> {
         Ok(receipt.sign(key, did)?)
     }
 
-    /// Returns whether a receipt is of this store, whose ledger begins with the entries that the
-    /// receipt states, the erasures among them. Every byte of the ledger is read and verified.
+    /// Returns whether a receipt is of this store, is proven in itself, and the store's ledger begins with the entries that
+    /// the receipt states, the erasures among them. Every byte of the ledger is read and verified.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`.
@@ -86,7 +92,11 @@ impl Admin<'_> {
         let mut heads = found.tree_heads.iter();
         let is_same = receipt.store == inner.store_id()
             && found.findings.is_empty()
-            && heads.any(|at| at.entries == receipt.entries && at.head == receipt.head);
+            && InclusionProof::prove_erasure(receipt)
+            && heads.any(|at| {
+                let is_root = receipt.tree.is_none_or(|tree| tree == at.root);
+                is_root && at.entries == receipt.entries && at.head == receipt.head
+            });
         if !is_same {
             return Ok(false);
         }

@@ -9,6 +9,7 @@ use clap::Args;
 use grainstore::store::{Finding, Report, Severity, verify_damaged};
 use serde_json::{Value, json};
 
+use crate::commands::audit::read_note;
 use crate::error::{CliError, Exit};
 use crate::output::{Output, printable_lines, progress};
 use crate::session::Session;
@@ -18,7 +19,9 @@ use crate::session::Session;
 /// Checks the structure of the store: manifest, ledger segments and newest entries, index
 /// directories and text index. With --deep, also verifies the frames, bodies and hash chain of the
 /// ledger, the address and validity of every grain, and that the index agrees with the ledger. The
-/// check changes nothing, except that opening the store sets aside incomplete writes of a crash.
+/// check changes nothing, except that opening the store sets aside incomplete writes of a crash, and
+/// that the check itself is recorded where the ledger is sound. A check without --since is unanchored: it cannot tell that the
+/// whole store was rolled back.
 /// Exits with 0 if no problem is found, 1 for warnings, 4 for damage.
 #[derive(Debug, Args)]
 pub(crate) struct Check {
@@ -29,10 +32,18 @@ pub(crate) struct Check {
     /// which is not modified
     #[arg(long)]
     repair: bool,
+    /// Compare the ledger with this checkpoint, kept elsewhere: a note, or output of `checkpoint
+    /// create`. It finds a rollback, a cut and a rewritten past, which nothing inside a store can
+    #[arg(long, value_name = "FILE")]
+    since: Option<String>,
 }
 
 impl Check {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let since = self.since.as_deref();
+        let since = since
+            .map(|file| read_note(file, &session.resolver()))
+            .transpose()?;
         let path = session.store_path().display();
         let opened = if self.repair {
             let what = format!("rebuilding the indexes of {path}");
@@ -46,10 +57,8 @@ impl Check {
         let (report, repaired) = match opened {
             Ok(store) => {
                 let spinner = progress::spinner(&session.out, format!("checking {path}"));
-                let report = match self.deep {
-                    true => store.maintenance()?.check(),
-                    false => store.maintenance()?.check_structure(),
-                };
+                let audit = store.maintenance()?.audit();
+                let report = audit.check(self.deep, since.as_ref());
                 spinner.finish_and_clear();
                 (report?, self.repair)
             }
@@ -97,6 +106,7 @@ fn show(report: &Report, repaired: bool, out: &mut Output) -> std::io::Result<()
             "entries": report.entries,
             "grains": report.grains,
             "repaired": repaired,
+            "anchor": report.anchor,
             "findings": findings,
         }));
     }
@@ -109,6 +119,10 @@ fn show(report: &Report, repaired: bool, out: &mut Output) -> std::io::Result<()
         None => "no problems found",
         Some(Severity::Warning) => "warnings, no data lost",
         Some(Severity::Damage) => "damaged",
+    };
+    let verdict = match report.anchor {
+        Some(entries) => format!("{verdict}, extends the checkpoint of {entries} entries"),
+        None => format!("{verdict}, unanchored"),
     };
     let noun = |count: u64, one, many| if count == 1 { one } else { many };
     out.line(format!(

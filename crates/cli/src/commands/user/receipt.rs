@@ -3,7 +3,7 @@
 use clap::Args;
 use grainstore::ErrorCode;
 use grainstore::crypto::{ErasureReceipt, Offline};
-use grainstore::store::Person;
+use grainstore::store::{InclusionProof, Person};
 use serde_json::{Value, json};
 
 use crate::args::read_document;
@@ -13,7 +13,8 @@ use crate::session::Session;
 
 /// Verify the receipt of an erasure, without a store
 ///
-/// Checks the signature, and that the readable part of the file says the same. The signer is shown;
+/// Checks the signature, that the readable part of the file says the same, and that the entries of the
+/// erasure are proven under the root of the ledger that was signed. The signer is shown;
 /// whether to trust it is up to the reader. Exits with 4 if --person is not the person of the
 /// receipt, or if --in-store finds that it is not of the store.
 #[derive(Debug, Args)]
@@ -44,7 +45,8 @@ impl Verify {
         if let Some(members) = shown.as_object_mut() {
             members.remove("receipt");
         }
-        let mut is_sound = true;
+        let mut is_sound = InclusionProof::prove_erasure(&receipt);
+        shown["is_proven"] = json!(is_sound);
         if let Some(id) = &self.person {
             let names = Person::new(id).ids().iter().any(|id| receipt.names(id));
             shown["is_of_this_person"] = json!(names);
@@ -92,6 +94,11 @@ pub(super) fn receipt_json(message: &[u8]) -> anyhow::Result<Value> {
         "mentions": receipt.mentions,
         "records": receipt.records,
     });
+    if let Some(tree) = &receipt.tree {
+        let proofs = receipt.proofs.iter().map(|proof| hex::encode(proof));
+        document["tree"] = json!(hex::encode(tree));
+        document["proofs"] = json!(proofs.collect::<Vec<_>>());
+    }
     if let Some((before, after)) = receipt.epochs {
         document["epochs"] = json!([before, after]);
     }

@@ -1,0 +1,346 @@
+//! The audit trail by the command, and by the verifier that shares no code with it.
+
+use std::path::Path;
+use std::process::Command;
+
+use grainstore::Time;
+use grainstore::crypto::{Algorithm, Note, NoteKey, OsRandom, SigningKey};
+use serde_json::{Value, json};
+
+use crate::command::{Home, event};
+
+const WHY: [&str; 4] = ["--reason", "request 17", "--authority", "the DPO"];
+
+/// A store with an operator's key, a few changes, and the first note of it.
+fn audited() -> (Home, String) {
+    let home = Home::new();
+    home.ok(&["did", "new", "key.pem"]);
+    home.put(&(event("one", 1) + &event("two", 2) + &event("three", 3)));
+    let args = [
+        "audit",
+        "head",
+        "--key",
+        "key.pem",
+        "--append",
+        "notes.jsonl",
+        "--json",
+    ];
+    let head = home.run(&args).json();
+    home.write("monday.txt", head["note"].as_str().unwrap());
+    (home, head["log_key"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn a_note_pins_a_store_and_its_rollback_is_found() {
+    let (home, key) = audited();
+    home.put(&event("four", 4));
+    std::fs::create_dir(home.path("old")).unwrap();
+    let verify = ["audit", "verify", "--note", "monday.txt", "--log-key", &key];
+    let answer = home.run(&verify);
+    assert_eq!(answer.code, 0, "{answer:?}");
+    let answer = answer.json();
+    assert_eq!(
+        (&answer["is_of_this_ledger"], &answer["is_signed"]),
+        (&json!(true), &json!(true))
+    );
+    let text = home.ok(&["check"]);
+    assert!(text.contains("unanchored"), "{text}");
+    let text = home.ok(&["check", "--deep", "--since", "notes.jsonl"]);
+    assert!(
+        text.contains("extends the checkpoint of 3 entries"),
+        "{text}"
+    );
+    let checkpoint = home.ok(&["checkpoint", "create", "--key", "key.pem"]);
+    home.write("cose.json", &checkpoint);
+    let anchored = home
+        .run(&["check", "--since", "cose.json", "--json"])
+        .json();
+    assert_eq!(anchored["anchor"], 6);
+
+    let head = home.run(&["audit", "head", "--json"]).json();
+    home.write("later.txt", head["note"].as_str().unwrap());
+    let unsigned = home.run(&["audit", "verify", "--note", "later.txt", "--log-key", &key]);
+    assert_eq!(
+        (unsigned.code, &unsigned.json()["is_signed"]),
+        (4, &json!(false))
+    );
+    // Another store in its place.
+    std::fs::remove_dir_all(home.path("memory.grains")).unwrap();
+    home.put(&(event("one", 1) + &event("two", 2) + &event("three", 3) + &event("four", 4)));
+    let found = home.run(&["check", "--since", "monday.txt", "--json"]);
+    assert_eq!(found.code, 4, "{found:?}");
+    assert_eq!(found.json()["findings"][0]["id"], "checkpoint-differs");
+    assert_eq!(home.run(&verify).code, 4);
+}
+
+#[test]
+fn witnesses_are_counted_and_too_few_are_refused() {
+    let (home, key) = audited();
+    let text = std::fs::read_to_string(home.path("monday.txt")).unwrap();
+    let mut note: Note = text.parse().unwrap();
+    let mut args = ["audit", "verify", "--note", "monday.txt", "--log-key", &key]
+        .map(str::to_owned)
+        .to_vec();
+    for name in ["one.example", "two.example"] {
+        let witness = SigningKey::generate(Algorithm::Ed25519, &OsRandom).unwrap();
+        note.cosign(name, &witness, Time::from_ms(1_700_000_000_000))
+            .unwrap();
+        let public = NoteKey::witness(name, witness.verifying_key()).unwrap();
+        args.extend(["--witness".to_owned(), public.to_string()]);
+    }
+    home.write("monday.txt", note.to_string());
+    for (wanted, code) in [("2", 0), ("3", 4)] {
+        let args = args
+            .iter()
+            .map(String::as_str)
+            .chain(["--witnesses", wanted]);
+        assert_eq!(home.run(&args.collect::<Vec<_>>()).code, code, "{wanted}");
+    }
+}
+
+#[test]
+fn proofs_are_verified_without_the_store_and_a_changed_one_is_refused() {
+    let (home, key) = audited();
+    let head = home
+        .run(&["audit", "head", "--key", "key.pem", "--json"])
+        .json();
+    home.write("note.txt", head["note"].as_str().unwrap());
+    let address = home.addresses().remove(0);
+    for entry in ["1", &address, &address[..12]] {
+        home.write("proof.json", home.ok(&["audit", "prove", entry]));
+        let verify = [
+            "audit",
+            "verify",
+            "proof.json",
+            "--note",
+            "note.txt",
+            "--log-key",
+            &key,
+        ];
+        let elsewhere = ["--store", "nowhere"];
+        let answer = home.run(&[&verify[..], &elsewhere].concat());
+        assert_eq!(
+            (answer.code, &answer.json()["is_proven"]),
+            (0, &json!(true))
+        );
+        let proof = std::fs::read_to_string(home.path("proof.json")).unwrap();
+        let mut changed: Value = serde_json::from_str(&proof).unwrap();
+        let header = changed["header"].as_str().unwrap().replacen('0', "1", 1);
+        changed["header"] = header.into();
+        home.write("proof.json", changed.to_string());
+        assert_eq!(home.run(&verify).code, 4);
+    }
+    home.put(&event("more", 9));
+    home.write("later.txt", home.ok(&["audit", "head"]));
+    home.write("growth.json", home.ok(&["audit", "prove", "--from", "3"]));
+    let verify = [
+        "audit",
+        "verify",
+        "growth.json",
+        "--since",
+        "monday.txt",
+        "--note",
+    ];
+    assert_eq!(home.run(&[&verify[..], &["later.txt"]].concat()).code, 0);
+    assert_eq!(home.run(&[&verify[..], &["note.txt"]].concat()).code, 4);
+    let usage = home.run(&[
+        "audit",
+        "verify",
+        "growth.json",
+        "--note",
+        "later.txt",
+        "--json",
+    ]);
+    assert_eq!(usage.code, 2, "{usage:?}");
+}
+
+#[test]
+fn the_log_the_timeline_and_the_reasons_are_shown_to_people_programs_and_spreadsheets() {
+    let (home, _) = audited();
+    let address = home.addresses().remove(0);
+    home.ok(&[&["hold", "place", &address][..], &WHY].concat());
+    let refused = home.run(&[&["delete", &address, "--yes"][..], &WHY].concat());
+    assert_eq!(refused.code, 3, "{refused:?}");
+    let text = home.ok(&["audit", "log"]);
+    assert_eq!(text.lines().count(), 5, "{text}");
+    assert!(
+        text.contains("hold") && text.contains("request 17 (the DPO)"),
+        "{text}"
+    );
+    let csv = home.ok(&["audit", "log", "--operation", "deny", "--csv"]);
+    let lines: Vec<_> = csv.lines().collect();
+    assert_eq!(lines[0], "entry,time,by,operation,addresses,detail");
+    assert!(
+        lines[1].contains(&format!("\"deny\",\"{address}\",\"delete: ")),
+        "{csv}"
+    );
+    let page = home.run(&["audit", "log", "--limit", "2", "--json"]).json();
+    let next = page["next_cursor"].as_str().unwrap();
+    let rest = home
+        .run(&["audit", "log", "--after", next, "--json"])
+        .json();
+    assert_eq!(rest["entries"].as_array().unwrap().len(), 3);
+    let timeline = home.run(&["audit", "timeline", &address, "--json"]).json();
+    let operations: Vec<_> = timeline["entries"].as_array().unwrap().iter().collect();
+    assert_eq!(operations.len(), 3);
+    let why = home.run(&["audit", "why", &address, "--json"]).json();
+    let rules = why["rules"].as_array().unwrap();
+    let delete = rules.iter().find(|it| it["operation"] == "delete").unwrap();
+    assert_eq!(
+        (&delete["is_allowed"], &why["decisions"][0]["operation"]),
+        (&json!(false), &json!("hold"))
+    );
+    let text = home.ok(&["audit", "why", &address]);
+    assert!(text.contains("delete        denied: "), "{text}");
+    assert_eq!(home.run(&["audit", "log", "--operation", "paint"]).code, 1);
+}
+
+fn tool() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    root.join("../../tools").to_str().unwrap().to_owned()
+}
+
+/// Runs Python with the verifier as a module, and returns what it printed.
+fn python(home: &Home, script: &str) -> String {
+    let script = format!("import sys; sys.path.insert(0, {:?})\n{script}", tool());
+    let mut command = Command::new("python3");
+    let command = command
+        .args(["-B", "-c", &script])
+        .current_dir(home.path(""));
+    let output = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn verifier(home: &Home, args: &[&str]) -> (i32, String) {
+    let mut command = Command::new("python3");
+    let script = format!("{}/verify_audit.py", tool());
+    let command = command
+        .args(["-B", &script])
+        .args(args)
+        .current_dir(home.path(""));
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code().unwrap(), said + &errors)
+}
+
+#[test]
+#[ignore = "needs python3 with cryptography"]
+fn an_independent_verifier_accepts_the_trail_its_proofs_and_receipts() {
+    let (home, key) = audited();
+    let user = "{\"type\":\"event\",\"content\":\"x\",\"user_id\":\"alice\",\"created_at\":5}\n";
+    home.put(user);
+    home.ok(&["checkpoint", "create", "--key", "key.pem"]);
+    let erase = [
+        "user",
+        "erase",
+        "alice",
+        "--yes",
+        "--receipt",
+        "receipt.json",
+        "--key",
+        "key.pem",
+    ];
+    home.ok(&[&erase[..], &WHY].concat());
+    home.ok(&["check"]);
+    home.ok(&["audit", "export", "-o", "trail.jsonl", "--key", "key.pem"]);
+    home.write("entry.json", home.ok(&["audit", "prove", "2"]));
+    home.write("growth.json", home.ok(&["audit", "prove", "--from", "3"]));
+    let all = [
+        "trail.jsonl",
+        "--log-key",
+        &key,
+        "--note",
+        "monday.txt",
+        "--note",
+        "notes.jsonl",
+        "--proof",
+        "entry.json",
+        "--proof",
+        "growth.json",
+        "--receipt",
+        "receipt.json",
+    ];
+    let (code, said) = verifier(&home, &all);
+    assert_eq!(code, 0, "{said}");
+    let said: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(
+        (&said["is_signed"], &said["anchored"]),
+        (&json!(true), &json!(true))
+    );
+    assert_eq!(said["checkpoints"].as_array().unwrap().len(), 1);
+    let (_, said) = verifier(&home, &["trail.jsonl"]);
+    assert!(
+        said.contains("\"anchored\": false") && said.contains("\"is_signed\": null"),
+        "{said}"
+    );
+    let receipt = home.run(&["user", "verify", "receipt.json", "--in-store"]);
+    assert_eq!(
+        (receipt.code, &receipt.json()["is_proven"]),
+        (0, &json!(true))
+    );
+}
+
+#[test]
+#[ignore = "needs python3 with cryptography"]
+fn with_one_bit_flipped_the_independent_verifier_accepts_nothing() {
+    let (home, key) = audited();
+    home.put("{\"type\":\"event\",\"content\":\"x\",\"user_id\":\"alice\",\"created_at\":5}\n");
+    let erase = [
+        "user",
+        "erase",
+        "alice",
+        "--yes",
+        "--receipt",
+        "receipt.json",
+        "--key",
+        "key.pem",
+    ];
+    home.ok(&[&erase[..], &WHY].concat());
+    home.ok(&["checkpoint", "create", "--key", "key.pem"]);
+    home.ok(&["audit", "export", "-o", "trail.jsonl", "--key", "key.pem"]);
+    home.write("entry.json", home.ok(&["audit", "prove", "2"]));
+    let script = FLIPS.replace("KEY", &format!("{key:?}"));
+    let said = python(&home, &script);
+    assert!(said.starts_with("flipped "), "{said}");
+    println!("{said}");
+}
+
+/// Every bit of an export, a note, a proof and a receipt.
+const FLIPS: &str = r#"
+import verify_audit as v
+key = v.NoteKey(KEY)
+trail = open("trail.jsonl", "rb").read()
+export = v.Export(trail, key)
+proof = open("entry.json", "rb").read()
+note = open("monday.txt", "rb").read()
+receipt = bytes.fromhex(v.parse(open("receipt.json", "rb").read())["receipt"])
+def check_note(data):
+    found = v.Note(data.decode())
+    found.check(key)
+    export.agrees(found)
+def check_proof(data):
+    v.check_proof(v.parse(data.strip()), lambda size: (export.store, export.at(size)[1]))
+def refused(check, data):
+    try:
+        check(data)
+    except (v.Refused, KeyError, TypeError, ValueError, IndexError):
+        return True
+    return False
+count = 0
+for name, check, data in (
+    ("trail", lambda data: v.Export(data, key), trail),
+    ("note", check_note, note),
+    ("proof", check_proof, proof.strip()),
+    ("receipt", lambda data: v.check_receipt(data, export), receipt),
+):
+    check(data)
+    for bit in range(len(data) * 8):
+        changed = bytearray(data)
+        changed[bit // 8] ^= 1 << bit % 8
+        assert refused(check, bytes(changed)), f"{name}, bit {bit}"
+        count += 1
+print("flipped", count)
+"#;

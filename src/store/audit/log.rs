@@ -1,0 +1,262 @@
+//! The ledger as a log for people: each entry with its time, its actor, its operation and what it is
+//! about, filtered.
+//!
+//! An erased entry shows what its header says; an entry of a sealed person shows its facts only while
+//! the person is unlocked.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::codec::ContentAddress;
+use crate::grain::{Grain, Time};
+use crate::ledger::{self, EntryHeader, EntryId, Kind};
+use crate::store::Error;
+use crate::store::instance::Inner;
+use crate::store::records::{Record, SealedRecord};
+
+use super::Audit;
+use super::describe::{describe, operation_of};
+
+/// One entry of the ledger, as an auditor reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditEntry {
+    /// Its sequence.
+    pub entry: EntryId,
+    /// When it was written, by the store's clock.
+    pub at: Time,
+    /// The author of the handle that wrote it; `None` for the store's owner.
+    pub by: Option<String>,
+    /// The operation: `store`, `supersede`, `deny`, `erase`, `import` and so on.
+    pub operation: &'static str,
+    /// The grains that it names; empty for one about the store, and for one that is erased or sealed.
+    pub addresses: Vec<ContentAddress>,
+    /// Its facts in words; `erased` for an erased entry, `sealed` for one of a person who is locked.
+    pub detail: String,
+}
+
+/// Which entries of the ledger a log shows: those that pass all that is given.
+///
+/// ```
+/// use grainstore::store::AuditFilter;
+///
+/// let denials = AuditFilter { operation: Some("deny".into()), ..AuditFilter::default() };
+/// assert!(denials.person.is_none());
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    /// Written at this time or later.
+    pub from: Option<Time>,
+    /// Written at this time or before.
+    pub to: Option<Time>,
+    /// By this author; the empty text for the store's owner.
+    pub by: Option<String>,
+    /// Of this operation.
+    pub operation: Option<String>,
+    /// About this grain, its erasure included.
+    pub address: Option<ContentAddress>,
+    /// About a grain with this `user_id`; without one, with this subject.
+    pub person: Option<String>,
+}
+
+impl Audit<'_> {
+    /// Returns the entries that pass a filter, oldest first, at most `limit` of them, after the entry
+    /// `after`. The ledger is read from `after` on; from its beginning for a person.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn log(
+        self,
+        filter: &AuditFilter,
+        after: Option<EntryId>,
+        limit: usize,
+    ) -> Result<Vec<AuditEntry>, Error> {
+        let mut found = Vec::new();
+        if limit == 0 {
+            return Ok(found);
+        }
+        let start = after.map_or(EntryId::FIRST, EntryId::next);
+        // Which grains are the person's is known from their own entries, which come first.
+        let from = match filter.person {
+            Some(_) => EntryId::FIRST,
+            None => start,
+        };
+        let mut reader = LogReader::new(self.inner(), filter);
+        for row in EntryId::all(&(from..EntryId::new(self.inner().ledger().len()))) {
+            if let Some(entry) = reader.entry(row)?
+                && row >= start
+            {
+                found.push(entry);
+                if found.len() == limit {
+                    break;
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Reads entries in the order of the ledger.
+pub(super) struct LogReader<'a> {
+    inner: &'a Inner,
+    filter: &'a AuditFilter,
+    authors: BTreeMap<EntryId, Option<String>>,
+    /// The grains of the person that were seen.
+    of_person: BTreeSet<ContentAddress>,
+    /// The marks by which an erasure names the grain that is asked for.
+    marks: Vec<[u8; 32]>,
+    /// The erasures of that grain.
+    erasures: BTreeSet<EntryId>,
+}
+
+/// The body of an entry, as far as it can be read.
+enum Body {
+    Grain(Box<Grain>),
+    Record(Record),
+    Erased,
+    Sealed,
+    Damaged,
+}
+
+impl<'a> LogReader<'a> {
+    pub(super) fn new(inner: &'a Inner, filter: &'a AuditFilter) -> Self {
+        let marks = filter.address.iter().flat_map(|address| {
+            let mark = inner.manifest().tombstone_key().of_address(address);
+            inner.tombstones_for(mark, address.as_bytes())
+        });
+        Self {
+            inner,
+            filter,
+            authors: BTreeMap::new(),
+            of_person: BTreeSet::new(),
+            marks: marks.collect(),
+            erasures: BTreeSet::new(),
+        }
+    }
+
+    /// Returns an entry; `None` if it does not pass the filter.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(super) fn entry(&mut self, row: EntryId) -> Result<Option<AuditEntry>, Error> {
+        let (header, body) = self.body(row)?;
+        let (operation, addresses, detail) = match &body {
+            Body::Grain(grain) => {
+                let type_ = grain.type_().to_string();
+                (operation_of(Kind::Grain), vec![grain.address()], type_)
+            }
+            Body::Record(record) => {
+                let (operation, detail) = describe(record);
+                (operation, record.named(), detail)
+            }
+            Body::Erased => (operation_of(header.kind), Vec::new(), "erased".to_owned()),
+            Body::Sealed => (operation_of(header.kind), Vec::new(), "sealed".to_owned()),
+            Body::Damaged => (operation_of(header.kind), Vec::new(), "damaged".to_owned()),
+        };
+        if !self.is_about(row, &body, &addresses) {
+            return Ok(None);
+        }
+        let entry = AuditEntry {
+            entry: row,
+            at: Time::from_ms(header.time_ms),
+            by: self.author(header.actor)?,
+            operation,
+            addresses,
+            detail,
+        };
+        Ok(self.passes(&entry).then_some(entry))
+    }
+
+    fn body(&self, row: EntryId) -> Result<(EntryHeader, Body), Error> {
+        let ledger = self.inner.ledger();
+        let entry = match ledger.read(row) {
+            Ok(entry) => entry,
+            Err(ledger::Error::Erased { .. }) => return Ok((ledger.stated(row)?, Body::Erased)),
+            Err(error) => {
+                let damaged = ledger.damaged_grain(row)?;
+                return Ok((damaged.ok_or(error)?, Body::Damaged));
+            }
+        };
+        let (mut header, mut bytes) = (entry.header, entry.body.into_owned());
+        if header.kind == Kind::SealedGrain {
+            let Some(sealed) = SealedRecord::decode(&bytes) else {
+                return Ok((header, Body::Record(Record::Unknown(header.kind, None))));
+            };
+            header.kind = sealed.card.kind;
+            let Some(opened) = self.inner.keyring().open(&sealed) else {
+                return Ok((header, Body::Sealed));
+            };
+            bytes = opened.body;
+        }
+        let malformed = || Error::malformed(row, header.kind);
+        let body = match header.kind {
+            Kind::Grain => Body::Grain(Box::new(
+                Grain::from_proven(bytes).map_err(|_| malformed())?,
+            )),
+            kind => Body::Record(Record::decode(kind, &bytes).ok_or_else(malformed)?),
+        };
+        Ok((header, body))
+    }
+
+    /// Whether an entry is about the grain and the person that are asked for.
+    fn is_about(&mut self, row: EntryId, body: &Body, addresses: &[ContentAddress]) -> bool {
+        let is_about_person = match &self.filter.person {
+            None => true,
+            Some(person) => {
+                if let Body::Grain(grain) = body
+                    && is_of(grain, person)
+                {
+                    self.of_person.insert(grain.address());
+                }
+                addresses.iter().any(|of| self.of_person.contains(of))
+            }
+        };
+        let is_about_grain = match (&self.filter.address, body) {
+            (None, _) => true,
+            (Some(_), Body::Record(Record::Erasing(erasing))) => {
+                let erases = self
+                    .marks
+                    .iter()
+                    .any(|mark| erasing.tombstones.contains(mark));
+                erases && self.erasures.insert(row)
+            }
+            (Some(_), Body::Record(Record::Erased(erased))) => {
+                self.erasures.contains(&erased.begun)
+            }
+            (Some(of), _) => addresses.contains(of),
+        };
+        is_about_person && is_about_grain
+    }
+
+    fn passes(&self, entry: &AuditEntry) -> bool {
+        let AuditFilter {
+            from,
+            to,
+            by,
+            operation,
+            ..
+        } = self.filter;
+        from.is_none_or(|from| entry.at >= from)
+            && to.is_none_or(|to| entry.at <= to)
+            && by
+                .as_ref()
+                .is_none_or(|by| entry.by.as_deref().unwrap_or_default() == by)
+            && operation
+                .as_ref()
+                .is_none_or(|operation| entry.operation == operation)
+    }
+
+    fn author(&mut self, actor: Option<EntryId>) -> Result<Option<String>, Error> {
+        let Some(actor) = actor else { return Ok(None) };
+        if let Some(known) = self.authors.get(&actor) {
+            return Ok(known.clone());
+        }
+        let author = self.inner.actor_named_by(actor)?;
+        self.authors.insert(actor, author.clone());
+        Ok(author)
+    }
+}
+
+/// Whether a grain is of a person: of its user, or of its subject where it has no user.
+fn is_of(grain: &Grain, person: &str) -> bool {
+    let user = grain.text("user_id").or_else(|| grain.text("subject"));
+    user == Some(person)
+}

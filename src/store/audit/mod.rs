@@ -1,0 +1,18 @@
+//! The ledger as an audit trail: proofs of entries and of growth, the log that people read, and the
+//! export for a verifier that is not this program (OMS 17.3).
+//!
+//! The trail is the ledger itself: nothing is written twice, and the tree over it is derived.
+
+mod describe;
+#[cfg(feature = "signatures")]
+mod export;
+mod log;
+mod note;
+mod proof;
+mod record;
+#[cfg(feature = "signatures")]
+mod schedule;
+
+pub use log::{AuditEntry, AuditFilter};
+pub use note::Audit;
+pub use proof::InclusionProof;

@@ -1,0 +1,53 @@
+//! Entries about operations that change no grain: exports and checks.
+
+use crate::store::Error;
+use crate::store::instance::Inner;
+use crate::store::records::{CheckedRecord, Frame, PolicyRecord, Record};
+#[cfg(feature = "interchange")]
+use crate::store::{Admin, records::ExportRecord};
+
+#[cfg(feature = "interchange")]
+impl Admin<'_> {
+    /// Records an export: its format, the names of the conditions, the number of grains and files,
+    /// and of facts that the files do not have. A handle that only reads can record nothing; where
+    /// a regime asks for reads to be recorded, it has refused the export before.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn record_export(
+        self,
+        format: &str,
+        scope: &[&str],
+        [grains, files, withheld]: [u64; 3],
+    ) -> Result<(), Error> {
+        self.inner()
+            .record_observation(&Record::Export(ExportRecord {
+                format: format.to_owned(),
+                scope: scope.iter().map(|&name| name.to_owned()).collect(),
+                grains,
+                files,
+                withheld,
+            }))
+    }
+}
+
+impl Inner {
+    /// Records a check.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn record_check(&self, check: CheckedRecord) -> Result<(), Error> {
+        self.record_observation(&Record::Policy(PolicyRecord::Checked(check)))
+    }
+
+    fn record_observation(&self, record: &Record) -> Result<(), Error> {
+        let frame = Frame::of(None, record)?;
+        let recorded = self
+            .exclusive()
+            .and_then(|mut writer| self.commit(&mut writer, &frame));
+        match recorded {
+            Ok(_) | Err(Error::OpenedReadOnly) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Signing the notes that a schedule asks for, once their entries are durable.
+
+use crate::store::instance::Inner;
+use crate::store::{Error, NoteSchedule};
+
+impl Inner {
+    /// Signs and delivers a note if it is due. A failure costs only the note: the entries are
+    /// durable, and the next change tries again.
+    pub(crate) fn note_if_due(&self, is_closing: bool) {
+        let Some(schedule) = &self.options().notes else {
+            return;
+        };
+        let (noted, len) = (*self.noted().lock(), self.ledger().len());
+        let due_after = if is_closing { 1 } else { schedule.every };
+        if len.saturating_sub(noted) < due_after {
+            return;
+        }
+        if let Err(error) = self.deliver_note(schedule) {
+            tracing::warn!(%error, "no note of the ledger was delivered");
+        }
+    }
+
+    fn deliver_note(&self, schedule: &NoteSchedule) -> Result<(), Error> {
+        // A note must not state entries that a crash could still remove. This thread has the right to
+        // write, or the store closes and is synced.
+        if self.ledger().durable() < self.ledger().len() {
+            self.ledger().sync()?;
+        }
+        let mut note = self.note(None)?;
+        schedule.deliver(&mut note)?;
+        *self.noted().lock() = note.entries();
+        Ok(())
+    }
+}
