@@ -67,6 +67,15 @@ impl Inner {
         clippy::unnecessary_wraps,
         reason = "as with `sealing`"
     )]
+    pub(crate) const fn rekey_due_in_passing(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "as with `sealing`"
+    )]
     pub(crate) fn seal_frame(&self, _frame: &Frame) -> Result<SealedEntries, Error> {
         Ok(SealedEntries::default())
     }

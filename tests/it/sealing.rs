@@ -3,6 +3,7 @@
 
 mod erasure;
 mod files;
+mod rekey;
 mod twins;
 
 use std::sync::Arc;

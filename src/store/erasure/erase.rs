@@ -31,6 +31,12 @@ impl Inner {
         authorization: Authorization<'_>,
     ) -> Result<(Vec<EntryId>, usize), Error> {
         let mut records = self.erasing_records(snapshot, targets, &mut frame, authorization)?;
+        if let Some(first) = records.first_mut() {
+            let sealed = targets.iter();
+            let sealed = sealed.filter_map(|(row, _)| snapshot.overlay_of(*row));
+            let residue: BTreeSet<Uid> = sealed.filter(|uid| !persons.contains(uid)).collect();
+            first.residue.extend(residue);
+        }
         self.add_persons(snapshot, &mut records, persons, authorization)?;
         let rows = records
             .iter()
@@ -149,6 +155,7 @@ impl Inner {
                 tombstones,
                 protections: self.protections_left_by(snapshot, targets)?,
                 persons: Vec::new(),
+                residue: Vec::new(),
                 reason: authorization.reason.to_owned(),
                 authority: authorization.authority.to_owned(),
             });
@@ -253,7 +260,7 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
-    pub(super) fn resume_erasures_as(&self, writer: &mut Writer) -> Result<(), Error> {
+    pub(crate) fn resume_erasures_as(&self, writer: &mut Writer) -> Result<(), Error> {
         let open = self.state().erasures().open().clone();
         if open.is_empty() {
             return Ok(());

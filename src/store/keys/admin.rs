@@ -76,24 +76,6 @@ impl VaultAdmin<'_> {
         Ok(vault.list(&self.0.master_key()?)?)
     }
 
-    /// Gives a person a key of the next generation: grains stored from now on are sealed under it. The
-    /// earlier keys stay, since they open what they have sealed.
-    ///
-    /// # Errors
-    /// `ERR_USER_UNKNOWN`; as [`VaultAdmin::list`].
-    pub fn rekey(self, user: &str) -> Result<User, Error> {
-        self.change(|vault, master| {
-            let renewed = vault.rekey(master, user)?;
-            self.0.renew_unlocked(user)?;
-            let event = KeyEventRecord::Rekeyed {
-                uid: renewed.uid,
-                generation: u64::from(renewed.generation),
-                epoch: vault.epoch()?,
-            };
-            Ok((renewed, event))
-        })
-    }
-
     /// Destroys the root for a fresh one, and returns the number of roots so far. Keys of persons do
     /// not change; escrow copies of the old root no longer open the vault.
     ///
@@ -158,6 +140,7 @@ impl VaultAdmin<'_> {
             persons: keys.persons(),
             epoch: keys.epoch(),
             escrows: keys.escrows().iter().map(Escrow::from).collect(),
+            due: self.0.rekey_ends(),
             file_system: medium.as_ref().map(|medium| medium.name.clone()),
             overwrites: medium.and_then(|medium| medium.overwrites),
             fault,
@@ -206,7 +189,7 @@ impl Inner {
     }
 
     /// Records a swap of the root that a crash kept from the ledger.
-    fn tell_missed_swap(&self, writer: &mut Writer, vault: &Vault) -> Result<(), Error> {
+    pub(super) fn tell_missed_swap(&self, writer: &mut Writer, vault: &Vault) -> Result<(), Error> {
         let (epoch, told) = (vault.epoch()?, self.state().keys().epoch());
         match told > 0 && epoch > told {
             true => self.tell(writer, KeyEventRecord::RootRotated { epoch }),

@@ -6,6 +6,7 @@
 mod admin;
 mod escrow;
 mod opening;
+mod rekey;
 mod status;
 
 pub use admin::VaultAdmin;

@@ -3,8 +3,9 @@
 //!
 //! No key is here, and no user id: the vault has both.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::grain::Time;
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::Kind;
 use crate::store::Error;
@@ -19,6 +20,8 @@ pub(crate) struct KeyEvents {
     /// The last epoch told; 0 without a vault.
     epoch: u64,
     escrows: Vec<EscrowRecord>,
+    /// The persons of whom an entry was erased since their key was last renewed, with the first time.
+    due: BTreeMap<[u8; 16], Time>,
 }
 
 impl KeyEvents {
@@ -45,6 +48,12 @@ impl KeyEvents {
         self.epoch
     }
 
+    /// Returns the persons of whom an entry was erased under a key that they still have, each with the
+    /// time of the first erasure.
+    pub(crate) fn due(&self) -> impl Iterator<Item = (&[u8; 16], Time)> {
+        self.due.iter().map(|(uid, since)| (uid, *since))
+    }
+
     /// Returns the escrow copies that were made, in their order.
     pub(crate) fn escrows(&self) -> &[EscrowRecord] {
         &self.escrows
@@ -53,20 +62,28 @@ impl KeyEvents {
 
 impl Fold for KeyEvents {
     fn sources(&self, snapshot: &Snapshot) -> Result<RowSet, Error> {
-        of_kinds(snapshot, &[Kind::KeyEvent])
+        of_kinds(snapshot, &[Kind::KeyEvent, Kind::Erasing])
     }
 
     fn apply(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
+        if let Body::Record(Record::Erasing(erasing)) = entry.body {
+            for uid in &erasing.residue {
+                self.due.entry(*uid).or_insert(entry.time);
+            }
+        }
         if let Body::Record(Record::KeyEvent(event)) = entry.body {
             self.epoch = self.epoch.max(event.epoch());
             match event {
                 KeyEventRecord::Added { uids, .. } => self.persons.extend(uids),
                 KeyEventRecord::Erased { uid, .. } => {
                     self.persons.remove(uid);
+                    self.due.remove(uid);
+                }
+                KeyEventRecord::Rekeyed { uid, .. } => {
+                    self.due.remove(uid);
                 }
                 KeyEventRecord::Escrowed(escrow) => self.escrows.push(escrow.clone()),
-                KeyEventRecord::Rekeyed { .. }
-                | KeyEventRecord::RootRotated { .. }
+                KeyEventRecord::RootRotated { .. }
                 | KeyEventRecord::MasterRotated { .. }
                 | KeyEventRecord::RootRestored { .. } => {}
             }

@@ -51,7 +51,7 @@ fn persons_are_added_listed_and_given_a_new_key() {
     assert_eq!(added["added"][0]["user"], "alice");
     with_key(&home, &["user", "add", "alice"]).fails(2, "ERR_USER_EXISTS", "");
     let rekeyed = ok(&home, &["user", "rekey", "alice"]);
-    assert_eq!(rekeyed["rekeyed"]["key"], 2);
+    assert_eq!(rekeyed["rekeyed"][0]["key"], 2);
     with_key(&home, &["user", "rekey", "carol"]).fails(1, "ERR_USER_UNKNOWN", "");
     let users = ok(&home, &["user", "list"]);
     assert_eq!(users["users"][0]["uid"], added["added"][0]["uid"]);

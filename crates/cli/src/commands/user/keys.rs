@@ -50,43 +50,74 @@ pub(super) struct List {}
 
 impl List {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let users = session.open()?.admin()?.vault().list()?;
+        let store = session.open()?;
+        let vault = store.admin()?.vault();
+        let (users, due) = (vault.list()?, vault.status()?.due);
+        let due_of = |user: &User| due.iter().find(|(uid, _)| *uid == user.uid);
         if session.out.is_json() {
-            let users: Vec<_> = users.iter().map(user_json).collect();
+            let users: Vec<_> = users
+                .iter()
+                .map(|user| {
+                    let mut document = user_json(user);
+                    if let Some((_, end)) = due_of(user) {
+                        document["rekey_until"] = json!(end.ms());
+                    }
+                    document
+                })
+                .collect();
             session.out.json(&json!({ "users": users }))?;
             return Ok(Exit::Done);
         }
         for user in &users {
             let (name, uid, since) = (&user.user, hex::encode(&user.uid), user.created_at);
             let generation = user.generation;
-            let line = format!("{name}  {uid}  since {since}  key {generation}");
+            let due = due_of(user).map(|(_, end)| format!("  rekey until {end}"));
+            let due = due.unwrap_or_default();
+            let line = format!("{name}  {uid}  since {since}  key {generation}{due}");
             session.out.line(line)?;
         }
         Ok(Exit::done_if(!users.is_empty()))
     }
 }
 
-/// Give a person a new key; the earlier ones still open what they have sealed
+/// Give persons a new key, so that nothing opens what was deleted of them
 ///
-/// Escrow copies of the root no longer open the vault afterwards: make a new one.
+/// What is stored stays readable. The deletion of a grain of a sealed person makes this due within 24
+/// hours: see `user list`. Escrow copies of the root no longer open the vault afterwards: make a new
+/// one.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Example:
+  grainstore user rekey --due --key-file master.key")]
 pub(super) struct Rekey {
-    /// user_id of the person
-    name: String,
+    /// user_id of each person
+    #[arg(required_unless_present = "due", value_name = "NAME")]
+    names: Vec<String>,
+    /// Every person of whom a grain was deleted since their key was last renewed
+    #[arg(long)]
+    due: bool,
 }
 
 impl Rekey {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
-        let user = store.admin()?.vault().rekey(&self.name)?;
+        let vault = store.admin()?.vault();
+        let mut rekeyed = Vec::new();
+        for name in &self.names {
+            rekeyed.push(vault.rekey(name)?);
+        }
+        if self.due {
+            rekeyed.extend(vault.rekey_due()?);
+        }
         if session.out.is_json() {
-            session.out.json(&json!({ "rekeyed": user_json(&user) }))?;
+            let rekeyed: Vec<_> = rekeyed.iter().map(user_json).collect();
+            session.out.json(&json!({ "rekeyed": rekeyed }))?;
             return Ok(Exit::Done);
         }
-        let (name, generation) = (&user.user, user.generation);
-        session
-            .out
-            .line(format!("rekeyed {name}: key {generation}"))?;
+        for user in &rekeyed {
+            let (name, generation) = (&user.user, user.generation);
+            let line = format!("rekeyed {name}: key {generation}");
+            session.out.line(line)?;
+        }
         Ok(Exit::Done)
     }
 }

@@ -6,6 +6,7 @@ use grainstore::store::{Clock, Escrow, SystemClock, VaultStatus};
 use serde_json::{Value, json};
 
 use crate::error::{CliError, Exit};
+use crate::hex;
 use crate::session::Session;
 
 /// Show the state of the vault and the escrow copies of its root
@@ -41,6 +42,7 @@ impl Status {
                 "file_system": status.file_system,
                 "overwrites": status.overwrites,
                 "escrows": copies,
+                "rekey_due": status.due.iter().map(due_json).collect::<Vec<_>>(),
             });
             if let Some(Ok(count)) = checked {
                 document["checked"] = json!(count);
@@ -74,6 +76,14 @@ fn print(status: &VaultStatus, now: Time, session: &mut Session) -> anyhow::Resu
     ] {
         session.out.line(format!("{name:13} {value}"))?;
     }
+    for (uid, end) in &status.due {
+        let verb = match *end > now {
+            true => "until",
+            false => "overdue since",
+        };
+        let line = format!("rekey due     {}  {verb} {end}", hex::encode(uid));
+        session.out.line(line)?;
+    }
     for copy in &status.escrows {
         let (name, until, to) = (copy.name(), copy.until, &copy.recipient);
         let opens = match copy.epoch == status.epoch {
@@ -88,6 +98,10 @@ fn print(status: &VaultStatus, now: Time, session: &mut Session) -> anyhow::Resu
         session.out.line(line)?;
     }
     Ok(())
+}
+
+fn due_json((uid, end): &([u8; 16], Time)) -> Value {
+    json!({ "uid": hex::encode(uid), "until": end.ms() })
 }
 
 fn copy_json(copy: &Escrow, status: &VaultStatus, now: Time) -> Value {
