@@ -97,7 +97,7 @@ impl Default for Options {
             #[cfg(feature = "sealing")]
             unlock_ttl: None,
             #[cfg(feature = "sealing")]
-            rekey_within: Duration::from_hours(24),
+            rekey_within: Duration::from_secs(24 * 3_600),
             #[cfg(feature = "sealing")]
             shred_root: None,
             durability: Durability::Sync,

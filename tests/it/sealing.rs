@@ -3,6 +3,8 @@
 
 mod erasure;
 mod files;
+mod hold;
+mod in_the_clear;
 mod rekey;
 mod twins;
 

@@ -46,6 +46,11 @@ impl RetainedKeys {
         parts.iter().all(is_whole).then_some(Self { parts })
     }
 
+    /// Returns whether no message has its keys here.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
     /// Returns the keys as bytes, in parts that can be sealed.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &[u8]> {
         self.parts.iter().map(|part| part.as_slice())

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::crypto::{KeySource, MasterKey};
 use crate::store::instance::{Inner, Writer};
-use crate::store::records::{Frame, KeyEventRecord, Record};
+use crate::store::records::{BlindFields, Frame, KeyEventRecord, Record};
 use crate::store::{Admin, Error};
 use crate::vault::{self, User, Vault};
 
@@ -44,7 +44,8 @@ impl<'a> Admin<'a> {
 impl VaultAdmin<'_> {
     /// Gives persons a key each. The first call creates the vault.
     ///
-    /// A person who was erased and comes again gets another pseudonym and another key.
+    /// A person who was erased and comes again gets another pseudonym and another key. Grains that are
+    /// stored stay as they are until [`VaultAdmin::seal`].
     ///
     /// # Errors
     /// `ERR_USER_EXISTS`, and no person is added; `ERR_KEY` without a master key, `ERR_MASTER_KEY` of
@@ -112,6 +113,19 @@ impl VaultAdmin<'_> {
         )
     }
 
+    /// Chooses the fields of which the cards of sealed grains have blind tokens, by default those of
+    /// [`BlindFields::Ids`]. The choice is for what is sealed from now on: cards do not change.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn set_blind_fields(self, fields: BlindFields) -> Result<(), Error> {
+        let mut writer = self.0.exclusive()?;
+        self.0.authorize_changes()?;
+        let epoch = self.0.state().keys().epoch();
+        self.0
+            .tell(&mut writer, KeyEventRecord::BlindFields { fields, epoch })
+    }
+
     /// Opens the keys of every person, and returns their number: a row that does not open is damage.
     ///
     /// # Errors
@@ -141,6 +155,7 @@ impl VaultAdmin<'_> {
             epoch: keys.epoch(),
             escrows: keys.escrows().iter().map(Escrow::from).collect(),
             due: self.0.rekey_ends(),
+            blind_fields: keys.blind_fields(),
             file_system: medium.as_ref().map(|medium| medium.name.clone()),
             overwrites: medium.and_then(|medium| medium.overwrites),
             fault,

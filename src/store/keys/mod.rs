@@ -7,6 +7,7 @@ mod admin;
 mod escrow;
 mod opening;
 mod rekey;
+mod seal;
 mod status;
 
 pub use admin::VaultAdmin;

@@ -4,18 +4,20 @@
 //! Blanking an entry does not reach the copies that a disk keeps of it. The renewal does, so the
 //! deletion of a sealed grain makes one due.
 
+use std::collections::BTreeSet;
+
 use crate::codec::nfc;
-use crate::crypto::RetainedKeys;
+use crate::crypto::{MasterKey, RetainedKeys};
 use crate::grain::Time;
-use crate::ledger;
+use crate::ledger::{self, EntryId};
 use crate::store::instance::{Inner, Writer};
 use crate::store::records::{KeyEventRecord, SealedRecord, Uid};
 use crate::store::{Error, keys::VaultAdmin};
-use crate::vault::{self, Unlocked, User};
+use crate::vault::{self, Unlocked, User, Vault};
 
 impl VaultAdmin<'_> {
-    /// Gives a person a key of the next generation, and destroys the earlier ones. What is stored
-    /// stays readable; of a deleted grain nothing opens what a disk or a backup may still have. It
+    /// Gives a person a key of the next generation, and destroys the earlier ones. Stored grains
+    /// stay readable; of a deleted grain nothing opens what a disk or a backup may still have. It
     /// takes time and 108 bytes of the vault for each entry of the person.
     ///
     /// # Errors
@@ -85,7 +87,7 @@ impl Inner {
         let vault = self.vault()?.ok_or(vault::Error::NoVault)?;
         let master = self.master_key()?;
         self.tell_missed_swap(writer, &vault)?;
-        // What is being erased keeps no key.
+        // An entry that is being erased keeps no key.
         self.resume_erasures_as(writer)?;
         let user = &*nfc(user);
         let keys = vault.unlock(&master, user)?;
@@ -93,7 +95,10 @@ impl Inner {
             .keys()
             .map(|keys| *keys.uid())
             .ok_or(vault::Error::UnknownUser)?;
-        let retained = self.retained_keys(&uid, &keys)?;
+        let retained = self.retained_keys(&uid, &keys, &BTreeSet::new())?;
+        if retained.is_empty() && self.state().keys().is_hold(&uid) {
+            return self.end_hold(writer, &vault, &master, user);
+        }
         let renewed = vault.rekey(&master, user, &retained)?;
         self.renew_unlocked(user)?;
         let event = KeyEventRecord::Rekeyed {
@@ -105,13 +110,46 @@ impl Inner {
         Ok(renewed)
     }
 
-    /// Returns the keys of the messages of every entry that is stored of a person.
+    /// Destroys a hold key that opens nothing any more.
+    fn end_hold(
+        &self,
+        writer: &mut Writer,
+        vault: &Vault,
+        master: &MasterKey,
+        name: &str,
+    ) -> Result<User, Error> {
+        let mut users = vault.list(master)?;
+        users.retain(|user| user.user == name);
+        let ended = users.pop().ok_or(vault::Error::UnknownUser)?;
+        for key in vault.erase(master, &[name])? {
+            let event = KeyEventRecord::Erased {
+                uid: key.uid,
+                key_check: key.key_check,
+                epoch: key.to,
+                is_held: false,
+            };
+            self.tell(writer, event)?;
+        }
+        self.lock_wiped()?;
+        Ok(ended)
+    }
+
+    /// Returns the keys of the messages of every entry that is stored of a person, but for those
+    /// that go.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`; storage errors.
-    pub(crate) fn retained_keys(&self, uid: &Uid, keys: &Unlocked) -> Result<RetainedKeys, Error> {
+    pub(crate) fn retained_keys(
+        &self,
+        uid: &Uid,
+        keys: &Unlocked,
+        gone: &BTreeSet<EntryId>,
+    ) -> Result<RetainedKeys, Error> {
         let mut headers = Vec::new();
         for row in self.snapshot().sealed_for(uid).rows()?.iter() {
+            if gone.contains(&row) {
+                continue;
+            }
             let entry = match self.ledger().read(row) {
                 Err(ledger::Error::Erased { .. }) => continue,
                 entry => entry?,

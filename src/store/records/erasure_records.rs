@@ -19,6 +19,8 @@ pub(crate) struct ErasingRecord {
     pub(crate) protections: Vec<ProtectionTombstone>,
     /// The sealed persons whose keys it destroys.
     pub(crate) persons: Vec<Uid>,
+    /// Those of them whose entries that are not erased are kept under a hold key.
+    pub(crate) held: Vec<Uid>,
     /// The other sealed persons of whom it erases an entry: their keys still open what a disk keeps
     /// of it.
     pub(crate) residue: Vec<Uid>,
@@ -72,6 +74,9 @@ impl ErasingRecord {
         if !self.persons.is_empty() {
             map.insert("u", Value::Bytes(self.persons.concat()));
         }
+        if !self.held.is_empty() {
+            map.insert("h", Value::Bytes(self.held.concat()));
+        }
         if !self.residue.is_empty() {
             map.insert("s", Value::Bytes(self.residue.concat()));
         }
@@ -93,6 +98,7 @@ impl ErasingRecord {
                 None => Vec::new(),
             },
             persons: uids_of(map, "u")?,
+            held: uids_of(map, "h")?,
             residue: uids_of(map, "s")?,
             reason: text(map, "why")?.to_owned(),
             authority: text(map, "by")?.to_owned(),

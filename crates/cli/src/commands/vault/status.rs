@@ -42,6 +42,7 @@ impl Status {
                 "file_system": status.file_system,
                 "overwrites": status.overwrites,
                 "escrows": copies,
+                "blind_fields": status.blind_fields.name(),
                 "rekey_due": status.due.iter().map(due_json).collect::<Vec<_>>(),
             });
             if let Some(Ok(count)) = checked {
@@ -73,6 +74,7 @@ fn print(status: &VaultStatus, now: Time, session: &mut Session) -> anyhow::Resu
         ("persons", status.persons.to_string()),
         ("epoch", status.epoch.to_string()),
         ("file system", file_system.to_owned()),
+        ("blind index", status.blind_fields.name().to_owned()),
     ] {
         session.out.line(format!("{name:13} {value}"))?;
     }
