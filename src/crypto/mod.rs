@@ -54,7 +54,7 @@ pub(crate) use tombstone::TombstoneKey;
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
 #[cfg(feature = "sealing")]
 #[doc(hidden)]
-pub use seal::{BlindKey, Context, MasterKey, Purpose, SealingKey, Secret};
+pub use seal::{BlindKey, Context, MasterKey, Purpose, RetainedKeys, SealingKey, Secret};
 #[cfg(feature = "sealing")]
 pub(crate) use seal::{PassphraseParams, scrub_stack};
 #[cfg(feature = "signatures")]

@@ -412,6 +412,11 @@ impl Filter {
         self.conditions.iter().any(of_session)
     }
 
+    /// Returns whether it selects by user.
+    pub(super) fn names_user(&self) -> bool {
+        self.fields().contains(&"user_id")
+    }
+
     /// Returns the full names of the fields that the filter tests.
     pub(super) fn fields(&self) -> Vec<&'static str> {
         let conditions = self.conditions();

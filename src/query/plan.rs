@@ -214,6 +214,13 @@ impl Plan {
             plan.exclude_expired(&store.expired(snapshot, &plan.rows, now)?);
         }
         plan.exclude_unconsented(&*store.unconsented(snapshot)?);
+        if filter.names_user() {
+            let held = store.held(snapshot)?;
+            if !held.is_empty() {
+                plan.rows.subtract(&held);
+                plan.step(&"of a user", AccessPath::Exclusion, None);
+            }
+        }
         if !filter.shows_unreviewed() {
             plan.exclude_unreviewed(&*store.unreviewed()?);
         }

@@ -100,7 +100,7 @@ pub use options::{Clock, Create, Durability, Options, SystemClock};
 #[cfg(feature = "text")]
 pub(crate) use read::ReadRecorder;
 pub use read::{AuditedRead, Embedding, Page, Signature, Version};
-pub use records::{Authorization, RecordedAuthorization, RequiredConsent, Until};
+pub use records::{Authorization, BlindFields, RecordedAuthorization, RequiredConsent, Until};
 pub use state::Withdrawal;
 
 #[cfg(feature = "sealing")]

@@ -2,12 +2,28 @@
 
 use crate::codec::ContentAddress;
 use crate::grain::{ForeignId, Grain};
-use crate::index::Snapshot;
-use crate::store::Error;
+use crate::index::{RowSet, Snapshot};
 use crate::store::instance::Inner;
 use crate::store::records::{Frame, SealedEntries, Uid};
+use crate::store::{Error, Store};
+
+impl Store {
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "as with `sealing`"
+    )]
+    pub(crate) fn held(&self, _snapshot: &Snapshot) -> Result<RowSet, Error> {
+        Ok(RowSet::default())
+    }
+}
 
 impl Inner {
+    #[expect(clippy::unused_self, reason = "as with `sealing`")]
+    pub(crate) const fn is_hold(&self, _uid: &Uid) -> bool {
+        false
+    }
+
     #[expect(clippy::unnecessary_wraps, reason = "as with `sealing`")]
     pub(crate) fn tombstone_of(
         &self,
@@ -59,6 +75,15 @@ impl Inner {
         _grain: &Grain,
         _pending: impl Iterator<Item = &'g Grain>,
     ) -> Result<(), Error> {
+        Ok(())
+    }
+
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "as with `sealing`"
+    )]
+    pub(crate) const fn rekey_due_in_passing(&self) -> Result<(), Error> {
         Ok(())
     }
 

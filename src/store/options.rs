@@ -50,6 +50,11 @@ pub struct Options {
     /// after that. `None`, the default: until the person is locked or the store is closed.
     #[cfg(feature = "sealing")]
     pub unlock_ttl: Option<Duration>,
+    /// How long after the deletion of a grain of a sealed person their key is to be renewed, so that
+    /// nothing opens what a disk keeps of it; 24 hours by default. From then on unlocking the person
+    /// renews it.
+    #[cfg(feature = "sealing")]
+    pub rekey_within: Duration,
     /// The place of the vault's root if it is not `vault/root` in the directory of the store: a KMS, a
     /// keychain, a file elsewhere.
     #[cfg(feature = "sealing")]
@@ -98,6 +103,8 @@ impl Default for Options {
             master_key: None,
             #[cfg(feature = "sealing")]
             unlock_ttl: None,
+            #[cfg(feature = "sealing")]
+            rekey_within: Duration::from_secs(24 * 3_600),
             #[cfg(feature = "sealing")]
             shred_root: None,
             since: None,

@@ -14,7 +14,7 @@ use super::Error;
 use super::error::{OrFail, damaged};
 use super::file::backend;
 use super::file::meta::Meta;
-use super::file::tables::{self, BUCKETS, ERASED, Keys, SLOTS};
+use super::file::tables::{self, BUCKETS, ERASED, Keys, RETAINED, SLOTS};
 use super::keys::cache::KeyCache;
 use super::root::{Root, ShredRoot};
 
@@ -302,6 +302,7 @@ fn write_first(
         }
         txn.open_table(SLOTS).or_fail()?;
         txn.open_table(ERASED).or_fail()?;
+        txn.open_table(RETAINED).or_fail()?;
     }
     txn.commit().or_fail()?;
     drop(database);

@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
 
 use crate::codec::nfc;
-use crate::crypto::{MasterKey, Secret};
+use crate::crypto::{MasterKey, RetainedKeys, Secret};
 
 use super::error::{OrFail, damaged};
 use super::file::meta::Meta;
-use super::file::slot::Slot;
+use super::file::retained;
+use super::file::slot::{Slot, hold_name};
 use super::file::tables::{self, BUCKETS, ERASED, Keys, SLOTS};
 use super::instance::State;
 use super::root::Root;
@@ -36,10 +37,14 @@ pub struct ErasedKey {
 }
 
 /// The fate of a person's keys in a swap.
-enum Change {
+#[derive(Clone, Copy)]
+enum Change<'r> {
     Keep,
-    Renewed,
+    /// The data key is renewed, and the earlier ones open nothing but these messages.
+    Renew(&'r RetainedKeys),
     Erase,
+    /// The keys are destroyed, and these messages are kept under a hold key.
+    Hold(&'r RetainedKeys),
 }
 
 impl Vault {
@@ -50,16 +55,36 @@ impl Vault {
     /// `ERR_USER_UNKNOWN`, and no key is destroyed; `ERR_MASTER_KEY`, `ERR_NO_RANDOMNESS`; storage
     /// errors, after which the outcome is unknown until the next call.
     pub fn erase(&self, master: &MasterKey, users: &[&str]) -> Result<Vec<ErasedKey>, Error> {
-        let users: BTreeSet<String> = users.iter().map(|user| nfc(user).into_owned()).collect();
+        let users = users.iter().map(|user| (*user, None));
+        self.erase_but(master, &users.collect::<Vec<_>>())
+    }
+
+    /// As [`Vault::erase`], but the messages whose keys are retained for a person stay readable under
+    /// a hold key: a key that names the pseudonym of the person, in the place of the user id.
+    ///
+    /// # Errors
+    /// As [`Vault::erase`].
+    pub fn erase_but(
+        &self,
+        master: &MasterKey,
+        users: &[(&str, Option<&RetainedKeys>)],
+    ) -> Result<Vec<ErasedKey>, Error> {
+        let users: BTreeMap<String, Option<&RetainedKeys>> = users
+            .iter()
+            .map(|(user, retained)| (nfc(user).into_owned(), *retained))
+            .collect();
         let mut known = BTreeSet::new();
         let mut erased = self.change(|state| {
             let keys = state.keys(master)?;
             let mut buckets = BTreeSet::new();
-            for user in &users {
+            for (user, retained) in &users {
                 match state.slot(&keys, user) {
                     Ok(slot) => {
                         known.insert(slot.uid);
                         buckets.insert(keys.bucket_of(user));
+                        if retained.is_some() {
+                            buckets.insert(keys.bucket_of(&hold_name(&slot.uid)));
+                        }
                     }
                     // The second attempt after a full disk: the first one may have had its effect.
                     Err(Error::UnknownUser) if !known.is_empty() => {
@@ -68,7 +93,7 @@ impl Vault {
                     Err(error) => return Err(error),
                 }
             }
-            for user in &users {
+            for user in users.keys() {
                 // From here on no handle opens or seals anything of theirs.
                 self.cache.lock().remove(user);
             }
@@ -76,9 +101,10 @@ impl Vault {
                 state,
                 master,
                 &buckets,
-                &mut |slot| match users.contains(&slot.user) {
-                    true => Change::Erase,
-                    false => Change::Keep,
+                &|slot| match users.get(&slot.user) {
+                    Some(Some(retained)) => Change::Hold(retained),
+                    Some(None) => Change::Erase,
+                    None => Change::Keep,
                 },
             )
         })?;
@@ -108,35 +134,33 @@ impl Vault {
     /// As [`Vault::erase`].
     pub fn rotate_root(&self, master: &MasterKey) -> Result<u64, Error> {
         self.change(|state| {
-            self.swap(state, master, &BTreeSet::new(), &mut |_| Change::Keep)?;
+            self.swap(state, master, &BTreeSet::new(), &|_| Change::Keep)?;
             Ok(state.meta.epoch)
         })
     }
 
-    /// Gives a person a data key of the next generation beside the old ones, which still open what
-    /// they have sealed.
+    /// Gives a person a data key of the next generation, and destroys the earlier ones: of what they
+    /// have sealed, only the messages whose keys are retained still open.
     ///
     /// # Errors
     /// As [`Vault::erase`].
-    pub fn rekey(&self, master: &MasterKey, user: &str) -> Result<User, Error> {
-        let fresh = |slot: &mut Slot, key: Secret| {
-            let last = slot.keys.last().map_or(0, |(generation, _)| *generation);
-            slot.keys.push((last.saturating_add(1), key));
-        };
-        self.renew(master, user, &|vault, slot| {
-            fresh(slot, Secret::draw(vault.random())?);
-            Ok(())
-        })
-    }
-
-    /// Destroys all data keys of a person but the newest: what only they have sealed is lost.
-    ///
-    /// # Errors
-    /// As [`Vault::erase`].
-    pub fn drop_old_keys(&self, master: &MasterKey, user: &str) -> Result<User, Error> {
-        self.renew(master, user, &|_, slot| {
-            slot.keys.drain(..slot.keys.len().saturating_sub(1));
-            Ok(())
+    pub fn rekey(
+        &self,
+        master: &MasterKey,
+        user: &str,
+        retained: &RetainedKeys,
+    ) -> Result<User, Error> {
+        let user = nfc(user);
+        self.change(|state| {
+            let keys = state.keys(master)?;
+            state.slot(&keys, &user)?;
+            self.cache.lock().remove(&user);
+            let bucket = BTreeSet::from([keys.bucket_of(&user)]);
+            self.swap(state, master, &bucket, &|slot| match *slot.user == *user {
+                true => Change::Renew(retained),
+                false => Change::Keep,
+            })?;
+            Ok(User::of(&state.slot(&state.keys(master)?, &user)?))
         })
     }
 
@@ -189,41 +213,13 @@ impl Vault {
         Ok(())
     }
 
-    fn renew(
-        &self,
-        master: &MasterKey,
-        user: &str,
-        renew: &dyn Fn(&Self, &mut Slot) -> Result<(), Error>,
-    ) -> Result<User, Error> {
-        let user = nfc(user);
-        self.change(|state| {
-            let keys = state.keys(master)?;
-            state.slot(&keys, &user)?;
-            self.cache.lock().remove(&user);
-            let bucket = BTreeSet::from([keys.bucket_of(&user)]);
-            let (mut found, mut outcome) = (None, Ok(()));
-            self.swap(state, master, &bucket, &mut |slot| {
-                if *slot.user != *user {
-                    return Change::Keep;
-                }
-                if let Err(error) = renew(self, slot) {
-                    outcome = Err(error);
-                }
-                found = Some(User::of(slot));
-                Change::Renewed
-            })?;
-            outcome?;
-            found.ok_or(Error::UnknownUser)
-        })
-    }
-
     /// Swaps the root, and seals the slots of some buckets anew as `change` says.
-    fn swap(
+    fn swap<'r>(
         &self,
         state: &mut State,
         master: &MasterKey,
         renewed: &BTreeSet<u32>,
-        change: &mut dyn FnMut(&mut Slot) -> Change,
+        change: &dyn Fn(&Slot) -> Change<'r>,
     ) -> Result<Vec<ErasedKey>, Error> {
         let meta = Meta {
             epoch: state.meta.epoch.saturating_add(1),
@@ -234,42 +230,80 @@ impl Vault {
         let new = Keys::new(master, &root, &meta);
         let txn = state.begin()?;
         let mut erased = Vec::new();
+        let mut living: BTreeMap<u32, Vec<Slot>> = BTreeMap::new();
         {
             let mut buckets = txn.open_table(BUCKETS).or_fail()?;
             let mut slots = txn.open_table(SLOTS).or_fail()?;
+            for bucket in renewed {
+                let key = open_bucket(&buckets, &old, *bucket)?;
+                let mut rows = Vec::new();
+                for row in slots.range(tables::of_bucket(*bucket)).or_fail()? {
+                    let (at, sealed) = row.or_fail()?;
+                    rows.push(old.open_slot(at.value(), &key, sealed.value())?);
+                }
+                slots
+                    .retain_in(tables::of_bucket(*bucket), |_, _| false)
+                    .or_fail()?;
+                for mut slot in rows {
+                    let change = change(&slot);
+                    if matches!(change, Change::Erase | Change::Hold(_)) {
+                        erased.push(ErasedKey::of(&slot, state.meta.epoch, meta.epoch));
+                    }
+                    if self.apply(&txn, &mut slot, change)? {
+                        let bucket = new.bucket_of(&slot.user);
+                        living.entry(bucket).or_default().push(slot);
+                    }
+                }
+            }
             for bucket in 0..meta.buckets() {
-                let mut key = open_bucket(&buckets, &old, bucket)?;
-                if renewed.contains(&bucket) {
-                    let fresh = Secret::draw(self.random())?;
-                    let mut rows = Vec::new();
-                    for row in slots.range(tables::of_bucket(bucket)).or_fail()? {
-                        let (at, sealed) = row.or_fail()?;
-                        rows.push(old.open_slot(at.value(), &key, sealed.value())?);
-                    }
-                    slots
-                        .retain_in(tables::of_bucket(bucket), |_, _| false)
-                        .or_fail()?;
-                    for mut slot in rows {
-                        if matches!(change(&mut slot), Change::Erase) {
-                            erased.push(ErasedKey::of(&slot, state.meta.epoch, meta.epoch));
-                            continue;
-                        }
-                        let at = new.slot_key(bucket, &fresh, &slot.user);
-                        let sealed = new.seal_slot(self.random(), at, &fresh, &slot)?;
-                        slots.insert(at, &*sealed).or_fail()?;
-                    }
-                    key = fresh;
+                let key = match renewed.contains(&bucket) {
+                    true => Secret::draw(self.random())?,
+                    false => open_bucket(&buckets, &old, bucket)?,
+                };
+                for slot in living.remove(&bucket).unwrap_or_default() {
+                    let at = new.slot_key(bucket, &key, &slot.user);
+                    let sealed = new.seal_slot(self.random(), at, &key, &slot)?;
+                    slots.insert(at, &*sealed).or_fail()?;
                 }
                 let sealed = new.seal_bucket(self.random(), bucket, &key)?;
                 buckets.insert(bucket, &*sealed).or_fail()?;
             }
             let mut table = txn.open_table(ERASED).or_fail()?;
             for key in &erased {
-                table.insert(key.uid, &*key.encode()).or_fail()?;
+                // The end of a hold is no other erasure of the person.
+                if table.get(key.uid).or_fail()?.is_none() {
+                    table.insert(key.uid, &*key.encode()).or_fail()?;
+                }
             }
         }
         self.complete(state, txn, root, meta)?;
         Ok(erased)
+    }
+
+    /// Applies a change to a slot, and returns whether the slot lives on.
+    fn apply(
+        &self,
+        txn: &WriteTransaction,
+        slot: &mut Slot,
+        change: Change<'_>,
+    ) -> Result<bool, Error> {
+        let retained = match change {
+            Change::Keep => return Ok(true),
+            Change::Erase => {
+                retained::remove(txn, slot.uid)?;
+                return Ok(false);
+            }
+            Change::Renew(retained) => {
+                slot.renew(self.random())?;
+                retained
+            }
+            Change::Hold(retained) => {
+                slot.become_hold(self.random())?;
+                retained
+            }
+        };
+        retained::write(txn, self.random(), self.files.store, slot, retained)?;
+        Ok(true)
     }
 
     /// Step 1: the root of the next epoch, durable beside the current one.

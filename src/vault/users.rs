@@ -5,10 +5,11 @@ use std::time::Duration;
 use redb::{ReadableDatabase, ReadableTable, ReadableTableMetadata};
 
 use crate::codec::nfc;
-use crate::crypto::{MasterKey, Secret, scrub_stack};
+use crate::crypto::{MasterKey, RetainedKeys, Secret, scrub_stack};
 use crate::grain::Time;
 
 use super::error::{OrFail, damaged};
+use super::file::retained;
 use super::file::slot::Slot;
 use super::file::tables::{self, BUCKETS, Keys, SLOTS, SlotKey};
 use super::instance::State;
@@ -105,7 +106,7 @@ impl Vault {
             return Ok(found);
         }
         let slot = state.slot(&keys, &user)?;
-        let unlocked = Unlocked::new(keys.store, &slot);
+        let unlocked = Unlocked::new(keys.store, &slot, state.retained(&slot)?);
         drop(slot);
         scrub_stack();
         self.cache.lock().insert(&user, unlocked.clone());
@@ -151,6 +152,7 @@ impl Vault {
         let mut found = 0;
         state.each_slot(&keys, &mut |at, slot| {
             let is_in_place = keys.bucket_of(&slot.user) == at.0;
+            state.retained(&slot)?;
             found += 1;
             match is_in_place {
                 true => Ok(()),
@@ -196,6 +198,12 @@ impl State {
             true => Ok(slot),
             false => Err(damaged("a user under the name of another")),
         }
+    }
+
+    /// Returns the retained keys of a person.
+    pub(super) fn retained(&self, slot: &Slot) -> Result<RetainedKeys, Error> {
+        let txn = self.database.begin_read().or_fail()?;
+        retained::read(&txn, self.meta.store, slot)
     }
 
     /// Passes the keys of every person to `show`.

@@ -21,6 +21,7 @@ pub(crate) const ASKED: Authorization<'static> = Authorization {
 const ALL: ErasureScope = ErasureScope {
     mentions: false,
     except_kept: true,
+    reseal_held: false,
 };
 
 fn open(disk: &MemoryDisk) -> Store {

@@ -3,6 +3,9 @@
 
 mod erasure;
 mod files;
+mod hold;
+mod in_the_clear;
+mod rekey;
 mod twins;
 
 use std::sync::Arc;

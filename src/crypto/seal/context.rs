@@ -15,6 +15,8 @@ pub enum Purpose {
     Bucket = 4,
     /// An entry about grains of a person.
     Row = 6,
+    /// Keys of single messages of a person.
+    Retained = 8,
 }
 
 /// Where a sealed value belongs.

@@ -21,9 +21,10 @@ const MAGIC: &[u8; 4] = b"GSE1";
 const SUITE: u8 = 1;
 const GENERATION_AT: usize = 5;
 const SALT_AT: usize = 9;
-const SALT_LEN: usize = 32;
+pub(super) const SALT_LEN: usize = 32;
+pub(super) const MESSAGE_KEYS_LEN: usize = 76;
 const COMMIT_AT: usize = SALT_AT + SALT_LEN;
-const HEADER_LEN: usize = COMMIT_AT + 32;
+pub(super) const HEADER_LEN: usize = COMMIT_AT + 32;
 const TAG_LEN: usize = 16;
 
 /// The longest plaintext, in bytes.
@@ -71,10 +72,9 @@ impl SealingKey {
         context: &Context<'_>,
         envelope: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let associated = context.associated_data();
-        let mut padded = self.open_padded(context.generation, &associated, envelope)?;
-        unpad(&mut padded).ok_or(Error::Sealed)?;
-        Ok(padded)
+        self.message(envelope)
+            .ok_or(Error::Sealed)?
+            .open(context, envelope)
     }
 
     /// Returns the generation that an envelope names, before anything is verified.
@@ -89,18 +89,11 @@ impl SealingKey {
     }
 
     /// Returns the keys of the message in an envelope.
-    fn message(&self, envelope: &[u8]) -> Option<MessageKeys> {
-        let (magic, rest) = envelope.split_at_checked(MAGIC.len())?;
-        let (suite, rest) = rest.split_first()?;
-        let (_, rest) = rest.split_at_checked(SALT_AT - GENERATION_AT)?;
-        let (salt, rest) = rest.split_at_checked(SALT_LEN)?;
-        let (commitment, _) = rest.split_at_checked(HEADER_LEN - COMMIT_AT)?;
-        if magic != MAGIC || *suite != SUITE {
-            return None;
-        }
+    pub(super) fn message(&self, envelope: &[u8]) -> Option<MessageKeys> {
+        let (salt, commitment) = salt_and_commitment(envelope)?;
         let message = MessageKeys::derive(&self.seal, salt);
         // The commitment comes first: AES-GCM alone would open under a key made for it.
-        bool::from(message.commitment().ct_eq(commitment)).then_some(message)
+        message.commits_to(commitment).then_some(message)
     }
 
     pub(super) fn seal_padded(
@@ -134,31 +127,15 @@ impl SealingKey {
         Ok(envelope)
     }
 
+    #[cfg(test)]
     pub(super) fn open_padded(
         &self,
         generation: u32,
         associated: &[u8],
         envelope: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
-        if Self::generation(envelope) != Some(generation) {
-            return Err(Error::Sealed);
-        }
         let message = self.message(envelope).ok_or(Error::Sealed)?;
-        let (_, body) = envelope.split_at_checked(HEADER_LEN).ok_or(Error::Sealed)?;
-        let end = body.len().checked_sub(TAG_LEN).ok_or(Error::Sealed)?;
-        let (sealed, tag) = body.split_at(end);
-        let tag: [u8; TAG_LEN] = tag.try_into().map_err(|_| Error::Sealed)?;
-        let mut plaintext = Zeroizing::new(sealed.to_vec());
-        message
-            .cipher()
-            .decrypt_inout_detached(
-                (&message.nonce()).into(),
-                associated,
-                plaintext.as_mut_slice().into(),
-                (&tag).into(),
-            )
-            .map_err(|_| Error::Sealed)?;
-        Ok(plaintext)
+        message.open_padded(generation, associated, envelope)
     }
 
     /// Returns the salt of a message: distinct for distinct messages even if the entropy repeats.
@@ -174,15 +151,85 @@ impl fmt::Debug for SealingKey {
     }
 }
 
+/// Returns the salt of an envelope, before anything is verified.
+pub(super) fn salt_of(envelope: &[u8]) -> Option<&[u8]> {
+    salt_and_commitment(envelope).map(|(salt, _)| salt)
+}
+
+fn salt_and_commitment(envelope: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (magic, rest) = envelope.split_at_checked(MAGIC.len())?;
+    let (suite, rest) = rest.split_first()?;
+    let (_, rest) = rest.split_at_checked(SALT_AT - GENERATION_AT)?;
+    let (salt, rest) = rest.split_at_checked(SALT_LEN)?;
+    let (commitment, _) = rest.split_at_checked(HEADER_LEN - COMMIT_AT)?;
+    (magic == MAGIC && *suite == SUITE).then_some((salt, commitment))
+}
+
 /// The key, the nonce and the commitment of one message.
-struct MessageKeys(Zeroizing<[u8; 76]>);
+pub(super) struct MessageKeys(Zeroizing<[u8; MESSAGE_KEYS_LEN]>);
 
 impl MessageKeys {
     fn derive(seal: &Secret, salt: &[u8]) -> Self {
-        let mut bytes = Zeroizing::new([0; 76]);
+        let mut bytes = Zeroizing::new([0; MESSAGE_KEYS_LEN]);
         let info = derive::info("seal-msg", &[&[SUITE], salt]);
         derive::expand_to(seal, &info, &mut *bytes);
         Self(bytes)
+    }
+
+    /// Takes the keys of the message in an envelope; `None` for those of another one.
+    pub(super) fn of(bytes: &[u8], envelope: &[u8]) -> Option<Self> {
+        let mut keys = Zeroizing::new([0; MESSAGE_KEYS_LEN]);
+        if bytes.len() != keys.len() {
+            return None;
+        }
+        keys.copy_from_slice(bytes);
+        let (_, commitment) = salt_and_commitment(envelope)?;
+        Some(Self(keys)).filter(|keys| keys.commits_to(commitment))
+    }
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &*self.0
+    }
+
+    fn commits_to(&self, commitment: &[u8]) -> bool {
+        bool::from(self.commitment().ct_eq(commitment))
+    }
+
+    /// Opens the value of the message.
+    pub(super) fn open(
+        &self,
+        context: &Context<'_>,
+        envelope: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let associated = context.associated_data();
+        let mut padded = self.open_padded(context.generation, &associated, envelope)?;
+        unpad(&mut padded).ok_or(Error::Sealed)?;
+        Ok(padded)
+    }
+
+    fn open_padded(
+        &self,
+        generation: u32,
+        associated: &[u8],
+        envelope: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, Error> {
+        if SealingKey::generation(envelope) != Some(generation) {
+            return Err(Error::Sealed);
+        }
+        let (_, body) = envelope.split_at_checked(HEADER_LEN).ok_or(Error::Sealed)?;
+        let end = body.len().checked_sub(TAG_LEN).ok_or(Error::Sealed)?;
+        let (sealed, tag) = body.split_at(end);
+        let tag: [u8; TAG_LEN] = tag.try_into().map_err(|_| Error::Sealed)?;
+        let mut plaintext = Zeroizing::new(sealed.to_vec());
+        self.cipher()
+            .decrypt_inout_detached(
+                (&self.nonce()).into(),
+                associated,
+                plaintext.as_mut_slice().into(),
+                (&tag).into(),
+            )
+            .map_err(|_| Error::Sealed)?;
+        Ok(plaintext)
     }
 
     fn parts(&self) -> (&[u8], &[u8], &[u8]) {

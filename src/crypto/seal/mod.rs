@@ -12,6 +12,7 @@ mod envelope;
 mod key_source;
 mod master;
 mod passphrase;
+mod retained;
 mod secret;
 
 #[cfg(test)]
@@ -23,5 +24,6 @@ pub use envelope::SealingKey;
 pub use key_source::KeySource;
 pub use master::MasterKey;
 pub(crate) use passphrase::PassphraseParams;
+pub use retained::RetainedKeys;
 pub use secret::Secret;
 pub(crate) use secret::scrub_stack;

@@ -191,6 +191,23 @@ impl Batch {
         }
     }
 
+    /// Adds the blind tokens of subject, relation and object of a sealed grain.
+    pub fn sealed_statement(&mut self, row: EntryId, tokens: &[Option<[u8; 16]>; 3]) {
+        if tokens.iter().any(Option::is_some) {
+            let part = |token: Option<[u8; 16]>| token.map(|token| token_part(&token));
+            self.triple(tokens.map(|token| part(token).unwrap_or_default()), row);
+        }
+    }
+
+    /// Adds the end of the grain at `target_row`, which the sealed entry `row` brings about: all that is
+    /// known of its successor while the person is locked. Without a row nothing is added.
+    pub fn ended(&mut self, row: EntryId, target_row: Option<EntryId>, end: Time) {
+        if let Some(target) = target_row {
+            self.single(Family::NotCurrent, target.get(), row);
+            self.single(Family::SystemValidTo, ordered(end.ms()), row);
+        }
+    }
+
     /// Adds an erasure, which is entry `row`: the entries it blanks, and the tombstones.
     pub fn erasure(&mut self, row: EntryId, erased: &[EntryId], tombstones: &[[u8; 32]]) {
         for entry in erased {

@@ -10,6 +10,8 @@ use crate::store::lineage::Change;
 use crate::store::records::{Authorization, DenialRecord, Frame, Record};
 use crate::store::{Admin, Error};
 
+use super::erase::ErasedPersons;
+
 impl Admin<'_> {
     /// Deletes a grain for compliance (OMS 28.4): its bytes, every entry that names it, its keys
     /// and its words are gone from the store's files when this returns. An entry remains with the
@@ -83,8 +85,15 @@ impl Inner {
             if targets.is_empty() {
                 self.commit(&mut writer, &frame)?;
             } else {
-                let erased =
-                    self.erase(&mut writer, &snapshot, frame, &targets, &[], authorization);
+                let none = ErasedPersons::default();
+                let erased = self.erase(
+                    &mut writer,
+                    &snapshot,
+                    frame,
+                    &targets,
+                    &none,
+                    authorization,
+                );
                 let (begun, _) = erased?;
                 drop(writer);
                 self.await_erasures(&begun)?;

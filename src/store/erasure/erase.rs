@@ -27,10 +27,16 @@ impl Inner {
         snapshot: &Snapshot,
         mut frame: Frame,
         targets: &[(EntryId, ContentAddress)],
-        persons: &[Uid],
+        persons: &ErasedPersons,
         authorization: Authorization<'_>,
     ) -> Result<(Vec<EntryId>, usize), Error> {
         let mut records = self.erasing_records(snapshot, targets, &mut frame, authorization)?;
+        if let Some(first) = records.first_mut() {
+            let sealed = targets.iter();
+            let sealed = sealed.filter_map(|(row, _)| snapshot.overlay_of(*row));
+            let residue: BTreeSet<Uid> = sealed.filter(|uid| !persons.uids.contains(uid)).collect();
+            first.residue.extend(residue);
+        }
         self.add_persons(snapshot, &mut records, persons, authorization)?;
         let rows = records
             .iter()
@@ -49,16 +55,38 @@ impl Inner {
         Ok((begun, rows.len()))
     }
 
+    /// Commits a frame whose sealed entries stand for entries in the clear, and erases these.
+    ///
+    /// # Errors
+    /// Storage errors.
+    #[cfg(feature = "sealing")]
+    pub(crate) fn erase_replaced(
+        &self,
+        writer: &mut Writer,
+        mut frame: Frame,
+        rows: &[EntryId],
+    ) -> Result<(), Error> {
+        frame.record(&Record::Erasing(ErasingRecord {
+            rows: rows.to_vec(),
+            reason: "sealed under the key of the person".to_owned(),
+            authority: "the owner".to_owned(),
+            ..ErasingRecord::default()
+        }))?;
+        let written = self.with_room(|| self.commit(writer, &frame))?;
+        let begun: Vec<EntryId> = EntryId::all(&written).rev().take(1).collect();
+        self.complete_erasure(writer, &begun, rows, true)
+    }
+
     /// Adds the persons whose keys go to the first of the records, with every entry that is sealed
-    /// for them.
+    /// for them and is not about a grain that is held.
     fn add_persons(
         &self,
         snapshot: &Snapshot,
         records: &mut Vec<ErasingRecord>,
-        persons: &[Uid],
+        persons: &ErasedPersons,
         authorization: Authorization<'_>,
     ) -> Result<(), Error> {
-        if persons.is_empty() {
+        if persons.uids.is_empty() {
             return Ok(());
         }
         if records.is_empty() {
@@ -68,17 +96,26 @@ impl Inner {
                 ..ErasingRecord::default()
             });
         }
-        let listed: BTreeSet<EntryId> = records
+        let mut skipped: BTreeSet<EntryId> = records
             .iter()
             .flat_map(|record| record.rows.iter().copied())
             .collect();
         let Some(first) = records.first_mut() else {
             return Ok(());
         };
-        first.persons.extend(persons);
-        for uid in persons {
+        first.persons.extend(&persons.uids);
+        for held in &persons.held {
+            skipped.insert(held.row);
+            for family in [Family::Mentions, Family::Read] {
+                skipped.extend(snapshot.pointing_at(family, &held.address).rows()?.iter());
+            }
+            if !first.held.contains(&held.uid) {
+                first.held.push(held.uid);
+            }
+        }
+        for uid in &persons.uids {
             for row in snapshot.sealed_for(uid).rows()?.iter() {
-                if !listed.contains(&row) && self.is_sealed_for(row, uid)? {
+                if !skipped.contains(&row) && self.is_sealed_for(row, uid)? {
                     first.rows.push(row);
                 }
             }
@@ -149,6 +186,8 @@ impl Inner {
                 tombstones,
                 protections: self.protections_left_by(snapshot, targets)?,
                 persons: Vec::new(),
+                held: Vec::new(),
+                residue: Vec::new(),
                 reason: authorization.reason.to_owned(),
                 authority: authorization.authority.to_owned(),
             });
@@ -253,7 +292,7 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
-    pub(super) fn resume_erasures_as(&self, writer: &mut Writer) -> Result<(), Error> {
+    pub(crate) fn resume_erasures_as(&self, writer: &mut Writer) -> Result<(), Error> {
         let open = self.state().erasures().open().clone();
         if open.is_empty() {
             return Ok(());
@@ -263,6 +302,22 @@ impl Inner {
         // The first attempt may have hidden the rows before the state was recovered.
         self.complete_erasure(writer, &begun, &rows, true)
     }
+}
+
+/// The sealed persons whose keys an erasure destroys; none for a deletion.
+#[derive(Debug, Default)]
+pub(super) struct ErasedPersons {
+    pub(super) uids: Vec<Uid>,
+    /// Their grains that stay, under a hold key.
+    pub(super) held: Vec<HeldGrain>,
+}
+
+/// A grain that stays when its person is erased.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HeldGrain {
+    pub(super) uid: Uid,
+    pub(super) row: EntryId,
+    pub(super) address: ContentAddress,
 }
 
 /// A way to free space on the disk.

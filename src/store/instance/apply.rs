@@ -31,11 +31,12 @@ impl Inner {
                 EntryBody::Grain(grain, _) => Body::Grain(grain),
                 EntryBody::Record(record, _) => Body::Record(record),
             };
+            let card = sealed.card(place);
             Entry {
                 row,
-                time,
+                time: card.and_then(|card| card.since).unwrap_or(time),
                 body,
-                card: sealed.card(place),
+                card,
             }
         });
         let entries: Vec<_> = entries.collect();
@@ -64,7 +65,11 @@ impl Inner {
                 index_entry(&mut batch, entry, &mut resolve)?;
                 continue;
             };
-            index_card(&mut batch, entry.row, card);
+            {
+                let mut resolve =
+                    |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
+                index_card(&mut batch, entry.row, entry.time, card, &mut resolve)?;
+            }
             let own = overlays.remove(&card.uid);
             let mut own = own.unwrap_or_else(|| index.batch());
             let mut resolve = |own: &Batch, address: &_| {

@@ -356,8 +356,11 @@ impl Inner {
         let mut entry = self.ledger().read(row)?;
         if entry.header.kind == Kind::SealedGrain {
             let sealed = SealedRecord::decode(&entry.body);
-            let opened = sealed.and_then(|sealed| self.keyring.open(&sealed));
-            let opened = opened.ok_or(Error::Locked)?;
+            let sealed = sealed.ok_or(Error::Locked)?;
+            let opened = self.keyring.open(&sealed).ok_or(Error::Locked)?;
+            if let Some(since) = sealed.card.since {
+                entry.header.time_ms = since.ms();
+            }
             entry.header.kind = opened.kind;
             entry.body = opened.body.into();
         }

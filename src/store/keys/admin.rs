@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::crypto::{KeySource, MasterKey};
 use crate::store::instance::{Inner, Writer};
-use crate::store::records::{Frame, KeyEventRecord, Record};
+use crate::store::records::{BlindFields, Frame, KeyEventRecord, Record};
 use crate::store::{Admin, Error};
 use crate::vault::{self, User, Vault};
 
@@ -44,7 +44,8 @@ impl<'a> Admin<'a> {
 impl VaultAdmin<'_> {
     /// Gives persons a key each. The first call creates the vault.
     ///
-    /// A person who was erased and comes again gets another pseudonym and another key.
+    /// A person who was erased and comes again gets another pseudonym and another key. Grains that are
+    /// stored stay as they are until [`VaultAdmin::seal`].
     ///
     /// # Errors
     /// `ERR_USER_EXISTS`, and no person is added; `ERR_KEY` without a master key, `ERR_MASTER_KEY` of
@@ -74,24 +75,6 @@ impl VaultAdmin<'_> {
             return Ok(Vec::new());
         };
         Ok(vault.list(&self.0.master_key()?)?)
-    }
-
-    /// Gives a person a key of the next generation: grains stored from now on are sealed under it. The
-    /// earlier keys stay, since they open what they have sealed.
-    ///
-    /// # Errors
-    /// `ERR_USER_UNKNOWN`; as [`VaultAdmin::list`].
-    pub fn rekey(self, user: &str) -> Result<User, Error> {
-        self.change(|vault, master| {
-            let renewed = vault.rekey(master, user)?;
-            self.0.renew_unlocked(user)?;
-            let event = KeyEventRecord::Rekeyed {
-                uid: renewed.uid,
-                generation: u64::from(renewed.generation),
-                epoch: vault.epoch()?,
-            };
-            Ok((renewed, event))
-        })
     }
 
     /// Destroys the root for a fresh one, and returns the number of roots so far. Keys of persons do
@@ -130,6 +113,19 @@ impl VaultAdmin<'_> {
         )
     }
 
+    /// Chooses the fields of which the cards of sealed grains have blind tokens, by default those of
+    /// [`BlindFields::Ids`]. The choice is for what is sealed from now on: cards do not change.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn set_blind_fields(self, fields: BlindFields) -> Result<(), Error> {
+        let mut writer = self.0.exclusive()?;
+        self.0.authorize_changes()?;
+        let epoch = self.0.state().keys().epoch();
+        self.0
+            .tell(&mut writer, KeyEventRecord::BlindFields { fields, epoch })
+    }
+
     /// Opens the keys of every person, and returns their number: a row that does not open is damage.
     ///
     /// # Errors
@@ -158,6 +154,8 @@ impl VaultAdmin<'_> {
             persons: keys.persons(),
             epoch: keys.epoch(),
             escrows: keys.escrows().iter().map(Escrow::from).collect(),
+            due: self.0.rekey_ends(),
+            blind_fields: keys.blind_fields(),
             file_system: medium.as_ref().map(|medium| medium.name.clone()),
             overwrites: medium.and_then(|medium| medium.overwrites),
             fault,
@@ -206,7 +204,7 @@ impl Inner {
     }
 
     /// Records a swap of the root that a crash kept from the ledger.
-    fn tell_missed_swap(&self, writer: &mut Writer, vault: &Vault) -> Result<(), Error> {
+    pub(super) fn tell_missed_swap(&self, writer: &mut Writer, vault: &Vault) -> Result<(), Error> {
         let (epoch, told) = (vault.epoch()?, self.state().keys().epoch());
         match told > 0 && epoch > told {
             true => self.tell(writer, KeyEventRecord::RootRotated { epoch }),

@@ -6,6 +6,8 @@
 mod admin;
 mod escrow;
 mod opening;
+mod rekey;
+mod seal;
 mod status;
 
 pub use admin::VaultAdmin;

@@ -1,7 +1,7 @@
 //! The state of the vault for the operator: persons, epoch, escrow copies, and whether it opens.
 
 use crate::grain::Time;
-use crate::store::records::EscrowRecord;
+use crate::store::records::{BlindFields, EscrowRecord};
 use crate::vault;
 
 /// The state of the vault.
@@ -22,6 +22,12 @@ pub struct VaultStatus {
     pub epoch: u64,
     /// The escrow copies that were made, in their order.
     pub escrows: Vec<Escrow>,
+    /// The persons of whom a grain was deleted since their key was last renewed, by pseudonym, each
+    /// with the time by which it is to be renewed: what a disk keeps of the grain is readable to a
+    /// holder of the key until then.
+    pub due: Vec<([u8; 16], Time)>,
+    /// The fields of which sealed grains have blind tokens.
+    pub blind_fields: BlindFields,
     /// The file system of the root; `None` where it cannot be told: on systems other than Linux, and of
     /// a root that lies elsewhere.
     pub file_system: Option<String>,

@@ -37,7 +37,8 @@ pub struct Compacted {
 impl Maintenance<'_> {
     /// Writes index and text view to disk and merges the files of each into one, so that queries
     /// read as few files as possible. Other threads read and write meanwhile. Erasures that wait
-    /// are completed, and torn tails that were set aside are removed.
+    /// are completed, torn tails that were set aside are removed, and where the master key is known
+    /// the keys of sealed persons are renewed of whom a grain was deleted.
     ///
     /// # Errors
     /// `ERR_STORE_LOCKED` names the process that keeps the derived files, if it is another one;
@@ -47,6 +48,7 @@ impl Maintenance<'_> {
         inner.require_keeper()?;
         let before = self.store().sizes()?;
         inner.resume_erasures()?;
+        inner.rekey_due_in_passing()?;
         let writer = inner.exclusive()?;
         inner.ledger().remove_torn_files()?;
         inner.freeze();

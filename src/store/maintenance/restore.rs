@@ -152,6 +152,8 @@ fn record_restoration(
             tombstones: Vec::new(),
             protections: Vec::new(),
             persons: Vec::new(),
+            held: Vec::new(),
+            residue: Vec::new(),
             reason: "the bytes were damaged".to_owned(),
             authority: "restore".to_owned(),
         }))?;

@@ -19,6 +19,11 @@ pub(crate) struct ErasingRecord {
     pub(crate) protections: Vec<ProtectionTombstone>,
     /// The sealed persons whose keys it destroys.
     pub(crate) persons: Vec<Uid>,
+    /// Those of them whose entries that are not erased are kept under a hold key.
+    pub(crate) held: Vec<Uid>,
+    /// The other sealed persons of whom it erases an entry: their keys still open what a disk keeps
+    /// of it.
+    pub(crate) residue: Vec<Uid>,
     pub(crate) reason: String,
     pub(crate) authority: String,
 }
@@ -69,6 +74,12 @@ impl ErasingRecord {
         if !self.persons.is_empty() {
             map.insert("u", Value::Bytes(self.persons.concat()));
         }
+        if !self.held.is_empty() {
+            map.insert("h", Value::Bytes(self.held.concat()));
+        }
+        if !self.residue.is_empty() {
+            map.insert("s", Value::Bytes(self.residue.concat()));
+        }
         map
     }
 
@@ -86,14 +97,9 @@ impl ErasingRecord {
                 }
                 None => Vec::new(),
             },
-            persons: match map.get("u") {
-                Some(persons) => {
-                    let (persons, rest) = persons.as_bytes()?.as_chunks();
-                    rest.is_empty().then_some(())?;
-                    persons.to_vec()
-                }
-                None => Vec::new(),
-            },
+            persons: uids_of(map, "u")?,
+            held: uids_of(map, "h")?,
+            residue: uids_of(map, "s")?,
             reason: text(map, "why")?.to_owned(),
             authority: text(map, "by")?.to_owned(),
         })
@@ -105,6 +111,14 @@ impl ErasingRecord {
 pub(crate) fn erased_rows(body: &[u8]) -> Vec<EntryId> {
     let map = decode(body);
     map.as_deref().and_then(rows_of).unwrap_or_default()
+}
+
+fn uids_of(map: &Map, key: &str) -> Option<Vec<Uid>> {
+    let Some(uids) = map.get(key) else {
+        return Some(Vec::new());
+    };
+    let (uids, rest) = uids.as_bytes()?.as_chunks();
+    rest.is_empty().then(|| uids.to_vec())
 }
 
 fn rows_of(map: &Map) -> Option<Vec<EntryId>> {

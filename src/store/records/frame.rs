@@ -7,6 +7,8 @@
 use crate::codec::{self, ContentAddress};
 use crate::crypto::{self, Random};
 use crate::grain::Grain;
+#[cfg(feature = "sealing")]
+use crate::grain::Time;
 use crate::ledger::{Binding, EntryId, Kind, NewEntry};
 use crate::policy::Party;
 
@@ -29,6 +31,9 @@ pub(crate) struct FrameEntry {
     actor: Option<EntryId>,
     /// The sealed person whom it is about, if what it names does not say so.
     person: Option<Uid>,
+    /// When it was first stored, if it stands for an entry in the clear.
+    #[cfg(feature = "sealing")]
+    since: Option<Time>,
 }
 
 /// The body of an entry.
@@ -194,7 +199,25 @@ impl Frame {
             body,
             actor,
             person: None,
+            #[cfg(feature = "sealing")]
+            since: None,
         });
+    }
+
+    /// Adds an entry that was in the clear, for a sealed person, with its time and its actor.
+    #[cfg(feature = "sealing")]
+    pub(crate) fn seal_anew(
+        &mut self,
+        body: EntryBody,
+        actor: Option<EntryId>,
+        person: Uid,
+        since: Time,
+    ) {
+        self.push_by(body, actor);
+        if let Some(entry) = self.entries.last_mut() {
+            entry.person = Some(person);
+            entry.since = Some(since);
+        }
     }
 
     /// Takes back every entry from the `len`th on.
@@ -320,6 +343,11 @@ impl FrameEntry {
         self.person
     }
 
+    #[cfg(feature = "sealing")]
+    pub(crate) const fn since(&self) -> Option<Time> {
+        self.since
+    }
+
     pub(crate) fn grain(&self) -> Option<&Grain> {
         match &self.body {
             EntryBody::Grain(grain, _) => Some(grain),
@@ -327,7 +355,7 @@ impl FrameEntry {
         }
     }
 
-    const fn kind(&self) -> Kind {
+    pub(crate) const fn kind(&self) -> Kind {
         match &self.body {
             EntryBody::Grain(..) => Kind::Grain,
             EntryBody::Record(record, _) => record.kind(),

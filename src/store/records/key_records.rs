@@ -23,6 +23,8 @@ pub(crate) enum KeyEventRecord {
     RootRotated { epoch: u64 },
     /// The master key was replaced, with a swap of the root.
     MasterRotated { epoch: u64 },
+    /// From here on sealed grains have the blind tokens of these fields.
+    BlindFields { fields: BlindFields, epoch: u64 },
     /// A copy of the root was made for a recipient.
     Escrowed(EscrowRecord),
     /// The root came back from an escrow copy.
@@ -32,7 +34,48 @@ pub(crate) enum KeyEventRecord {
         uid: [u8; 16],
         key_check: [u8; 32],
         epoch: u64,
+        /// Whether what is held of the person is kept under a hold key.
+        is_held: bool,
     },
+}
+
+/// The fields of a sealed grain of which its card has blind tokens: what they tell a reader of the
+/// files about a locked person (docs/security.md). Answers do not depend on it.
+///
+/// ```
+/// use grainstore::store::BlindFields;
+///
+/// assert_eq!(BlindFields::default(), BlindFields::Ids);
+/// assert_eq!(BlindFields::from_name("spo"), Some(BlindFields::Spo));
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum BlindFields {
+    /// None.
+    None,
+    /// `user_id` and `session_id`.
+    #[default]
+    Ids,
+    /// Also `subject`, `relation` and `object`.
+    Spo,
+}
+
+impl BlindFields {
+    /// Every choice, from the one that tells least.
+    pub const ALL: [Self; 3] = [Self::None, Self::Ids, Self::Spo];
+
+    /// Returns the name: `none`, `ids` or `spo`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Ids => "ids",
+            Self::Spo => "spo",
+        }
+    }
+
+    /// Returns the choice of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|fields| fields.name() == name)
+    }
 }
 
 /// An escrow copy of the root.
@@ -55,6 +98,7 @@ impl KeyEventRecord {
             | Self::Rekeyed { epoch, .. }
             | Self::RootRotated { epoch }
             | Self::MasterRotated { epoch }
+            | Self::BlindFields { epoch, .. }
             | Self::Escrowed(EscrowRecord { epoch, .. })
             | Self::RootRestored { epoch }
             | Self::Erased { epoch, .. } => *epoch,
@@ -67,6 +111,7 @@ impl KeyEventRecord {
             Self::Rekeyed { .. } => REKEY,
             Self::RootRotated { .. } => ROTATE,
             Self::MasterRotated { .. } => MASTER,
+            Self::BlindFields { .. } => BLIND,
             Self::Escrowed(_) => ESCROW,
             Self::RootRestored { .. } => RESTORE,
             Self::Erased { .. } => ERASE,
@@ -81,13 +126,22 @@ impl KeyEventRecord {
                 map.insert("u", Value::Bytes(uid.to_vec()));
                 map.insert("g", number(*generation))
             }
+            Self::BlindFields { fields, .. } => map.insert("b", fields.name()),
             Self::Escrowed(escrow) => {
                 map.insert("id", Value::Bytes(escrow.id.to_vec()));
                 map.insert("t", escrow.until.ms());
                 map.insert("to", escrow.recipient.as_str())
             }
-            Self::Erased { uid, key_check, .. } => {
+            Self::Erased {
+                uid,
+                key_check,
+                is_held,
+                ..
+            } => {
                 map.insert("u", Value::Bytes(uid.to_vec()));
+                if *is_held {
+                    map.insert("h", Value::Bool(true));
+                }
                 map.insert("kcv", Value::Bytes(key_check.to_vec()))
             }
             Self::RootRotated { .. } | Self::MasterRotated { .. } | Self::RootRestored { .. } => {
@@ -112,6 +166,10 @@ impl KeyEventRecord {
             },
             ROTATE => Self::RootRotated { epoch },
             MASTER => Self::MasterRotated { epoch },
+            BLIND => Self::BlindFields {
+                fields: BlindFields::from_name(text(map, "b")?)?,
+                epoch,
+            },
             ESCROW => Self::Escrowed(EscrowRecord {
                 id: bytes_of(map, "id")?,
                 epoch,
@@ -123,6 +181,7 @@ impl KeyEventRecord {
                 uid: bytes_of(map, "u")?,
                 key_check: bytes_of(map, "kcv")?,
                 epoch,
+                is_held: map.get("h").is_some(),
             },
             _ => return None,
         })
@@ -142,6 +201,7 @@ const ADD: &str = "add";
 const REKEY: &str = "rekey";
 const ROTATE: &str = "rotate";
 const MASTER: &str = "master";
+const BLIND: &str = "blind";
 const ESCROW: &str = "escrow";
 const RESTORE: &str = "restore";
 const ERASE: &str = "erase";
@@ -170,6 +230,10 @@ mod tests {
                 epoch,
             },
             KeyEventRecord::RootRotated { epoch },
+            KeyEventRecord::BlindFields {
+                fields: BlindFields::Spo,
+                epoch,
+            },
             KeyEventRecord::MasterRotated { epoch },
             KeyEventRecord::Escrowed(escrow),
             KeyEventRecord::RootRestored { epoch },
@@ -177,6 +241,13 @@ mod tests {
                 uid,
                 key_check: [6; 32],
                 epoch,
+                is_held: false,
+            },
+            KeyEventRecord::Erased {
+                uid,
+                key_check: [6; 32],
+                epoch,
+                is_held: true,
             },
         ] {
             let record = Record::KeyEvent(event);

@@ -25,10 +25,13 @@ pub use erasure_records::Until;
 pub(crate) use erasure_records::{
     ErasedRecord, ErasingRecord, ProtectionTombstone, RestoredRecord, erased_rows,
 };
+#[cfg(feature = "sealing")]
+pub(crate) use frame::FrameEntry;
 pub(crate) use frame::{EntryBody, Frame, PendingPut, draw_salts};
 pub(crate) use grain_records::{
     AliasRecord, EmbeddingRecord, FlagRecord, SignatureRecord, StatusRecord,
 };
+pub use key_records::BlindFields;
 pub(crate) use key_records::{EscrowRecord, KeyEventRecord};
 pub use policy_records::RequiredConsent;
 pub(crate) use policy_records::{
@@ -37,6 +40,8 @@ pub(crate) use policy_records::{
 };
 #[cfg(feature = "sealing")]
 pub(crate) use sealed_record::BlindTokens;
+#[cfg(feature = "sealing")]
+pub(crate) use sealed_record::EndedGrain;
 pub(crate) use sealed_record::{SealedCard, SealedEntries, SealedRecord, Uid};
 pub(crate) use trust_records::TrustRecord;
 

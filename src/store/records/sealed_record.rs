@@ -4,10 +4,11 @@
 //! The card is all that is known while the person is locked: their pseudonym, the kind of the
 //! entry, and blind tokens. Neither names the person nor tells a word, a time or an address.
 
-use crate::codec::Map;
 #[cfg(any(feature = "sealing", test))]
 use crate::codec::{self, Value};
+use crate::codec::{ContentAddress, Map};
 use crate::crypto::{self, Random};
+use crate::grain::Time;
 use crate::index::Family;
 use crate::ledger::{Binding, Kind, NewEntry};
 
@@ -23,6 +24,39 @@ pub(crate) struct SealedCard {
     /// The kind that the entry would have in the clear.
     pub(crate) kind: Kind,
     pub(crate) tokens: BlindTokens,
+    /// The grain in the clear that the entry ends, which is not current while the person is locked.
+    pub(crate) ended: Option<EndedGrain>,
+    /// When the entry was first stored, if that was in the clear.
+    pub(crate) since: Option<Time>,
+}
+
+/// A grain in the clear that a sealed entry ends: by a sealed successor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EndedGrain {
+    pub(crate) address: ContentAddress,
+    /// Its end; `None` for the time of the entry.
+    pub(crate) end: Option<Time>,
+}
+
+impl EndedGrain {
+    #[cfg(any(feature = "sealing", test))]
+    fn to_bytes(self) -> Vec<u8> {
+        let end = self.end.map(|end| end.ms().to_be_bytes());
+        let end = end.iter().flatten();
+        self.address.as_bytes().iter().chain(end).copied().collect()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (address, end) = bytes.split_first_chunk()?;
+        let end = match end {
+            [] => None,
+            end => Some(Time::from_ms(i64::from_be_bytes(end.try_into().ok()?))),
+        };
+        Some(Self {
+            address: ContentAddress::new(*address),
+            end,
+        })
+    }
 }
 
 /// Keyed hashes of identifiers in a sealed grain (OMS 20.3); none of another record.
@@ -32,6 +66,8 @@ pub(crate) struct BlindTokens {
     pub(crate) user: Option<[u8; 32]>,
     /// Of `session_id`.
     pub(crate) session: Option<[u8; 16]>,
+    /// Of `subject`, `relation` and `object`, where these are texts.
+    pub(crate) statement: [Option<[u8; 16]>; 3],
 }
 
 impl BlindTokens {
@@ -66,11 +102,19 @@ impl SealedRecord {
         let tokens = &self.card.tokens;
         let user = tokens.user.map(|token| ("u", token.to_vec()));
         let session = tokens.session.map(|token| ("s", token.to_vec()));
-        let tokens = user.into_iter().chain(session);
+        let parts = STATEMENT.into_iter().zip(tokens.statement);
+        let parts = parts.filter_map(|(name, token)| Some((name, token?.to_vec())));
+        let tokens = user.into_iter().chain(session).chain(parts);
         let tokens = tokens.map(|(name, token)| (name, Value::Bytes(token)));
         let tokens = Map::from_iter(tokens);
         if tokens.iter().next().is_some() {
             map.insert("t", Value::Map(tokens));
+        }
+        if let Some(ended) = self.card.ended {
+            map.insert("o", Value::Bytes(ended.to_bytes()));
+        }
+        if let Some(since) = self.card.since {
+            map.insert("w", since.ms());
         }
         fields::encode(map)
     }
@@ -87,14 +131,32 @@ impl SealedRecord {
                 BlindTokens {
                     user: token(tokens, "u")?,
                     session: token(tokens, "s")?,
+                    statement: {
+                        let [subject, relation, object] = STATEMENT;
+                        [
+                            token(tokens, subject)?,
+                            token(tokens, relation)?,
+                            token(tokens, object)?,
+                        ]
+                    },
                 }
             }
+        };
+        let ended = match map.get("o") {
+            None => None,
+            Some(ended) => Some(EndedGrain::from_bytes(ended.as_bytes()?)?),
+        };
+        let since = match map.get("w") {
+            None => None,
+            Some(since) => Some(Time::from_ms(since.as_i64()?)),
         };
         Some(Self {
             card: SealedCard {
                 uid: map.get("u")?.as_bytes()?.try_into().ok()?,
                 kind: Kind::from_byte(kind).filter(|kind| *kind != Kind::SealedGrain)?,
                 tokens,
+                ended,
+                since,
             },
             envelope: map.get("e")?.as_bytes()?.to_vec(),
         })
@@ -140,6 +202,9 @@ impl SealedEntries {
     }
 }
 
+/// The names of the tokens of subject, relation and object.
+const STATEMENT: [&str; 3] = ["a", "r", "o"];
+
 /// Returns a token that may be absent; `None` for one of another length.
 fn token<const LEN: usize>(tokens: &Map, name: &str) -> Option<Option<[u8; LEN]>> {
     match tokens.get(name) {
@@ -162,7 +227,10 @@ mod tests {
                 tokens: BlindTokens {
                     user: Some([0xbb; 32]),
                     session: Some([0xcc; 16]),
+                    ..BlindTokens::default()
                 },
+                ended: None,
+                since: None,
             },
             envelope: b"GSE1".to_vec(),
         }
@@ -204,12 +272,24 @@ mod tests {
             kind in 0..Kind::ALL.len(),
             user: Option<[u8; 32]>,
             session: Option<[u8; 16]>,
+            statement: [Option<[u8; 16]>; 3],
+            ended: Option<([u8; 32], Option<i64>)>,
+            since: Option<i64>,
             envelope: Vec<u8>,
         ) {
             let kind = Kind::ALL[kind];
             prop_assume!(kind != Kind::SealedGrain);
-            let tokens = BlindTokens { user, session };
-            let card = SealedCard { uid, kind, tokens };
+            let ended = ended.map(|(address, end)| EndedGrain {
+                address: ContentAddress::new(address),
+                end: end.map(Time::from_ms),
+            });
+            let card = SealedCard {
+                uid,
+                kind,
+                tokens: BlindTokens { user, session, statement },
+                ended,
+                since: since.map(Time::from_ms),
+            };
             let record = SealedRecord { card, envelope };
             let body = record.encode().unwrap();
             prop_assert_eq!(SealedRecord::decode(&body), Some(record));

@@ -9,11 +9,14 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use crate::codec::ContentAddress;
-use crate::ledger::Kind;
+use crate::crypto::BlindKey;
+use crate::grain::Grain;
+use crate::index::Snapshot;
 use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::records::{
-    BlindTokens, EntryBody, Frame, SealedCard, SealedEntries, SealedRecord, Uid,
+    BlindFields, BlindTokens, EndedGrain, EntryBody, Frame, FrameEntry, Record, SealedCard,
+    SealedEntries, SealedRecord, Uid,
 };
 use crate::store::state::{UnlockedPerson, place_of};
 
@@ -29,7 +32,7 @@ impl Inner {
         if self.options().unlock_ttl.is_some() {
             self.lock_wiped()?;
         }
-        let persons = self.persons_of(frame)?;
+        let (persons, in_frame) = self.persons_of(frame)?;
         if persons.iter().all(Option::is_none) {
             return Ok(SealedEntries::default());
         }
@@ -37,83 +40,132 @@ impl Inner {
         for uid in persons.iter().flatten() {
             keys.insert(*uid, self.keyring().get(uid).ok_or(Error::Locked)?);
         }
-        let seal = |(entry, person): (&EntryBody, &Option<Uid>)| {
-            let person = person.as_ref().and_then(|uid| keys.get(uid));
-            person
-                .map(|person| self.seal_entry(entry, person))
-                .transpose()
+        let fields = self.state().keys().blind_fields();
+        let snapshot = self.snapshot();
+        let seal = |(entry, person): (&FrameEntry, &Option<Uid>)| {
+            let Some(person) = person.as_ref().and_then(|uid| keys.get(uid)) else {
+                return Ok(None);
+            };
+            let mut card = SealedCard {
+                uid: Uid::default(),
+                kind: entry.kind(),
+                tokens: BlindTokens::default(),
+                ended: self.ended_by(&snapshot, frame, &in_frame, entry)?,
+                since: entry.since(),
+            };
+            let body = self.seal_entry(&mut card, entry.body(), person, fields)?;
+            Ok(Some((card, body)))
         };
-        let mut bodies = Vec::with_capacity(frame.len());
-        for entry in frame.entries() {
-            bodies.push(entry.body());
-        }
-        let sealed: Result<Vec<_>, Error> = if bodies.len() < PARALLEL_MIN {
-            bodies.into_iter().zip(&persons).map(seal).collect()
+        let entries = frame.entries();
+        let sealed: Result<Vec<_>, Error> = if entries.len() < PARALLEL_MIN {
+            entries.iter().zip(&persons).map(seal).collect()
         } else {
-            let entries = bodies.into_par_iter().zip(&persons);
+            let entries = entries.par_iter().zip(&persons);
             entries.with_min_len(PARALLEL_MIN / 2).map(seal).collect()
         };
         Ok(SealedEntries::new(sealed?))
     }
 
-    /// Returns the person of each entry.
-    fn persons_of(&self, frame: &Frame) -> Result<Vec<Option<Uid>>, Error> {
+    /// Returns the person of each entry, and that of each sealed grain in the frame.
+    fn persons_of(&self, frame: &Frame) -> Result<(Vec<Option<Uid>>, InFrame), Error> {
         let snapshot = self.snapshot();
-        let mut in_frame: HashMap<ContentAddress, Uid> = HashMap::new();
+        let mut in_frame = InFrame::new();
         let mut persons = Vec::with_capacity(frame.len());
         for entry in frame.entries() {
             let person = match (entry.person(), entry.body()) {
-                (Some(person), _) => Some(person),
-                (None, EntryBody::Grain(grain, _)) => {
-                    let person = self.person_of(grain)?;
+                (person, EntryBody::Grain(grain, _)) => {
+                    let person = match person {
+                        Some(person) => Some(person),
+                        None => self.person_of(grain)?,
+                    };
                     in_frame.extend(person.map(|uid| (grain.address(), uid)));
                     person
                 }
+                (Some(person), _) => Some(person),
                 (None, EntryBody::Record(record, _)) => {
                     self.person_named_by(&snapshot, &in_frame, record)?
                 }
             };
             persons.push(person);
         }
-        Ok(persons)
+        Ok((persons, in_frame))
     }
 
+    /// Returns the grain in the clear that a sealed entry ends. The card names it, else it would be
+    /// current again while the person is locked (docs/security.md).
+    fn ended_by(
+        &self,
+        snapshot: &Snapshot,
+        frame: &Frame,
+        in_frame: &InFrame,
+        entry: &FrameEntry,
+    ) -> Result<Option<EndedGrain>, Error> {
+        let EntryBody::Record(Record::Status(status), _) = entry.body() else {
+            return Ok(None);
+        };
+        let (address, change) = (status.of, &status.change);
+        if change.superseded_by.is_none() && change.system_valid_to.is_none()
+            || in_frame.contains_key(&address)
+        {
+            return Ok(None);
+        }
+        let is_plain = match self.locate(snapshot, &address)? {
+            Some(row) => snapshot.overlay_of(row).is_none(),
+            None => frame.find(&address).is_some(),
+        };
+        let end = change.system_valid_to;
+        Ok(is_plain.then_some(EndedGrain { address, end }))
+    }
+
+    /// Seals the body of an entry, and completes its card.
     fn seal_entry(
         &self,
+        card: &mut SealedCard,
         entry: &EntryBody,
         person: &UnlockedPerson,
-    ) -> Result<(SealedCard, Vec<u8>), Error> {
+        fields: BlindFields,
+    ) -> Result<Vec<u8>, Error> {
         let keys = person.keys.keys().ok_or(Error::Locked)?;
-        let (kind, body, tokens) = match entry {
+        card.uid = *keys.uid();
+        let body = match entry {
             EntryBody::Grain(grain, _) => {
-                let blind = keys.blind();
-                let session = grain.text("session_id");
-                let tokens = BlindTokens {
-                    user: Some(blind.token(USER_LABEL, &person.user)),
-                    session: session.map(|text| blind.short_token(SESSION_LABEL, text)),
-                };
-                (Kind::Grain, grain.blob(), tokens)
+                card.tokens = tokens_of(grain, keys.blind(), &person.user, fields);
+                grain.blob()
             }
-            EntryBody::Record(record, body) => {
-                (record.kind(), body.as_slice(), BlindTokens::default())
-            }
+            EntryBody::Record(_, body) => body.as_slice(),
         };
-        let card = SealedCard {
-            uid: *keys.uid(),
-            kind,
-            tokens,
-        };
-        let (purpose, row) = place_of(kind);
+        let (purpose, row) = place_of(card.kind);
         let envelope = keys.seal(self.random(), purpose, &row, body)?;
-        let sealed = SealedRecord { card, envelope };
-        let body = sealed.encode()?;
-        Ok((sealed.card, body))
+        let card = card.clone();
+        Ok(SealedRecord { card, envelope }.encode()?)
     }
+}
+
+/// The person of each sealed grain of a frame.
+type InFrame = HashMap<ContentAddress, Uid>;
+
+/// Returns the blind tokens of a grain.
+fn tokens_of(grain: &Grain, key: &BlindKey, user: &str, fields: BlindFields) -> BlindTokens {
+    let short = |label, field| grain.text(field).map(|text| key.short_token(label, text));
+    let mut tokens = BlindTokens::default();
+    if fields != BlindFields::None {
+        tokens.user = Some(key.token(USER_LABEL, user));
+        tokens.session = short(SESSION_LABEL, "session_id");
+    }
+    if fields == BlindFields::Spo {
+        tokens.statement = STATEMENT_LABELS.map(|(label, field)| short(label, field));
+    }
+    tokens
 }
 
 /// The labels of blind tokens name the normal form of the text, with its version.
 const USER_LABEL: &str = "user_id/nfc1";
 const SESSION_LABEL: &str = "session_id/nfc1";
+const STATEMENT_LABELS: [(&str, &str); 3] = [
+    ("subject/nfc1", "subject"),
+    ("relation/nfc1", "relation"),
+    ("object/nfc1", "object"),
+];
 
 /// From this many entries on, several threads seal a frame.
 const PARALLEL_MIN: usize = 64;

@@ -7,3 +7,5 @@
 mod frame;
 mod person;
 mod unlock;
+
+pub(super) use person::sealable_user;

@@ -5,11 +5,25 @@ use std::collections::HashMap;
 
 use crate::codec::{ContentAddress, Value};
 use crate::grain::{ForeignId, Grain, Type};
-use crate::index::Snapshot;
+use crate::index::{RowSet, Snapshot};
 use crate::policy::Delegation;
-use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::records::{Record, Uid};
+use crate::store::{Error, Store};
+
+impl Store {
+    /// Returns the entries that are held of erased persons, which answer to no user id.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn held(&self, snapshot: &Snapshot) -> Result<RowSet, Error> {
+        let mut rows = RowSet::default();
+        for uid in self.inner.state().keys().holds() {
+            rows.unite(&snapshot.sealed_for(uid).set()?);
+        }
+        Ok(rows)
+    }
+}
 
 impl Inner {
     /// Returns the person for whom a grain is sealed; `None` for a grain in the clear. Called with
@@ -23,7 +37,11 @@ impl Inner {
             return Ok(None);
         };
         if let Some(uid) = self.keyring().uid_of(user) {
-            return Ok(Some(uid));
+            // The name of a hold key is no user id.
+            return match self.state().keys().is_hold(&uid) {
+                true => Err(Error::Locked),
+                false => Ok(Some(uid)),
+            };
         }
         if self.state().keys().persons() == 0 {
             return Ok(None);
@@ -45,6 +63,11 @@ impl Inner {
     /// Returns the unlocked person for whom a grain is sealed, also without the right to write.
     pub(crate) fn unlocked_person_of(&self, grain: &Grain) -> Option<Uid> {
         sealable_user(grain).and_then(|user| self.keyring().uid_of(user))
+    }
+
+    /// Returns whether a pseudonym is that of an erased person, of whom only held grains remain.
+    pub(crate) fn is_hold(&self, uid: &Uid) -> bool {
+        self.state().keys().is_hold(uid)
     }
 
     /// Returns the unlocked person for whom a stored grain is sealed.
@@ -170,7 +193,7 @@ impl Inner {
 
 /// Returns the user whose key would seal a grain. Consents and delegations decide about others
 /// while their person is locked, and stay in the clear (docs/security.md).
-fn sealable_user(grain: &Grain) -> Option<&str> {
+pub(in crate::store) fn sealable_user(grain: &Grain) -> Option<&str> {
     let is_enforced =
         grain.type_() == Type::Consent || grain.text("relation") == Some(Delegation::RELATION);
     grain.text("user_id").filter(|_| !is_enforced)

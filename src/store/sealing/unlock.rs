@@ -15,7 +15,8 @@ use crate::vault;
 impl Store {
     /// Unlocks a sealed person in this process: from here on their grains are in every answer, and new
     /// ones can be stored, as those of any other person. It takes time in proportion to what is
-    /// stored of them. A person who is unlocked stays so.
+    /// stored of them. A person who is unlocked stays so. A key whose renewal is overdue is renewed
+    /// ([`Options::rekey_within`](crate::Options::rekey_within)).
     ///
     /// # Errors
     /// `ERR_ACCESS_DENIED` for a narrowed handle; `ERR_USER_UNKNOWN` for a person without a key;
@@ -55,8 +56,17 @@ impl Inner {
     /// As [`Store::unlock`].
     pub(crate) fn unlock_person(&self, user: &str) -> Result<(), Error> {
         self.authorize_changes()?;
-        let _writer = self.exclusive()?;
-        self.unlock_for_writer(&nfc(user)).map(drop)
+        let mut writer = self.exclusive()?;
+        let uid = self.unlock_for_writer(&nfc(user))?;
+        let now = self.now();
+        let mut ends = self.rekey_ends().into_iter();
+        if ends.any(|(of, end)| of == uid && end <= now) {
+            // A person is not kept from their grains by what is due.
+            if let Err(error) = self.rekey_as(&mut writer, user) {
+                tracing::warn!(%error, "the key of a person is not renewed, which is overdue");
+            }
+        }
+        Ok(())
     }
 
     /// Unlocks a person for the thread that writes, and returns the pseudonym.

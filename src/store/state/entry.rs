@@ -72,7 +72,8 @@ impl DecodedEntry {
             Kind::SealedGrain => SealedRecord::decode(&entry.body),
             _ => None,
         };
-        let time = Time::from_ms(entry.header.time_ms);
+        let since = sealed.as_ref().and_then(|sealed| sealed.card.since);
+        let time = since.unwrap_or(Time::from_ms(entry.header.time_ms));
         let (body, card) = match sealed {
             Some(sealed) => (DecodedBody::Locked, Some(sealed.card)),
             None => (

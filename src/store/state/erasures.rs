@@ -18,6 +18,8 @@ pub(crate) struct Erasures {
     open: BTreeMap<EntryId, Vec<EntryId>>,
     /// The sealed persons whose keys it destroys, by the entry that began the erasure.
     persons: BTreeMap<EntryId, Vec<Uid>>,
+    /// Those of them whose other entries stay under a hold key.
+    held: BTreeMap<EntryId, Vec<Uid>>,
     /// Protections by the tombstone of the grain that they are about.
     protections: HashMap<[u8; 32], Vec<ProtectionTombstone>>,
 }
@@ -50,6 +52,12 @@ impl Erasures {
         self.persons.values().flatten()
     }
 
+    /// Returns those of them whose remaining entries are kept under a hold key.
+    #[cfg(feature = "sealing")]
+    pub(crate) fn held(&self) -> impl Iterator<Item = &Uid> {
+        self.held.values().flatten()
+    }
+
     /// Returns the erasures that are not complete.
     pub(crate) const fn open(&self) -> &BTreeMap<EntryId, Vec<EntryId>> {
         &self.open
@@ -68,6 +76,7 @@ impl Fold for Erasures {
                 self.open.insert(entry.row, erasing.rows.clone());
                 if !erasing.persons.is_empty() {
                     self.persons.insert(entry.row, erasing.persons.clone());
+                    self.held.insert(entry.row, erasing.held.clone());
                 }
                 for left in &erasing.protections {
                     let known = self.protections.entry(left.of).or_default();
@@ -79,6 +88,7 @@ impl Fold for Erasures {
             Body::Record(Record::Erased(erased)) => {
                 self.open.remove(&erased.begun);
                 self.persons.remove(&erased.begun);
+                self.held.remove(&erased.begun);
             }
             Body::Grain(_) | Body::Record(_) | Body::Damaged | Body::Locked => {}
         }

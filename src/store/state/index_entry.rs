@@ -1,6 +1,7 @@
 //! The index as a fold: the keys of one entry.
 
 use crate::codec::ContentAddress;
+use crate::grain::Time;
 use crate::index::Batch;
 use crate::ledger::{EntryId, Kind};
 use crate::store::Error;
@@ -13,8 +14,23 @@ pub(crate) type Resolve<'a> =
     dyn FnMut(&Batch, &ContentAddress) -> Result<Option<EntryId>, Error> + 'a;
 
 /// Adds the keys of an entry's card to a batch: what is known of a sealed entry without a key.
-pub(crate) fn index_card(batch: &mut Batch, row: EntryId, card: &SealedCard) {
+///
+/// # Errors
+/// As `resolve`.
+pub(crate) fn index_card(
+    batch: &mut Batch,
+    row: EntryId,
+    time: Time,
+    card: &SealedCard,
+    resolve: &mut Resolve<'_>,
+) -> Result<(), Error> {
     batch.sealed(row, &card.uid, card.tokens.iter());
+    batch.sealed_statement(row, &card.tokens.statement);
+    if let Some(ended) = &card.ended {
+        let target = resolve(batch, &ended.address)?;
+        batch.ended(row, target, ended.end.unwrap_or(time));
+    }
+    Ok(())
 }
 
 /// Adds the keys of an entry to a batch; of a locked one, those of its card.
@@ -38,11 +54,10 @@ pub(crate) fn index_entry(
             return Ok(());
         }
         Body::Locked => {
-            entry
-                .card
-                .iter()
-                .for_each(|card| index_card(batch, row, card));
-            return Ok(());
+            return match entry.card {
+                Some(card) => index_card(batch, row, entry.time, card, resolve),
+                None => Ok(()),
+            };
         }
     };
     match record {

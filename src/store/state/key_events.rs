@@ -3,12 +3,13 @@
 //!
 //! No key is here, and no user id: the vault has both.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::grain::Time;
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::Kind;
 use crate::store::Error;
-use crate::store::records::{EscrowRecord, KeyEventRecord, Record};
+use crate::store::records::{BlindFields, EscrowRecord, KeyEventRecord, Record};
 
 use super::{Body, Entry, Fold, of_kinds};
 
@@ -16,9 +17,14 @@ use super::{Body, Entry, Fold, of_kinds};
 pub(crate) struct KeyEvents {
     /// The pseudonyms of persons who have a key.
     persons: BTreeSet<[u8; 16]>,
+    /// Those of them that are erased, of whom only what is held remains.
+    holds: BTreeSet<[u8; 16]>,
     /// The last epoch told; 0 without a vault.
     epoch: u64,
     escrows: Vec<EscrowRecord>,
+    blind_fields: BlindFields,
+    /// The persons of whom an entry was erased since their key was last renewed, with the first time.
+    due: BTreeMap<[u8; 16], Time>,
 }
 
 impl KeyEvents {
@@ -35,14 +41,35 @@ impl KeyEvents {
         self.epoch > 0
     }
 
-    /// Returns whether a person has a key.
+    /// Returns whether a person has a key of their own.
     pub(crate) fn has(&self, uid: &[u8; 16]) -> bool {
-        self.persons.contains(uid)
+        self.persons.contains(uid) && !self.is_hold(uid)
+    }
+
+    /// Returns the pseudonyms under which only held grains of erased persons remain.
+    pub(crate) const fn holds(&self) -> &BTreeSet<[u8; 16]> {
+        &self.holds
+    }
+
+    /// Returns whether a key opens only held grains of an erased person.
+    pub(crate) fn is_hold(&self, uid: &[u8; 16]) -> bool {
+        self.holds.contains(uid)
     }
 
     /// Returns the last epoch told.
     pub(crate) const fn epoch(&self) -> u64 {
         self.epoch
+    }
+
+    /// Returns the fields of which sealed grains have blind tokens.
+    pub(crate) const fn blind_fields(&self) -> BlindFields {
+        self.blind_fields
+    }
+
+    /// Returns the persons of whom an entry was erased under a key that they still have, each with the
+    /// time of the first erasure.
+    pub(crate) fn due(&self) -> impl Iterator<Item = (&[u8; 16], Time)> {
+        self.due.iter().map(|(uid, since)| (uid, *since))
     }
 
     /// Returns the escrow copies that were made, in their order.
@@ -53,20 +80,34 @@ impl KeyEvents {
 
 impl Fold for KeyEvents {
     fn sources(&self, snapshot: &Snapshot) -> Result<RowSet, Error> {
-        of_kinds(snapshot, &[Kind::KeyEvent])
+        of_kinds(snapshot, &[Kind::KeyEvent, Kind::Erasing])
     }
 
     fn apply(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
+        if let Body::Record(Record::Erasing(erasing)) = entry.body {
+            for uid in &erasing.residue {
+                self.due.entry(*uid).or_insert(entry.time);
+            }
+        }
         if let Body::Record(Record::KeyEvent(event)) = entry.body {
             self.epoch = self.epoch.max(event.epoch());
             match event {
                 KeyEventRecord::Added { uids, .. } => self.persons.extend(uids),
-                KeyEventRecord::Erased { uid, .. } => {
-                    self.persons.remove(uid);
+                KeyEventRecord::Erased { uid, is_held, .. } => {
+                    self.due.remove(uid);
+                    if *is_held {
+                        self.holds.insert(*uid);
+                    } else {
+                        self.persons.remove(uid);
+                        self.holds.remove(uid);
+                    }
                 }
+                KeyEventRecord::Rekeyed { uid, .. } => {
+                    self.due.remove(uid);
+                }
+                KeyEventRecord::BlindFields { fields, .. } => self.blind_fields = *fields,
                 KeyEventRecord::Escrowed(escrow) => self.escrows.push(escrow.clone()),
-                KeyEventRecord::Rekeyed { .. }
-                | KeyEventRecord::RootRotated { .. }
+                KeyEventRecord::RootRotated { .. }
                 | KeyEventRecord::MasterRotated { .. }
                 | KeyEventRecord::RootRestored { .. } => {}
             }

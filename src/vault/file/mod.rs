@@ -2,5 +2,6 @@
 
 pub(super) mod backend;
 pub(super) mod meta;
+pub(super) mod retained;
 pub(super) mod slot;
 pub(super) mod tables;

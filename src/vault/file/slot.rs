@@ -34,6 +34,28 @@ impl Slot {
         })
     }
 
+    /// Draws a data key of the next generation in the place of the others.
+    ///
+    /// # Errors
+    /// `ERR_NO_RANDOMNESS`.
+    pub(crate) fn renew(&mut self, random: &dyn Random) -> Result<(), Error> {
+        let last = self.keys.last().map_or(0, |(generation, _)| *generation);
+        self.keys = vec![(last.saturating_add(1), Secret::draw(random)?)];
+        Ok(())
+    }
+
+    /// Makes the slot that of a hold: the keys and the user id of the person are gone.
+    ///
+    /// # Errors
+    /// `ERR_NO_RANDOMNESS`.
+    pub(crate) fn become_hold(&mut self, random: &dyn Random) -> Result<(), Error> {
+        self.renew(random)?;
+        // Tokens and marks of the person are found by nothing from here on.
+        self.index = Secret::draw(random)?;
+        self.user = hold_name(&self.uid);
+        Ok(())
+    }
+
     pub(crate) fn encode(&self) -> Zeroizing<Vec<u8>> {
         let count = u8::try_from(self.keys.len()).unwrap_or(u8::MAX);
         let len = 16 + 8 + 32 + 1 + self.keys.len() * 36 + self.user.len();
@@ -72,4 +94,9 @@ impl Slot {
             keys,
         })
     }
+}
+
+/// Returns the name of the hold key of an erased person, in the place of a user id.
+pub(crate) fn hold_name(uid: &[u8; 16]) -> String {
+    format!("hold:{}", data_encoding::HEXLOWER.encode(uid))
 }

@@ -23,7 +23,12 @@ pub(crate) const SLOTS: TableDefinition<'_, SlotKey, &[u8]> = TableDefinition::n
 /// The pseudonyms of erased persons, and what their receipts say.
 pub(crate) const ERASED: TableDefinition<'_, [u8; 16], &[u8]> = TableDefinition::new("erased");
 
+/// The retained keys of persons, sealed under the newest data key of each: pseudonym and part.
+pub(crate) const RETAINED: TableDefinition<'_, RetainedAt, &[u8]> =
+    TableDefinition::new("retained");
+
 pub(crate) type SlotKey = (u32, [u8; 16]);
+pub(crate) type RetainedAt = ([u8; 16], u32);
 
 /// Reads the row about the vault.
 pub(crate) fn read_meta(txn: &ReadTransaction) -> Result<Meta, Error> {

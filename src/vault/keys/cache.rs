@@ -77,7 +77,7 @@ const KEYS_MAX: usize = 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crypto::OsRandom;
+    use crate::crypto::{OsRandom, RetainedKeys};
     use crate::grain::Time;
     use crate::vault::file::slot::Slot;
 
@@ -88,7 +88,7 @@ mod tests {
         for n in 0..=KEYS_MAX {
             let user = n.to_string();
             let slot = Slot::draw(&OsRandom, &user, Time::from_ms(1)).unwrap();
-            let keys = Unlocked::new([1; 16], &slot);
+            let keys = Unlocked::new([1; 16], &slot, RetainedKeys::default());
             first.get_or_insert_with(|| keys.clone());
             cache.insert(&user, keys);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::{RwLock, RwLockReadGuard};
 
-use crate::crypto::{BlindKey, Context, Error, Purpose, Random, SealingKey};
+use crate::crypto::{BlindKey, Context, Error, Purpose, Random, RetainedKeys, SealingKey};
 use crate::vault::file::slot::Slot;
 
 /// The keys of a person. A clone is another handle: locking the person wipes the keys of every one
@@ -20,10 +20,12 @@ pub struct UserKeys {
     blind: BlindKey,
     /// By generation; the last one seals.
     sealing: Vec<(u32, SealingKey)>,
+    /// The keys of messages whose data key was destroyed.
+    retained: RetainedKeys,
 }
 
 impl Unlocked {
-    pub(crate) fn new(store: [u8; 16], slot: &Slot) -> Self {
+    pub(crate) fn new(store: [u8; 16], slot: &Slot, retained: RetainedKeys) -> Self {
         let keys = slot.keys.iter();
         let sealing = keys.map(|(generation, key)| (*generation, SealingKey::new(&store, key)));
         Self(Arc::new(RwLock::new(Some(UserKeys {
@@ -31,6 +33,7 @@ impl Unlocked {
             uid: slot.uid,
             blind: BlindKey::new(&store, &slot.index),
             sealing: sealing.collect(),
+            retained,
         }))))
     }
 
@@ -72,7 +75,8 @@ impl UserKeys {
         key.seal(random, &self.context(purpose, *generation, row), bytes)
     }
 
-    /// Opens bytes of the person, of any generation whose key is there.
+    /// Opens bytes of the person: of a generation whose key is there, or of a message whose keys
+    /// were retained.
     ///
     /// # Errors
     /// `ERR_SEALED`.
@@ -83,9 +87,34 @@ impl UserKeys {
         envelope: &[u8],
     ) -> Result<zeroize::Zeroizing<Vec<u8>>, Error> {
         let generation = SealingKey::generation(envelope).ok_or(Error::Sealed)?;
+        let context = self.context(purpose, generation, row);
+        match self.key_of(generation) {
+            Some(key) => key.open(&context, envelope),
+            None => self.retained.open(&context, envelope),
+        }
+    }
+
+    /// Returns the keys of single messages, which open them when the data key is destroyed.
+    ///
+    /// # Errors
+    /// `ERR_SEALED` for an envelope that these keys do not open.
+    pub fn retain(&self, envelopes: &[impl AsRef<[u8]>]) -> Result<RetainedKeys, Error> {
+        RetainedKeys::collect(envelopes.len(), |collected| {
+            for envelope in envelopes {
+                let envelope = envelope.as_ref();
+                let generation = SealingKey::generation(envelope).ok_or(Error::Sealed)?;
+                match self.key_of(generation) {
+                    Some(key) => collected.add(key, envelope)?,
+                    None => collected.add_again(&self.retained, envelope)?,
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn key_of(&self, generation: u32) -> Option<&SealingKey> {
         let found = self.sealing.iter().find(|(of, _)| *of == generation);
-        let (_, key) = found.ok_or(Error::Sealed)?;
-        key.open(&self.context(purpose, generation, row), envelope)
+        found.map(|(_, key)| key)
     }
 
     const fn context<'r>(&self, purpose: Purpose, generation: u32, row: &'r [u8]) -> Context<'r> {

@@ -214,6 +214,7 @@ fn erase_one(seed: u64) -> usize {
     let scope = ErasureScope {
         mentions: world.random.flag(),
         except_kept: true,
+        reseal_held: false,
     };
     let alice = Person::new("alice");
     let found = report(&world.store, &alice);

@@ -164,9 +164,9 @@ fn a_deleted_sealed_grain_leaves_a_mark_that_only_the_key_tells() {
 
 /// A root that at times cannot be replaced.
 #[derive(Debug, Default)]
-struct Keeper {
+pub(super) struct Keeper {
     roots: Mutex<Vec<Root>>,
-    fails: AtomicBool,
+    pub(super) fails: AtomicBool,
 }
 
 impl ShredRoot for Keeper {

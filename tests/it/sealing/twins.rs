@@ -59,6 +59,7 @@ fn step() -> impl Strategy<Value = Step> {
 struct Twin {
     disk: MemoryDisk,
     store: Store,
+    persons: [&'static str; 2],
     sealed: &'static [&'static str],
 }
 
@@ -73,6 +74,7 @@ impl Twin {
         Self {
             store: with_persons(&disk, &persons),
             disk,
+            persons,
             sealed: match is_sealed {
                 true => &SEALED,
                 false => &[],
@@ -179,6 +181,10 @@ impl Twin {
                 String::new()
             }
             Step::Compact => {
+                // A compaction renews the keys that are due, which are entries: of none in both.
+                for user in self.persons {
+                    admin.vault().rekey(user).unwrap();
+                }
                 store.maintenance().unwrap().compact().unwrap();
                 String::new()
             }

@@ -139,29 +139,72 @@ fn the_master_key_is_replaced_and_the_old_one_opens_nothing() {
 }
 
 #[test]
-fn a_renewed_data_key_opens_old_values_until_the_old_one_is_destroyed() {
+fn a_renewed_data_key_opens_of_the_old_values_only_those_that_are_retained() {
     let home = Home::in_memory();
     let (vault, master) = home.create();
     let [user] = &add(&vault, &master, &["ada"])[..] else {
         unreachable!()
     };
     let keys = vault.unlock(&master, "ada").unwrap();
-    let old = seal(&keys, "old");
     let token = keys.keys().unwrap().blind().token("subject/nfc1", "tea");
-    let renewed = vault.rekey(&master, "ada").unwrap();
+    let [old, gone, last] = ["old", "gone", "last"].map(|text| seal(&keys, text));
+    let kept = keys.keys().unwrap().retain(&[&last, &old]).unwrap();
+    let renewed = vault.rekey(&master, "ada", &kept).unwrap();
     assert_eq!((renewed.uid, renewed.generation), (user.uid, 2));
     assert!(keys.keys().is_none());
     let keys = vault.unlock(&master, "ada").unwrap();
     let new = seal(&keys, "new");
-    assert!(open(&keys, &old).is_some() && open(&keys, &new).is_some());
-    vault.drop_old_keys(&master, "ada").unwrap();
+    assert!(keys.keys().unwrap().retain(&[&gone]).is_err());
+    // A second renewal keeps of the retained keys what it is told to.
+    let kept = keys.keys().unwrap().retain(&[&old, &new]).unwrap();
+    vault.rekey(&master, "ada", &kept).unwrap();
     drop(vault);
     let vault = home.open().unwrap();
+    assert_eq!(vault.check(&master).unwrap(), 1);
     let keys = vault.unlock(&master, "ada").unwrap();
-    assert_eq!(open(&keys, &old), None);
-    assert!(open(&keys, &new).is_some());
+    for (sealed, is_kept) in [(&old, true), (&gone, false), (&last, false), (&new, true)] {
+        assert_eq!(open(&keys, sealed).is_some(), is_kept);
+    }
     let same = keys.keys().unwrap().blind().token("subject/nfc1", "tea");
     assert_eq!(token, same, "tokens outlive a data key");
+}
+
+#[test]
+fn a_hold_key_opens_what_is_held_of_an_erased_user_and_answers_to_no_user_id() {
+    let home = Home::in_memory();
+    let (vault, master) = home.create();
+    let added = add(&vault, &master, &["ada", "bea"]);
+    let uid = added.iter().find(|user| user.user == "ada").unwrap().uid;
+    let (ada, bea) = (
+        vault.unlock(&master, "ada").unwrap(),
+        vault.unlock(&master, "bea").unwrap(),
+    );
+    let [held, gone] = ["held", "gone"].map(|text| seal(&ada, text));
+    let other = seal(&bea, "other");
+    let token = ada.keys().unwrap().blind().token("user_id/nfc1", "ada");
+    let kept = ada.keys().unwrap().retain(&[&held]).unwrap();
+    let erased = vault.erase_but(&master, &[("ada", Some(&kept))]).unwrap();
+    assert_eq!(erased[0].uid, uid);
+    drop(vault);
+    let vault = home.open().unwrap();
+    assert_eq!(vault.check(&master).unwrap(), 2);
+    assert_eq!(vault.erased(&uid).unwrap(), Some(erased[0]));
+    let refused = vault.unlock(&master, "ada").unwrap_err();
+    assert_eq!(refused.code(), "ERR_USER_UNKNOWN");
+    let users = vault.list(&master).unwrap();
+    let name = &users.iter().find(|user| user.uid == uid).unwrap().user;
+    assert!(name.starts_with("hold:"));
+    let keys = vault.unlock(&master, name).unwrap();
+    assert!(open(&keys, &held).is_some());
+    assert_eq!(open(&keys, &gone), None);
+    let after = keys.keys().unwrap().blind().token("user_id/nfc1", "ada");
+    assert_ne!(token, after, "the token of the user id is found by nothing");
+    let bea = vault.unlock(&master, "bea").unwrap();
+    assert!(open(&bea, &other).is_some());
+    // The end of the hold leaves the record of the erasure as it was.
+    vault.erase(&master, &[name]).unwrap();
+    assert_eq!(vault.erased(&uid).unwrap(), Some(erased[0]));
+    assert_eq!(names(&vault.list(&master).unwrap()), ["bea"]);
 }
 
 fn foreign() -> MasterKey {

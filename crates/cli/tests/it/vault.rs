@@ -51,7 +51,7 @@ fn persons_are_added_listed_and_given_a_new_key() {
     assert_eq!(added["added"][0]["user"], "alice");
     with_key(&home, &["user", "add", "alice"]).fails(2, "ERR_USER_EXISTS", "");
     let rekeyed = ok(&home, &["user", "rekey", "alice"]);
-    assert_eq!(rekeyed["rekeyed"]["key"], 2);
+    assert_eq!(rekeyed["rekeyed"][0]["key"], 2);
     with_key(&home, &["user", "rekey", "carol"]).fails(1, "ERR_USER_UNKNOWN", "");
     let users = ok(&home, &["user", "list"]);
     assert_eq!(users["users"][0]["uid"], added["added"][0]["uid"]);
@@ -67,6 +67,65 @@ fn persons_are_added_listed_and_given_a_new_key() {
         (&json!(2), &json!(2))
     );
     assert_eq!(status["epoch"], 2);
+}
+
+#[test]
+fn adding_a_person_seals_what_is_stored_of_them() {
+    let (home, _) = home();
+    home.put(&event("plain", 1));
+    home.put(r#"{"type":"event","content":"of alice","user_id":"alice"}"#);
+    let added = ok(&home, &["user", "add", "alice"]);
+    assert_eq!(added["sealed"]["alice"], 1);
+    assert_eq!(with_key(&home, &["user", "seal", "alice"]).code, 1);
+    let found = |args: &[&str]| with_key(&home, &[&["search", "alice"], args].concat()).code;
+    assert_eq!(found(&[]), 1, "locked");
+    assert_eq!(found(&["--unlock", "alice"]), 0);
+    ok(&home, &["vault", "blind-index", "none"]);
+    let status = ok(&home, &["vault", "status"]);
+    assert_eq!(status["blind_fields"], "none");
+}
+
+#[test]
+fn a_held_grain_outlives_its_person_under_a_hold_key() {
+    let (home, _) = home();
+    home.ok(&["init"]);
+    ok(&home, &["user", "add", "alice"]);
+    let asked = ["--reason", "request 17", "--authority", "counsel"];
+    let as_alice = ["--unlock", "alice"];
+    home.write(
+        "alice.jsonl",
+        br#"{"type":"event","content":"evidence","user_id":"alice"}"#,
+    );
+    let put = with_key(&home, &[&["put", "alice.jsonl"][..], &as_alice].concat());
+    assert_eq!(put.code, 0, "{put:?}");
+    let held = ok(&home, &[&["list"][..], &as_alice].concat());
+    let held = held["addresses"][0].as_str().unwrap().to_owned();
+    ok(
+        &home,
+        &[&["hold", "place", &held][..], &asked, &as_alice].concat(),
+    );
+    let erase = [&["user", "erase", "alice", "--yes"][..], &asked].concat();
+    with_key(&home, &erase).fails(3, "ERR_INVALIDATION_DENIED", "");
+    let erased = ok(&home, &[&erase[..], &["--reseal-held"]].concat());
+    assert_eq!(erased["held"], json!([held]));
+    let users = ok(&home, &["user", "list"]);
+    let name = users["users"][0]["user"].as_str().unwrap().to_owned();
+    assert!(name.starts_with("hold:"), "{users}");
+    let as_held = ["--unlock", &name];
+    ok(&home, &[&["get", &held][..], &as_held].concat());
+    ok(
+        &home,
+        &[&["hold", "lift", &held][..], &asked, &as_held].concat(),
+    );
+    ok(
+        &home,
+        &[&["delete", &held, "--yes"][..], &asked, &as_held].concat(),
+    );
+    let users = ok(&home, &["user", "list"]);
+    assert!(users["users"][0]["rekey_until"].is_number(), "{users}");
+    ok(&home, &["user", "rekey", "--due"]);
+    assert_eq!(with_key(&home, &["user", "list"]).code, 0);
+    assert_eq!(ok(&home, &["vault", "status"])["persons"], 0);
 }
 
 #[test]

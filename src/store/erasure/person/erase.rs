@@ -3,15 +3,18 @@
 
 use crate::codec::ContentAddress;
 use crate::grain::Time;
+use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::Rule;
 use crate::store::erasure::delete::denied;
+use crate::store::erasure::erase::{ErasedPersons, HeldGrain};
 use crate::store::governance::recorded;
-use crate::store::records::{Authorization, Frame};
+use crate::store::instance::Inner;
+use crate::store::records::{Authorization, Frame, Uid};
 use crate::store::{Admin, Error};
 
 use super::identity::Person;
-use super::scope::Selection;
+use super::scope::{Found, Selection};
 
 /// The extent of the erasure of a person. By default only grains about the person go, and none if
 /// one of them is kept.
@@ -28,6 +31,9 @@ pub struct ErasureScope {
     pub mentions: bool,
     /// Whether the others go if holds, retention or consents keep some of the grains.
     pub except_kept: bool,
+    /// Whether the grains of a sealed person that are kept stay under a hold key, while everything
+    /// else of the person goes with their key. Without it such a grain refuses the erasure.
+    pub reseal_held: bool,
 }
 
 /// The result of [`Admin::erase_person`].
@@ -39,6 +45,11 @@ pub struct PersonErasure {
     pub erased: Vec<ContentAddress>,
     /// The grains that stay, in the order of storage, each with the rule that keeps it.
     pub kept: Vec<(ContentAddress, Rule)>,
+    /// Those of the kept grains that are under a hold key now, which names the pseudonym of the person:
+    /// `hold:` and 32 hexadecimal digits, as [`VaultAdmin::list`](crate::store::VaultAdmin::list)
+    /// shows it. Unlocked under that name they are read, their holds lifted and they deleted; they
+    /// answer to no user id.
+    pub held: Vec<ContentAddress>,
     /// The grains that mention the person and stay because the scope does not include them.
     pub mentions: Vec<ContentAddress>,
     /// The number of entries that name the person and that no erasure removes.
@@ -83,7 +94,7 @@ impl Admin<'_> {
     ///
     /// # Errors
     /// `ERR_INVALIDATION_DENIED` for the first grain that a hold, its retention or its role as
-    /// evidence keeps, unless the scope excepts them; nothing is erased then, and each refusal is
+    /// evidence keeps, unless the scope excepts or reseals them; nothing is erased then, and each refusal is
     /// recorded. `ERR_AUTHORITY` without a reason or an authority; as [`Admin::person_report`].
     /// Storage errors: from the first entry on the grains are invisible, and the next open
     /// completes the erasure.
@@ -95,7 +106,10 @@ impl Admin<'_> {
     ) -> Result<PersonErasure, Error> {
         recorded(authorization)?;
         let inner = self.inner();
-        let persons = inner.unlock_sealed(person.ids())?;
+        let mut persons = ErasedPersons {
+            uids: inner.unlock_sealed(person.ids())?,
+            held: Vec::new(),
+        };
         let mut selection = Selection::of(inner, person)?;
         // Most of the ledger is read before writers wait.
         selection.read_on()?;
@@ -104,32 +118,26 @@ impl Admin<'_> {
         selection.read_on()?;
         let snapshot = inner.snapshot();
         let chosen = selection.finish(&snapshot, scope.mentions)?;
-        let mut frame = Frame::default();
-        let (mut targets, mut kept, mut mentions) = (Vec::new(), Vec::new(), Vec::new());
-        let mut is_key_kept = false;
-        for found in &chosen.grains {
-            let (row, address) = (found.row, found.address);
-            if !found.is_about && !scope.mentions {
-                mentions.push(address);
-                continue;
-            }
-            match inner.kept_from_deletion(&snapshot, row, &address, authorization)? {
-                Some(rule) => {
-                    frame.record(&denied(&address, rule))?;
-                    kept.push((address, rule));
-                    // A grain of a person that is kept keeps the key of all.
-                    let person = snapshot.overlay_of(row);
-                    is_key_kept |= person.is_some_and(|uid| persons.contains(&uid));
-                }
-                None => targets.push((row, address)),
-            }
-        }
-        let is_refused = !scope.except_kept || is_key_kept;
-        if let Some((address, rule)) = kept.first().copied().filter(|_| is_refused) {
+        let divided = inner.divide(
+            &snapshot,
+            &chosen.grains,
+            scope,
+            &persons.uids,
+            authorization,
+        )?;
+        let Divided {
+            frame,
+            targets,
+            kept,
+            mentions,
+            ..
+        } = divided;
+        persons.held = divided.held;
+        if let Some((address, rule)) = divided.refused_by {
             inner.commit(&mut writer, &frame)?;
             return Err(Error::Denied { address, rule });
         }
-        let (begun, blanked) = if targets.is_empty() && persons.is_empty() {
+        let (begun, blanked) = if targets.is_empty() && persons.uids.is_empty() {
             inner.commit(&mut writer, &frame)?;
             (Vec::new(), 0)
         } else {
@@ -151,15 +159,70 @@ impl Admin<'_> {
             person: person.clone(),
             erased,
             kept,
+            held: persons.held.iter().map(|held| held.address).collect(),
             mentions,
             records: chosen.records.len() as u64,
             #[cfg(feature = "sealing")]
-            keys: inner.destroyed_keys(&persons)?,
+            keys: inner.destroyed_keys(&persons.uids)?,
             blanked: blanked as u64,
             begun,
             entries: inner.ledger().len(),
             head: inner.ledger().head(),
             time: inner.entry_time(),
         })
+    }
+}
+
+/// The grains of a person, by what becomes of them.
+#[derive(Default)]
+struct Divided {
+    /// The refusals, each of which is recorded.
+    frame: Frame,
+    targets: Vec<(EntryId, ContentAddress)>,
+    kept: Vec<(ContentAddress, Rule)>,
+    held: Vec<HeldGrain>,
+    mentions: Vec<ContentAddress>,
+    /// The first grain that refuses the erasure.
+    refused_by: Option<(ContentAddress, Rule)>,
+}
+
+impl Inner {
+    fn divide(
+        &self,
+        snapshot: &Snapshot,
+        grains: &[Found],
+        scope: ErasureScope,
+        persons: &[Uid],
+        authorization: Authorization<'_>,
+    ) -> Result<Divided, Error> {
+        let mut divided = Divided::default();
+        for found in grains {
+            let (row, address) = (found.row, found.address);
+            if !found.is_about && !scope.mentions {
+                divided.mentions.push(address);
+                continue;
+            }
+            let rule = self.kept_from_deletion(snapshot, row, &address, authorization)?;
+            let Some(rule) = rule else {
+                divided.targets.push((row, address));
+                continue;
+            };
+            divided.frame.record(&denied(&address, rule))?;
+            divided.kept.push((address, rule));
+            let uid = snapshot.overlay_of(row);
+            let is_refused = match uid.filter(|uid| persons.contains(uid)) {
+                Some(uid) if scope.reseal_held => {
+                    divided.held.push(HeldGrain { uid, row, address });
+                    false
+                }
+                // It keeps the key of all.
+                Some(_) => true,
+                None => !scope.except_kept,
+            };
+            if is_refused && divided.refused_by.is_none() {
+                divided.refused_by = Some((address, rule));
+            }
+        }
+        Ok(divided)
     }
 }

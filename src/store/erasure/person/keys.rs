@@ -1,9 +1,10 @@
 //! The keys of a sealed person in their erasure: the person is unlocked first, so that holds and
 //! retention are seen, and the key goes before any byte is blanked (OMS 12.4).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codec::nfc;
+use crate::ledger::EntryId;
 use crate::store::Error;
 use crate::store::instance::{Inner, Writer};
 use crate::store::records::{KeyEventRecord, Uid};
@@ -32,6 +33,8 @@ impl Inner {
                 uids.insert(self.unlock_for_writer(&nfc(id))?);
             }
         }
+        // A hold key is no person's.
+        uids.retain(|uid| !self.state().keys().is_hold(uid));
         Ok(uids.into_iter().collect())
     }
 
@@ -40,13 +43,14 @@ impl Inner {
     /// # Errors
     /// `ERR_KEY`, `ERR_MASTER_KEY`, `ERR_ROOT_MISSING`: the erasure then waits; storage errors.
     pub(in crate::store::erasure) fn destroy_keys(&self, writer: &mut Writer) -> Result<(), Error> {
-        let persons: BTreeSet<Uid> = {
+        let (persons, held, gone) = {
             let state = self.state();
-            let persons = state.erasures().persons();
-            persons
-                .filter(|uid| state.keys().has(uid))
-                .copied()
-                .collect()
+            let erasures = state.erasures();
+            let persons = erasures.persons().filter(|uid| state.keys().has(uid));
+            let persons: BTreeSet<Uid> = persons.copied().collect();
+            let held: BTreeSet<Uid> = erasures.held().copied().collect();
+            let gone: BTreeSet<EntryId> = erasures.open().values().flatten().copied().collect();
+            (persons, held, gone)
         };
         if persons.is_empty() {
             return Ok(());
@@ -62,14 +66,18 @@ impl Inner {
         }
         if !living.is_empty() {
             let master = self.master_key()?;
-            let users = vault.list(&master)?.into_iter();
-            let users: Vec<String> = users
-                .filter(|user| living.contains(&user.uid))
-                .map(|user| user.user)
-                .collect();
-            let users: Vec<&str> = users.iter().map(String::as_str).collect();
+            let mut users = vault.list(&master)?;
+            users.retain(|user| living.contains(&user.uid));
+            let mut retained = BTreeMap::new();
+            for user in users.iter().filter(|user| held.contains(&user.uid)) {
+                let keys = vault.unlock(&master, &user.user)?;
+                retained.insert(user.uid, self.retained_keys(&user.uid, &keys, &gone)?);
+            }
+            let users = users.iter();
+            let users = users.map(|user| (&*user.user, retained.get(&user.uid)));
+            let users: Vec<_> = users.collect();
             if !users.is_empty() {
-                vault.erase(&master, &users)?;
+                vault.erase_but(&master, &users)?;
             }
         }
         // Their keys are wiped: what was folded with them goes.
@@ -79,6 +87,7 @@ impl Inner {
                 uid: key.uid,
                 key_check: key.key_check,
                 epoch: key.to,
+                is_held: held.contains(&key.uid),
             };
             self.tell(writer, event)?;
         }

@@ -87,6 +87,11 @@ impl<'a> Selection<'a> {
         if entry.header.kind == Kind::SealedGrain {
             let sealed = SealedRecord::decode(&entry.body);
             let sealed = sealed.ok_or(Error::ScopeIncomplete { row })?;
+            // Held grains of an erased person answer to no name.
+            if self.inner.is_hold(&sealed.card.uid) {
+                self.next = row.next();
+                return Ok(());
+            }
             let Some(opened) = self.inner.keyring().open(&sealed) else {
                 self.next = row.next();
                 self.locked.get_or_insert(row);

@@ -23,8 +23,9 @@ use crate::session::Session;
 ///
 /// Grains that only mention the person, such as those of other users, stay unless --mentions is
 /// given. If a hold, a retention period or a withdrawn consent keeps a grain, nothing is erased and
-/// the exit code is 3; --except-kept erases the others and lists what was kept and why. Repeated, the
-/// command erases what was stored since. Backups and exports made before keep their copies.
+/// the exit code is 3; --except-kept erases the others and lists what was kept and why. A kept grain
+/// of a sealed person keeps the key of all: --reseal-held seals it anew under a hold key, hold:UID in
+/// `user list`, by which --unlock opens it. Repeated, the command erases what was stored since. Backups and exports made before keep their copies.
 #[derive(Debug, Args)]
 #[command(after_long_help = r#"Example:
   grainstore user erase alice --reason "request 17" --authority "the DPO" \
@@ -40,6 +41,10 @@ pub(super) struct Erase {
     /// Erase the others if some grains are kept by a hold, retention or a withdrawn consent
     #[arg(long)]
     except_kept: bool,
+    /// Erase a sealed person although some of their grains are kept: these stay under a hold key,
+    /// which answers to no user id
+    #[arg(long)]
+    reseal_held: bool,
     /// List what would be erased and what is kept; erase nothing
     #[arg(long)]
     dry_run: bool,
@@ -75,6 +80,7 @@ impl Erase {
         let scope = ErasureScope {
             mentions: self.mentions,
             except_kept: self.except_kept,
+            reseal_held: self.reseal_held,
         };
         let authorization = self.authorization.as_given();
         let done = match admin.erase_person(&self.person.person(), scope, authorization) {
@@ -100,7 +106,7 @@ impl Erase {
         let mentions = report.mentions.iter().filter(|_| self.mentions);
         let chosen = report.about.iter().chain(mentions);
         let (kept, erased): (Vec<_>, Vec<_>) = chosen.partition(|found| found.kept.is_some());
-        let is_refused = !kept.is_empty() && !self.except_kept;
+        let is_refused = !kept.is_empty() && !self.except_kept && !self.reseal_held;
         if session.out.is_json() {
             let erased: Vec<_> = erased.iter().map(|it| it.address.to_string()).collect();
             let kept = kept.iter().map(|it| {
@@ -140,7 +146,7 @@ impl Erase {
         }
         session
             .out
-            .note("nothing was erased; --except-kept erases the others");
+            .note("nothing was erased; --except-kept erases the others, --reseal-held those of a sealed person");
         Ok(())
     }
 
@@ -168,6 +174,7 @@ impl Erase {
             session.out.json(&json!({
                 "erased": erased,
                 "kept": kept.collect::<Vec<_>>(),
+                "held": done.held.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 "mentions": done.mentions.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 "records": done.records,
                 "entries_blanked": done.blanked,
@@ -180,13 +187,18 @@ impl Erase {
                 session.out.line(format!("kept {address}: {rule}"))?;
             }
         }
+        if !done.held.is_empty() {
+            session
+                .out
+                .note("the held grains are under a hold key: see `user list`");
+        }
         if !done.mentions.is_empty() {
             session.out.note(mentions_note(done.mentions.len()));
         }
         session
             .out
             .note("backups and exports made before the erasure keep their copies");
-        Ok(Exit::done_if(done.kept.is_empty()))
+        Ok(Exit::done_if(done.kept.len() == done.held.len()))
     }
 }
 

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use grainstore::store::Person;
 
 use super::erase::Erase;
-use super::keys::{Add, List, Rekey};
+use super::keys::{Add, List, Rekey, Seal};
 use super::receipt::Verify;
 use super::report::Report;
 use crate::error::Exit;
@@ -33,6 +33,7 @@ pub(crate) struct UserTool {
 enum Action {
     Add(Add),
     List(List),
+    Seal(Seal),
     Rekey(Rekey),
     Report(Report),
     Erase(Erase),
@@ -61,6 +62,7 @@ impl UserTool {
         match self.action {
             Action::Add(action) => action.run(session),
             Action::List(action) => action.run(session),
+            Action::Seal(action) => action.run(session),
             Action::Rekey(action) => action.run(session),
             Action::Report(action) => action.run(session),
             Action::Erase(action) => action.run(session),

@@ -1,11 +1,13 @@
 //! Commands about the vault: its state, its rotation, and copies of its root.
 
+mod blind;
 mod escrow;
 mod rotate;
 mod status;
 
 use clap::{Args, Subcommand};
 
+use self::blind::BlindIndex;
 use self::escrow::{Escrow, RestoreRoot};
 use self::rotate::Rotate;
 use self::status::Status;
@@ -36,6 +38,7 @@ pub(crate) struct VaultTool {
 enum Action {
     Status(Status),
     Rotate(Rotate),
+    BlindIndex(BlindIndex),
     Escrow(Escrow),
     RestoreRoot(RestoreRoot),
 }
@@ -45,6 +48,7 @@ impl VaultTool {
         match self.action {
             Action::Status(action) => action.run(session),
             Action::Rotate(action) => action.run(session),
+            Action::BlindIndex(action) => action.run(session),
             Action::Escrow(action) => action.run(session),
             Action::RestoreRoot(action) => action.run(session),
         }

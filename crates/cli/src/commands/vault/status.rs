@@ -6,6 +6,7 @@ use grainstore::store::{Clock, Escrow, SystemClock, VaultStatus};
 use serde_json::{Value, json};
 
 use crate::error::{CliError, Exit};
+use crate::hex;
 use crate::session::Session;
 
 /// Show the state of the vault and the escrow copies of its root
@@ -41,6 +42,8 @@ impl Status {
                 "file_system": status.file_system,
                 "overwrites": status.overwrites,
                 "escrows": copies,
+                "blind_fields": status.blind_fields.name(),
+                "rekey_due": status.due.iter().map(due_json).collect::<Vec<_>>(),
             });
             if let Some(Ok(count)) = checked {
                 document["checked"] = json!(count);
@@ -71,8 +74,17 @@ fn print(status: &VaultStatus, now: Time, session: &mut Session) -> anyhow::Resu
         ("persons", status.persons.to_string()),
         ("epoch", status.epoch.to_string()),
         ("file system", file_system.to_owned()),
+        ("blind index", status.blind_fields.name().to_owned()),
     ] {
         session.out.line(format!("{name:13} {value}"))?;
+    }
+    for (uid, end) in &status.due {
+        let verb = match *end > now {
+            true => "until",
+            false => "overdue since",
+        };
+        let line = format!("rekey due     {}  {verb} {end}", hex::encode(uid));
+        session.out.line(line)?;
     }
     for copy in &status.escrows {
         let (name, until, to) = (copy.name(), copy.until, &copy.recipient);
@@ -88,6 +100,10 @@ fn print(status: &VaultStatus, now: Time, session: &mut Session) -> anyhow::Resu
         session.out.line(line)?;
     }
     Ok(())
+}
+
+fn due_json((uid, end): &([u8; 16], Time)) -> Value {
+    json!({ "uid": hex::encode(uid), "until": end.ms() })
 }
 
 fn copy_json(copy: &Escrow, status: &VaultStatus, now: Time) -> Value {
