@@ -94,6 +94,10 @@ bench *arguments:
 latency *arguments:
     just bench --only latency {{arguments}}
 
+# Sealed persons beside the same grains in the clear, unlocking, erasures with their receipts
+bench-sealed *arguments:
+    just bench --only sealed {{arguments}}
+
 # What the fuzz targets start from
 seeds:
     cargo run --quiet --manifest-path fuzz/Cargo.toml --example seeds

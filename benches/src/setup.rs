@@ -39,6 +39,10 @@ pub struct Sizes {
     pub large: u64,
     /// The number of grains not flushed when the process is killed.
     pub unflushed: u64,
+    /// Sealed persons of a store.
+    pub users: u64,
+    /// The grains of a sealed person with many.
+    pub unlocked: u64,
     /// Questions of each kind in a round.
     pub questions: u64,
 }
@@ -53,6 +57,8 @@ impl Sizes {
             read: grains * 2,
             large: grains * 10,
             unflushed: 64_000,
+            users: 100_000,
+            unlocked: 10_000,
             questions: 2_000,
         }
     }
@@ -66,6 +72,8 @@ impl Sizes {
             read: grains * 2,
             large: grains * 5,
             unflushed: 10_000,
+            users: 2_000,
+            unlocked: 2_000,
             questions: 200,
         }
     }

@@ -112,6 +112,23 @@ impl<'a> IndexSource<'a> {
         }
         Ok(all)
     }
+
+    /// Returns those of the rows that are among `given`.
+    pub(super) fn among(self, given: &RowSet) -> Result<RowSet, Error> {
+        let mut all = RowSet::default();
+        match self.rows {
+            SourceRows::Set(rows) => {
+                all = rows;
+                all.intersect(given);
+            }
+            SourceRows::Scans(scans) => {
+                for scan in scans {
+                    all.unite(&scan.among(given)?);
+                }
+            }
+        }
+        Ok(all)
+    }
 }
 
 impl Condition {

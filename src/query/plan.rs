@@ -200,6 +200,10 @@ impl Plan {
             }
         }
         plan.state(snapshot, filter)?;
+        // Lists at hand narrow first: of the few rows that they leave, values are looked up, and no
+        // long list is read.
+        let mut sources: Vec<_> = sources.collect();
+        sources.sort_by_key(|(_, source)| source.estimate.keys);
         for (condition, source) in sources {
             match plan.access_path(condition, &source) {
                 AccessPath::Grains => by_grain.push(condition),
@@ -282,8 +286,8 @@ impl Plan {
                 let column = snapshot.column(family)?;
                 self.rows.retain(|row| condition.holds_in(&column, row));
             }
-            (AccessPath::Exclusion, _) => self.rows.subtract(&source.rows()?),
-            _ => self.rows.intersect(&source.rows()?),
+            (AccessPath::Exclusion, _) => self.rows.subtract(&source.among(&self.rows)?),
+            _ => self.rows = source.among(&self.rows)?,
         }
         self.step(condition, access_path, estimate);
         Ok(())

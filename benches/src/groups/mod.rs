@@ -7,6 +7,7 @@ pub mod questions;
 pub mod large;
 pub mod reopen;
 pub mod latency;
+pub mod sealed;
 
 use crate::Result;
 use crate::report::Report;
@@ -16,7 +17,7 @@ use crate::setup::Settings;
 type Run = fn(&Settings, &mut Report) -> Result<()>;
 
 /// The groups by name, in the order in which they run.
-pub const GROUPS: [(&str, Run); 9] = [
+pub const GROUPS: [(&str, Run); 10] = [
     ("ingest", ingest::by_thousands),
     ("ingest100", ingest::by_hundreds),
     ("text", ingest::with_text),
@@ -26,4 +27,5 @@ pub const GROUPS: [(&str, Run); 9] = [
     ("scale", large::run),
     ("reopen", reopen::run),
     ("latency", latency::run),
+    ("sealed", sealed::run),
 ];

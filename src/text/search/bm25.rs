@@ -16,7 +16,10 @@ use crate::text::search::top_docs::{TopDocs, as_f32};
 /// While matches are counted, every leaf is evaluated in the whole block. After that only documents
 /// that can enter the top are of interest (MaxScore): the leaves with the highest maximum scores
 /// are essential and select candidates, and the other leaves are looked up for those candidates
-/// only. Candidates are scored in full, so pruning does not change any result.
+/// only. A document without the leaves before one is no candidate if its score by that leaf and the
+/// maximum of those after it do not suffice: the last essential leaf, which is the most frequent
+/// one, selects few of its documents. Candidates are scored in full, so pruning does not change any
+/// result.
 pub(in crate::text) struct SegmentScorer<'a> {
     segment: &'a Segment<'a>,
     plan: &'a Plan,
@@ -169,10 +172,17 @@ impl<'a> SegmentScorer<'a> {
             let class = segment.len_class(start + at);
             norms.get(usize::from(class)).copied().unwrap_or(K1)
         };
+        let needed = needed(threshold);
         let mut any = DocBits::EMPTY;
-        for leaf in self.leaves.iter_mut().take(essential) {
+        for place in 0..essential {
+            let floor = needed - self.max_remaining(place + 1);
+            let Some(leaf) = self.leaves.get_mut(place) else {
+                continue;
+            };
             if let Some(block) = self.blocks.get_mut(leaf.number) {
-                leaf.fill(block, start, norm);
+                leaf.fill(block, start, norm, |at, added| {
+                    added >= floor || any.contains(at)
+                });
                 any.unite(block.has());
             }
         }
@@ -193,7 +203,7 @@ impl<'a> SegmentScorer<'a> {
             };
             if let Some(block) = self.blocks.get_mut(leaf.number) {
                 if leaf.docs_per_block <= self.candidates.len() as u64 * SEEK_COST {
-                    leaf.fill(block, start, norm);
+                    leaf.fill(block, start, norm, |_, _| true);
                 } else {
                     leaf.look_up(block, start, &self.candidates, norm);
                 }
@@ -222,21 +232,37 @@ impl<'a> SegmentScorer<'a> {
         if threshold == f32::NEG_INFINITY {
             return;
         }
-        let next = self.leaves.get(looked_up);
-        let max_remaining = next.map_or(0.0, |leaf| leaf.max_remaining);
+        let max_remaining = self.max_remaining(looked_up);
         let reaches = |sum: &f64| may_reach(*sum + max_remaining, threshold);
         let mut sums = self.sums.iter();
         self.candidates.retain(|_| sums.next().is_some_and(reaches));
         self.sums.retain(reaches);
     }
+
+    /// Returns the maximum that the leaves from a place on can add to a score.
+    fn max_remaining(&self, place: usize) -> f64 {
+        self.leaves
+            .get(place)
+            .map_or(0.0, |leaf| leaf.max_remaining)
+    }
 }
 
 impl ScoredLeaf<'_> {
-    /// Scores every document of a block that the leaf occurs in.
-    fn fill(&mut self, block: &mut ScoreBlock, start: u32, norm: impl Fn(u32) -> f64) {
-        let weight = self.planned.weight;
-        let score = |at: u32, count: f64| weight * saturation(count, norm(at));
-        self.cursor.fill(block, start, score);
+    /// Scores the documents of a block that the leaf occurs in and for which `keeps` holds, given what
+    /// the leaf adds there.
+    fn fill(
+        &mut self,
+        block: &mut ScoreBlock,
+        start: u32,
+        norm: impl Fn(u32) -> f64,
+        keeps: impl Fn(u32, f64) -> bool,
+    ) {
+        let (weight, uses) = (self.planned.weight, self.planned.uses());
+        self.cursor.fill(block, start, |at, count| {
+            let score = weight * saturation(count, norm(at));
+            // A negative score must not exclude what a later leaf would select.
+            keeps(at, (uses * score).max(0.0)).then_some(score)
+        });
     }
 
     /// Scores the leaf for some documents of a block.
@@ -251,7 +277,8 @@ impl ScoredLeaf<'_> {
         for at in documents {
             let count = self.cursor.count(start + at);
             if count > 0.0 {
-                block.put(*at, self.planned.weight * saturation(count, norm(*at)));
+                let score = self.planned.weight * saturation(count, norm(*at));
+                block.put(*at, Some(score));
             }
         }
     }
@@ -293,6 +320,12 @@ fn lead(plan: &Plan, leaves: &[ScoredLeaf<'_>]) -> Option<usize> {
     rarest.map(|(place, _)| place)
 }
 
+/// Returns the minimum sum, in any order, of a score that can reach a threshold.
+fn needed(threshold: f32) -> f64 {
+    let threshold = f64::from(threshold);
+    threshold - threshold.abs() * ROUNDING
+}
+
 /// Returns whether a score can reach a threshold; the slack covers sums in another order.
 fn may_reach(score: f64, threshold: f32) -> bool {
     as_f32(score * SLACK).total_cmp(&threshold).is_ge()
@@ -319,6 +352,9 @@ const SEEK_COST: u64 = 30;
 
 /// More than the rounding error of a sum.
 const SLACK: f64 = 1.0 + 1e-9;
+
+/// More than the rounding error of a sum and of its conversion to `f32`.
+const ROUNDING: f64 = 1e-6;
 
 /// Term frequency saturation.
 const K1: f64 = 1.2;

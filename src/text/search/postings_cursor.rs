@@ -69,12 +69,12 @@ impl<'a> PostingsCursor<'a> {
     }
 
     /// Scores the leaf in every document of a block; `score` maps a document and a frequency to a
-    /// score.
+    /// score, or to `None` for a document to leave out.
     pub(in crate::text) fn fill(
         &mut self,
         block: &mut ScoreBlock,
         start: u32,
-        score: impl Fn(u32, f64) -> f64,
+        score: impl Fn(u32, f64) -> Option<f64>,
     ) {
         let end = start.saturating_add(BLOCK_LEN);
         block.clear();

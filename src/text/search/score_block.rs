@@ -42,9 +42,10 @@ impl ScoreBlock {
         self.scores.get(at as usize).copied().filter(|_| is_there)
     }
 
+    /// Sets the score of the leaf in a document, unless it is `None`.
     #[inline]
-    pub(in crate::text) fn put(&mut self, at: u32, score: f64) {
-        if let Some(slot) = self.scores.get_mut(at as usize) {
+    pub(in crate::text) fn put(&mut self, at: u32, score: Option<f64>) {
+        if let (Some(score), Some(slot)) = (score, self.scores.get_mut(at as usize)) {
             *slot = score;
             self.has.insert(at);
         }
@@ -68,17 +69,21 @@ impl ScoreBlock {
         }
     }
 
-    /// Converts the collected frequencies to scores, by the greater of stems and variants.
-    pub(in crate::text) fn score_counts(&mut self, score: impl Fn(u32, f64) -> f64) {
+    /// Converts the collected frequencies to scores, by the greater of stems and variants, without
+    /// the documents whose score is `None`.
+    pub(in crate::text) fn score_counts(&mut self, score: impl Fn(u32, f64) -> Option<f64>) {
         let mut take = |field: usize, at: u32| {
             let slot = self.counts.get_mut(field)?.get_mut(at as usize)?;
             Some(std::mem::take(slot))
         };
-        for at in self.has.iter() {
+        let counted = std::mem::replace(&mut self.has, DocBits::EMPTY);
+        for at in counted.iter() {
             let (stems, variants) = (take(0, at), take(1, at));
             let count = f64::max(stems.unwrap_or(0.0), variants.unwrap_or(0.0));
-            if let Some(slot) = self.scores.get_mut(at as usize) {
-                *slot = score(at, count);
+            if let (Some(score), Some(slot)) = (score(at, count), self.scores.get_mut(at as usize))
+            {
+                *slot = score;
+                self.has.insert(at);
             }
         }
     }
@@ -88,7 +93,7 @@ impl DocBits {
     pub(in crate::text) const EMPTY: Self = Self([0; BLOCK_WORDS]);
 
     #[inline]
-    fn contains(&self, at: u32) -> bool {
+    pub(in crate::text) fn contains(&self, at: u32) -> bool {
         let word = self.0.get(at as usize / 64).copied().unwrap_or(0);
         word >> (at % 64) & 1 == 1
     }

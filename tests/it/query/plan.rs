@@ -100,6 +100,26 @@ fn a_wide_range_is_looked_up_row_by_row() {
 }
 
 #[test]
+fn a_list_at_hand_comes_before_a_shorter_one_that_must_be_read() {
+    let store = store();
+    store
+        .query(&Filter::new().namespace("sky"), 1, None)
+        .unwrap();
+    let filter = Filter::new()
+        .user("u7")
+        .confidence(0.3, 0.6)
+        .namespace("sky");
+    let plan = store.maintenance().unwrap().explain(&filter).unwrap();
+    let place = |name| {
+        let mut steps = plan.steps.iter();
+        steps.position(|step| step.condition.starts_with(name))
+    };
+    assert_eq!(place("user_id"), Some(0), "{plan}");
+    assert!(place("namespace") < place("confidence"), "{plan}");
+    assert_eq!(plan.total(), 90);
+}
+
+#[test]
 fn a_filter_that_cannot_mean_anything_is_refused() {
     let store = Store::in_memory(at(1).0).unwrap();
     for filter in [
