@@ -88,7 +88,7 @@ fn child() {
         ..options()
     };
     let disk = MemoryDisk::default();
-    let store = Store::open_on(Arc::new(disk.clone()), options).unwrap();
+    let store = Store::open_on(Arc::new(disk), options).unwrap();
     let admin = store.admin().unwrap();
     random.is_noting.store(true, Ordering::Relaxed);
     admin.vault().add(&["alice", "bob"]).unwrap();

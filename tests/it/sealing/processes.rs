@@ -185,7 +185,7 @@ fn a_key_that_another_process_renews_is_taken_and_the_one_before_is_wiped() {
         master_key: Some(Arc::new(source)),
         ..patient()
     };
-    let third = Store::open_on(Arc::new(disk.clone()), third).unwrap();
+    let third = Store::open_on(Arc::new(disk), third).unwrap();
     third.unlock("alice").unwrap();
     assert_eq!(count(&third), 2);
     forgetful.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -204,7 +204,7 @@ fn a_process_that_takes_up_newer_files_keeps_who_is_unlocked_and_follows_their_k
         ..patient()
     };
     let keeper = Store::open_on(Arc::new(disk.clone()), wordless()).unwrap();
-    let other = Store::open_on(Arc::new(disk.clone()), wordless()).unwrap();
+    let other = Store::open_on(Arc::new(disk), wordless()).unwrap();
     let vault = keeper.admin().unwrap().vault();
     vault.add(&["alice", "bob"]).unwrap();
     for store in [&keeper, &other] {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use grainstore::store::Maintenance;
 use grainstore::{Filter, Store};
 
 use crate::campaign::key_erasure::attacker::{Target, recovered};
@@ -117,7 +118,7 @@ impl Run {
         }
         let findings = store
             .maintenance()
-            .and_then(|it| it.check())
+            .and_then(Maintenance::check)
             .map_err(text)?;
         let mut findings = findings.findings.into_iter();
         if let Some(finding) = findings.find(|finding| finding.id != "torn-tail") {

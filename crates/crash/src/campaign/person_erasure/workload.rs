@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use grainstore::store::{Authorization, ErasureScope, Options, Person};
+use grainstore::store::{Authorization, ErasureScope, Maintenance, Options, Person};
 use grainstore::{ContentAddress, Draft, Store, Time};
 
 use crate::campaign::key_erasure::workload::source;
@@ -126,7 +126,7 @@ impl Work {
             made: 0,
         };
         work.open()?;
-        let stats = work.keeper()?.maintenance().and_then(|it| it.stats());
+        let stats = work.keeper()?.maintenance().and_then(Maintenance::stats);
         work.run.store = *stats.map_err(text)?.store_id.as_bytes();
         work.add(3)?;
         Ok(work)
