@@ -63,6 +63,11 @@ crash states="200000" jobs="2":
 key-erasure states="3000":
     cargo run --quiet --release --package grainstore-crash -- key-erasure states={{states}}
 
+# Stores of sealed and plain persons that crash at work, attacked with the master key, every file and
+# every backup that was made
+person-erasure states="30000":
+    cargo run --quiet --release --package grainstore-crash -- person-erasure states={{states}}
+
 # Every bit of a small store, flipped
 bit-flips:
     cargo run --quiet --release --package grainstore-crash -- bit-flips folder=/dev/shm

@@ -66,10 +66,8 @@ pub enum Error {
     /// The store has no vault, since no person was ever added.
     #[error("the store has no vault: no person has a key")]
     NoVault,
-    /// A vault is written when it is opened.
-    #[error(
-        "the store is opened for reading only, and keys are opened by the process that writes it"
-    )]
+    /// A change of keys in a store that was opened for reading.
+    #[error("the store is opened for reading only, and its keys are not changed")]
     ReadOnly,
     /// The ledger did not record a change of keys, so it was not made.
     #[error("the change of keys was not recorded, so it was not made")]
@@ -145,14 +143,6 @@ impl Error {
     /// Returns whether the disk has no room left.
     pub(super) fn is_full(&self) -> bool {
         self.code() == ErrorCode::StorageFull
-    }
-
-    /// Returns whether a change that ended with the error may have had its effect.
-    pub(super) const fn leaves_doubt(&self) -> bool {
-        !matches!(
-            self,
-            Self::MasterKey | Self::UnknownUser | Self::UserExists | Self::Exists
-        )
     }
 
     pub(super) fn io(action: &'static str, name: &str, source: io::Error) -> Self {

@@ -2,17 +2,20 @@
 
 use std::fmt;
 use std::io;
+use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use redb::{Database, ReadableDatabase, WriteTransaction};
 
 use crate::crypto::{KeySource, MasterKey, PassphraseParams, Random, Secret, scrub_stack};
-use crate::ledger::{Ballast, Disk, OpenMode};
+use crate::ledger::{Ballast, Disk, DiskFile, OpenMode};
 
 use super::Error;
 use super::error::{OrFail, damaged};
-use super::file::backend;
+use super::file::backend::{self, Header, OpenDatabase};
+use super::file::lock::FileLock;
 use super::file::meta::Meta;
 use super::file::tables::{self, BUCKETS, ERASED, Keys, RETAINED, SLOTS};
 use super::keys::cache::KeyCache;
@@ -31,23 +34,30 @@ pub struct VaultFiles {
     pub random: Arc<dyn Random>,
     /// The reserve that is given up when the disk is full.
     pub ballast: Ballast,
+    /// Whether the vault may be changed; else no file is.
+    pub is_writer: bool,
+    /// How long to wait for another process that uses the vault.
+    pub lock_wait: Duration,
 }
 
 /// The keys of the persons of a store.
 ///
-/// The master key is an argument of each operation; the vault never keeps it. Of concurrent calls
-/// one runs at a time.
+/// The master key is an argument of each operation; the vault never keeps it. Of concurrent calls, of
+/// all processes, one runs at a time.
 pub struct Vault {
     pub(super) files: VaultFiles,
+    /// The state as it was last read: the current one as long as no commit has followed.
     state: Mutex<Option<State>>,
     pub(super) cache: Mutex<KeyCache>,
 }
 
 /// The open database, the root that opens it, and the row about both.
 pub(super) struct State {
-    pub(super) database: Database,
+    pub(super) database: OpenDatabase,
     pub(super) root: Root,
     pub(super) meta: Meta,
+    /// By which a later commit of any process shows.
+    header: Header,
 }
 
 impl Vault {
@@ -60,6 +70,9 @@ impl Vault {
     /// `ERR_KEY`, `ERR_NO_RANDOMNESS`; storage errors.
     pub fn create(files: VaultFiles, source: &KeySource) -> Result<(Self, MasterKey), Error> {
         let disk = &*files.disk;
+        if !files.is_writer {
+            return Err(Error::ReadOnly);
+        }
         if exists(disk, DATABASE)? {
             return Err(Error::Exists);
         }
@@ -147,84 +160,114 @@ impl Vault {
         &*self.files.random
     }
 
-    /// Returns the open database; one that failed is opened again. That decides the outcome of a
-    /// commit that returned an error, and completes what it left undone.
+    /// Returns the database to be read, with the root that opens it, while no other process has it.
+    ///
+    /// It is opened again after every commit, of this process or another one.
     pub(super) fn open_state(&self) -> Result<Opened<'_>, Error> {
         let mut state = self.state.lock();
-        if state.is_none() {
-            *state = Some(State::open(&self.files)?);
+        let lock = FileLock::take(&self.files)?;
+        let file = database_file(&self.files, OpenMode::Read)?;
+        let header = backend::header(&*file)?;
+        if state.as_ref().is_none_or(|state| state.header != header) {
+            *state = None;
+            let database = backend::open_to_read(file)?;
+            *state = Some(State::new(&self.files, database, header)?);
         }
         match MutexGuard::try_map(state, Option::as_mut) {
-            Ok(state) => Ok(state),
+            Ok(state) => Ok(Opened { state, _lock: lock }),
             Err(_) => Err(damaged("it was closed")),
         }
     }
 
-    /// Runs a change of the database. After an error its outcome is unknown and the database is
-    /// opened again; on a full disk once more with the room of the ballast.
+    /// Runs a change of the database, which is open for it alone; on a full disk once more with the
+    /// room of the ballast. After an error its outcome is unknown until the next call.
     pub(super) fn change<T>(
         &self,
         mut change: impl FnMut(&mut State) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let outcome = change(&mut *self.open_state()?);
+        if !self.files.is_writer {
+            return Err(Error::ReadOnly);
+        }
+        let mut state = self.state.lock();
+        let _lock = FileLock::take(&self.files)?;
+        *state = None;
+        let outcome = self.attempt(&mut change);
         scrub_stack();
         match outcome {
             Err(error) if error.is_full() => {
-                self.close();
                 self.files.ballast.release(&*self.files.disk)?;
-                let outcome = change(&mut *self.open_state()?);
-                if outcome.is_err() {
-                    self.close();
-                }
-                outcome
+                self.attempt(&mut change)
             }
-            Err(error) => {
-                if error.leaves_doubt() {
-                    self.close();
-                }
-                Err(error)
-            }
-            done => done,
+            outcome => outcome,
         }
     }
 
-    fn close(&self) {
+    fn attempt<T>(
+        &self,
+        change: &mut impl FnMut(&mut State) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let file = database_file(&self.files, OpenMode::Write)?;
+        let header = backend::header(&*file)?;
+        change(&mut State::new(&self.files, backend::open(file)?, header)?)
+    }
+
+    /// Wipes the root from memory. It is read again when it is needed.
+    pub(crate) fn close(&self) {
         *self.state.lock() = None;
     }
 }
 
-/// The open state, while no other call has it.
-pub(super) type Opened<'a> = parking_lot::MappedMutexGuard<'a, State>;
+/// The open state, while no other call and no other process has it.
+pub(super) struct Opened<'a> {
+    // Released first: who waits for the files waits for the state, too.
+    _lock: FileLock,
+    state: parking_lot::MappedMutexGuard<'a, State>,
+}
+
+impl Deref for Opened<'_> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.state
+    }
+}
 
 impl State {
-    /// Opens the database and keeps the one root that opens its rows (the end of an interrupted
-    /// swap).
-    fn open(files: &VaultFiles) -> Result<Self, Error> {
-        let (database, meta) = Self::open_database(files)?;
+    /// Reads the row about an open database, and keeps the one root that opens the others (the end of
+    /// an interrupted swap).
+    fn new(files: &VaultFiles, database: OpenDatabase, header: Header) -> Result<Self, Error> {
+        let meta = Self::meta_of(files, &database)?;
         let epoch = meta.epoch;
         let mut roots = files.root.read()?.into_iter();
         let root = roots.find(|root| root.epoch == epoch);
         let root = root.ok_or(Error::RootMissing { epoch })?;
-        files.root.keep_only(epoch)?;
+        if files.is_writer {
+            files.root.keep_only(epoch)?;
+        }
         Ok(Self {
             database,
             root,
             meta,
+            header,
         })
     }
 
-    /// Opens the database and reads the row about it.
-    pub(super) fn open_database(files: &VaultFiles) -> Result<(Database, Meta), Error> {
-        let file = files.disk.open(DATABASE, OpenMode::Write);
-        let file = file.map_err(|source| Error::io("open", DATABASE, source))?;
-        let database = backend::open(file)?;
+    /// Opens the database to be read, with the row about it.
+    #[cfg(feature = "interchange")]
+    pub(super) fn open_database(files: &VaultFiles) -> Result<(OpenDatabase, Meta), Error> {
+        let database = backend::open_to_read(database_file(files, OpenMode::Read)?)?;
+        let meta = Self::meta_of(files, &database)?;
+        Ok((database, meta))
+    }
+
+    fn meta_of(files: &VaultFiles, database: &Database) -> Result<Meta, Error> {
         let txn = database.begin_read().or_fail()?;
         let meta = tables::read_meta(&txn)?;
         drop(txn);
         if meta.store != files.store {
             return Err(damaged("it is the vault of another store"));
         }
-        Ok((database, meta))
+        Ok(meta)
     }
 
     /// Returns the keys that open the rows.
@@ -241,6 +284,11 @@ impl State {
     pub(super) fn begin(&self) -> Result<WriteTransaction, Error> {
         begin(&self.database)
     }
+}
+
+fn database_file(files: &VaultFiles, mode: OpenMode) -> Result<Arc<dyn DiskFile>, Error> {
+    let file = files.disk.open(DATABASE, mode);
+    file.map_err(|source| Error::io("open", DATABASE, source))
 }
 
 /// Every commit is durable in two phases: one phase rests on a checksum that can be forged.

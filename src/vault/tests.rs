@@ -1,11 +1,81 @@
-//! The memory of the process after keys were wiped.
+//! Rows that were changed, and the memory of the process after keys were wiped.
 
-// `memchr` comes with that feature, and the scan of a large process needs it.
+mod rows {
+    use crate::crypto::{MasterKey, OsRandom, Secret};
+    use crate::grain::Time;
+    use crate::vault::Root;
+    use crate::vault::file::meta::Meta;
+    use crate::vault::file::slot::Slot;
+    use crate::vault::file::tables::Keys;
+
+    /// Passes the bytes to `check` once for each of their bits, with that bit flipped.
+    fn each_flip(bytes: &[u8], check: impl Fn(usize, &[u8])) {
+        for bit in 0..bytes.len() * 8 {
+            let mut flipped = bytes.to_vec();
+            *flipped.get_mut(bit / 8).unwrap() ^= 1 << (bit % 8);
+            check(bit, &flipped);
+        }
+    }
+
+    #[test]
+    fn a_row_opens_in_its_own_place_only_and_no_flipped_bit_of_it_opens() {
+        let secret = |byte| Secret::copied(&[byte; 32]).unwrap();
+        let (store, epoch) = ([7; 16], 3);
+        let master = MasterKey::new(secret(1));
+        let meta = Meta {
+            store,
+            key_check: master.check_value(&store),
+            epoch,
+            bits: 4,
+            passphrase: None,
+        };
+        let root = Root {
+            epoch,
+            secret: secret(2),
+        };
+        let keys = Keys::new(&master, &root, &meta);
+
+        let (place, bucket) = (5, secret(3));
+        let row = keys.seal_bucket(&OsRandom, place, &bucket).unwrap();
+        assert!(keys.open_bucket(place, &row).is_ok());
+        each_flip(&row, |bit, row| {
+            assert!(keys.open_bucket(place, row).is_err(), "bit {bit}");
+        });
+        for bit in 0..32 {
+            assert!(keys.open_bucket(place ^ (1 << bit), &row).is_err());
+        }
+        for epoch in [2, 4] {
+            let secret = secret(2);
+            let later = Keys::new(&master, &Root { epoch, secret }, &meta);
+            assert!(later.open_bucket(place, &row).is_err(), "of epoch {epoch}");
+        }
+
+        let slot = Slot::draw(&OsRandom, "ada", Time::from_ms(1)).unwrap();
+        let at = keys.slot_key(place, &bucket, "ada");
+        let row = keys.seal_slot(&OsRandom, at, &bucket, &slot).unwrap();
+        assert!(keys.open_slot(at, &bucket, &row).is_ok());
+        each_flip(&row, |bit, row| {
+            assert!(keys.open_slot(at, &bucket, row).is_err(), "bit {bit}");
+        });
+        each_flip(&at.1, |_, name| {
+            let at = (at.0, name.try_into().unwrap());
+            assert!(keys.open_slot(at, &bucket, &row).is_err());
+        });
+        for bit in 0..32 {
+            let at = (at.0 ^ (1 << bit), at.1);
+            assert!(keys.open_slot(at, &bucket, &row).is_err());
+        }
+        assert!(keys.open_slot(at, &secret(4), &row).is_err());
+    }
+}
+
+/// The scan of a large process needs `memchr`, which comes with that feature.
 #[cfg(all(target_os = "linux", feature = "interchange"))]
 mod memory {
     use std::fs::File;
     use std::io::{Read, Seek, SeekFrom};
     use std::sync::Arc;
+    use std::time::Duration;
 
     use zeroize::Zeroize;
 
@@ -57,6 +127,8 @@ mod memory {
             root: Arc::new(root),
             random: Arc::new(OsRandom),
             ballast: Ballast::new("ballast", 0),
+            is_writer: true,
+            lock_wait: Duration::ZERO,
         };
         let source = KeySource::Callback(Box::new(|| Ok(vec![1; 32].into())));
         let (vault, master) = Vault::create(files, &source).unwrap();

@@ -1,13 +1,15 @@
 //! The state that a store keeps live is the state that it would have if it were opened afresh on the
 //! same files: `check` compares the two field by field.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use grainstore::crypto::KeySource;
 use grainstore::grain::{Namespace, Verification};
 use grainstore::ledger::MemoryDisk;
 use grainstore::policy::{Regime, TrustRule};
-use grainstore::store::{Authorization, Clock, RequiredConsent};
+use grainstore::store::{Authorization, Clock, ErasureScope, Person, RequiredConsent};
 use grainstore::{ContentAddress, Draft, Options, Store, Time};
 use parking_lot::Mutex;
 use proptest::prelude::*;
@@ -47,6 +49,21 @@ enum Step {
     AcceptClock,
     RepairClock,
     Reopen,
+    /// Gives a person a key, who may have grains in the clear.
+    Seal(u8),
+    Unlock(u8),
+    Lock(u8),
+    PutOf(u8),
+    Rekey(u8),
+    Rotate,
+    Erase(u8),
+}
+
+impl Step {
+    /// Whether it waits for the process that keeps the derived files.
+    const fn erases(self) -> bool {
+        matches!(self, Self::Delete(_) | Self::Erase(_))
+    }
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -75,6 +92,13 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::AcceptClock),
         1 => Just(Step::RepairClock),
         1 => Just(Step::Reopen),
+        2 => (0_u8..3).prop_map(Step::Seal),
+        3 => (0_u8..3).prop_map(Step::Unlock),
+        1 => (0_u8..3).prop_map(Step::Lock),
+        5 => any::<u8>().prop_map(Step::PutOf),
+        1 => (0_u8..3).prop_map(Step::Rekey),
+        1 => Just(Step::Rotate),
+        2 => (0_u8..3).prop_map(Step::Erase),
     ]
 }
 
@@ -105,6 +129,13 @@ struct World {
     follower: Store,
     stored: Vec<ContentAddress>,
     consents: Vec<ContentAddress>,
+    /// The persons who are to be unlocked in every process.
+    unlocked: BTreeSet<u8>,
+}
+
+/// The persons of whom some have a key.
+fn person(n: u8) -> String {
+    format!("person {}", n % 3)
 }
 
 impl World {
@@ -120,6 +151,19 @@ impl World {
             follower,
             stored: Vec::new(),
             consents: Vec::new(),
+            unlocked: BTreeSet::new(),
+        }
+    }
+
+    /// Unlocks and locks persons in a process as in the others.
+    fn attend(&self, store: &Store) {
+        for n in 0..3 {
+            let user = person(n);
+            if !self.unlocked.contains(&n) {
+                store.lock(&user).unwrap();
+            } else if !store.is_unlocked(&user) {
+                store.unlock(&user).unwrap();
+            }
         }
     }
 
@@ -142,6 +186,7 @@ impl World {
         // The last handle closes the store, and another takes its lock.
         self.store = Store::in_memory(Options::default()).unwrap();
         self.store = open(&self.disk, &self.clock);
+        self.attend(&self.store);
     }
 
     /// Returns what rests on the state, and what is stored.
@@ -151,8 +196,10 @@ impl World {
         let status = |of: &ContentAddress| format!("{:?}", store.status(of).ok());
         // A regime may want reads to be recorded, which a store opened for reading cannot do.
         let grain = |of: &ContentAddress| store.exists(of).unwrap();
+        let keys = admin.vault().status().unwrap();
+        let is_open = |n: u8| store.is_unlocked(&person(n));
         format!(
-            "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+            "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
             store.list(None, 1_000).unwrap(),
             self.stored.iter().map(status).collect::<Vec<_>>(),
             self.stored.iter().map(grain).collect::<Vec<_>>(),
@@ -161,7 +208,9 @@ impl World {
             admin.regimes(),
             admin.required_consent(),
             (clock.trusted, clock.dated, clock.is_doubted),
-            admin.reviews().unwrap()
+            admin.reviews().unwrap(),
+            (keys.persons, keys.epoch, keys.fault.is_none()),
+            [0, 1, 2].map(is_open)
         )
     }
 
@@ -271,6 +320,33 @@ impl World {
                 drop(store);
                 self.reopen();
             }
+            Step::Seal(n) => drop(admin.vault().add(&[&person(n)])),
+            Step::Unlock(n) => {
+                if store.unlock(&person(n)).is_ok() {
+                    self.unlocked.insert(n);
+                    self.attend(&self.follower);
+                }
+            }
+            Step::Lock(n) => {
+                self.unlocked.remove(&n);
+                self.attend(&self.store);
+                self.attend(&self.follower);
+            }
+            Step::PutOf(n) => {
+                let draft = Draft::event(format!("deed {n}")).user(person(n));
+                self.put(draft.set("session_id", format!("session {}", n % 2)));
+            }
+            Step::Rekey(n) => drop(admin.vault().rekey(&person(n))),
+            Step::Rotate => drop(admin.vault().rotate()),
+            Step::Erase(n) => {
+                let scope = ErasureScope::default();
+                let erased = admin.erase_person(&Person::new(person(n)), scope, OFFICE);
+                if erased.is_ok() {
+                    self.unlocked.remove(&n);
+                }
+                // One that is refused has looked at the person's grains.
+                self.attend(&self.store);
+            }
         }
     }
 }
@@ -282,6 +358,9 @@ fn options(clock: &Arc<TestClock>) -> Options {
         // A busy machine is no reason to give up.
         lock_wait: Duration::from_secs(120),
         text: None,
+        master_key: Some(Arc::new(KeySource::Callback(Box::new(|| {
+            Ok(vec![7; 32].into())
+        })))),
         ..Options::default()
     }
 }
@@ -345,6 +424,7 @@ fn a_store_that_follows_answers_after_each_step_as_the_one_that_writes() {
         let report = world.follower.maintenance().unwrap().check().unwrap();
         prop_assert_eq!(&report.findings, &[]);
         let afresh = follow(&world.disk, &world.clock);
+        world.attend(&afresh);
         prop_assert_eq!(world.answers(&afresh), world.answers(&world.store));
     });
 }

@@ -7,6 +7,7 @@ mod in_store;
 mod keys;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use grainstore::crypto::{KeySource, MasterKey, OsRandom, Purpose};
 use grainstore::grain::Time;
@@ -39,6 +40,8 @@ impl Home {
             root: Arc::clone(&self.root),
             random: Arc::new(OsRandom),
             ballast: Ballast::new("ballast", 0),
+            is_writer: true,
+            lock_wait: Duration::ZERO,
         }
     }
 

@@ -15,6 +15,7 @@ pub use campaign::backups::{BackupsReport, backups};
 pub use campaign::bit_flips::{BitFlips, FileBitFlips, bit_flips};
 pub use campaign::crash_states::{Campaign, Report};
 pub use campaign::key_erasure::{KeyErasure, KeyErasureReport, key_erasure_faults};
+pub use campaign::person_erasure::{PersonErasure, PersonErasureReport, Planted};
 pub use campaign::persons::erase_persons;
 #[cfg(unix)]
 pub use campaign::planted::{open_store, planted_folder, random_planted};

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use grainstore_crash::{
-    Arguments, Campaign, KeyErasure, STEPS, Sweep, bit_flips, key_erasure_faults, random_ops,
-    seeded_faults, store_ops,
+    Arguments, Campaign, KeyErasure, PersonErasure, STEPS, Sweep, bit_flips, key_erasure_faults,
+    random_ops, seeded_faults, store_ops,
 };
 
 fn main() -> ExitCode {
@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         "faults" => faults(&arguments),
         "seeded-faults" => find_seeded(&arguments),
         "key-erasure" => key_erasure(&arguments),
+        "person-erasure" => person_erasure(&arguments),
         "bit-flips" => flip(&arguments),
         "operations" => operations(&arguments),
         "replay" => arguments.replay().map(|told| {
@@ -91,6 +92,21 @@ fn key_erasure(arguments: &Arguments) -> Result<bool, String> {
     Ok(report.failures.is_empty())
 }
 
+fn person_erasure(arguments: &Arguments) -> Result<bool, String> {
+    let planted = arguments.get("planted", String::new())?;
+    let planted = (!planted.is_empty()).then(|| planted.parse()).transpose()?;
+    let campaign = PersonErasure {
+        seed: arguments.get("seed", 1)?,
+        steps: arguments.get("steps", 20)?,
+        states_max: arguments.get("states", 3_000)?,
+        every: arguments.get("every", 97)?,
+        planted,
+    };
+    let report = campaign.run();
+    println!("{report}");
+    Ok(report.failures.is_empty())
+}
+
 fn flip(arguments: &Arguments) -> Result<bool, String> {
     let folder: PathBuf = arguments.get("folder", std::env::temp_dir())?;
     let folder = folder.join(format!("grainstore-flips-{}", std::process::id()));
@@ -129,6 +145,7 @@ usage: grainstore-crash COMMAND [NAME=VALUE]...
   faults         seeds=1..4 steps=10 every=1                         every operation fails
   seeded-faults  states=20000                                        faults that must be found
   key-erasure    states=3000 seed=1 steps=12 every=7 planted=false   keys that were destroyed
+  person-erasure states=3000 seed=1 steps=20 every=97 planted=       persons that were erased
   bit-flips      seed=1 every=1 folder=/tmp                          every bit of a small store
   operations     seeds=1..201 operations=500 | input=FILE            against a plain map
   replay         what a failure printed";

@@ -131,6 +131,7 @@ impl Index {
     }
 
     /// Takes over the overlays of another index of the same ledger, less the rows erased there.
+    #[cfg(feature = "sealing")]
     pub(crate) fn adopt_overlays(&self, other: &Self) {
         let mut overlays = other.engine.version().overlays.clone();
         if let Some(erased) = other.engine.erased() {

@@ -200,6 +200,14 @@ impl DiskFile for ReadOnly {
     fn sync(&self) -> io::Result<()> {
         Ok(())
     }
+
+    fn try_lock(&self) -> io::Result<bool> {
+        self.0.try_lock()
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        self.0.unlock()
+    }
 }
 
 /// Releases a lock when dropped.

@@ -257,7 +257,7 @@ impl Inner {
         self.ledger().remove_torn_files()?;
         // The files that hold the rest are another process's to write.
         if !self.is_keeper() {
-            return Ok(());
+            return destroyed;
         }
         self.with_room(|| Ok(self.index().expunge()?))?;
         self.erase_text(rows)?;

@@ -75,7 +75,7 @@ impl VaultAdmin<'_> {
         if cell.is_some() {
             return Err(vault::Error::Exists.into());
         }
-        let files = inner.vault_files()?;
+        let files = inner.vault_files();
         let epoch = Vault::restore_root(&files, inner.key_source()?, &copy, told)?;
         *cell = None;
         drop(cell);

@@ -1,9 +1,12 @@
 //! Opening the vault of a store, creating it, and the master key from its source.
 //!
-//! The ledger says whether there is a vault, so a store without one looks for no file. Of vault and
-//! commit queue the queue is taken first: a person's keys are asked for while entries are written.
+//! The ledger says whether there is a vault, so a store without one looks for no file. Every process
+//! that has the master key opens it, for one operation at a time; only those that write change it. Of
+//! vault and commit queue the queue is taken first: a person's keys are asked for while entries are
+//! written.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::crypto::{self, KeySource, MasterKey};
 use crate::store::Error;
@@ -15,16 +18,32 @@ impl Inner {
     ///
     /// # Errors
     /// `ERR_ROOT_MISSING` without the root, or without the vault, which no backup has;
-    /// `ERR_STORAGE_READ_ONLY` of a store opened for reading; `ERR_STORAGE_DAMAGED`; storage errors.
+    /// `ERR_STORE_LOCKED` while another process uses it for longer than
+    /// [`Options::lock_wait`](crate::store::Options::lock_wait); `ERR_STORAGE_DAMAGED`; storage errors.
     pub(crate) fn vault(&self) -> Result<Option<Arc<Vault>>, Error> {
-        if !self.state().keys().has_vault() {
+        self.follow();
+        self.vault_as_applied()
+    }
+
+    /// Does as [`Inner::vault`], and takes in no entry before: what it returns is called while entries
+    /// of others are applied.
+    ///
+    /// # Errors
+    /// As [`Inner::vault`].
+    pub(crate) fn vault_as_applied(&self) -> Result<Option<Arc<Vault>>, Error> {
+        // Before the vault is read: a swap is told after it.
+        let (has_vault, told) = {
+            let state = self.state_cell().read();
+            (state.keys().has_vault(), state.keys().epoch())
+        };
+        if !has_vault {
             return Ok(None);
         }
         let mut cell = self.vault_cell().lock();
         if cell.is_none() {
-            let opened = Vault::open(self.vault_files()?)?;
+            let opened = Vault::open(self.vault_files())?;
             let opened = opened.ok_or(vault::Error::Missing)?;
-            let (epoch, told) = (opened.epoch()?, self.state().keys().epoch());
+            let epoch = opened.epoch()?;
             if epoch < told {
                 return Err(vault::Error::OldCopy { epoch, told }.into());
             }
@@ -49,12 +68,12 @@ impl Inner {
         let source = self.key_source()?;
         let mut cell = self.vault_cell().lock();
         // A crash may have left one, of which no entry tells yet.
-        let (vault, master) = match Vault::open(self.vault_files()?)? {
+        let (vault, master) = match Vault::open(self.vault_files())? {
             Some(vault) => {
                 let master = vault.master_key(source)?;
                 (vault, master)
             }
-            None => Vault::create(self.vault_files()?, source)?,
+            None => Vault::create(self.vault_files(), source)?,
         };
         let vault = Arc::new(vault);
         *cell = Some(Arc::clone(&vault));
@@ -71,7 +90,7 @@ impl Inner {
         Ok(vault.master_key(self.key_source()?)?)
     }
 
-    pub(super) fn key_source(&self) -> Result<&KeySource, Error> {
+    pub(in crate::store) fn key_source(&self) -> Result<&KeySource, Error> {
         let source = self.options().master_key.as_deref();
         let missing = || crypto::Error::KeySource {
             reason: "the store was opened without a source of it".to_owned(),
@@ -88,14 +107,7 @@ impl Inner {
         Medium::of(&self.disk().file_system_path(ROOT)?)
     }
 
-    /// # Errors
-    /// `ERR_STORAGE_READ_ONLY` of a store opened for reading: opening a vault completes the swap of its
-    /// root, and the process that writes the store may be inside one.
-    pub(super) fn vault_files(&self) -> Result<VaultFiles, Error> {
-        // One process has the vault open: the one that keeps the derived files.
-        if !self.is_keeper() {
-            return Err(vault::Error::ReadOnly.into());
-        }
+    pub(super) fn vault_files(&self) -> VaultFiles {
         let options = self.options();
         let disk = Arc::clone(self.disk_handle());
         let random = Arc::clone(&options.random);
@@ -104,15 +116,21 @@ impl Inner {
             let (disk, random) = (Arc::clone(&disk), Arc::clone(&random));
             Arc::new(FileShredRoot::new(disk, ROOT, self.store_id(), random))
         });
-        Ok(VaultFiles {
+        VaultFiles {
             disk,
             store: self.store_id(),
             root,
             random,
             ballast: self.ballast().clone(),
-        })
+            is_writer: self.authorize_changes().is_ok(),
+            lock_wait: options.lock_wait.max(VAULT_WAIT_MIN),
+        }
     }
 }
+
+/// An operation takes milliseconds: it refuses no other process, not even one that would not wait for the
+/// right to write.
+const VAULT_WAIT_MIN: Duration = Duration::from_secs(1);
 
 /// Where the root lies by default.
 pub(super) const ROOT: &str = "vault/root";

@@ -4,6 +4,7 @@
 //! A sealed entry is folded as its card until its person is unlocked. Then the same fold as for
 //! any entry puts it into an overlay of the index, which locking drops. Keys are in `vault`.
 
+mod follow;
 mod frame;
 mod person;
 mod unlock;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::codec::{ContentAddress, nfc};
-use crate::index::{Batch, Snapshot};
+use crate::index::{Batch, Index, RowSet, Snapshot};
 use crate::ledger::{self, EntryId};
 use crate::store::instance::Inner;
 use crate::store::records::Uid;
@@ -15,13 +15,12 @@ use crate::vault;
 impl Store {
     /// Unlocks a sealed person in this process: from here on their grains are in every answer, and new
     /// ones can be stored, as those of any other person. It takes time in proportion to what is
-    /// stored of them. A person who is unlocked stays so. A key whose renewal is overdue is renewed
-    /// ([`Options::rekey_within`](crate::Options::rekey_within)).
+    /// stored of them. A person who is unlocked stays so, until another process erases them. A key whose
+    /// renewal is overdue is renewed ([`Options::rekey_within`](crate::Options::rekey_within)).
     ///
     /// # Errors
     /// `ERR_ACCESS_DENIED` for a narrowed handle; `ERR_USER_UNKNOWN` for a person without a key;
-    /// `ERR_MASTER_KEY`, `ERR_KEY`, `ERR_ROOT_MISSING`; `ERR_STORAGE_READ_ONLY` for a store that was
-    /// opened for reading; storage errors.
+    /// `ERR_MASTER_KEY`, `ERR_KEY`, `ERR_ROOT_MISSING`; storage errors.
     pub fn unlock(&self, user: &str) -> Result<(), Error> {
         self.admin()?.inner().unlock_person(user)
     }
@@ -35,7 +34,7 @@ impl Store {
         let inner = self.admin()?.inner();
         let _writer = inner.exclusive()?;
         match inner.keyring().uid_of(&nfc(user)) {
-            Some(uid) => inner.lock_persons(&[uid]),
+            Some(uid) => inner.applying(|| inner.lock_persons(&[uid])),
             None => Ok(()),
         }
     }
@@ -55,12 +54,18 @@ impl Inner {
     /// # Errors
     /// As [`Store::unlock`].
     pub(crate) fn unlock_person(&self, user: &str) -> Result<(), Error> {
-        self.authorize_changes()?;
         let mut writer = self.exclusive()?;
         let uid = self.unlock_for_writer(&nfc(user))?;
+        // A process that only reads has no turn: another may have erased the person meanwhile, and
+        // what it said of it was applied before the keys were here (threat T28).
+        if !self.state().keys().has(&uid) {
+            self.applying(|| self.lock_persons(&[uid]))?;
+            return Err(vault::Error::UnknownUser.into());
+        }
         let now = self.now();
         let mut ends = self.rekey_ends().into_iter();
-        if ends.any(|(of, end)| of == uid && end <= now) {
+        let is_due = ends.any(|(of, end)| of == uid && end <= now);
+        if is_due && self.authorize_changes().is_ok() {
             // A person is not kept from their grains by what is due.
             if let Err(error) = self.rekey_as(&mut writer, user) {
                 tracing::warn!(%error, "the key of a person is not renewed, which is overdue");
@@ -87,12 +92,15 @@ impl Inner {
             user: user.to_owned(),
             keys,
         };
-        self.keyring().insert(uid, person);
-        let folded = self.fold_person(&uid);
-        if folded.is_err() {
-            self.lock_persons(&[uid])?;
-        }
-        folded.map(|()| uid)
+        // Entries of others that are applied from here on are opened.
+        self.applying(|| {
+            self.keyring().insert(uid, person);
+            let folded = self.fold_person(&uid);
+            if folded.is_err() {
+                self.lock_persons(&[uid])?;
+            }
+            folded.map(|()| uid)
+        })
     }
 
     /// Takes the renewed keys of a person who is unlocked.
@@ -101,16 +109,18 @@ impl Inner {
     /// As [`Store::unlock`].
     pub(crate) fn renew_unlocked(&self, user: &str) -> Result<(), Error> {
         let user = &*nfc(user);
-        let (Some(uid), Some(vault)) = (self.keyring().uid_of(user), self.vault()?) else {
+        let found = (self.keyring().uid_of(user), self.vault_as_applied()?);
+        let (Some(uid), Some(vault)) = found else {
             return Ok(());
         };
-        let keys = vault.unlock(&self.master_key()?, user)?;
+        let master = vault.master_key(self.key_source()?)?;
+        let keys = vault.unlock(&master, user)?;
         let user = user.to_owned();
         self.keyring().insert(uid, UnlockedPerson { user, keys });
         Ok(())
     }
 
-    /// Locks persons, for the thread that writes.
+    /// Locks persons, for the thread that writes or applies entries.
     ///
     /// # Errors
     /// Storage errors, after which they are locked.
@@ -118,7 +128,7 @@ impl Inner {
         if uids.is_empty() {
             return Ok(());
         }
-        let vault = self.vault().ok().flatten();
+        let vault = self.vault_cell().lock().clone();
         for uid in uids {
             // First, so that a query that is under way reads nothing more.
             if let (Some(person), Some(vault)) = (self.keyring().get(uid), &vault) {
@@ -128,7 +138,7 @@ impl Inner {
             self.index().drop_overlay(uid);
             self.drop_text_of(uid);
         }
-        let (snapshot, mut rows) = (self.snapshot(), Vec::new());
+        let (snapshot, mut rows) = (self.index().snapshot(), Vec::new());
         for uid in uids {
             rows.extend(snapshot.sealed_for(uid).rows()?.iter());
         }
@@ -168,10 +178,29 @@ impl Inner {
 
     /// Folds the entries of an unlocked person into an overlay, and recovers the state with them.
     fn fold_person(&self, uid: &Uid) -> Result<(), Error> {
-        let (index, snapshot) = (self.index(), self.index().snapshot());
+        let index = self.index();
+        let rows = index.snapshot().sealed_for(uid).set()?;
+        let batch = self.open_rows(&index, uid, &rows)?;
+        {
+            // A reader that sees the grains waits for the state in which they are.
+            let mut state = self.state_cell().write();
+            index.publish_overlay(*uid, batch);
+            *state = State::recover(self.ledger(), &index.snapshot(), self.keyring())?;
+        }
+        self.caches().reveal(&rows);
+        Ok(())
+    }
+
+    /// Opens entries of an unlocked person, for an overlay of the index.
+    pub(super) fn open_rows(
+        &self,
+        index: &Index,
+        uid: &Uid,
+        rows: &RowSet,
+    ) -> Result<Batch, Error> {
+        let snapshot = index.snapshot();
         let mut batch = index.batch();
         let mut own: HashMap<ContentAddress, EntryId> = HashMap::new();
-        let rows = snapshot.sealed_for(uid).set()?;
         for row in rows.iter() {
             let decoded = match self.ledger().read(row) {
                 Err(ledger::Error::Erased { .. }) => continue,
@@ -194,13 +223,6 @@ impl Inner {
                 self.feed_text_of(&entry)?;
             }
         }
-        {
-            // A reader that sees the grains waits for the state in which they are.
-            let mut state = self.state_cell().write();
-            index.publish_overlay(*uid, batch);
-            *state = State::recover(self.ledger(), &index.snapshot(), self.keyring())?;
-        }
-        self.caches().reveal(&rows);
-        Ok(())
+        Ok(batch)
     }
 }

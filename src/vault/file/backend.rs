@@ -1,19 +1,91 @@
 //! redb on the store's disk, so that the crash simulator covers it.
 
 use std::io;
+use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use redb::{Builder, Database, StorageBackend};
 
 use crate::ledger::DiskFile;
 use crate::vault::Error;
 use crate::vault::error::OrFail;
+use crate::vault::instance::DATABASE;
+
+use super::read_backend::ReadBackend;
+
+/// An open database.
+pub(crate) struct OpenDatabase {
+    database: Database,
+    /// Ends a database that is opened to be read.
+    end: Option<Arc<AtomicBool>>,
+}
+
+/// Opens the database of a file, or creates it in an empty one.
+pub(crate) fn open(file: Arc<dyn DiskFile>) -> Result<OpenDatabase, Error> {
+    Ok(OpenDatabase {
+        database: build(WriteBackend(file))?,
+        end: None,
+    })
+}
+
+/// Opens the database of a file to be read. The file is not changed: what redb writes to repair and
+/// to close a database stays in memory.
+pub(crate) fn open_to_read(file: Arc<dyn DiskFile>) -> Result<OpenDatabase, Error> {
+    let end = Arc::new(AtomicBool::new(false));
+    let backend = ReadBackend::new(file, Arc::clone(&end));
+    let backend = backend.map_err(|source| Error::io("read", DATABASE, source))?;
+    Ok(OpenDatabase {
+        database: build(backend)?,
+        end: Some(end),
+    })
+}
+
+fn build(backend: impl StorageBackend) -> Result<Database, Error> {
+    let mut builder = Builder::new();
+    // Rows are few and short; every value is sealed, so the cache holds no secret.
+    builder.set_cache_size(CACHE_BYTES);
+    builder.create_with_backend(backend).or_fail()
+}
+
+/// The header of a database: every commit changes it.
+pub(crate) type Header = [u8; HEADER_LEN];
+
+/// Reads the header; of a file that is too short the rest is zero.
+///
+/// # Errors
+/// Storage errors.
+pub(crate) fn header(file: &dyn DiskFile) -> Result<Header, Error> {
+    let mut header = [0; HEADER_LEN];
+    match file.read_at(&mut header, 0) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {}
+        read => read.map_err(|source| Error::io("read", DATABASE, source))?,
+    }
+    Ok(header)
+}
+
+impl Deref for OpenDatabase {
+    type Target = Database;
+
+    fn deref(&self) -> &Database {
+        &self.database
+    }
+}
+
+impl Drop for OpenDatabase {
+    fn drop(&mut self) {
+        // Closing reads and writes, and another process may have replaced the pages since.
+        if let Some(end) = &self.end {
+            end.store(true, Ordering::Release);
+        }
+    }
+}
 
 /// A file of the disk as the storage of a database.
 #[derive(Debug)]
-struct Backend(Arc<dyn DiskFile>);
+struct WriteBackend(Arc<dyn DiskFile>);
 
-impl StorageBackend for Backend {
+impl StorageBackend for WriteBackend {
     fn len(&self) -> io::Result<u64> {
         self.0.len_bytes()
     }
@@ -35,12 +107,7 @@ impl StorageBackend for Backend {
     }
 }
 
-/// Opens the database of a file, or creates it in an empty one.
-pub(crate) fn open(file: Arc<dyn DiskFile>) -> Result<Database, Error> {
-    let mut builder = Builder::new();
-    // Rows are few and short; every value is sealed, so the cache holds no secret.
-    builder.set_cache_size(CACHE_BYTES);
-    builder.create_with_backend(Backend(file)).or_fail()
-}
-
 const CACHE_BYTES: usize = 8 << 20;
+
+/// Magic number, state, and both commit slots.
+const HEADER_LEN: usize = 320;

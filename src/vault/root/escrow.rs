@@ -5,6 +5,7 @@ use zeroize::Zeroizing;
 
 use crate::crypto::{KeySource, MasterKey};
 use crate::vault::error::damaged;
+use crate::vault::file::lock::FileLock;
 use crate::vault::file::tables;
 use crate::vault::instance::{DATABASE, State, check_master, exists};
 use crate::vault::{Error, Vault, VaultFiles};
@@ -39,6 +40,7 @@ impl Vault {
         if !exists(&*files.disk, DATABASE)? {
             return Err(Error::DatabaseMissing);
         }
+        let _lock = FileLock::take(files)?;
         let root = record::decode(&files.store, copy);
         let root = root.ok_or(Error::NoCopy)?;
         let (database, meta) = State::open_database(files)?;

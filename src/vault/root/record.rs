@@ -99,3 +99,22 @@ fn check(bytes: &[u8]) -> [u8; CHECK_LEN] {
     let [a, b, c, d, e, f, g, h, ..] = hash;
     [a, b, c, d, e, f, g, h]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_record_of_a_root_comes_back_and_no_flipped_bit_of_it_is_read() {
+        let (store, secret) = ([7; 16], Secret::copied(&[3; 32]).unwrap());
+        let record = encode(&store, &Root { epoch: 9, secret });
+        let found = decode(&store, &record).unwrap();
+        assert!(found.epoch == 9 && found.secret.expose() == &[3; 32]);
+        for bit in 0..record.len() * 8 {
+            let mut flipped = record.to_vec();
+            *flipped.get_mut(bit / 8).unwrap() ^= 1 << (bit % 8);
+            assert!(decode(&store, &flipped).is_none(), "bit {bit}");
+        }
+        assert!(decode(&[8; 16], &record).is_none());
+    }
+}

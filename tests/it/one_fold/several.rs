@@ -29,12 +29,13 @@ impl Several {
             self.world.store = none.clone();
             self.writers[who] = none;
             self.writers[who] = open(&self.world.disk, &self.world.clock);
+            self.world.attend(&self.writers[who]);
             return;
         }
         self.world.store = self.writers[who].clone();
         let is_done = AtomicBool::new(false);
         thread::scope(|scope| {
-            if let Step::Delete(_) = step {
+            if step.erases() {
                 scope.spawn(|| {
                     while !is_done.load(Ordering::Acquire) {
                         self.writers.iter().for_each(|store| store.tend().unwrap());
@@ -45,6 +46,11 @@ impl Several {
             self.world.step(step);
             is_done.store(true, Ordering::Release);
         });
+        if let Step::Unlock(_) | Step::Lock(_) = step {
+            self.writers
+                .iter()
+                .for_each(|store| self.world.attend(store));
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The files of a store with sealed persons: no address, word or name of what is sealed is in any byte,
 //! whatever operations wrote it.
 
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use grainstore::grain::Verification;
@@ -174,58 +175,147 @@ fn no_operation_writes_anything_of_a_sealed_grain_in_the_clear() {
     needles.lacks(&disk);
 }
 
+/// Events as a subscriber would print them, of this thread.
+#[derive(Clone, Default)]
+struct Log(Arc<parking_lot::Mutex<String>>);
+
+impl tracing::Subscriber for Log {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        event.record(
+            &mut |_: &tracing::field::Field, value: &dyn std::fmt::Debug| {
+                writeln!(self.0.lock(), "{value:?}").unwrap();
+            },
+        );
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+/// Strings to look for, by their first eight bytes, so that one pass over a file finds all.
+#[derive(Default)]
+struct Canaries(HashMap<[u8; 8], Vec<Vec<u8>>>);
+
+impl Canaries {
+    fn add(&mut self, bytes: &[u8]) {
+        let first = *bytes.first_chunk().unwrap();
+        self.0.entry(first).or_default().push(bytes.to_vec());
+    }
+
+    /// Adds a word, its form in lower case, its stem, and their hashes.
+    fn word(&mut self, word: &str, stem: &str) {
+        for text in [word, &*word.to_lowercase(), stem] {
+            self.add(text.as_bytes());
+            self.add(ContentAddress::of(text.as_bytes()).as_bytes());
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.0.values().map(Vec::len).sum()
+    }
+
+    /// Whether one of them is in the bytes.
+    fn sing(&self, content: &[u8]) -> bool {
+        content.windows(8).enumerate().any(|(at, window)| {
+            let found = self.0.get(window).into_iter().flatten();
+            found
+                .clone()
+                .any(|canary| content[at..].starts_with(canary))
+        })
+    }
+
+    fn are_in_none(&self, disk: &MemoryDisk) {
+        for (name, content) in files(disk) {
+            assert!(!self.sing(&content), "{name}");
+        }
+    }
+}
+
 #[test]
-fn no_canary_and_no_token_of_two_persons_stands_in_a_file_or_a_backup() {
+fn no_canary_and_no_token_of_two_persons_stands_in_a_file_a_backup_or_a_log_line() {
     let disk = MemoryDisk::default();
+    let log = Log::default();
+    let _logged = tracing::subscriber::set_default(log.clone());
     let store = with_persons(&disk, &["alice", "bob"]);
     let count = crate::random::cases(400);
     let mut random = crate::random::Random::new(17);
-    let mut canaries = Vec::new();
+    let mut canaries = Canaries::default();
+    canaries.add(b"session-ostrich");
     let drafts = (0..count).map(|n| {
-        let mut word = String::new();
+        let mut stem = String::from("q");
         for _ in 0..3 {
-            write!(word, "{:x}", random.number()).unwrap();
+            write!(stem, "{:x}", random.number()).unwrap();
         }
+        let word = format!("{}ings", stem.replacen('q', "Q", 1));
+        canaries.word(&word, &stem);
         // Of both persons alike, so that equal tokens would show.
         let person = if n % 2 == 0 { "alice" } else { "bob" };
-        let draft = note(&format!("Canary{word}ings"), person).set("session_id", "session-ostrich");
-        canaries.push(format!("Canary{word}ings"));
-        draft
+        let session = format!("session-ostrich{}", n / 2);
+        note(&word, person).set("session_id", session)
     });
-    let addresses = store.put_batch(drafts.collect::<Vec<_>>()).unwrap();
+    let drafts: Vec<Draft> = drafts.collect();
+    let addresses = store.put_batch(drafts).unwrap();
+    addresses.iter().for_each(|of| canaries.add(of.as_bytes()));
+    canaries.are_in_none(&disk);
+    // Queries, refusals and derived files, each of which may write or log.
+    let hits = store.search("session", &Filter::new(), 5);
+    assert!(hits.unwrap().results.is_empty());
+    let wrong = store.put(note("it names her", "cora").derived_from(addresses[0]));
+    assert_eq!(wrong.unwrap_err().code(), "ERR_POLICY_DENIED");
+    store.maintenance().unwrap().flush_text().unwrap();
+    canaries.are_in_none(&disk);
     store.maintenance().unwrap().compact().unwrap();
+    canaries.are_in_none(&disk);
     let backup = MemoryDisk::default();
     let maintenance = store.maintenance().unwrap();
     maintenance.backup_to(&backup, "backup".as_ref()).unwrap();
+    let tokens = tokens(&entries(&disk, &store));
     drop(store);
-    let mut needles: Vec<Vec<u8>> = vec![b"session-ostrich".to_vec()];
-    for canary in &canaries {
-        needles.push(canary.as_bytes().to_vec());
-        needles.push(canary.to_lowercase().into_bytes());
-        let stem = canary.to_lowercase();
-        needles.push(stem.strip_suffix("ings").unwrap().as_bytes().to_vec());
-        for text in [canary.clone(), canary.to_lowercase()] {
-            needles.push(ContentAddress::of(text.as_bytes()).as_bytes().to_vec());
-        }
-    }
-    needles.extend(addresses.iter().map(|address| address.as_bytes().to_vec()));
-    // One pass over each file: by the first eight bytes of each needle.
-    let starts: std::collections::HashMap<[u8; 8], &Vec<u8>> = needles
-        .iter()
-        .map(|needle| (*needle.first_chunk().unwrap(), needle))
-        .collect();
-    for (name, content) in files(&disk).into_iter().chain(files(&backup)) {
-        for (at, window) in content.windows(8).enumerate() {
-            if let Some(needle) = starts.get(window) {
-                assert!(
-                    !content[at..].starts_with(needle),
-                    "{needle:?} is in {name}"
-                );
-            }
-        }
-    }
-    // The tokens of the same session: as many forms as persons.
+    canaries.are_in_none(&disk);
+    canaries.are_in_none(&backup);
+    assert!(!canaries.sing(log.0.lock().as_bytes()), "a line of the log");
+    println!("{} strings of {count} words", canaries.count());
+
+    // Of each person one of their name, and one of each session; no two are equal.
+    assert_eq!(tokens.len(), 2 + count as usize);
+    let mut sung = Canaries::default();
+    let word = format!("Q{}", "0".repeat(40));
+    sung.word(&word, &word);
+    assert!(
+        sung.sing(format!("..{word}..").as_bytes()),
+        "the search finds one that is there"
+    );
     let store = open(&backup);
     let snapshot = store.maintenance().unwrap().index_snapshot();
     assert!(snapshot.grains().is_empty());
+}
+
+/// Returns the different tokens on the cards of sealed grains.
+fn tokens(entries: &[(EntryId, Kind, Vec<u8>)]) -> BTreeSet<Vec<u8>> {
+    let mut tokens = BTreeSet::new();
+    for (_, _, body) in entries
+        .iter()
+        .filter(|(_, kind, _)| *kind == Kind::SealedGrain)
+    {
+        let card = Encoding::MessagePack.decode(body, Profile::Extended);
+        let card = card.unwrap();
+        let found = card.get("t").unwrap().as_map().unwrap();
+        for name in ["u", "s"] {
+            tokens.insert(found.get(name).unwrap().as_bytes().unwrap().to_vec());
+        }
+    }
+    tokens
 }

@@ -6,6 +6,7 @@ pub(crate) mod crash_states;
 pub(crate) mod sweep;
 pub(crate) mod backups;
 mod frames;
+pub(crate) mod person_erasure;
 pub(crate) mod persons;
 pub(crate) mod seeded_faults;
 pub(crate) mod bit_flips;

@@ -25,6 +25,11 @@ impl Image {
         }
     }
 
+    /// Returns the bytes of every file.
+    pub(crate) fn bytes(&self) -> Vec<&[u8]> {
+        self.files.values().map(Vec::as_slice).collect()
+    }
+
     /// Leaves out what lies in the second directory.
     #[must_use]
     pub(crate) fn without_backup(mut self) -> Self {

@@ -8,8 +8,8 @@
 #[cfg(unix)]
 use grainstore_crash::random_planted;
 use grainstore_crash::{
-    Campaign, KeyErasure, Sweep, backups, bit_flips, erase_persons, key_erasure_faults, random_ops,
-    seeded_faults,
+    Campaign, KeyErasure, PersonErasure, Planted, Sweep, backups, bit_flips, erase_persons,
+    key_erasure_faults, random_ops, seeded_faults,
 };
 
 #[test]
@@ -43,6 +43,34 @@ fn the_attacker_recovers_erased_keys_whose_root_is_never_destroyed() {
     };
     let report = campaign.run();
     assert!(report.leaks > 0, "{report}");
+}
+
+#[test]
+fn the_attacker_of_a_store_finds_no_key_and_no_word_of_an_erased_person() {
+    let campaign = PersonErasure {
+        states_max: 100 * times(),
+        ..PersonErasure::default()
+    };
+    let report = campaign.run();
+    println!("{report}");
+    assert!(report.failures.is_empty(), "{report}");
+    assert!(report.doubles > 10 && report.restores > 2, "{report}");
+}
+
+#[test]
+fn the_attacker_of_a_store_finds_each_fault_that_is_planted_in_an_erasure() {
+    for planted in [Planted::RootKept, Planted::KeyFirst, Planted::NoSwap] {
+        let campaign = PersonErasure {
+            planted: Some(planted),
+            states_max: 1_000,
+            ..PersonErasure::default()
+        };
+        let report = campaign.run();
+        println!("{planted:?}: {report}");
+        assert!(!report.failures.is_empty(), "{planted:?}: {report}");
+        let leaks = planted != Planted::KeyFirst;
+        assert_eq!(report.leaks > 0, leaks, "{planted:?}: {report}");
+    }
 }
 
 #[test]

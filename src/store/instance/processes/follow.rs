@@ -122,6 +122,8 @@ impl Inner {
             decoded.push(entry);
             Ok(())
         })?;
+        #[cfg(feature = "sealing")]
+        self.open_followed(&mut decoded)?;
         let entries: Vec<_> = decoded.iter().map(DecodedEntry::as_entry).collect();
         self.apply_entries(&entries, rows)?;
         let (mut is_rewritten, mut is_measured_anew) = (false, was_unmeasured);
@@ -163,8 +165,8 @@ impl Inner {
             return Err(Error::damaged("index", "it covers more than the ledger"));
         }
         self.index_rest(&index, &mut || ())?;
-        // Only the keeper has keys, so no other process wrote what belongs there.
-        index.adopt_overlays(&self.index());
+        #[cfg(feature = "sealing")]
+        self.move_overlays(&index, EntryId::new(self.index().watermark()))?;
         self.replace_index(index);
         self.recover_state()?;
         self.caches().forget(&[]);

@@ -2,27 +2,25 @@
 
 use grainstore::crypto::{Context, MasterKey, Purpose, SealingKey, Secret};
 
-use crate::disk::image::Image;
-
 /// A person to look for: the id, and a value that their data key sealed.
 #[derive(Debug, Clone)]
-pub(super) struct Target {
-    pub(super) user: String,
-    pub(super) uid: [u8; 16],
-    pub(super) probe: Vec<u8>,
+pub(in crate::campaign) struct Target {
+    pub(in crate::campaign) user: String,
+    pub(in crate::campaign) uid: [u8; 16],
+    /// `None` where a row of the person that opens is a leak, whatever it holds.
+    pub(in crate::campaign) probe: Option<Vec<u8>>,
 }
 
 /// Returns the ids of the targets whose data key the files give away.
-pub(super) fn recovered<'t>(
-    image: &Image,
+pub(in crate::campaign) fn recovered<'t>(
+    files: &[&[u8]],
     store: [u8; 16],
     master: &MasterKey,
     targets: &[&'t Target],
 ) -> Vec<&'t str> {
     let mut found = Vec::new();
-    let files: Vec<&[u8]> = image.files.values().map(Vec::as_slice).collect();
-    let envelopes = buckets(&files);
-    for (epoch, root) in roots(&files, &store) {
+    let envelopes = buckets(files);
+    for (epoch, root) in roots(files, &store) {
         let table = SealingKey::new(&store, &master.table_key(&root, &store, epoch));
         for sealed in envelopes.iter().filter(|sealed| table.has_sealed(sealed)) {
             for bucket in 0..BUCKETS {
@@ -42,7 +40,7 @@ pub(super) fn recovered<'t>(
                     bucket,
                     key,
                 };
-                let lost = targets.filter(|target| of_bucket.gives_away(&files, target));
+                let lost = targets.filter(|target| of_bucket.gives_away(files, target));
                 found.extend(lost.map(|target| &*target.user));
             }
         }
@@ -89,6 +87,9 @@ fn contains(file: &[u8], name: &[u8; 16]) -> bool {
 
 /// Whether the data key in a slot opens what its person has sealed.
 fn opens(slot: &[u8], store: [u8; 16], target: &Target) -> bool {
+    let Some(probe) = &target.probe else {
+        return true;
+    };
     // Pseudonym, time, index secret, number of keys, generation; then the first key.
     let key = slot.get(61..93).and_then(Secret::copied);
     let context = Context {
@@ -100,7 +101,7 @@ fn opens(slot: &[u8], store: [u8; 16], target: &Target) -> bool {
     };
     key.is_some_and(|key| {
         let key = SealingKey::new(&store, &key);
-        key.open(&context, &target.probe).is_ok()
+        key.open(&context, probe).is_ok()
     })
 }
 
@@ -130,8 +131,10 @@ fn open(
 /// The padded length of a bucket's key.
 const BUCKET: &[usize] = &[36];
 
-/// The padded lengths of a slot with one key and a user id of up to 60 bytes.
-const SLOT: &[usize] = &[104, 112, 120, 128, 144, 160, 176];
+/// The padded lengths of a slot with a user id of up to 60 bytes and one key, or up to seven.
+const SLOT: &[usize] = &[
+    104, 112, 120, 128, 144, 160, 176, 192, 208, 224, 240, 256, 272, 288, 304, 320, 336, 352, 368,
+];
 
 /// Returns what follows each place where a sealed value may begin.
 fn envelopes<'f>(files: &[&'f [u8]]) -> Vec<&'f [u8]> {

@@ -92,7 +92,7 @@ fn survive(image: &Image, persons: &[Target], fault: Fault) -> Verdict {
         receipt.ok_or("an erasure without a receipt")?;
     }
     drop(vault);
-    let leaked = recovered(&disk.image(), STORE, &master, &erased);
+    let leaked = recovered(&disk.image().bytes(), STORE, &master, &erased);
     if !leaked.is_empty() {
         return Err(format!("the keys of {leaked:?} can be recovered"));
     }

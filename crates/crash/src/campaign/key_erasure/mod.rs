@@ -4,10 +4,10 @@
 //! A workload adds and erases persons. Each crash state is attacked as it is and after recovery, and
 //! held to the persons that may be there: none is lost, none comes back, every vault opens.
 
-mod attacker;
+pub(super) mod attacker;
 mod campaign;
 mod faults;
-mod workload;
+pub(super) mod workload;
 
 pub use campaign::{KeyErasure, KeyErasureReport};
 pub use faults::key_erasure_faults;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use grainstore::crypto::{KeySource, MasterKey, Purpose, Secret};
 use grainstore::grain::Time;
@@ -30,11 +31,11 @@ pub(super) struct Run {
 }
 
 /// Returns the key that the attacker has, too.
-pub(super) fn master() -> MasterKey {
+pub(in crate::campaign) fn master() -> MasterKey {
     MasterKey::new(Secret::copied(&[0x4d; 32]).expect("32 bytes"))
 }
 
-pub(super) fn source() -> KeySource {
+pub(in crate::campaign) fn source() -> KeySource {
     KeySource::Callback(Box::new(|| Ok(vec![0x4d; 32].into())))
 }
 
@@ -58,6 +59,8 @@ pub(super) fn files(disk: &SimDisk, seed: u64, planted: bool) -> VaultFiles {
         },
         random,
         ballast: Ballast::new("ballast", 0),
+        is_writer: true,
+        lock_wait: Duration::ZERO,
     }
 }
 
@@ -134,7 +137,7 @@ pub(super) fn add(vault: &Vault, master: &MasterKey, names: &[String]) -> Verdic
         Ok(Target {
             user: user.user,
             uid: user.uid,
-            probe: probe.map_err(|error| error.to_string())?,
+            probe: Some(probe.map_err(|error| error.to_string())?),
         })
     });
     targets.collect()

@@ -1,0 +1,231 @@
+//! The checks of a crash state: the attacker finds nothing in its bytes, and a store that is opened on
+//! it, or restored from an earlier backup, answers as one of the states that may be there.
+
+use std::collections::BTreeSet;
+
+use grainstore::store::Maintenance;
+use grainstore::{Filter, Store};
+
+use crate::campaign::key_erasure::attacker::{Target, recovered};
+use crate::campaign::key_erasure::workload::master;
+use crate::disk::image::Image;
+use crate::disk::op::Op;
+use crate::disk::sim_disk::SimDisk;
+use crate::workload::oracle::Verdict;
+
+use super::workload::{Holdings, Run, SEALED_WORD, State, open, plain_word, text};
+
+/// Returns the states that may be there after a log, first the one that is acknowledged.
+pub(super) fn allowed(log: &[Op]) -> Vec<usize> {
+    let mut allowed = vec![0];
+    for op in log.iter().filter(|op| op.is_word()) {
+        match op {
+            Op::Ack(state) => allowed = vec![*state],
+            Op::Try(state) => allowed.push(*state),
+            _ => {}
+        }
+    }
+    allowed
+}
+
+impl Run {
+    /// Looks in all files, and in all backups made so far, for the keys and the words of all who are
+    /// not there any more in a state. Returns the persons found.
+    pub(super) fn attack(&self, state: usize, image: &Image) -> Verdict<Vec<String>> {
+        let present = self.states.get(state).ok_or("no such state")?;
+        let earlier = || self.states.iter().take(state).flat_map(|it| &it.persons);
+        let is_gone =
+            |of: &Holdings, user: &str| of.uid.is_some() && !present.persons.contains_key(user);
+        let mut gone: Vec<Target> = Vec::new();
+        for (user, of) in earlier().filter(|(user, of)| is_gone(of, user)) {
+            if !gone.iter().any(|target| target.user == *user) {
+                gone.push(Target {
+                    user: user.clone(),
+                    uid: of.uid.unwrap_or_default(),
+                    probe: None,
+                });
+            }
+        }
+        let old = self.backups.iter().filter(|backup| backup.state <= state);
+        let mut files = image.bytes();
+        files.extend(old.flat_map(|backup| backup.image.bytes()));
+        let gone: Vec<&Target> = gone.iter().collect();
+        let found = recovered(&files, self.store, &master(), &gone);
+        let mut found: Vec<String> = found.into_iter().map(str::to_owned).collect();
+        if files.iter().any(|file| holds(file, SEALED_WORD)) {
+            found.push("a word of a sealed person".into());
+        }
+        Ok(found)
+    }
+
+    /// Checks that no file of the store has a word of a plain person who is gone in a state.
+    pub(super) fn lacks_erased_words(&self, state: usize, image: &Image) -> Verdict {
+        let image = image.clone().without_backup();
+        let present = self.states.get(state).ok_or("no such state")?;
+        let earlier = self.states.iter().take(state).flat_map(|it| &it.persons);
+        let gone: BTreeSet<&String> = earlier
+            .filter(|(user, of)| of.uid.is_none() && !present.persons.contains_key(*user))
+            .map(|(user, _)| user)
+            .collect();
+        for user in gone {
+            if image
+                .bytes()
+                .iter()
+                .any(|file| holds(file, &plain_word(user)))
+            {
+                return Err(format!("a word of {user} is in a file"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the store, and returns the state that it is in.
+    pub(super) fn recover(&self, allowed: &[usize], disk: &SimDisk) -> Verdict<usize> {
+        let store = open(disk, self.seed, 100)?;
+        let sealed = unlock_all(&store)?;
+        let found = |user: &str| grains(&store, user);
+        let mut states = allowed.iter().rev().copied();
+        let mut why = String::new();
+        let state = states.find(|nth| {
+            let Some(state) = self.states.get(*nth) else {
+                return false;
+            };
+            match agrees(state, &sealed, &found) {
+                Ok(()) => true,
+                Err(what) => {
+                    why = format!("{why}; state {nth}: {what}");
+                    false
+                }
+            }
+        });
+        let state = state.ok_or_else(|| format!("it is in none of the states {allowed:?}{why}"))?;
+        let told = store
+            .admin()
+            .map_err(text)?
+            .vault()
+            .status()
+            .map_err(text)?
+            .persons;
+        let is_adding = allowed
+            .iter()
+            .any(|nth| self.states.get(*nth).is_some_and(|state| state.is_addition));
+        // The ledger names a person before there is a key.
+        if told != sealed.len() as u64 && !is_adding {
+            return Err(format!(
+                "the ledger tells of {told} persons and the vault has {}",
+                sealed.len()
+            ));
+        }
+        let findings = store
+            .maintenance()
+            .and_then(Maintenance::check)
+            .map_err(text)?;
+        let mut findings = findings.findings.into_iter();
+        if let Some(finding) = findings.find(|finding| finding.id != "torn-tail") {
+            return Err(format!("{finding:?}"));
+        }
+        // Another process finds the same, if the store had two.
+        if self.seed.is_multiple_of(3) {
+            let other = open(disk, self.seed, 101)?;
+            if unlock_all(&other)? != sealed {
+                return Err("another process finds other persons".into());
+            }
+        }
+        Ok(state)
+    }
+
+    /// Opens a backup of earlier beside the current vault, as a restore does: who lives has every
+    /// grain that was backed up, and who was erased stays closed. Returns whether there was one.
+    pub(super) fn restore(&self, nth: usize, state: usize, current: &Image) -> Verdict<bool> {
+        let (Some(backup), Some(present)) = (self.backups.get(nth), self.states.get(state)) else {
+            return Ok(false);
+        };
+        if backup.state > state {
+            return Ok(false);
+        }
+        let mut image = backup.image.clone();
+        image.folders.insert("vault".into());
+        let vault = current
+            .files
+            .iter()
+            .filter(|(name, _)| name.starts_with("vault/"));
+        image
+            .files
+            .extend(vault.map(|(name, bytes)| (name.clone(), bytes.clone())));
+        let store = open(&SimDisk::new(&image), self.seed, 102)?;
+        let then = self.states.get(backup.state).ok_or("no such state")?;
+        for (user, of) in then.persons.iter().filter(|(_, of)| of.uid.is_some()) {
+            match (store.unlock(user), present.persons.contains_key(user)) {
+                (Err(error), false) if error.code() == "ERR_USER_UNKNOWN" => {}
+                (Ok(()), false) => return Err(format!("a restore brings {user} back")),
+                (unlocked, _) => unlocked.map_err(text)?,
+            }
+            if present.persons.contains_key(user) && grains(&store, user)? != of.grains {
+                return Err(format!("a restore has not all grains of {user}"));
+            }
+        }
+        Ok(true)
+    }
+}
+
+type Sealed = Vec<(String, [u8; 16])>;
+
+fn unlock_all(store: &Store) -> Verdict<Sealed> {
+    let users = store.admin().map_err(text)?.vault().list().map_err(text)?;
+    for user in &users {
+        store.unlock(&user.user).map_err(text)?;
+    }
+    Ok(users
+        .into_iter()
+        .map(|user| (user.user, user.uid))
+        .collect())
+}
+
+/// Holds a store to a state: the same sealed persons, each with their grains, and the same plain ones.
+fn agrees(
+    state: &State,
+    sealed: &Sealed,
+    found: &dyn Fn(&str) -> Verdict<BTreeSet<grainstore::ContentAddress>>,
+) -> Verdict {
+    let expected = state.persons.iter();
+    let expected: Sealed = expected
+        .filter_map(|(user, of)| Some((user.clone(), of.uid?)))
+        .collect();
+    if expected != *sealed {
+        return Err(format!(
+            "it has {} sealed persons of {}",
+            sealed.len(),
+            expected.len()
+        ));
+    }
+    for (user, of) in &state.persons {
+        let (has, had) = (found(user)?.len(), of.grains.len());
+        if found(user)? != of.grains {
+            return Err(format!("it has {has} grains of {user}, of {had}"));
+        }
+    }
+    let all: usize = state.persons.values().map(|of| of.grains.len()).sum();
+    match found("")?.len() {
+        has if has == all => Ok(()),
+        has => Err(format!("it has {has} grains, of {all}")),
+    }
+}
+
+/// Returns the grains of a person, or of all.
+fn grains(store: &Store, user: &str) -> Verdict<BTreeSet<grainstore::ContentAddress>> {
+    let filter = match user {
+        "" => Filter::new(),
+        user => Filter::new().user(user),
+    };
+    let page = store.query(&filter, 1_000, None).map_err(text)?;
+    Ok(page
+        .results
+        .into_iter()
+        .map(|found| found.address)
+        .collect())
+}
+
+fn holds(file: &[u8], word: &str) -> bool {
+    let mut windows = file.windows(word.len());
+    windows.any(|part| part == word.as_bytes())
+}
