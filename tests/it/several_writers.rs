@@ -170,6 +170,32 @@ fn while_the_keeper_has_not_come_to_it_no_process_answers_with_what_another_dele
 }
 
 #[test]
+fn the_keeper_tries_again_when_it_could_not_complete_the_erasure_of_another_process() {
+    let disk = MemoryDisk::default();
+    let impatient = Options {
+        lock_wait: Duration::ZERO,
+        ..Options::default()
+    };
+    let keeper = Store::open_on(Arc::new(disk.clone()), impatient).unwrap();
+    let other = open_on(&disk);
+    let erased = keeper.put(note("obsidian")).unwrap();
+    assert!(other.exists(&erased).unwrap());
+    let writer = disk.open("WRITER", OpenMode::Write).unwrap();
+    thread::scope(|scope| {
+        let deleting = scope.spawn(|| other.admin().unwrap().delete(&erased, OFFICE).unwrap());
+        while keeper.exists(&erased).unwrap() || !writer.try_lock().unwrap() {
+            thread::yield_now();
+        }
+        assert_eq!(keeper.tend().unwrap_err().code(), "ERR_STORE_LOCKED");
+        writer.unlock().unwrap();
+        assert!(!deleting.is_finished());
+        keeper.tend().unwrap();
+        deleting.join().unwrap();
+    });
+    is_whole(&keeper);
+}
+
+#[test]
 fn what_one_process_begins_to_delete_another_completes_once_the_keeper_is_gone() {
     let home = tempfile::tempdir().unwrap();
     let keeper = open(home.path());

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
@@ -145,7 +144,11 @@ impl Store {
         };
         let store = follow(disk, || {
             let derived: Arc<dyn Disk> = Arc::new(OverlayDisk::new(Arc::clone(disk)));
-            let peers = Peers::of_writer(Arc::clone(disk), Turns::open(&**disk)?, false);
+            let peers = Peers::of_writer(
+                Arc::clone(disk),
+                Turns::open(&**disk, &options.clock)?,
+                false,
+            );
             follow_once(disk, &derived, manifest, &options, peers)
         })?;
         store.inner.measure_clock();
@@ -177,7 +180,7 @@ impl Store {
                 }
                 // Another process creates the store, or has it open while this one would repair it.
                 (Err(ledger::Error::Locked { .. }), _) if waited < options.lock_wait => {
-                    thread::sleep(LOCK_POLL);
+                    options.clock.pause(LOCK_POLL);
                     waited = waited.saturating_add(LOCK_POLL);
                 }
                 (Err(error), _) => return Err(error.into()),
@@ -193,7 +196,7 @@ impl Store {
         is_repair: bool,
         lock: Lock,
     ) -> Result<Self, Error> {
-        let turns = Turns::open(&*disk)?;
+        let turns = Turns::open(&*disk, &options.clock)?;
         let found = Manifest::read(&*disk, path)?;
         let mut recovery = RecoveryReport {
             created: found.is_none(),

@@ -8,7 +8,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::time::Duration;
 
 use crate::index::Index;
@@ -223,7 +222,7 @@ impl Inner {
                 }
                 Err(error) => return Err(error.into()),
             }
-            thread::sleep(ERASURE_POLL);
+            self.options().clock.pause(ERASURE_POLL);
             waited = waited.saturating_add(ERASURE_POLL);
         }
     }
@@ -292,10 +291,12 @@ impl Inner {
             return self.become_keeper(lock);
         }
         let peers = self.peers();
-        if peers.is_keeper() && peers.must_erase.swap(false, Ordering::AcqRel) {
-            self.resume_erasures()?;
+        if !peers.is_keeper() || !peers.must_erase.swap(false, Ordering::AcqRel) {
+            return Ok(());
         }
-        Ok(())
+        // Another process waits for it, so it is tried again until it succeeds.
+        let resumed = self.resume_erasures();
+        resumed.inspect_err(|_| peers.must_erase.store(true, Ordering::Release))
     }
 }
 
