@@ -5,6 +5,7 @@
 
 mod access;
 mod aimem;
+mod changes;
 mod codec;
 mod codes;
 mod conformance_rules;

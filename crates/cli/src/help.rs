@@ -17,7 +17,7 @@ pub(crate) const VERSION: &str = concat!(
 pub(crate) fn with_groups(command: Command) -> Command {
     let groups = groups(&command);
     command.help_template(format!(
-        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n{TAIL}\n"
+        "{{about}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n{TAIL}\n"
     ))
 }
 
@@ -49,6 +49,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "delete",
             "status",
             "history",
+            "tail",
         ],
     ),
     (

@@ -78,6 +78,23 @@ impl Ledger {
         Ok(commitment(salt, hash).ct_eq(stated).into())
     }
 
+    /// Reads the header of an entry, which stays when the entry is erased.
+    ///
+    /// # Errors
+    /// `ERR_RANGE` past the end, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub(crate) fn header(&self, sequence: EntryId) -> Result<EntryHeader, Error> {
+        let extent = self.locate(sequence)?;
+        let context = ErrorContext::at(sequence, &extent);
+        let mut header = [0; EntryHeader::LEN];
+        let file = self.open_segments.get(extent.segment)?;
+        let read = file.read_at(&mut header, extent.offset);
+        read.map_err(|source| context.unread(source))?;
+        if !extent.has(&header) {
+            return Err(context.because(CHANGED));
+        }
+        EntryHeader::decode(&header).map_err(|fault| context.of(fault))
+    }
+
     /// Returns the header of a grain whose body is not the one that the header commits to; `None` if
     /// that is not what is wrong with the entry.
     ///
@@ -234,11 +251,7 @@ fn prove<'a>(
     if !extent.has(raw.header) {
         return Err(context.because(CHANGED));
     }
-    raw.open().map_err(|fault| match fault {
-        Fault::Broken(reason) => context.because(reason),
-        Fault::Body { blank } => context.because(body_fault(blank)),
-        Fault::NewerKind { kind, sequence } => Error::UnknownKind { sequence, kind },
-    })
+    raw.open().map_err(|fault| context.of(fault))
 }
 
 /// Reduces the bytes of an entry, and whatever follows it, to the body; `None` if it is cut short.
@@ -276,6 +289,14 @@ impl ErrorContext {
             offset: self.offset,
             sequence: self.sequence,
             reason,
+        }
+    }
+
+    fn of(self, fault: Fault) -> Error {
+        match fault {
+            Fault::Broken(reason) => self.because(reason),
+            Fault::Body { blank } => self.because(body_fault(blank)),
+            Fault::NewerKind { kind, sequence } => Error::UnknownKind { sequence, kind },
         }
     }
 

@@ -30,6 +30,7 @@ mod signing;
 mod status;
 #[cfg(target_os = "linux")]
 mod system_calls;
+mod tail;
 mod tool;
 mod trust;
 mod user;
