@@ -83,6 +83,8 @@ pub use handle::{HandedBack, HandedOff, Handoff};
 pub use import::{Conflict, Conflicting, Denied, Summary};
 #[cfg(feature = "text")]
 pub(crate) use instance::language;
+#[doc(hidden)]
+pub use instance::untrusted_file_system;
 pub use instance::{Admin, Maintenance, RecoveryReport, Store};
 #[cfg(feature = "sealing")]
 pub use keys::{Escrow, VaultAdmin, VaultStatus};

@@ -2,12 +2,14 @@
 //! on what the others did before.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use grainstore::ledger::{Disk, MemoryDisk, OpenMode};
+use grainstore::ledger::{Disk, DiskFile, Lock, MemoryDisk, OpenMode};
 use grainstore::store::{Authorization, RequiredConsent};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
@@ -217,6 +219,74 @@ fn bytes(disk: &MemoryDisk, name: &str) -> Vec<u8> {
     let mut bytes = vec![0; usize::try_from(file.len_bytes().unwrap()).unwrap()];
     file.read_at(&mut bytes, 0).unwrap();
     bytes
+}
+
+/// A disk for a backup that lets another process do something in the middle of the copy.
+struct Interrupted<F>(MemoryDisk, F);
+
+impl<F> std::fmt::Debug for Interrupted<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Interrupted")
+    }
+}
+
+impl<F: Fn() + Send + Sync> Disk for Interrupted<F> {
+    fn open(&self, name: &str, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
+        self.0.open(name, mode)
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        if name.starts_with("ledger/") {
+            (self.1)();
+        }
+        self.0.create(name)
+    }
+
+    fn create_folder(&self, folder: &str) -> io::Result<()> {
+        self.0.create_folder(folder)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.0.rename(from, to)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.0.remove(name)
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        self.0.list(folder)
+    }
+
+    fn sync_folder(&self, folder: &str) -> io::Result<()> {
+        self.0.sync_folder(folder)
+    }
+
+    fn lock(&self, name: &str) -> io::Result<Lock> {
+        self.0.lock(name)
+    }
+}
+
+#[test]
+fn while_one_process_backs_up_another_writes_and_erases_and_the_backup_is_whole() {
+    let disk = MemoryDisk::default();
+    let (keeper, other) = (open_on(&disk), open_on(&disk));
+    let erased = keeper.put(note("obsidian")).unwrap();
+    let kept = keeper.put(note("granite")).unwrap();
+    assert!(other.exists(&erased).unwrap());
+    let is_first = AtomicBool::new(true);
+    let target = MemoryDisk::default();
+    let interrupted = Interrupted(target.clone(), || {
+        keeper.put(note("beside the backup")).unwrap();
+        if is_first.swap(false, Ordering::AcqRel) {
+            keeper.admin().unwrap().delete(&erased, OFFICE).unwrap();
+        }
+    });
+    let files = other.maintenance().unwrap();
+    files.backup_to(&interrupted, Path::new("backup")).unwrap();
+    let backup = open_on(&target);
+    assert!(backup.exists(&kept).unwrap() && !backup.exists(&erased).unwrap());
+    is_whole(&backup);
 }
 
 #[test]

@@ -21,7 +21,7 @@ use super::folder::{
 };
 use super::inner::{Inner, Reader};
 use super::manifest::Manifest;
-use super::processes::{Peers, Turns};
+use super::processes::{Peers, Turns, authorize_locks};
 use super::recovery::RecoveryReport;
 use super::store::Store;
 use super::text_view::TextView;
@@ -34,7 +34,8 @@ impl Store {
     /// # Errors
     /// `ERR_NOT_A_STORE`, `ERR_STORE_EXISTS`, `ERR_STORE_VERSION`, `ERR_STORE_LOCKED` if another
     /// process writes for longer than [`Options::lock_wait`], `ERR_STORAGE_DAMAGED`,
-    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`; `ERR_UNSUPPORTED` on a network file system whose locks
+    /// cannot be trusted.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
         Self::open_folder(path.as_ref(), options, false)
     }
@@ -44,6 +45,7 @@ impl Store {
         options: Options,
         is_repair: bool,
     ) -> Result<Self, Error> {
+        authorize_locks(path)?;
         prepare_folder(path, options.create)?;
         let disk = Arc::new(FileDisk::new(path));
         refuse_planted(&disk, path)?;
@@ -448,14 +450,17 @@ fn follow_once(
     inner.hide_begun()?;
     let unavailable = inner.text().unavailable();
     let damaged = inner.damaged();
+    // The keeper completes it, if this process cannot wait for one.
+    let is_waiting = !inner.peers().writes() && !inner.state().erasures().open().is_empty();
     let recovery = inner.recovery_mut();
     recovery.text_unavailable = unavailable;
     recovery.damaged = damaged;
+    recovery.erasure_waits = is_waiting.then(|| "the store was opened for reading".to_owned());
     Ok(Store::owner(inner))
 }
 
 /// Returns what names the derived files: it changes with them.
-fn derived_files(disk: &dyn Disk) -> [Option<Vec<u8>>; 2] {
+pub(super) fn derived_files(disk: &dyn Disk) -> [Option<Vec<u8>>; 2] {
     [CURRENT, TEXT_LIST_PATH].map(|name| {
         let file = disk.open(name, OpenMode::Read).ok()?;
         let mut bytes = vec![0; usize::try_from(file.len_bytes().ok()?).ok()?];

@@ -158,7 +158,7 @@ impl Inner {
             Err(error @ Error::Ledger(_)) => return Err(error),
             Err(error) => report.find("manifest-damaged", Severity::Damage, error),
         }
-        let index = self.index().check_structure()?;
+        let index = self.check_index_files()?;
         report.note("index-damaged", Severity::Damage, index);
         if self.text().is_behind(self.ledger().len()) {
             let message = "the text view lags behind; the next open catches up";

@@ -14,6 +14,7 @@ use crate::index::Index;
 use crate::ledger::{self, Disk, EntryId, Lock, OverlayDisk};
 use crate::store::Error;
 use crate::store::instance::inner::Inner;
+use crate::store::instance::open::derived_files;
 use crate::store::records::{Record, erased_rows};
 use crate::store::state::{Body, DecodedEntry};
 
@@ -172,6 +173,34 @@ impl Inner {
         Ok(())
     }
 
+    /// Checks the files of the index: those that are open here, or, in a process that does not keep
+    /// them, those that the keeper has published. Returns the faults in words.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`.
+    pub(crate) fn check_index_files(&self) -> Result<Vec<String>, Error> {
+        if self.is_keeper() {
+            return Ok(self.index().check_structure()?);
+        }
+        for _ in 0..LOOKS {
+            let below = &*self.peers().below;
+            let before = derived_files(below);
+            let terms = self.manifest().term_key();
+            let options = self.options().index.clone();
+            let (_, found) = Index::open(
+                &self.derived_disk(),
+                self.manifest().store_id,
+                terms,
+                options,
+            );
+            // The keeper may have replaced the files between the reading of their list and of them.
+            if found.rebuilt.is_none() || derived_files(below) == before {
+                return Ok(found.rebuilt.into_iter().collect());
+            }
+        }
+        Ok(Vec::new())
+    }
+
     /// Hides the entries of erasures that are begun: their bytes are going.
     ///
     /// # Errors
@@ -302,6 +331,9 @@ impl Inner {
 
 /// How long the wait for the keeper sleeps between two looks.
 const ERASURE_POLL: Duration = Duration::from_millis(5);
+
+/// How often files are looked at that are being replaced.
+const LOOKS: usize = 5;
 
 /// Up to this many new entries are applied one by one; more are read from the files of the keeper.
 const ONE_BY_ONE_MAX: u64 = 10_000;
