@@ -340,6 +340,57 @@ fn what_a_process_left_half_written_is_set_aside_by_the_next_and_no_reader_notic
     assert!(afresh.exists(&before).unwrap() && afresh.exists(&after).unwrap());
 }
 
+/// Two processes with segments that hold a few entries, and the addresses of those in the first.
+fn with_a_full_segment(disk: &MemoryDisk) -> ([Store; 2], Vec<ContentAddress>) {
+    let open = || {
+        let mut options = patient();
+        options.ledger.segment_bytes = 1_500;
+        Store::open_on(Arc::new(disk.clone()), options).unwrap()
+    };
+    let stores = [open(), open()];
+    let mut stored = Vec::new();
+    while bytes(disk, "ledger/0000000000000001.seg").len() < 1_200 {
+        let text = format!("before {}", stored.len());
+        stored.push(stores[0].put(note(&text)).unwrap());
+    }
+    assert!(stores[1].exists(&stored[0]).unwrap());
+    (stores, stored)
+}
+
+#[test]
+fn the_entries_that_a_process_left_in_a_new_segment_are_kept_by_the_next() {
+    let disk = MemoryDisk::default();
+    let ([one, other], mut stored) = with_a_full_segment(&disk);
+    let end = bytes(&disk, "END");
+    stored.push(one.put(note(&"unsaid ".repeat(60))).unwrap());
+    assert!(disk.list("ledger").unwrap().len() == 2);
+    // It died between the sync and the publication.
+    let published = disk.open("END", OpenMode::Write).unwrap();
+    published.write_at(&end, 0).unwrap();
+    stored.push(other.put(note("after")).unwrap());
+    for address in stored {
+        assert!(other.exists(&address).unwrap() && one.exists(&address).unwrap());
+    }
+    is_whole(&other);
+}
+
+#[test]
+fn a_segment_that_a_process_has_just_begun_keeps_no_other_from_writing() {
+    for is_named_only in [true, false] {
+        let disk = MemoryDisk::default();
+        let ([_one, other], _) = with_a_full_segment(&disk);
+        let segment = disk.create("ledger/0000000000000002.seg").unwrap();
+        if !is_named_only {
+            segment.write_at(b"the half of a header", 0).unwrap();
+        }
+        for n in 0..20 {
+            other.put(note(&format!("after {n}"))).unwrap();
+        }
+        let report = other.maintenance().unwrap().check().unwrap();
+        assert!(report.findings.iter().all(|found| found.id == "torn-tail"));
+    }
+}
+
 #[test]
 fn threads_of_several_stores_lose_nothing_and_store_nothing_twice() {
     const EACH: usize = 40;

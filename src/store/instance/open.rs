@@ -242,6 +242,8 @@ impl Store {
         inner.ledger().end_turn();
         drop(may_write);
         inner.measure_clock();
+        // Before another process can keep this one from completing them.
+        inner.hide_begun()?;
         let waits = inner.resume_at_opening().err();
         let unavailable = inner.text().unavailable();
         let damaged = inner.damaged();
@@ -305,7 +307,10 @@ impl Inner {
             }
             resumed => resumed,
         };
-        resumed.inspect_err(|error| tracing::warn!(%error, "an erasure waits"))
+        resumed.inspect_err(|error| {
+            tracing::warn!(%error, "an erasure waits");
+            self.erase_later();
+        })
     }
 }
 

@@ -26,6 +26,7 @@ mod questions;
 #[cfg(unix)]
 mod readme;
 mod regimes;
+mod several;
 mod signing;
 mod status;
 #[cfg(target_os = "linux")]

@@ -129,7 +129,7 @@ impl Inner {
             match entry.body {
                 Body::Record(Record::Erasing(erasing)) => {
                     self.hide(&erasing.rows)?;
-                    self.peers().must_erase.store(true, Ordering::Release);
+                    self.erase_later();
                 }
                 Body::Record(Record::Erased(_)) => is_rewritten = true,
                 Body::Record(Record::Policy(record)) if record.sets_clock() => {
@@ -280,7 +280,13 @@ impl Inner {
             }
             self.set_lock(lock);
         }
-        self.resume_erasures()
+        let resumed = self.resume_erasures();
+        resumed.inspect_err(|_| self.erase_later())
+    }
+
+    /// Leaves the erasures that are begun to the thread that follows the others.
+    pub(in crate::store::instance) fn erase_later(&self) {
+        self.peers().must_erase.store(true, Ordering::Release);
     }
 
     /// Starts the thread that looks for news while nothing is asked: an idle process must not keep
@@ -325,7 +331,7 @@ impl Inner {
         }
         // Another process waits for it, so it is tried again until it succeeds.
         let resumed = self.resume_erasures();
-        resumed.inspect_err(|_| peers.must_erase.store(true, Ordering::Release))
+        resumed.inspect_err(|_| self.erase_later())
     }
 }
 
