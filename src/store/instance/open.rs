@@ -451,8 +451,10 @@ fn follow_once(
         peers: Arc::new(peers),
         lock: Mutex::new(None),
     });
+    let flushed = EntryId::new(inner.index().flushed());
     inner.catch_up()?;
     inner.hide_begun()?;
+    inner.hide_completed(flushed)?;
     let unavailable = inner.text().unavailable();
     let damaged = inner.damaged();
     // The keeper completes it, if this process cannot wait for one.

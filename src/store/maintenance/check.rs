@@ -137,7 +137,7 @@ impl Maintenance<'_> {
             inner.check_entries(&mut report)?;
             inner.check_state(&mut report)?;
         }
-        report.note("text-damaged", Severity::Damage, inner.text().verify());
+        report.note("text-damaged", Severity::Damage, inner.check_text_files());
         inner.check_files(&mut report)?;
         Ok(report)
     }

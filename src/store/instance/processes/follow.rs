@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::index::Index;
-use crate::ledger::{self, Disk, EntryId, Lock, OverlayDisk};
+use crate::ledger::{self, Disk, EntryId, Kind, Lock, OverlayDisk};
 use crate::store::Error;
 use crate::store::instance::inner::Inner;
 use crate::store::instance::open::derived_files;
@@ -165,10 +165,12 @@ impl Inner {
         self.index_rest(&index, &mut || ())?;
         // Only the keeper has keys, so no other process wrote what belongs there.
         index.adopt_overlays(&self.index());
+        let flushed = EntryId::new(index.flushed());
         self.replace_index(index);
         self.recover_state()?;
         self.caches().forget(&[]);
         self.hide_begun()?;
+        self.hide_completed(flushed)?;
         self.reload_text(&disk);
         Ok(())
     }
@@ -201,6 +203,24 @@ impl Inner {
         Ok(Vec::new())
     }
 
+    /// Checks the files of the text view, as [`Inner::check_index_files`] does those of the index.
+    pub(crate) fn check_text_files(&self) -> Vec<String> {
+        if self.is_keeper() {
+            return self.text().verify();
+        }
+        let _applying = self.peers().applying.lock();
+        for _ in 0..LOOKS {
+            let below = &*self.peers().below;
+            let before = derived_files(below);
+            self.reload_text(&self.derived_disk());
+            let found = self.text().verify();
+            if found.is_empty() || derived_files(below) == before {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
     /// Hides the entries of erasures that are begun: their bytes are going.
     ///
     /// # Errors
@@ -208,6 +228,34 @@ impl Inner {
     pub(in crate::store::instance) fn hide_begun(&self) -> Result<(), Error> {
         let open = self.state_cell().read().erasures().open().clone();
         open.values().try_for_each(|rows| self.hide(rows))
+    }
+
+    /// Hides the entries of erasures that were completed after the files of the index were opened, which
+    /// hold the first entries up to `flushed`: their runs are from before that.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(in crate::store::instance) fn hide_completed(&self, flushed: EntryId) -> Result<(), Error> {
+        if !self.state_cell().read().erasures().any() {
+            return Ok(());
+        }
+        let mut rows = Vec::new();
+        self.each_entry(flushed, &mut |entry| {
+            match entry.body {
+                Body::Record(Record::Erasing(erasing)) => rows.extend(&erasing.rows),
+                Body::Record(Record::Erased(erased)) => {
+                    let begun = self.ledger().read(erased.begun)?;
+                    if let Some(Record::Erasing(erasing)) =
+                        Record::decode(Kind::Erasing, &begun.body)
+                    {
+                        rows.extend(erasing.rows);
+                    }
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+        self.hide(&rows)
     }
 
     fn hide(&self, rows: &[EntryId]) -> Result<(), Error> {
