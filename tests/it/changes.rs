@@ -54,7 +54,7 @@ fn each_process_is_told_of_what_any_has_stored_once_and_in_one_order() {
         let word = format!("n{n}");
         stores[n % 3].put(note(&word)).unwrap();
         // One of them asks each time, the others once in a while.
-        assert_eq!(told(&mut feeds[0]), [word.clone()]);
+        assert_eq!(told(&mut feeds[0]), std::slice::from_ref(&word));
         assert_eq!(told(&mut feeds[0]), [""; 0]);
         all.push(word);
     }
@@ -193,10 +193,10 @@ proptest! {
     ) {
         let store = Store::in_memory(Options { text: None, ..Options::default() }).unwrap();
         let mut last = None;
-        for (n, (subject, namespace, replaces)) in grains.into_iter().enumerate() {
+        for (n, (subject, namespace, replaces)) in (0_i64..).zip(grains) {
             let draft = Draft::belief(format!("s{subject}"), "is", format!("{n}"));
             let draft = draft.confidence(0.5).namespace(format!("n{namespace}"));
-            let draft = draft.created_at(Time::from_ms(n as i64));
+            let draft = draft.created_at(Time::from_ms(n));
             last = Some(match last.filter(|_| replaces) {
                 Some(old) => store.supersede(&old, draft.derived_from(old), None).unwrap(),
                 None => store.put(draft).unwrap(),

@@ -80,8 +80,12 @@ fn find_seeded(arguments: &Arguments) -> Result<bool, String> {
 
 fn interleaving(arguments: &Arguments) -> Result<bool, String> {
     let mut all_found = true;
-    for (name, found) in shared_faults(arguments.get("faults", 0)?) {
-        all_found &= arguments.get("faults", 0_u64)? == 0 || found.is_some();
+    let found = match arguments.get("faults", 0)? {
+        0 => Vec::new(),
+        schedules_max => shared_faults(schedules_max),
+    };
+    for (name, found) in found {
+        all_found &= found.is_some();
         println!("{name}: {found:?}");
     }
     let campaign = Interleaving {

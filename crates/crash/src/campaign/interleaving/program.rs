@@ -125,7 +125,7 @@ impl<'a> Program<'a> {
         };
         let drawn = self.random.below(100);
         // As the thread does that an open store has in earnest.
-        if drawn % 3 == 0 {
+        if drawn.is_multiple_of(3) {
             self.allowed(store.tend(), &[])?;
         }
         let (name, outcome) = match drawn {
