@@ -114,7 +114,9 @@ impl Ledger {
         let name = segment_file::name_of(end.segment);
         let failed = |source| Error::io("append to", &name, source);
         tail.file = self.disk.open(&name, OpenMode::Write).map_err(failed)?;
-        if is_remains || proven < end.entries {
+        // One that died may have begun a segment whose name is not durable, though it holds no entry.
+        let is_other_segment = tail.segment != end.segment;
+        if is_remains || is_other_segment || proven < end.entries {
             // The process that wrote these bytes did not say that they are durable.
             rewrite_unproven(&*tail.file, &offsets, proven).map_err(failed)?;
             tail.file.sync().map_err(failed)?;
