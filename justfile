@@ -59,6 +59,16 @@ crash states="200000" jobs="2":
     nice -n 10 "$run" operations seeds=1..1001 operations=1000
     nice -n 10 "$run" states states={{states}} jobs={{jobs}}
 
+# Several processes on one simulated disk, interleaved at each operation, killed and held up
+interleaving seeds="0..100000" jobs="2":
+    nice -n 19 cargo run --quiet --release --package grainstore-crash -- interleaving seeds={{seeds}} jobs={{jobs}} faults=300
+
+# Real processes: 8 writers of 20,000 grains and 8 readers, killed all the time; 200 commands at once
+several processes="8" puts="20000" commands="200":
+    # The numbers are compiled in, and cargo sees that they changed.
+    GRAINSTORE_PROCESSES={{processes}} GRAINSTORE_PUTS={{puts}} GRAINSTORE_COMMANDS={{commands}} \
+        nice -n 15 cargo test --release --package grainstore-cli --test it -- several:: --nocapture
+
 # Vaults that crash while they erase keys, attacked with the master key and every file
 key-erasure states="3000":
     cargo run --quiet --release --package grainstore-crash -- key-erasure states={{states}}

@@ -7,6 +7,7 @@
 mod run_query;
 use crate::store::Error;
 
+mod changes;
 mod condition;
 mod cursor;
 mod envelope;
@@ -24,6 +25,7 @@ mod search;
 mod sort;
 mod visible;
 
+pub use changes::Changes;
 pub use cursor::Cursor;
 pub use envelope::{Envelope, Found};
 #[cfg(feature = "interchange")]

@@ -21,8 +21,19 @@ impl Store {
         limit: usize,
         after: Option<Cursor>,
     ) -> Result<Envelope, Error> {
+        let page = self.unless_erased(|| self.page_to_show(filter, sort, limit, after));
+        self.recorded("query", page?)
+    }
+
+    fn page_to_show(
+        &self,
+        filter: &Filter,
+        sort: Sort,
+        limit: usize,
+        after: Option<Cursor>,
+    ) -> Result<Envelope, Error> {
         let Some(capability) = self.capability() else {
-            return self.recorded("query", self.page(filter, sort, limit, after)?);
+            return self.page(filter, sort, limit, after);
         };
         let Some(filter) = narrow(capability, filter) else {
             return Ok(Envelope::default());
@@ -41,7 +52,7 @@ impl Store {
             }
         }
         shown.total_is_lower_bound = shown.next_cursor.is_some();
-        self.recorded("query", shown)
+        Ok(shown)
     }
 
     /// Returns the best `limit` of a ranking that the handle may show, recorded as read.
@@ -52,8 +63,18 @@ impl Store {
         limit: usize,
         rank: impl Fn(&Filter, usize) -> Result<Envelope, Error>,
     ) -> Result<Envelope, Error> {
+        let ranking = self.unless_erased(|| self.ranking_to_show(filter, limit, &rank));
+        self.recorded(operation, ranking?)
+    }
+
+    fn ranking_to_show(
+        &self,
+        filter: &Filter,
+        limit: usize,
+        rank: &impl Fn(&Filter, usize) -> Result<Envelope, Error>,
+    ) -> Result<Envelope, Error> {
         let Some(capability) = self.capability() else {
-            return self.recorded(operation, rank(filter, limit)?);
+            return rank(filter, limit);
         };
         let Some(filter) = narrow(capability, filter) else {
             return Ok(Envelope::default());
@@ -70,7 +91,7 @@ impl Store {
             if is_all || page.is_partial || shown.results.len() >= limit {
                 shown.total_is_lower_bound = !is_all || shown.is_partial;
                 shown.results.truncate(limit);
-                return self.recorded(operation, shown);
+                return Ok(shown);
             }
             // Ranked first, filtered second: a hidden grain must not take the place of a visible
             // one.

@@ -47,6 +47,17 @@ pub enum Error {
     /// A frame that several requests shared failed, or its outcome is unknown.
     #[error(transparent)]
     Shared(Arc<Self>),
+    /// A directory on a network file system, whose locks cannot be trusted.
+    #[error(
+        "{} is on a file system of type {kind}, whose locks cannot be trusted: two processes could \
+         write the store at once; move it to a local disk", path.display()
+    )]
+    FileSystem {
+        /// The directory.
+        path: PathBuf,
+        /// The type of the file system.
+        kind: String,
+    },
     /// A change of a store that was opened for reading only.
     #[error("the store was opened for reading only")]
     OpenedReadOnly,
@@ -264,6 +275,7 @@ impl Error {
             Self::Grain(source) => source.code(),
             Self::Batch { source, .. } => source.code(),
             Self::Shared(source) => source.code(),
+            Self::FileSystem { .. } => ErrorCode::Unsupported,
             Self::OpenedReadOnly => ErrorCode::StorageReadOnly,
             Self::NotFound { .. } | Self::NoConflict { .. } => ErrorCode::NotFound,
             Self::Conflict { .. } | Self::NotCurrent { .. } => ErrorCode::Conflict,

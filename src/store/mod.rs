@@ -23,6 +23,7 @@
 //! | group commit: leaders and followers | `instance/queue.rs` |
 //! | where a frame becomes durable | `commit/writer.rs` |
 //! | get, list, history, status | `read/get.rs`; single entries `read/lookup.rs` |
+//! | an entry as a change feed tells it | `read/change.rs` |
 //! | which reads are recorded | `read/audit.rs` |
 //! | supersession, heads, lineage walks | `lineage/supersede.rs`, `lineage/heads.rs`, `lineage/walk.rs` |
 //! | what protects a grain; how policy is asked | `lineage/protection.rs`, `lineage/change.rs` |
@@ -87,6 +88,8 @@ pub use handle::{HandedBack, HandedOff, Handoff};
 pub use import::{Conflict, Conflicting, Denied, Summary};
 #[cfg(feature = "text")]
 pub(crate) use instance::language;
+#[doc(hidden)]
+pub use instance::untrusted_file_system;
 pub use instance::{Admin, Maintenance, RecoveryReport, Store};
 #[cfg(feature = "sealing")]
 pub use keys::{Escrow, VaultAdmin, VaultStatus};
@@ -99,7 +102,7 @@ pub use note_schedule::NoteSchedule;
 pub use options::{Clock, Create, Durability, Options, SystemClock};
 #[cfg(feature = "text")]
 pub(crate) use read::ReadRecorder;
-pub use read::{AuditedRead, Embedding, Page, Signature, Version};
+pub use read::{AuditedRead, Change, Changed, Embedding, Page, Signature, Version};
 pub use records::{Authorization, BlindFields, RecordedAuthorization, RequiredConsent, Until};
 pub use state::Withdrawal;
 

@@ -178,6 +178,12 @@ pub trait Clock: fmt::Debug + Send + Sync {
     fn boot(&self) -> Option<[u8; 16]> {
         None
     }
+
+    /// Waits for another process, for about this long: by default the thread sleeps. A simulated
+    /// clock lets the other process go on instead.
+    fn pause(&self, duration: Duration) {
+        std::thread::sleep(duration);
+    }
 }
 
 /// The machine's clock.

@@ -4,8 +4,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
-use grainstore::store::{Authorization, Durability};
+use grainstore::ledger::{Disk, MemoryDisk};
+use grainstore::store::{Authorization, Durability, untrusted_file_system};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store};
 
 const OFFICE: Authorization<'static> = Authorization {
@@ -142,6 +145,78 @@ fn no_store_answers_with_an_erased_grain_from_the_moment_that_delete_returns() {
     let filter = Filter::new().subject("ada");
     assert_eq!(reader.query(&filter, 10, None).unwrap().total, 1);
     assert_eq!(open_and_unlinked(home.path()), [""; 0]);
+}
+
+#[test]
+fn a_store_opened_for_reading_says_that_an_erasure_waits_and_does_not_answer_with_the_grain() {
+    let disk = MemoryDisk::default();
+    let open = || {
+        let options = Options {
+            lock_wait: Duration::ZERO,
+            ..Options::default()
+        };
+        Store::open_on(Arc::new(disk.clone()), options).unwrap()
+    };
+    let (keeper, other) = (open(), open());
+    let erased = keeper.put(note("obsidian")).unwrap();
+    let begun = other.admin().unwrap().delete(&erased, OFFICE).unwrap_err();
+    assert_eq!(begun.code(), "ERR_STORE_LOCKED");
+    let below: Arc<dyn Disk> = Arc::new(disk.clone());
+    let reader = || Store::open_read_only_on(&below, Options::default()).unwrap();
+    let early = reader();
+    assert!(early.recovery_report().erasure_waits.is_some());
+    assert!(early.get(&erased).unwrap().is_none());
+    assert_eq!(found(&early, "obsidian"), []);
+    keeper.tend().unwrap();
+    assert!(reader().recovery_report().erasure_waits.is_none());
+}
+
+#[test]
+fn a_store_is_refused_on_file_systems_whose_locks_cannot_be_trusted() {
+    let line =
+        |point: &str, kind: &str| format!("36 35 98:0 / {point} rw,noatime - {kind} source rw\n");
+    let root = line("/", "ext4") + &line("/proc", "proc");
+    for kind in [
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb3",
+        "9p",
+        "fuse.sshfs",
+        "fuse.rclone",
+        "vboxsf",
+    ] {
+        let mounts = root.clone() + &line("/mnt/far", kind) + &line("/mnt/far/disk", "xfs");
+        let of = |path: &str| untrusted_file_system(&mounts, Path::new(path));
+        assert_eq!(of("/mnt/far/memory.grains").as_deref(), Some(kind));
+        assert_eq!(of("/mnt/far").as_deref(), Some(kind));
+        for local in ["/mnt/faraway", "/mnt", "/", "/mnt/far/disk/memory.grains"] {
+            assert_eq!(of(local), None, "{kind}: {local}");
+        }
+    }
+    for kind in [
+        "ext4",
+        "xfs",
+        "btrfs",
+        "zfs",
+        "tmpfs",
+        "overlay",
+        "apfs",
+        "fuse.fuseblk",
+        "f2fs",
+    ] {
+        let mounts = root.clone() + &line("/data", kind);
+        assert_eq!(
+            untrusted_file_system(&mounts, Path::new("/data/m")),
+            None,
+            "{kind}"
+        );
+    }
+    // A later mount hides an earlier one; a space is written as an escape; other lines are skipped.
+    let mounts = line("/a", "nfs") + &line("/a", "ext4") + &line("/b\\040c", "nfs4") + "no mount\n";
+    assert_eq!(untrusted_file_system(&mounts, Path::new("/a/x")), None);
+    assert!(untrusted_file_system(&mounts, Path::new("/b c/x")).is_some());
+    assert_eq!(untrusted_file_system("", Path::new("/")), None);
 }
 
 /// Returns the files of a directory that this process has open or mapped and that have no name any

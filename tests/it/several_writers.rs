@@ -2,12 +2,14 @@
 //! on what the others did before.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use grainstore::ledger::{Disk, MemoryDisk, OpenMode};
+use grainstore::ledger::{Disk, DiskFile, Lock, MemoryDisk, OpenMode};
 use grainstore::store::{Authorization, RequiredConsent};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
@@ -170,6 +172,32 @@ fn while_the_keeper_has_not_come_to_it_no_process_answers_with_what_another_dele
 }
 
 #[test]
+fn the_keeper_tries_again_when_it_could_not_complete_the_erasure_of_another_process() {
+    let disk = MemoryDisk::default();
+    let impatient = Options {
+        lock_wait: Duration::ZERO,
+        ..Options::default()
+    };
+    let keeper = Store::open_on(Arc::new(disk.clone()), impatient).unwrap();
+    let other = open_on(&disk);
+    let erased = keeper.put(note("obsidian")).unwrap();
+    assert!(other.exists(&erased).unwrap());
+    let writer = disk.open("WRITER", OpenMode::Write).unwrap();
+    thread::scope(|scope| {
+        let deleting = scope.spawn(|| other.admin().unwrap().delete(&erased, OFFICE).unwrap());
+        while keeper.exists(&erased).unwrap() || !writer.try_lock().unwrap() {
+            thread::yield_now();
+        }
+        assert_eq!(keeper.tend().unwrap_err().code(), "ERR_STORE_LOCKED");
+        writer.unlock().unwrap();
+        assert!(!deleting.is_finished());
+        keeper.tend().unwrap();
+        deleting.join().unwrap();
+    });
+    is_whole(&keeper);
+}
+
+#[test]
 fn what_one_process_begins_to_delete_another_completes_once_the_keeper_is_gone() {
     let home = tempfile::tempdir().unwrap();
     let keeper = open(home.path());
@@ -191,6 +219,74 @@ fn bytes(disk: &MemoryDisk, name: &str) -> Vec<u8> {
     let mut bytes = vec![0; usize::try_from(file.len_bytes().unwrap()).unwrap()];
     file.read_at(&mut bytes, 0).unwrap();
     bytes
+}
+
+/// A disk for a backup that lets another process do something in the middle of the copy.
+struct Interrupted<F>(MemoryDisk, F);
+
+impl<F> std::fmt::Debug for Interrupted<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Interrupted")
+    }
+}
+
+impl<F: Fn() + Send + Sync> Disk for Interrupted<F> {
+    fn open(&self, name: &str, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
+        self.0.open(name, mode)
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        if name.starts_with("ledger/") {
+            (self.1)();
+        }
+        self.0.create(name)
+    }
+
+    fn create_folder(&self, folder: &str) -> io::Result<()> {
+        self.0.create_folder(folder)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.0.rename(from, to)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.0.remove(name)
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        self.0.list(folder)
+    }
+
+    fn sync_folder(&self, folder: &str) -> io::Result<()> {
+        self.0.sync_folder(folder)
+    }
+
+    fn lock(&self, name: &str) -> io::Result<Lock> {
+        self.0.lock(name)
+    }
+}
+
+#[test]
+fn while_one_process_backs_up_another_writes_and_erases_and_the_backup_is_whole() {
+    let disk = MemoryDisk::default();
+    let (keeper, other) = (open_on(&disk), open_on(&disk));
+    let erased = keeper.put(note("obsidian")).unwrap();
+    let kept = keeper.put(note("granite")).unwrap();
+    assert!(other.exists(&erased).unwrap());
+    let is_first = AtomicBool::new(true);
+    let target = MemoryDisk::default();
+    let interrupted = Interrupted(target.clone(), || {
+        keeper.put(note("beside the backup")).unwrap();
+        if is_first.swap(false, Ordering::AcqRel) {
+            keeper.admin().unwrap().delete(&erased, OFFICE).unwrap();
+        }
+    });
+    let files = other.maintenance().unwrap();
+    files.backup_to(&interrupted, Path::new("backup")).unwrap();
+    let backup = open_on(&target);
+    assert!(backup.exists(&kept).unwrap() && !backup.exists(&erased).unwrap());
+    is_whole(&backup);
 }
 
 #[test]
@@ -242,6 +338,57 @@ fn what_a_process_left_half_written_is_set_aside_by_the_next_and_no_reader_notic
     let afresh = Store::open_read_only_on(&(Arc::new(disk) as Arc<dyn Disk>), Options::default());
     let afresh = afresh.unwrap();
     assert!(afresh.exists(&before).unwrap() && afresh.exists(&after).unwrap());
+}
+
+/// Two processes with segments that hold a few entries, and the addresses of those in the first.
+fn with_a_full_segment(disk: &MemoryDisk) -> ([Store; 2], Vec<ContentAddress>) {
+    let open = || {
+        let mut options = patient();
+        options.ledger.segment_bytes = 1_500;
+        Store::open_on(Arc::new(disk.clone()), options).unwrap()
+    };
+    let stores = [open(), open()];
+    let mut stored = Vec::new();
+    while bytes(disk, "ledger/0000000000000001.seg").len() < 1_200 {
+        let text = format!("before {}", stored.len());
+        stored.push(stores[0].put(note(&text)).unwrap());
+    }
+    assert!(stores[1].exists(&stored[0]).unwrap());
+    (stores, stored)
+}
+
+#[test]
+fn the_entries_that_a_process_left_in_a_new_segment_are_kept_by_the_next() {
+    let disk = MemoryDisk::default();
+    let ([one, other], mut stored) = with_a_full_segment(&disk);
+    let end = bytes(&disk, "END");
+    stored.push(one.put(note(&"unsaid ".repeat(60))).unwrap());
+    assert!(disk.list("ledger").unwrap().len() == 2);
+    // It died between the sync and the publication.
+    let published = disk.open("END", OpenMode::Write).unwrap();
+    published.write_at(&end, 0).unwrap();
+    stored.push(other.put(note("after")).unwrap());
+    for address in stored {
+        assert!(other.exists(&address).unwrap() && one.exists(&address).unwrap());
+    }
+    is_whole(&other);
+}
+
+#[test]
+fn a_segment_that_a_process_has_just_begun_keeps_no_other_from_writing() {
+    for is_named_only in [true, false] {
+        let disk = MemoryDisk::default();
+        let ([_one, other], _) = with_a_full_segment(&disk);
+        let segment = disk.create("ledger/0000000000000002.seg").unwrap();
+        if !is_named_only {
+            segment.write_at(b"the half of a header", 0).unwrap();
+        }
+        for n in 0..20 {
+            other.put(note(&format!("after {n}"))).unwrap();
+        }
+        let report = other.maintenance().unwrap().check().unwrap();
+        assert!(report.findings.iter().all(|found| found.id == "torn-tail"));
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::commands::audit::AuditTool;
 use crate::commands::demo::Demo;
 use crate::commands::files::{Conflicts, Convert, Export, Import, Validate};
 use crate::commands::grains::{
-    Contradict, Delete, Exists, Get, History, List, Put, Status, Supersede,
+    Contradict, Delete, Exists, Get, History, List, Put, Status, Supersede, Tail,
 };
 use crate::commands::maintenance::{
     Backup, Check, CheckpointTool, Compact, Completions, Init, Restore, Stats,
@@ -83,6 +83,7 @@ enum Command {
     Delete(Delete),
     Status(Status),
     History(History),
+    Tail(Tail),
     Query(Query),
     Search(Search),
     Recall(Recall),
@@ -178,6 +179,7 @@ impl Command {
             Self::Delete(command) => command.run(session),
             Self::Status(command) => command.run(session),
             Self::History(command) => command.run(session),
+            Self::Tail(command) => command.run(session),
             Self::Query(command) => command.run(session),
             Self::Search(command) => command.run(session),
             Self::Recall(command) => command.run(session),

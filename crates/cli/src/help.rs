@@ -50,6 +50,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "delete",
             "status",
             "history",
+            "tail",
         ],
     ),
     (

@@ -14,6 +14,7 @@ pub use arguments::{Arguments, STEPS};
 pub use campaign::backups::{BackupsReport, backups};
 pub use campaign::bit_flips::{BitFlips, FileBitFlips, bit_flips};
 pub use campaign::crash_states::{Campaign, Report};
+pub use campaign::interleaving::{Interleaving, InterleavingReport, shared_faults};
 pub use campaign::key_erasure::{KeyErasure, KeyErasureReport, key_erasure_faults};
 pub use campaign::person_erasure::{PersonErasure, PersonErasureReport, Planted};
 pub use campaign::persons::erase_persons;

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use grainstore_crash::{
-    Arguments, Campaign, KeyErasure, PersonErasure, STEPS, Sweep, bit_flips, key_erasure_faults,
-    random_ops, seeded_faults, store_ops,
+    Arguments, Campaign, Interleaving, KeyErasure, PersonErasure, STEPS, Sweep, bit_flips,
+    key_erasure_faults, random_ops, seeded_faults, shared_faults, store_ops,
 };
 
 fn main() -> ExitCode {
@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         "states" => states(&arguments),
         "faults" => faults(&arguments),
         "seeded-faults" => find_seeded(&arguments),
+        "interleaving" => interleaving(&arguments),
         "key-erasure" => key_erasure(&arguments),
         "person-erasure" => person_erasure(&arguments),
         "bit-flips" => flip(&arguments),
@@ -76,6 +77,25 @@ fn find_seeded(arguments: &Arguments) -> Result<bool, String> {
     Ok(missed
         .filter(|one| one.is_applicable)
         .all(|one| one.states.is_some()))
+}
+
+fn interleaving(arguments: &Arguments) -> Result<bool, String> {
+    let mut all_found = true;
+    let found = match arguments.get("faults", 0)? {
+        0 => Vec::new(),
+        schedules_max => shared_faults(schedules_max),
+    };
+    for (name, found) in found {
+        all_found &= found.is_some();
+        println!("{name}: {found:?}");
+    }
+    let campaign = Interleaving {
+        seeds: arguments.seeds(0..1_000)?,
+        jobs: arguments.get("jobs", 2)?,
+    };
+    let report = campaign.run();
+    println!("{report}");
+    Ok(report.failures.is_empty() && all_found)
 }
 
 fn key_erasure(arguments: &Arguments) -> Result<bool, String> {
@@ -144,6 +164,7 @@ usage: grainstore-crash COMMAND [NAME=VALUE]...
   states         states=20000 seeds=1..N steps=20 second=25 jobs=2   crash after every operation
   faults         seeds=1..4 steps=10 every=1                         every operation fails
   seeded-faults  states=20000                                        faults that must be found
+  interleaving   seeds=0..1000 jobs=2 faults=0                       several processes at once
   key-erasure    states=3000 seed=1 steps=12 every=7 planted=false   keys that were destroyed
   person-erasure states=3000 seed=1 steps=20 every=97 planted=       persons that were erased
   bit-flips      seed=1 every=1 folder=/tmp                          every bit of a small store

@@ -56,6 +56,19 @@ impl Ledger {
     /// it cannot be told which history it is of; `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`. The earlier
     /// copy is there after each of them, or the new one.
     pub fn copy_to(&self, target: &dyn Disk) -> Result<CopyReport, Error> {
+        self.copy_following(target, &|| ())
+    }
+
+    /// Copies as [`Ledger::copy_to`] does, and calls `follow` for what other processes appended
+    /// meanwhile: their erasures count, too.
+    ///
+    /// # Errors
+    /// As [`Ledger::copy_to`].
+    pub(crate) fn copy_following(
+        &self,
+        target: &dyn Disk,
+        follow: &dyn Fn(),
+    ) -> Result<CopyReport, Error> {
         let failed = |source| Error::io("copy to", FOLDER, source);
         if let Some(fault) = self.verify()?.findings.first() {
             return Err(Error::Damaged {
@@ -74,6 +87,7 @@ impl Ledger {
             // entry lies behind its end.
             let erased = self.offsets.read().erased().len();
             let copied = self.prepare(target)?;
+            follow();
             if self.offsets.read().erased().len() != erased {
                 continue;
             }

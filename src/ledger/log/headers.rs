@@ -45,9 +45,16 @@ impl Ledger {
     /// # Errors
     /// As [`Ledger::read`], but for `ERR_ERASED`.
     pub(crate) fn header(&self, sequence: EntryId) -> Result<[u8; EntryHeader::LEN], Error> {
-        let mut found = [0; EntryHeader::LEN];
-        self.headers(sequence..sequence.next(), &mut |header| found = *header)?;
-        Ok(found)
+        let extent = self.locate(sequence)?;
+        let context = ErrorContext::at(sequence, &extent);
+        let mut header = [0; EntryHeader::LEN];
+        let file = self.open_segments.get(extent.segment)?;
+        let read = file.read_at(&mut header, extent.offset);
+        read.map_err(|source| context.unread(source))?;
+        if !extent.has(&header) {
+            return Err(context.because(CHANGED));
+        }
+        Ok(header)
     }
 
     /// Returns what the header of an entry states, of an erased one too.
@@ -57,7 +64,7 @@ impl Ledger {
     pub(crate) fn stated(&self, sequence: EntryId) -> Result<EntryHeader, Error> {
         let context = ErrorContext::at(sequence, &self.locate(sequence)?);
         let header = EntryHeader::decode(&self.header(sequence)?);
-        header.map_err(|_| context.because(CHANGED))
+        header.map_err(|fault| context.of(fault))
     }
 
     /// Returns the error for leaves that do not end in the head.

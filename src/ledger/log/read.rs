@@ -234,11 +234,7 @@ fn prove<'a>(
     if !extent.has(raw.header) {
         return Err(context.because(CHANGED));
     }
-    raw.open().map_err(|fault| match fault {
-        Fault::Broken(reason) => context.because(reason),
-        Fault::Body { blank } => context.because(body_fault(blank)),
-        Fault::NewerKind { kind, sequence } => Error::UnknownKind { sequence, kind },
-    })
+    raw.open().map_err(|fault| context.of(fault))
 }
 
 /// Reduces the bytes of an entry, and whatever follows it, to the body; `None` if it is cut short.
@@ -276,6 +272,14 @@ impl ErrorContext {
             offset: self.offset,
             sequence: self.sequence,
             reason,
+        }
+    }
+
+    pub(super) fn of(self, fault: Fault) -> Error {
+        match fault {
+            Fault::Broken(reason) => self.because(reason),
+            Fault::Body { blank } => self.because(body_fault(blank)),
+            Fault::NewerKind { kind, sequence } => Error::UnknownKind { sequence, kind },
         }
     }
 

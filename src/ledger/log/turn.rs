@@ -1,6 +1,7 @@
 //! Turns: several processes have one ledger open, and one at a time appends to it. A turn begins at
 //! the end that the others left, and with what a process that died in its turn left behind it.
 
+use std::io;
 use std::sync::atomic::Ordering;
 
 use super::closed_segments::ClosedSegments;
@@ -49,12 +50,22 @@ impl Ledger {
         if published.is_none() && tail.segment == end.segment {
             let name = segment_file::name_of(end.segment);
             let len = tail.file.len_bytes();
-            if len.map_err(|source| Error::io("read", &name, source))? == end.offset {
+            let is_at_end = len.map_err(|source| Error::io("read", &name, source))? == end.offset;
+            if is_at_end && !self.has_segment_after(end.segment) {
                 return Ok(false);
             }
         }
         self.take_over(tail, published, erases)?;
         Ok(true)
+    }
+
+    /// Returns whether a process that died in its turn has begun the next segment: entries appended to
+    /// this one would lie before those in the next.
+    fn has_segment_after(&self, segment: u32) -> bool {
+        let next = segment.checked_add(1).map(segment_file::name_of);
+        let opened = next.map(|next| self.disk.open(&next, OpenMode::Read));
+        // Any other outcome than "there is none" is looked into.
+        !matches!(opened, Some(Err(error)) if error.kind() == io::ErrorKind::NotFound)
     }
 
     /// Ends the turn of this process.
@@ -103,7 +114,9 @@ impl Ledger {
         let name = segment_file::name_of(end.segment);
         let failed = |source| Error::io("append to", &name, source);
         tail.file = self.disk.open(&name, OpenMode::Write).map_err(failed)?;
-        if is_remains || proven < end.entries {
+        // One that died may have begun a segment whose name is not durable, though it holds no entry.
+        let is_other_segment = tail.segment != end.segment;
+        if is_remains || is_other_segment || proven < end.entries {
             // The process that wrote these bytes did not say that they are durable.
             rewrite_unproven(&*tail.file, &offsets, proven).map_err(failed)?;
             tail.file.sync().map_err(failed)?;

@@ -152,6 +152,9 @@ fn key_event(event: &KeyEventRecord) -> String {
         KeyEventRecord::Rekeyed { .. } => "a person got a new key".to_owned(),
         KeyEventRecord::RootRotated { .. } => "the root was replaced".to_owned(),
         KeyEventRecord::MasterRotated { .. } => "the master key was replaced".to_owned(),
+        KeyEventRecord::BlindFields { fields, .. } => {
+            format!("blind tokens of {} from here on", fields.name())
+        }
         KeyEventRecord::Escrowed(escrow) => format!("an escrow copy, until {}", escrow.until),
         KeyEventRecord::RootRestored { .. } => "the root came back from escrow".to_owned(),
         KeyEventRecord::Erased { .. } => "the keys of a person were destroyed".to_owned(),

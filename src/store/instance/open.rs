@@ -3,7 +3,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
@@ -22,7 +21,7 @@ use super::folder::{
 };
 use super::inner::{Inner, Reader};
 use super::manifest::Manifest;
-use super::processes::{Peers, Turns};
+use super::processes::{Peers, Turns, authorize_locks};
 use super::recovery::RecoveryReport;
 use super::store::Store;
 use super::text_view::TextView;
@@ -35,7 +34,8 @@ impl Store {
     /// # Errors
     /// `ERR_NOT_A_STORE`, `ERR_STORE_EXISTS`, `ERR_STORE_VERSION`, `ERR_STORE_LOCKED` if another
     /// process writes for longer than [`Options::lock_wait`], `ERR_STORAGE_DAMAGED`,
-    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`; `ERR_UNSUPPORTED` on a network file system whose locks
+    /// cannot be trusted.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
         Self::open_folder(path.as_ref(), options, false)
     }
@@ -45,6 +45,7 @@ impl Store {
         options: Options,
         is_repair: bool,
     ) -> Result<Self, Error> {
+        authorize_locks(path)?;
         prepare_folder(path, options.create)?;
         let disk = Arc::new(FileDisk::new(path));
         refuse_planted(&disk, path)?;
@@ -146,7 +147,11 @@ impl Store {
         };
         let store = follow(disk, || {
             let derived: Arc<dyn Disk> = Arc::new(OverlayDisk::new(Arc::clone(disk)));
-            let peers = Peers::of_writer(Arc::clone(disk), Turns::open(&**disk)?, false);
+            let peers = Peers::of_writer(
+                Arc::clone(disk),
+                Turns::open(&**disk, &options.clock)?,
+                false,
+            );
             follow_once(disk, &derived, manifest, &options, peers)
         })?;
         store.inner.measure_clock();
@@ -178,7 +183,7 @@ impl Store {
                 }
                 // Another process creates the store, or has it open while this one would repair it.
                 (Err(ledger::Error::Locked { .. }), _) if waited < options.lock_wait => {
-                    thread::sleep(LOCK_POLL);
+                    options.clock.pause(LOCK_POLL);
                     waited = waited.saturating_add(LOCK_POLL);
                 }
                 (Err(error), _) => return Err(error.into()),
@@ -194,7 +199,7 @@ impl Store {
         is_repair: bool,
         lock: Lock,
     ) -> Result<Self, Error> {
-        let turns = Turns::open(&*disk)?;
+        let turns = Turns::open(&*disk, &options.clock)?;
         let found = Manifest::read(&*disk, path)?;
         let mut recovery = RecoveryReport {
             created: found.is_none(),
@@ -238,6 +243,8 @@ impl Store {
         inner.ledger().end_turn();
         drop(may_write);
         inner.measure_clock();
+        // Before another process can keep this one from completing them.
+        inner.hide_begun()?;
         let waits = inner.resume_at_opening().err();
         let unavailable = inner.text().unavailable();
         let damaged = inner.damaged();
@@ -301,7 +308,10 @@ impl Inner {
             }
             resumed => resumed,
         };
-        resumed.inspect_err(|error| tracing::warn!(%error, "an erasure waits"))
+        resumed.inspect_err(|error| {
+            tracing::warn!(%error, "an erasure waits");
+            self.erase_later();
+        })
     }
 }
 
@@ -442,18 +452,23 @@ fn follow_once(
         peers: Arc::new(peers),
         lock: Mutex::new(None),
     });
+    let flushed = EntryId::new(inner.index().flushed());
     inner.catch_up()?;
     inner.hide_begun()?;
+    inner.hide_completed(flushed)?;
     let unavailable = inner.text().unavailable();
     let damaged = inner.damaged();
+    // The keeper completes it, if this process cannot wait for one.
+    let is_waiting = !inner.peers().writes() && !inner.state().erasures().open().is_empty();
     let recovery = inner.recovery_mut();
     recovery.text_unavailable = unavailable;
     recovery.damaged = damaged;
+    recovery.erasure_waits = is_waiting.then(|| "the store was opened for reading".to_owned());
     Ok(Store::owner(inner))
 }
 
 /// Returns what names the derived files: it changes with them.
-fn derived_files(disk: &dyn Disk) -> [Option<Vec<u8>>; 2] {
+pub(super) fn derived_files(disk: &dyn Disk) -> [Option<Vec<u8>>; 2] {
     [CURRENT, TEXT_LIST_PATH].map(|name| {
         let file = disk.open(name, OpenMode::Read).ok()?;
         let mut bytes = vec![0; usize::try_from(file.len_bytes().ok()?).ok()?];

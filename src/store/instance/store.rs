@@ -1,6 +1,7 @@
 //! The handle on an open store: the owner's, or one narrowed to an author, a namespace, a role.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::crypto::Did;
 use crate::grain::Grain;
@@ -163,6 +164,11 @@ impl Store {
 
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.inner.snapshot()
+    }
+
+    /// Waits for another process, by the store's clock.
+    pub(crate) fn pause(&self, duration: Duration) {
+        self.inner.options().clock.pause(duration);
     }
 
     /// Returns the text view, and builds it anew if it was set aside.

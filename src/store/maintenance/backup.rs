@@ -75,7 +75,7 @@ impl Maintenance<'_> {
         // Written first, so that the backup contains it.
         self.store().read_recorder("backup").record_all()?;
         inner.sync()?;
-        let copied = inner.ledger().copy_to(disk)?;
+        let copied = inner.ledger().copy_following(disk, &|| inner.follow())?;
         if found.is_none() {
             // Last: without it there is no store.
             inner.manifest().write(disk)?;

@@ -1,5 +1,6 @@
 //! Reading grains: by address, in lists, along their lineage, by foreign identifier.
 
+use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::{self, ForeignId, Grain, Status, Time};
 use crate::index::Snapshot;
@@ -46,6 +47,18 @@ impl Store {
         Ok(found.map(|(_, grain)| grain))
     }
 
+    /// Asks again while a grain is erased between the look-up of its row and the reading of its
+    /// bytes, in this process or in another: from then on no snapshot has the row.
+    pub(crate) fn unless_erased<T>(&self, ask: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+        for _ in 0..ASKED_AGAIN_MAX {
+            match ask() {
+                Err(error) if error.code() == ErrorCode::Erased => {}
+                answer => return answer,
+            }
+        }
+        ask()
+    }
+
     /// Returns grains by their addresses, in the same order: all of them, or none where one is
     /// refused.
     ///
@@ -68,6 +81,10 @@ impl Store {
         &self,
         address: &ContentAddress,
     ) -> Result<Option<(EntryId, Grain)>, Error> {
+        self.unless_erased(|| self.find_once(address))
+    }
+
+    fn find_once(&self, address: &ContentAddress) -> Result<Option<(EntryId, Grain)>, Error> {
         let snapshot = self.snapshot();
         let Some((row, grain)) = self.seen(&snapshot, address)? else {
             return Ok(None);
@@ -152,7 +169,7 @@ impl Store {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INDEX_DAMAGED`.
     pub fn exists(&self, address: &ContentAddress) -> Result<bool, Error> {
-        match self.seen_row(&self.snapshot(), address) {
+        match self.unless_erased(|| self.seen_row(&self.snapshot(), address)) {
             Ok(_) => Ok(true),
             Err(Error::NotFound { .. }) => Ok(false),
             Err(error) => Err(error),
@@ -164,9 +181,11 @@ impl Store {
     /// # Errors
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn status(&self, address: &ContentAddress) -> Result<Status, Error> {
-        let snapshot = self.snapshot();
-        let row = self.seen_row(&snapshot, address)?;
-        self.inner.status_at(&snapshot, row)
+        self.unless_erased(|| {
+            let snapshot = self.snapshot();
+            let row = self.seen_row(&snapshot, address)?;
+            self.inner.status_at(&snapshot, row)
+        })
     }
 
     /// Returns the addresses of up to `limit` grains that the handle sees, oldest first, from where
@@ -175,6 +194,10 @@ impl Store {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn list(&self, after: Option<EntryId>, limit: usize) -> Result<Page, Error> {
+        self.unless_erased(|| self.page_of_list(after, limit))
+    }
+
+    fn page_of_list(&self, after: Option<EntryId>, limit: usize) -> Result<Page, Error> {
         let snapshot = self.snapshot();
         let mut page = Page {
             addresses: Vec::new(),
@@ -209,6 +232,13 @@ impl Store {
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`; `ERR_CONSENT` if the requested
     /// grain itself needs a missing consent.
     pub fn history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
+        let shown = self.unless_erased(|| self.versions_to_show(address))?;
+        let grains = shown.iter().map(|version| &version.grain);
+        self.read_recorder("history").all(grains)?;
+        Ok(shown)
+    }
+
+    fn versions_to_show(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
         let snapshot = self.snapshot();
         let start = self.seen_row(&snapshot, address)?;
         let mut shown = Vec::new();
@@ -221,8 +251,6 @@ impl Store {
                 shown.push(version);
             }
         }
-        let grains = shown.iter().map(|version| &version.grain);
-        self.read_recorder("history").all(grains)?;
         Ok(shown)
     }
 
@@ -260,3 +288,6 @@ impl Store {
         Ok(None)
     }
 }
+
+/// How often a question is asked again: each time another erasure has come between.
+const ASKED_AGAIN_MAX: usize = 16;

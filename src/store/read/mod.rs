@@ -2,6 +2,7 @@
 //! requires. Queries and searches are in `query`.
 
 mod audit;
+mod change;
 mod embedding;
 mod expiry;
 mod get;
@@ -15,6 +16,7 @@ mod warnings;
 pub use audit::AuditedRead;
 #[cfg(feature = "text")]
 pub(crate) use audit::ReadRecorder;
+pub use change::{Change, Changed};
 pub use embedding::Embedding;
 #[cfg(feature = "interchange")]
 pub(crate) use embedding::Lengths;

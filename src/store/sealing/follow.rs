@@ -71,6 +71,7 @@ impl Inner {
             | KeyEventRecord::Escrowed(_)
             | KeyEventRecord::RootRotated { .. }
             | KeyEventRecord::MasterRotated { .. }
+            | KeyEventRecord::BlindFields { .. }
             | KeyEventRecord::RootRestored { .. } => return Ok(()),
         };
         let Some(person) = self.keyring().get(uid) else {

@@ -12,10 +12,12 @@ const FILES_TOO_LONG: usize = 0;
 const FOLDER_MAX: usize = 15;
 const FOLDERS_TOO_FULL: usize = 0;
 
-const DOCUMENTED_TYPES_MAX: usize = 179;
+// The last three are the change feed: `Changes`, `Change` and `Changed`.
+const DOCUMENTED_TYPES_MAX: usize = 182;
 const INTERNAL_TYPES_MAX: usize = 91;
 
-const STORE_METHODS_MAX: usize = 51;
+// The last is `changes`: a program that follows a store could only ask again and again.
+const STORE_METHODS_MAX: usize = 52;
 
 #[test]
 fn a_file_is_not_two_files() {

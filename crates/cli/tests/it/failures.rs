@@ -253,6 +253,35 @@ fn a_full_disk() {
 }
 
 /// Runs a script in a name space of mounts of its own.
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "needs unshare"]
+fn a_store_that_can_only_be_read_is_read_and_not_changed() {
+    let home = Home::new();
+    fs::create_dir(home.path("disk")).unwrap();
+    home.write("line", event("obsidian", 1));
+    // Without capabilities the permissions hold for root, too, as for any other user.
+    let script = "set -e
+        mount -t tmpfs tmpfs disk
+        \"$1\" --store disk/s put line >stored
+        cp -r disk/s plain
+        chmod -R a-w plain
+        mount -o remount,ro disk
+        setpriv --bounding-set=-all --inh-caps=-all sh -c '
+            set -e
+            for store in disk/s plain; do
+                \"$1\" --store $store get $(cat stored)
+                \"$1\" --store $store search obsidian
+                \"$1\" --store $store tail
+                ! \"$1\" --store $store --json put line >refused
+                grep -q ERR_STORAGE_READ_ONLY refused
+            done' sh \"$1\" >read
+        diff -r disk/s plain";
+    unshared(script, &home.path(""));
+    let read = fs::read_to_string(home.path("read")).unwrap();
+    assert_eq!(read.matches("obsidian").count(), 6, "{read}");
+}
+
 fn unshared(script: &str, home: &Path) -> String {
     let output = Command::new("unshare")
         .args(["-rm", "sh", "-c", script, "sh", binary()])

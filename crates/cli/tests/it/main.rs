@@ -28,10 +28,12 @@ mod questions;
 #[cfg(unix)]
 mod readme;
 mod regimes;
+mod several;
 mod signing;
 mod status;
 #[cfg(target_os = "linux")]
 mod system_calls;
+mod tail;
 mod tool;
 mod trust;
 mod user;

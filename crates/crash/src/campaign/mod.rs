@@ -13,3 +13,4 @@ pub(crate) mod bit_flips;
 #[cfg(unix)]
 pub(crate) mod planted;
 pub(crate) mod key_erasure;
+pub(crate) mod interleaving;

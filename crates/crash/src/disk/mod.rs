@@ -7,5 +7,7 @@ pub(crate) mod op;
 pub(crate) mod image;
 pub(crate) mod fault;
 pub(crate) mod sim_disk;
+pub(crate) mod machine;
+pub(crate) mod process_disk;
 pub(crate) mod second_directory;
 pub(crate) mod disk_state;

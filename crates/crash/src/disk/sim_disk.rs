@@ -65,6 +65,11 @@ impl SimDisk {
         self.0.lock().counts[side as usize]
     }
 
+    /// Returns the length of the log.
+    pub(crate) fn operations(&self) -> usize {
+        self.0.lock().log.len()
+    }
+
     pub(crate) fn log(&self) -> Vec<Op> {
         self.0.lock().log.clone()
     }

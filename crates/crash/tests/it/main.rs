@@ -8,8 +8,8 @@
 #[cfg(unix)]
 use grainstore_crash::random_planted;
 use grainstore_crash::{
-    Campaign, KeyErasure, PersonErasure, Planted, Sweep, backups, bit_flips, erase_persons,
-    key_erasure_faults, random_ops, seeded_faults,
+    Campaign, Interleaving, KeyErasure, PersonErasure, Planted, Sweep, backups, bit_flips,
+    erase_persons, key_erasure_faults, random_ops, seeded_faults, shared_faults,
 };
 
 #[test]
@@ -117,6 +117,29 @@ fn every_seeded_fault_is_found() {
     assert_eq!(missed.next(), None);
     let count = found.iter().filter(|one| one.states.is_some()).count();
     assert_eq!(count, found.len(), "each is about something the store does");
+}
+
+#[test]
+fn however_processes_are_interleaved_killed_and_held_up_they_answer_as_one_ledger() {
+    let campaign = Interleaving {
+        seeds: 0..40 * times(),
+        ..Interleaving::default()
+    };
+    let report = campaign.run();
+    println!("{report}");
+    assert!(report.failures.is_empty(), "{report}");
+    assert!(
+        report.deaths > 10 && report.crashes >= 120 && report.answers > 300,
+        "{report}"
+    );
+}
+
+#[test]
+fn every_fault_that_only_several_processes_show_is_found() {
+    for (name, found) in shared_faults(300) {
+        println!("{name}: {found:?}");
+        assert!(found.is_some(), "{name}");
+    }
 }
 
 #[test]

@@ -8,13 +8,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::time::Duration;
 
 use crate::index::Index;
-use crate::ledger::{self, Disk, EntryId, Lock, OverlayDisk};
+use crate::ledger::{self, Disk, EntryId, Kind, Lock, OverlayDisk};
 use crate::store::Error;
 use crate::store::instance::inner::Inner;
+use crate::store::instance::open::derived_files;
 use crate::store::records::{Record, erased_rows};
 use crate::store::state::{Body, DecodedEntry};
 
@@ -131,7 +131,7 @@ impl Inner {
             match entry.body {
                 Body::Record(Record::Erasing(erasing)) => {
                     self.hide(&erasing.rows)?;
-                    self.peers().must_erase.store(true, Ordering::Release);
+                    self.erase_later();
                 }
                 Body::Record(Record::Erased(_)) => is_rewritten = true,
                 Body::Record(Record::Policy(record)) if record.sets_clock() => {
@@ -167,12 +167,60 @@ impl Inner {
         self.index_rest(&index, &mut || ())?;
         #[cfg(feature = "sealing")]
         self.move_overlays(&index, EntryId::new(self.index().watermark()))?;
+        let flushed = EntryId::new(index.flushed());
         self.replace_index(index);
         self.recover_state()?;
         self.caches().forget(&[]);
         self.hide_begun()?;
+        self.hide_completed(flushed)?;
         self.reload_text(&disk);
         Ok(())
+    }
+
+    /// Checks the files of the index: those that are open here, or, in a process that does not keep
+    /// them, those that the keeper has published. Returns the faults in words.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`.
+    pub(crate) fn check_index_files(&self) -> Result<Vec<String>, Error> {
+        if self.is_keeper() {
+            return Ok(self.index().check_structure()?);
+        }
+        for _ in 0..LOOKS {
+            let below = &*self.peers().below;
+            let before = derived_files(below);
+            let terms = self.manifest().term_key();
+            let options = self.options().index.clone();
+            let (_, found) = Index::open(
+                &self.derived_disk(),
+                self.manifest().store_id,
+                terms,
+                options,
+            );
+            // The keeper may have replaced the files between the reading of their list and of them.
+            if found.rebuilt.is_none() || derived_files(below) == before {
+                return Ok(found.rebuilt.into_iter().collect());
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Checks the files of the text view, as [`Inner::check_index_files`] does those of the index.
+    pub(crate) fn check_text_files(&self) -> Vec<String> {
+        if self.is_keeper() {
+            return self.text().verify();
+        }
+        let _applying = self.peers().applying.lock();
+        for _ in 0..LOOKS {
+            let below = &*self.peers().below;
+            let before = derived_files(below);
+            self.reload_text(&self.derived_disk());
+            let found = self.text().verify();
+            if found.is_empty() || derived_files(below) == before {
+                return found;
+            }
+        }
+        Vec::new()
     }
 
     /// Hides the entries of erasures that are begun: their bytes are going.
@@ -182,6 +230,34 @@ impl Inner {
     pub(in crate::store::instance) fn hide_begun(&self) -> Result<(), Error> {
         let open = self.state_cell().read().erasures().open().clone();
         open.values().try_for_each(|rows| self.hide(rows))
+    }
+
+    /// Hides the entries of erasures that were completed after the files of the index were opened, which
+    /// hold the first entries up to `flushed`: their runs are from before that.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(in crate::store::instance) fn hide_completed(&self, flushed: EntryId) -> Result<(), Error> {
+        if !self.state_cell().read().erasures().any() {
+            return Ok(());
+        }
+        let mut rows = Vec::new();
+        self.each_entry(flushed, &mut |entry| {
+            match entry.body {
+                Body::Record(Record::Erasing(erasing)) => rows.extend(&erasing.rows),
+                Body::Record(Record::Erased(erased)) => {
+                    let begun = self.ledger().read(erased.begun)?;
+                    if let Some(Record::Erasing(erasing)) =
+                        Record::decode(Kind::Erasing, &begun.body)
+                    {
+                        rows.extend(erasing.rows);
+                    }
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+        self.hide(&rows)
     }
 
     fn hide(&self, rows: &[EntryId]) -> Result<(), Error> {
@@ -225,7 +301,7 @@ impl Inner {
                 }
                 Err(error) => return Err(error.into()),
             }
-            thread::sleep(ERASURE_POLL);
+            self.options().clock.pause(ERASURE_POLL);
             waited = waited.saturating_add(ERASURE_POLL);
         }
     }
@@ -254,7 +330,13 @@ impl Inner {
             }
             self.set_lock(lock);
         }
-        self.resume_erasures()
+        let resumed = self.resume_erasures();
+        resumed.inspect_err(|_| self.erase_later())
+    }
+
+    /// Leaves the erasures that are begun to the thread that follows the others.
+    pub(in crate::store::instance) fn erase_later(&self) {
+        self.peers().must_erase.store(true, Ordering::Release);
     }
 
     /// Starts the thread that looks for news while nothing is asked: an idle process must not keep
@@ -294,15 +376,20 @@ impl Inner {
             return self.become_keeper(lock);
         }
         let peers = self.peers();
-        if peers.is_keeper() && peers.must_erase.swap(false, Ordering::AcqRel) {
-            self.resume_erasures()?;
+        if !peers.is_keeper() || !peers.must_erase.swap(false, Ordering::AcqRel) {
+            return Ok(());
         }
-        Ok(())
+        // Another process waits for it, so it is tried again until it succeeds.
+        let resumed = self.resume_erasures();
+        resumed.inspect_err(|_| self.erase_later())
     }
 }
 
 /// How long the wait for the keeper sleeps between two looks.
 const ERASURE_POLL: Duration = Duration::from_millis(5);
+
+/// How often files are looked at that are being replaced.
+const LOOKS: usize = 5;
 
 /// Up to this many new entries are applied one by one; more are read from the files of the keeper.
 const ONE_BY_ONE_MAX: u64 = 10_000;

@@ -9,17 +9,17 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use crate::ledger::{self, Disk, DiskFile, Ledger, OpenMode};
-use crate::store::Error;
 use crate::store::instance::folder::{NEXT, WRITER, this_process};
+use crate::store::{Clock, Error};
 
 /// The lock files of one process.
 pub(in crate::store::instance) struct Turns {
     writer: Arc<dyn DiskFile>,
     next: Arc<dyn DiskFile>,
+    clock: Arc<dyn Clock>,
     /// Whether `WRITER` names this process.
     is_named: AtomicBool,
 }
@@ -33,10 +33,14 @@ pub(crate) struct Turn<'a> {
 
 impl Turns {
     /// Opens the lock files, and creates them if they are missing.
-    pub(in crate::store::instance) fn open(disk: &dyn Disk) -> Result<Self, Error> {
+    pub(in crate::store::instance) fn open(
+        disk: &dyn Disk,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Self, Error> {
         Ok(Self {
             writer: open(disk, WRITER)?,
             next: open(disk, NEXT)?,
+            clock: Arc::clone(clock),
             is_named: AtomicBool::new(false),
         })
     }
@@ -121,7 +125,7 @@ impl Turns {
                 }
                 .into());
             }
-            thread::sleep(pause);
+            self.clock.pause(pause);
             *waited = waited.saturating_add(pause);
             pause = (pause * 2).min(LONGEST_PAUSE);
         }

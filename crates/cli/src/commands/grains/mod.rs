@@ -12,6 +12,7 @@ mod put;
 pub(crate) mod state;
 mod status;
 mod supersede;
+mod tail;
 pub(crate) mod timeline;
 
 pub(crate) use contradict::Contradict;
@@ -23,3 +24,4 @@ pub(crate) use list::List;
 pub(crate) use put::Put;
 pub(crate) use status::Status;
 pub(crate) use supersede::Supersede;
+pub(crate) use tail::Tail;

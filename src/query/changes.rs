@@ -1,0 +1,146 @@
+//! `Store::changes`: the entries of the ledger in their order, for programs that follow a store:
+//! replicas, caches, user interfaces.
+//!
+//! The feed has no state of its own: the number of the next entry is all that a caller keeps.
+
+use std::time::Duration;
+
+use crate::ledger::EntryId;
+use crate::store::{Change, Changed, Store};
+
+use super::visible::narrow;
+use super::{Error, Filter};
+
+/// The acknowledged entries of a store from one on, oldest first: see [`Store::changes`].
+///
+/// It ends where the store ends, and goes on after that when there is more.
+///
+/// ```
+/// use std::time::Duration;
+/// use grainstore::ledger::EntryId;
+/// use grainstore::store::Changed;
+/// use grainstore::{Draft, Filter, Options, Store};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// store.put(Draft::belief("user", "prefers", "tea").confidence(0.9))?;
+/// let mut changes = store.changes(EntryId::FIRST).matching(Filter::new().subject("user"));
+/// for change in &mut changes {
+///     let Changed::Stored(version) = change?.what else { continue };
+///     assert_eq!(version.grain.text("object"), Some("tea"));
+/// }
+/// assert!(!changes.wait(Duration::ZERO));
+/// store.put(Draft::event("of nobody"))?;
+/// assert!(changes.wait(Duration::ZERO));
+/// assert!(changes.next().is_none());
+/// assert_eq!(changes.position(), EntryId::new(2));
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "the feed is read by iterating"]
+pub struct Changes {
+    store: Store,
+    next: EntryId,
+    filter: Option<Filter>,
+}
+
+impl Store {
+    /// Returns the entries of the ledger from `from` on, of this process and of others, once they are
+    /// acknowledged.
+    ///
+    /// The owner sees every entry; an erased one comes as [`Changed::Erased`]. A narrowed handle sees
+    /// the grains that it may read and changes of their status, and nothing of the others: it is not
+    /// told what was erased. Grains that need a missing consent are left out. A grain is recorded as
+    /// read where a regime requires that, and not counted as retrieved.
+    pub fn changes(&self, from: EntryId) -> Changes {
+        Changes {
+            store: self.clone(),
+            next: from,
+            filter: None,
+        }
+    }
+}
+
+impl Changes {
+    /// Keeps only grains that were stored and that a query with this filter would return now.
+    pub fn matching(self, filter: Filter) -> Self {
+        Self {
+            filter: Some(filter),
+            ..self
+        }
+    }
+
+    /// Returns the number of the next entry: a feed from there goes on where this one is.
+    pub const fn position(&self) -> EntryId {
+        self.next
+    }
+
+    /// Waits up to `timeout` until there is an entry at [`position`](Self::position), whether the
+    /// handle sees it or not, and returns whether there is one.
+    pub fn wait(&self, timeout: Duration) -> bool {
+        let (mut waited, mut pause) = (Duration::ZERO, FIRST_PAUSE);
+        loop {
+            if self.next.get() < self.store.snapshot().watermark() {
+                return true;
+            }
+            let rest = timeout.saturating_sub(waited);
+            if rest.is_zero() {
+                return false;
+            }
+            self.store.pause(pause.min(rest));
+            waited = waited.saturating_add(pause);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Returns the change of the entry `row`, unless the caller does not see it or did not ask for it.
+    fn change(&self, row: EntryId) -> Result<Option<Change>, Error> {
+        let snapshot = self.store.snapshot();
+        let Some(change) = self.store.change_at(&snapshot, row)? else {
+            return Ok(None);
+        };
+        if let Some(filter) = &self.filter {
+            let Changed::Stored(version) = &change.what else {
+                return Ok(None);
+            };
+            let filter = match self.store.capability() {
+                Some(capability) => narrow(capability, filter),
+                None => Some(filter.clone()),
+            };
+            let Some(filter) = filter else {
+                return Ok(None);
+            };
+            let filter = filter.among([version.grain.address()]);
+            let is_found = self.store.rows(&snapshot, &filter)?.contains(row);
+            // The index holds hashes of terms.
+            let mut conditions = filter.conditions().into_iter();
+            if !is_found || !conditions.all(|condition| condition.holds(version)) {
+                return Ok(None);
+            }
+        }
+        if let Changed::Stored(version) = &change.what {
+            let read = std::iter::once(&version.grain);
+            self.store.read_recorder("changes").all(read)?;
+        }
+        Ok(Some(change))
+    }
+}
+
+impl Iterator for Changes {
+    /// After an error the feed goes on behind the entry that it is about.
+    type Item = Result<Change, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.next.get() < self.store.snapshot().watermark() {
+            let row = self.next;
+            self.next = row.next();
+            if let Some(change) = self.change(row).transpose() {
+                return Some(change);
+            }
+        }
+        None
+    }
+}
+
+const FIRST_PAUSE: Duration = Duration::from_micros(250);
+/// How late news of another process may be for a caller who has waited for long.
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);

@@ -1,0 +1,122 @@
+//! An entry of the ledger, as a change feed tells it to its caller: a grain that was stored, a grain
+//! whose status changed, an erasure. The feed itself is `query/changes.rs`.
+
+use crate::code::ErrorCode;
+use crate::codec::ContentAddress;
+use crate::grain::Time;
+use crate::index::Snapshot;
+use crate::ledger::{EntryHeader, EntryId, Kind};
+use crate::store::records::Record;
+use crate::store::{Error, Store, Version};
+
+/// An acknowledged entry of the ledger, as [`Changes`](crate::query::Changes) yields it.
+///
+/// ```
+/// use grainstore::ledger::EntryId;
+/// use grainstore::store::Changed;
+/// use grainstore::{Draft, Options, Store};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// let address = store.put(Draft::event("hello"))?;
+/// let change = store.changes(EntryId::FIRST).next().expect("an entry")?;
+/// assert_eq!(change.entry, EntryId::FIRST);
+/// assert!(matches!(change.what, Changed::Stored(version) if version.grain.address() == address));
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Change {
+    /// The number of the entry.
+    pub entry: EntryId,
+    /// The time at which it was written.
+    pub at: Time,
+    /// Its content.
+    pub what: Changed,
+}
+
+/// The content of an entry.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Changed {
+    /// A grain was stored; its status is the present one.
+    Stored(Box<Version>),
+    /// The status of a grain changed: [`Store::status`] has the present one.
+    Status(ContentAddress),
+    /// The entry, which was about a grain or was a grain, is erased.
+    Erased,
+    /// These entries are erased from here on.
+    Erasing(Vec<EntryId>),
+    /// An entry of another kind, or one that is sealed for a person who is locked.
+    Other,
+}
+
+impl Store {
+    /// Returns the change of an entry that is in a snapshot; `None` if the handle does not see it.
+    /// A narrowed handle sees the grains that it may read, and their status.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub(crate) fn change_at(
+        &self,
+        snapshot: &Snapshot,
+        entry: EntryId,
+    ) -> Result<Option<Change>, Error> {
+        let header = self.inner.ledger().stated(entry)?;
+        let what = match self.change_of(snapshot, &header) {
+            Err(error) if error.code() == ErrorCode::Erased => Some(Changed::Erased),
+            Err(error) if error.code() == ErrorCode::Locked => Some(Changed::Other),
+            what => what?,
+        };
+        let is_shown = |what: &Changed| {
+            self.capability().is_none() || matches!(what, Changed::Stored(_) | Changed::Status(_))
+        };
+        Ok(what.filter(is_shown).map(|what| Change {
+            entry,
+            at: Time::from_ms(header.time_ms),
+            what,
+        }))
+    }
+
+    fn change_of(
+        &self,
+        snapshot: &Snapshot,
+        header: &EntryHeader,
+    ) -> Result<Option<Changed>, Error> {
+        let row = header.sequence;
+        // Others are not about one grain, and a narrowed handle sees none of them.
+        let is_of_grain = [Kind::Grain, Kind::SealedGrain, Kind::Status].contains(&header.kind);
+        if !is_of_grain && self.capability().is_some() {
+            return Ok(None);
+        }
+        let entry = self.inner.entry(row)?;
+        if entry.header.kind == Kind::Grain {
+            return self.stored_at(snapshot, row);
+        }
+        let record = Record::decode(entry.header.kind, &entry.body);
+        Ok(match record {
+            Some(Record::Status(status)) => {
+                let is_seen = self.capability().is_none() || self.exists(&status.of)?;
+                is_seen.then_some(Changed::Status(status.of))
+            }
+            Some(Record::Erasing(erasing)) => Some(Changed::Erasing(erasing.rows)),
+            _ => Some(Changed::Other),
+        })
+    }
+
+    /// Returns the grain of a row if the handle may read it.
+    fn stored_at(&self, snapshot: &Snapshot, row: EntryId) -> Result<Option<Changed>, Error> {
+        // From the beginning of an erasure on it is in no answer, whatever bytes are still there.
+        if snapshot.grains_from(row).next() != Some(row) {
+            return Ok(Some(Changed::Erased));
+        }
+        let mut version = self.inner.version_at(snapshot, row)?;
+        match self.authorize_read(snapshot, &version.grain) {
+            Err(Error::Denied { .. }) => return Ok(None),
+            allowed => allowed?,
+        }
+        if !self.sees(snapshot, &version.grain)? || !self.may_rely_on(&version.grain)? {
+            return Ok(None);
+        }
+        version.stored_by = self.inner.actor_of(row)?;
+        Ok(Some(Changed::Stored(Box::new(version))))
+    }
+}
