@@ -31,6 +31,7 @@ mod swap;
 mod tests;
 
 pub use error::Error;
+pub(crate) use file::slot::hold_name;
 pub use instance::{Vault, VaultFiles};
 pub use keys::unlocked::{Unlocked, UserKeys};
 pub use root::file_root::FileShredRoot;

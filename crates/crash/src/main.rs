@@ -70,7 +70,7 @@ fn faults(arguments: &Arguments) -> Result<bool, String> {
 }
 
 fn find_seeded(arguments: &Arguments) -> Result<bool, String> {
-    let found = seeded_faults(arguments.get("states", 20_000)?, &mut |one| {
+    let found = seeded_faults(arguments.get("states", 20_000)?, (0, 1), &mut |one| {
         println!("{one}");
     });
     let missed = found.iter();

@@ -58,7 +58,8 @@ impl Inner {
         let uid = self.unlock_for_writer(&nfc(user))?;
         // A process that only reads has no turn: another may have erased the person meanwhile, and
         // what it said of it was applied before the keys were here (threat T28).
-        if !self.state().keys().has(&uid) {
+        let is_hold = user == vault::hold_name(&uid);
+        if !self.state().keys().has_key(&uid, is_hold) {
             self.applying(|| self.lock_persons(&[uid]))?;
             return Err(vault::Error::UnknownUser.into());
         }

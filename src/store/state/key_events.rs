@@ -41,6 +41,12 @@ impl KeyEvents {
         self.epoch > 0
     }
 
+    /// Returns whether a key may be used: that of a person, or with `is_hold` that of what is held of one
+    /// who is erased, which a store from before the erasure does not know.
+    pub(crate) fn has_key(&self, uid: &[u8; 16], is_hold: bool) -> bool {
+        self.persons.contains(uid) && (is_hold || !self.is_hold(uid))
+    }
+
     /// Returns whether a person has a key of their own.
     pub(crate) fn has(&self, uid: &[u8; 16]) -> bool {
         self.persons.contains(uid) && !self.is_hold(uid)

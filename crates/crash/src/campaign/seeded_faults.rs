@@ -58,8 +58,14 @@ pub struct FaultOutcome {
 }
 
 /// Seeds each fault in turn and crashes workloads until it is found; calls `tell` for each outcome.
-pub fn seeded_faults(states_max: u64, tell: &mut dyn FnMut(&FaultOutcome)) -> Vec<FaultOutcome> {
-    let faults = SeededFault::EVERY.iter();
+///
+/// Of several callers at once each takes every `parts`th fault, from `part` on.
+pub fn seeded_faults(
+    states_max: u64,
+    (part, parts): (usize, usize),
+    tell: &mut dyn FnMut(&FaultOutcome),
+) -> Vec<FaultOutcome> {
+    let faults = SeededFault::EVERY.iter().skip(part).step_by(parts);
     let found = faults.map(|fault| fault.find(states_max));
     found.inspect(|found| tell(found)).collect()
 }

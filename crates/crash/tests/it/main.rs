@@ -111,7 +111,14 @@ fn whatever_a_crash_leaves_of_an_erasure_a_person_is_there_whole_or_gone_from_ev
 
 #[test]
 fn every_seeded_fault_is_found() {
-    let found = seeded_faults(3_000, &mut |one| println!("{one}"));
+    // One at a time they would be what the others wait for.
+    let half = |part| seeded_faults(3_000, (part, 2), &mut |one| println!("{one}"));
+    let found = std::thread::scope(|scope| {
+        let other = scope.spawn(|| half(1));
+        let mut found = half(0);
+        found.extend(other.join().unwrap());
+        found
+    });
     let missed = found.iter();
     let mut missed = missed.filter(|one| one.is_applicable && one.states.is_none());
     assert_eq!(missed.next(), None);
