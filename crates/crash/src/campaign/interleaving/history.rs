@@ -90,11 +90,12 @@ impl History {
         self.model(self.entries.len())
     }
 
-    /// Holds what a feed told from entry `from` on to the history.
-    pub(super) fn compare(&self, from: usize, told: &[Told]) -> Result<(), String> {
+    /// Holds the first `len` of what a feed told from entry `from` on to the history. An erasure behind
+    /// them may have been begun by a process that died, and completed by the recovery.
+    pub(super) fn compare(&self, from: usize, told: &[Told], len: usize) -> Result<(), String> {
         let erased: Vec<usize> = self.entries.iter().flat_map(Told::erases).collect();
         let erased_there: Vec<usize> = told.iter().flat_map(Told::erases).collect();
-        for (row, found) in (from..).zip(told) {
+        for (row, found) in (from..).zip(told.iter().take(len)) {
             let Some(known) = self.entries.get(row) else {
                 break;
             };

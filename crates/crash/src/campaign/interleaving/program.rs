@@ -379,7 +379,7 @@ impl<'a> Program<'a> {
         self.world
             .history
             .lock()
-            .compare(begins, &news)
+            .compare(begins, &news, news.len())
             .map_err(failed)?;
         self.world.show(ends);
         self.feed = Some(feed);

@@ -142,10 +142,7 @@ fn opens(world: &World, disk: Arc<dyn Disk>, must: usize, nth: u64) -> Verdict {
         ));
     }
     // Recovery completes what was begun, with entries of its own.
-    world
-        .history
-        .lock()
-        .compare(0, entries.get(..must).unwrap_or_default())?;
+    world.history.lock().compare(0, &entries, must)?;
     let report = store.maintenance().and_then(Maintenance::check);
     let report = report.map_err(|error| format!("check: {error}"))?;
     let mut findings = report.findings.iter();
