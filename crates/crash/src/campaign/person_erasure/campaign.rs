@@ -164,9 +164,14 @@ impl PersonErasure {
         let image = disk.image();
         attack(run, state, &image, report)?;
         run.lacks_erased_words(state, &image)?;
-        if random.percent(50) && !run.backups.is_empty() {
-            let is_done = run.restore(random.below(run.backups.len()), state, &image)?;
-            report.restores += u64::from(is_done);
+        // One that is made after the crash knows of more epochs than the vault that the crash left.
+        let backups = run.backups.iter();
+        let backups: Vec<_> = backups.filter(|backup| backup.at <= crash.at).collect();
+        if random.percent(50)
+            && let Some(backup) = random.pick(&backups)
+        {
+            run.restore(backup, state, &image)?;
+            report.restores += 1;
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use crate::disk::op::Op;
 use crate::disk::sim_disk::SimDisk;
 use crate::workload::oracle::Verdict;
 
-use super::workload::{Holdings, Run, SEALED_WORD, State, open, plain_word, text};
+use super::workload::{Holdings, OldBackup, Run, SEALED_WORD, State, open, plain_word, text};
 
 /// Returns the states that may be there after a log, first the one that is acknowledged.
 pub(super) fn allowed(log: &[Op]) -> Vec<usize> {
@@ -134,15 +134,10 @@ impl Run {
         Ok(state)
     }
 
-    /// Opens a backup of earlier beside the current vault, as a restore does: who lives has every
-    /// grain that was backed up, and who was erased stays closed. Returns whether there was one.
-    pub(super) fn restore(&self, nth: usize, state: usize, current: &Image) -> Verdict<bool> {
-        let (Some(backup), Some(present)) = (self.backups.get(nth), self.states.get(state)) else {
-            return Ok(false);
-        };
-        if backup.state > state {
-            return Ok(false);
-        }
+    /// Opens a backup from before a crash beside the current vault, as a restore does: who lives has
+    /// every grain that was backed up, and who was erased stays closed.
+    pub(super) fn restore(&self, backup: &OldBackup, state: usize, current: &Image) -> Verdict {
+        let present = self.states.get(state).ok_or("no such state")?;
         let mut image = backup.image.clone();
         image.folders.insert("vault".into());
         let vault = current
@@ -164,7 +159,7 @@ impl Run {
                 return Err(format!("a restore has not all grains of {user}"));
             }
         }
-        Ok(true)
+        Ok(())
     }
 }
 

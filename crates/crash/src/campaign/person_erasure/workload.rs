@@ -47,6 +47,8 @@ pub(super) struct Run {
 pub(super) struct OldBackup {
     pub(super) image: Image,
     pub(super) state: usize,
+    /// How many operations of the log came before.
+    pub(super) at: usize,
 }
 
 impl Run {
@@ -359,6 +361,7 @@ impl Work {
         self.run.backups.push(OldBackup {
             image: self.disk.image().backup(),
             state: self.run.states.len() - 1,
+            at: self.disk.log().len(),
         });
         Ok(())
     }
