@@ -70,11 +70,7 @@ impl History {
                 Told::Stored { address, .. } => model.all.push(*address),
                 Told::Status(of) => ended.push(*of),
                 Told::Erasing(rows) => {
-                    let gone = rows.iter().filter_map(|row| match self.entries.get(*row) {
-                        Some(Told::Stored { address, .. }) => Some(*address),
-                        _ => None,
-                    });
-                    let gone: Vec<_> = gone.collect();
+                    let gone = self.stored_at(rows);
                     model.all.retain(|address| !gone.contains(address));
                 }
                 Told::Erased | Told::Other => {}
@@ -83,6 +79,22 @@ impl History {
         model.current.clone_from(&model.all);
         model.current.retain(|address| !ended.contains(address));
         model
+    }
+
+    /// Returns the grains that the first `len` entries erase.
+    pub(super) fn erased(&self, len: usize) -> Vec<ContentAddress> {
+        let entries = self.entries.iter().take(len);
+        let erased = entries.flat_map(|entry| self.stored_at(&entry.erases()));
+        erased.collect()
+    }
+
+    fn stored_at(&self, rows: &[usize]) -> Vec<ContentAddress> {
+        let entries = rows.iter().filter_map(|row| self.entries.get(*row));
+        let stored = entries.filter_map(|entry| match entry {
+            Told::Stored { address, .. } => Some(*address),
+            _ => None,
+        });
+        stored.collect()
     }
 
     /// Returns the present model.

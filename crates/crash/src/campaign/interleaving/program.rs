@@ -291,7 +291,7 @@ impl<'a> Program<'a> {
             let found = program.allowed(store.query(&filter, usize::MAX, None), &[])?;
             let found = found.map(|found| found.results.iter().map(|it| it.address).collect());
             let found: Vec<ContentAddress> = found.unwrap_or_default();
-            Ok(move |model: &Model| match with_ended {
+            Ok(move |model: &Model, _: &[_]| match with_ended {
                 true => model.all == found,
                 false => model.current == found,
             })
@@ -306,12 +306,13 @@ impl<'a> Program<'a> {
             let found = store.search("common", &Filter::new(), usize::MAX);
             let found = program.allowed(found, &[])?;
             let found = found.map(|found| found.results.iter().map(|it| it.address).collect());
-            let mut found: Vec<ContentAddress> = found.unwrap_or_default();
-            found.sort_unstable();
-            Ok(move |model: &Model| {
-                let mut current = model.current.clone();
-                current.sort_unstable();
-                current == found
+            let found: Vec<ContentAddress> = found.unwrap_or_default();
+            // Words that are erased meanwhile are gone from the moment that the question saw, too.
+            Ok(move |model: &Model, erased: &[ContentAddress]| {
+                let must_be_there = model.current.iter().filter(|it| !erased.contains(it));
+                let mut must_be_there = must_be_there.copied();
+                found.iter().all(|it| model.current.contains(it))
+                    && must_be_there.all(|it| found.contains(&it))
             })
         })
     }
@@ -338,19 +339,24 @@ impl<'a> Program<'a> {
             if is_there && !program.cached.contains(&address) {
                 program.cached.push(address);
             }
-            Ok(move |model: &Model| model.all.contains(&address) == is_there)
+            Ok(move |model: &Model, _: &[_]| model.all.contains(&address) == is_there)
         })
     }
 
-    /// Asks, and holds the answer to a moment that is not before the question nor after the answer.
-    fn answer<F: Fn(&Model) -> bool>(&mut self, ask: impl FnOnce(&mut Self) -> Step<F>) -> Step {
+    /// Asks, and holds the answer to a moment that is not before the question nor after the answer, and
+    /// to what was erased until then.
+    fn answer<F: Fn(&Model, &[ContentAddress]) -> bool>(
+        &mut self,
+        ask: impl FnOnce(&mut Self) -> Step<F>,
+    ) -> Step {
         let from = self.world.look()?;
         let fits = ask(self)?;
         let to = self.world.look()?;
         self.world.counts.lock().answers += 1;
         let moment = {
             let history = self.world.history.lock();
-            (from..=to).find(|len| fits(&history.model(*len)))
+            let erased = history.erased(to);
+            (from..=to).find(|len| fits(&history.model(*len), &erased))
         };
         let Some(moment) = moment else {
             return Err(failed(format!(
