@@ -10,7 +10,7 @@ use crate::index::{Family, Snapshot};
 use crate::ledger::{EntryId, Kind};
 use crate::policy::{Capability, Clause, Regime};
 use crate::store::instance::Inner;
-use crate::store::records::{Frame, ReadRecord, Record, Uid};
+use crate::store::records::{DenialRecord, Frame, ReadRecord, Record, Uid};
 use crate::store::{Admin, Error, Store};
 
 /// A recorded read, as a clause of a regime requires.
@@ -110,6 +110,27 @@ impl Store {
         let author = self.capability().and_then(Capability::acts_as);
         ReadRecorder::new(&self.inner, author, operation)
     }
+
+    /// Records that a read of a grain is refused, where a clause requires its reads to be recorded
+    /// (45 CFR 164.308(a)(5)(ii)(C): attempts, too), and returns the refusal. A refusal that cannot be
+    /// recorded stands: nothing is disclosed.
+    pub(crate) fn refuse_read(
+        &self,
+        operation: &'static str,
+        grain: &Grain,
+        refusal: Error,
+    ) -> Error {
+        let rule = match &refusal {
+            Error::Denied { rule, .. } | Error::Refused { rule } => rule.name(),
+            _ => return refusal,
+        };
+        let denial = DenialRecord::new(Some(grain.address()), operation, rule);
+        let recorder = self.read_recorder(operation);
+        if let Err(error) = recorder.record_refusal(grain, denial) {
+            tracing::warn!(%error, "the refusal of a read is not recorded");
+        }
+        refusal
+    }
 }
 
 impl<'a> ReadRecorder<'a> {
@@ -198,6 +219,23 @@ impl<'a> ReadRecorder<'a> {
         let frame = Frame::of(self.actor()?, &Record::Read(read))?;
         self.inner.commit(&mut *self.inner.exclusive()?, &frame)?;
         Ok(())
+    }
+
+    fn record_refusal(self, grain: &Grain, denial: DenialRecord) -> Result<(), Error> {
+        if !self.is_watched {
+            return Ok(());
+        }
+        let is_required = {
+            let state = self.inner.state();
+            let mut clauses = state.regimes().all().recording_reads_of(grain);
+            clauses.next().is_some()
+        };
+        if !is_required {
+            return Ok(());
+        }
+        let actor = self.actor()?;
+        let mut writer = self.inner.exclusive()?;
+        self.inner.record_denial(&mut writer, actor, denial)
     }
 
     fn actor(&self) -> Result<Option<EntryId>, Error> {

@@ -118,7 +118,8 @@ impl Store {
         // A vector reveals the content of its grain, so it needs the same consent.
         if self.is_consent_asked_to_read() {
             let grain = self.inner.grain_at(row, address)?;
-            self.authorize_read(&snapshot, &grain)?;
+            let allowed = self.authorize_read(&snapshot, &grain);
+            allowed.map_err(|refusal| self.refuse_read("embedding", &grain, refusal))?;
         }
         let found = self.inner.with_view(&snapshot, model, |matrix| {
             matrix.get(row).map(<[f32]>::to_vec)

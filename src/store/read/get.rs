@@ -89,11 +89,12 @@ impl Store {
         let Some((row, grain)) = self.seen(&snapshot, address)? else {
             return Ok(None);
         };
-        self.authorize_read(&snapshot, &grain)?;
-        if !self.may_rely_on(&grain)? {
+        let mut allowed = self.authorize_read(&snapshot, &grain);
+        if allowed.is_ok() && !self.may_rely_on(&grain)? {
             let rule = Rule::Unreviewed;
-            return Err(Error::Refused { rule });
+            allowed = Err(Error::Refused { rule });
         }
+        allowed.map_err(|refusal| self.refuse_read("get", &grain, refusal))?;
         Ok(Some((row, self.inner.with_signature(row, grain)?)))
     }
 
@@ -245,7 +246,8 @@ impl Store {
         for version in self.inner.versions(&snapshot, start)? {
             match self.authorize_read(&snapshot, &version.grain) {
                 Err(Error::Denied { address: kept, .. }) if kept != *address => continue,
-                allowed => allowed?,
+                allowed => allowed
+                    .map_err(|refusal| self.refuse_read("history", &version.grain, refusal))?,
             }
             if self.sees(&snapshot, &version.grain)? {
                 shown.push(version);

@@ -4,10 +4,13 @@ use std::path::Path;
 
 use grainstore::crypto::{Algorithm, ErasureReceipt, Offline, OsRandom, SigningKey};
 use grainstore::interchange::{ExportKey, Format, ImportFile, ReadOptions, WriteOptions};
+use grainstore::ledger::MemoryDisk;
 use grainstore::store::{
     AuditEntry, AuditFilter, Authorization, ErasureScope, InclusionProof, Person,
 };
 use grainstore::{ContentAddress, Draft, Filter, Options, Store};
+
+use crate::sealing::{open, with_persons};
 
 const ASKED: Authorization<'static> = Authorization {
     reason: "request 17",
@@ -262,4 +265,38 @@ fn a_receipt_proves_the_entries_of_its_erasure_and_with_a_bit_flipped_it_does_no
         change(&mut changed);
         assert!(!InclusionProof::prove_erasure(&changed), "{changed:?}");
     }
+}
+
+#[test]
+fn the_log_of_a_store_says_nothing_of_a_sealed_person_who_is_locked() {
+    let disk = MemoryDisk::default();
+    let store = with_persons(&disk, &["alice"]);
+    let sealed = store.put(Draft::event("swordfish").user("alice")).unwrap();
+    store.put(Draft::event("plain").user("bob")).unwrap();
+    let admin = store.admin().unwrap();
+    admin.place_hold(&sealed, ASKED).unwrap();
+    assert!(admin.delete(&sealed, ASKED).is_err());
+    let before = log(&store, &AuditFilter::default());
+    let about: Vec<_> = operations(&log(&store, &life_of(sealed)))
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(about, ["store", "hold", "deny"]);
+    drop(store);
+
+    let locked = open(&disk);
+    let after = log(&locked, &AuditFilter::default());
+    assert_eq!(after.len(), before.len());
+    assert_eq!(log(&locked, &life_of(sealed)), []);
+    for (before, after) in before.iter().zip(&after) {
+        match before.addresses.contains(&sealed) {
+            true => assert_eq!(
+                (after.detail.as_str(), after.addresses.len()),
+                ("sealed", 0)
+            ),
+            false => assert_eq!(before, after),
+        }
+    }
+    locked.unlock("alice").unwrap();
+    assert_eq!(log(&locked, &AuditFilter::default()), before);
 }

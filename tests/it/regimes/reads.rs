@@ -2,6 +2,7 @@
 
 mod erased;
 mod kept;
+mod refused;
 
 use grainstore::Time;
 use grainstore::crypto::Did;

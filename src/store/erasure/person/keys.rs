@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codec::nfc;
+use crate::crypto::MasterKey;
 use crate::ledger::EntryId;
 use crate::store::Error;
 use crate::store::instance::{Inner, Writer};
 use crate::store::records::{KeyEventRecord, Uid};
-use crate::vault::ErasedKey;
+use crate::vault::{ErasedKey, Vault};
 
 impl Inner {
     /// Unlocks those of some persons who are sealed, and returns them.
@@ -66,15 +67,14 @@ impl Inner {
         }
         if !living.is_empty() {
             let master = self.master_key()?;
-            let mut users = vault.list(&master)?;
-            users.retain(|user| living.contains(&user.uid));
+            let users = self.names_of(&vault, &master, &living)?;
             let mut retained = BTreeMap::new();
-            for user in users.iter().filter(|user| held.contains(&user.uid)) {
-                let keys = vault.unlock(&master, &user.user)?;
-                retained.insert(user.uid, self.retained_keys(&user.uid, &keys, &gone)?);
+            for (uid, user) in users.iter().filter(|(uid, _)| held.contains(uid)) {
+                let keys = vault.unlock(&master, user)?;
+                retained.insert(*uid, self.retained_keys(uid, &keys, &gone)?);
             }
             let users = users.iter();
-            let users = users.map(|user| (&*user.user, retained.get(&user.uid)));
+            let users = users.map(|(uid, user)| (&**user, retained.get(uid)));
             let users: Vec<_> = users.collect();
             if !users.is_empty() {
                 vault.erase_but(&master, &users)?;
@@ -92,6 +92,27 @@ impl Inner {
             self.tell(writer, event)?;
         }
         Ok(())
+    }
+
+    /// Returns the user ids of pseudonyms that have keys. An erasure unlocks its persons first; who
+    /// completes one after a crash asks the vault, which opens the slot of every person.
+    fn names_of(
+        &self,
+        vault: &Vault,
+        master: &MasterKey,
+        uids: &[Uid],
+    ) -> Result<Vec<(Uid, String)>, Error> {
+        let unlocked = uids.iter().map(|uid| {
+            let person = self.keyring().get(uid)?;
+            Some((*uid, person.user))
+        });
+        if let Some(names) = unlocked.collect() {
+            return Ok(names);
+        }
+        let mut users = vault.list(master)?;
+        users.retain(|user| uids.contains(&user.uid));
+        let users = users.into_iter();
+        Ok(users.map(|user| (user.uid, user.user)).collect())
     }
 
     /// Returns what the vault tells of destroyed keys.
