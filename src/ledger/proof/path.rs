@@ -152,6 +152,8 @@ pub(super) fn split(range: &Range<u64>) -> Option<u64> {
 #[cfg(test)]
 #[expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 mod tests {
+    use std::cell::RefCell;
+    use std::collections::HashMap;
     use std::convert::Infallible;
 
     use sha2::{Digest, Sha256};
@@ -163,50 +165,60 @@ mod tests {
         (0..count).map(leaf).collect()
     }
 
-    /// MTH of RFC 9162, 2.1.1, to the letter.
-    fn root(leaves: &[Hash]) -> Hash {
-        match leaves {
-            [] => Sha256::digest([]).into(),
-            [leaf] => *leaf,
-            _ => {
-                let (left, right) = leaves.split_at(leaves.len().next_power_of_two() / 2);
-                node(&root(left), &root(right))
+    /// The definitions of RFC 9162 to the letter; roots are computed once.
+    struct Naive {
+        leaves: Vec<Hash>,
+        roots: RefCell<HashMap<Range<usize>, Hash>>,
+    }
+
+    impl Naive {
+        /// MTH of RFC 9162, 2.1.1, of a range that is not empty.
+        fn root(&self, of: Range<usize>) -> Hash {
+            if let Some(known) = self.roots.borrow().get(&of) {
+                return *known;
             }
-        }
-    }
-
-    /// PATH of RFC 9162, 2.1.3.1, to the letter.
-    fn naive_path(index: usize, leaves: &[Hash]) -> Vec<Hash> {
-        if leaves.len() == 1 {
-            return Vec::new();
-        }
-        let k = leaves.len().next_power_of_two() / 2;
-        let (left, right) = leaves.split_at(k);
-        let (mut path, other) = match index < k {
-            true => (naive_path(index, left), root(right)),
-            false => (naive_path(index - k, right), root(left)),
-        };
-        path.push(other);
-        path
-    }
-
-    /// SUBPROOF of RFC 9162, 2.1.4.1, to the letter.
-    fn naive_subproof(first: usize, leaves: &[Hash], is_whole: bool) -> Vec<Hash> {
-        if first == leaves.len() {
-            return if is_whole {
-                Vec::new()
-            } else {
-                vec![root(leaves)]
+            let root = match of.len() {
+                1 => self.leaves[of.start],
+                len => {
+                    let k = of.start + len.next_power_of_two() / 2;
+                    node(&self.root(of.start..k), &self.root(k..of.end))
+                }
             };
+            self.roots.borrow_mut().insert(of, root);
+            root
         }
-        let k = leaves.len().next_power_of_two() / 2;
-        let (left, right) = leaves.split_at(k);
-        let (mut path, other) = match first <= k {
-            true => (naive_subproof(first, left, is_whole), root(right)),
-            false => (naive_subproof(first - k, right, false), root(left)),
-        };
-        path.push(other);
-        path
+
+        /// PATH of RFC 9162, 2.1.3.1.
+        fn path(&self, index: usize, of: Range<usize>) -> Vec<Hash> {
+            if of.len() == 1 {
+                return Vec::new();
+            }
+            let k = of.start + of.len().next_power_of_two() / 2;
+            let (mut path, other) = match index < k {
+                true => (self.path(index, of.start..k), k..of.end),
+                false => (self.path(index, k..of.end), of.start..k),
+            };
+            path.push(self.root(other));
+            path
+        }
+
+        /// SUBPROOF of RFC 9162, 2.1.4.1, where `first` leaves are old.
+        fn subproof(&self, first: usize, of: Range<usize>, is_whole: bool) -> Vec<Hash> {
+            if first == of.len() {
+                return match is_whole {
+                    true => Vec::new(),
+                    false => vec![self.root(of)],
+                };
+            }
+            let half = of.len().next_power_of_two() / 2;
+            let k = of.start + half;
+            let (mut path, other) = match first <= half {
+                true => (self.subproof(first, of.start..k, is_whole), k..of.end),
+                false => (self.subproof(first - half, k..of.end, false), of.start..k),
+            };
+            path.push(self.root(other));
+            path
+        }
     }
 
     /// The nodes of complete subtrees by level, so that a thousand trees take no minute.
@@ -245,41 +257,44 @@ mod tests {
         }
     }
 
-    #[test]
-    fn every_path_of_small_trees_is_that_of_the_definition() {
-        let all = leaves(70);
-        let nodes = Nodes::new(all.clone());
-        for size in 1..=70_usize {
-            let leaves = &all[..size];
-            for n in 0..size {
-                let (index, first, size) = (n as u64, n as u64 + 1, size as u64);
-                assert_eq!(nodes.inclusion(index, size), naive_path(n, leaves));
-                let naive = naive_subproof(n + 1, leaves, true);
-                assert_eq!(nodes.consistency(first, size), naive, "{first} of {size}");
-            }
-        }
-    }
-
     /// All 524,800 pairs where `GRAINSTORE_TIMES` asks for them; else every size with some others.
     #[test]
-    fn in_trees_of_1_to_1024_leaves_every_proof_convinces_the_verifier() {
+    fn in_trees_of_1_to_1024_leaves_every_proof_is_that_of_the_definition_and_verifies() {
         let all = leaves(1024);
         let nodes = Nodes::new(all.clone());
-        let roots: Vec<_> = (1..=1024).map(|size| nodes.root_of(0..size)).collect();
+        let naive = Naive {
+            leaves: all.clone(),
+            roots: RefCell::default(),
+        };
+        let roots: Vec<_> = (1..=1024).map(|size| naive.root(0..size)).collect();
         let is_full = std::env::var_os("GRAINSTORE_TIMES").is_some();
         let step = if is_full { 1 } else { 41 };
-        for size in 1..=1024_u64 {
-            let at = |size: u64| &roots[usize::try_from(size - 1).unwrap()];
-            let others = (1..=size).filter(|other| {
-                (size + other) % step == 0 || other.is_power_of_two() || *other >= size - 1
+        for n in 1..=1024_usize {
+            let others = (1..=n).filter(|other| {
+                n <= 70 || (n + other) % step == 0 || other.is_power_of_two() || *other >= n - 1
             });
-            for other in others {
+            for m in others {
+                let (other, size) = (m as u64, n as u64);
                 let path = nodes.consistency(other, size);
-                assert!(verify_consistency(other, size, at(other), at(size), &path));
-                let (index, path) = (other - 1, nodes.inclusion(other - 1, size));
-                let leaf = &all[usize::try_from(index).unwrap()];
-                assert!(verify_inclusion(index, size, leaf, &path, at(size)));
-                assert!(!verify_inclusion(index ^ 1, size, leaf, &path, at(size)));
+                assert_eq!(path, naive.subproof(m, 0..n, true), "{m} of {n}");
+                assert!(verify_consistency(
+                    other,
+                    size,
+                    &roots[m - 1],
+                    &roots[n - 1],
+                    &path
+                ));
+                let (index, leaf) = (other - 1, &all[m - 1]);
+                let path = nodes.inclusion(index, size);
+                assert_eq!(path, naive.path(m - 1, 0..n), "{index} of {n}");
+                assert!(verify_inclusion(index, size, leaf, &path, &roots[n - 1]));
+                assert!(!verify_inclusion(
+                    index ^ 1,
+                    size,
+                    leaf,
+                    &path,
+                    &roots[n - 1]
+                ));
             }
         }
     }
