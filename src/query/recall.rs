@@ -78,12 +78,21 @@ impl Store {
             Some(capability) => narrow(capability, filter),
             None => Some(filter.clone()),
         };
-        let Some(filter) = filter else {
-            return Ok(Recollection::default());
-        };
+        match filter {
+            Some(filter) => self.unless_erased(|| self.recall_once(question, &filter, recall)),
+            None => Ok(Recollection::default()),
+        }
+    }
+
+    fn recall_once(
+        &self,
+        question: &str,
+        filter: &Filter,
+        recall: &Recall,
+    ) -> Result<Recollection, Error> {
         let mut recorder = self.read_recorder("recall");
         let snapshot = self.snapshot();
-        let rows = self.rows_to_rank(&snapshot, &filter)?;
+        let rows = self.rows_to_rank(&snapshot, filter)?;
         let accept = |row: EntryId| rows.contains(row);
         let query = text::Query::words(&nfc(question));
         let text = self.text_view()?;

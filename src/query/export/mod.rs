@@ -20,7 +20,7 @@ use crate::interchange::{
     WriteOptions, Written, aimem, jsonl, mg, omi, pam,
 };
 use crate::ledger::EntryId;
-use crate::store::{Admin, Store};
+use crate::store::{Admin, Store, Version};
 
 use super::{Error, Filter};
 use filter::ExportFilter;
@@ -159,17 +159,16 @@ impl Store {
         let snapshot = self.snapshot();
         let rows = self.exportable_rows(&snapshot, filter, loss)?;
         let rows: Vec<EntryId> = rows.iter().collect();
-        let entries = rows.par_iter().map(|row| {
-            let version = self.sound_version_at(&snapshot, *row)?;
-            let entry = version.map(|version| (version.grain, version.status));
-            Ok(entry.ok_or(row.get()))
-        });
-        let found = entries.collect::<Result<Vec<Result<Entry, u64>>, Error>>()?;
+        let found = rows
+            .par_iter()
+            .map(|row| self.find_to_export(&snapshot, *row));
+        let found = found.collect::<Result<Vec<Found>, Error>>()?;
         let mut entries = Vec::with_capacity(found.len());
-        for entry in found {
-            match entry {
-                Ok(entry) => entries.push(entry),
-                Err(damaged) => loss.add_damaged(damaged),
+        for found in found {
+            match found {
+                Found::Sound(version) => entries.push((version.grain, version.status)),
+                Found::Damaged(row) => loss.add_damaged(row),
+                Found::Erased => {}
             }
         }
         let export_filter =
@@ -240,9 +239,13 @@ impl Store {
         let mut recorder = self.read_recorder("export");
         let mut chosen = Vec::new();
         for row in self.exportable_rows(&snapshot, filter, loss)?.iter() {
-            let Some(version) = self.sound_version_at(&snapshot, row)? else {
-                loss.add_damaged(row.get());
-                continue;
+            let version = match self.find_to_export(&snapshot, row)? {
+                Found::Sound(version) => version,
+                Found::Damaged(row) => {
+                    loss.add_damaged(row);
+                    continue;
+                }
+                Found::Erased => continue,
             };
             if !export_filter.withholds(&version.grain, loss) {
                 recorder.add(&version.grain);
@@ -257,6 +260,16 @@ impl Store {
             }
         }
         Ok(chosen)
+    }
+
+    fn find_to_export(&self, snapshot: &Snapshot, row: EntryId) -> Result<Found, Error> {
+        Ok(match self.sound_version_at(snapshot, row) {
+            Err(error) if error.code() == ErrorCode::Erased => Found::Erased,
+            found => match found? {
+                Some(version) => Found::Sound(Box::new(version)),
+                None => Found::Damaged(row.get()),
+            },
+        })
     }
 
     fn write_jsonl(
@@ -281,6 +294,14 @@ impl Store {
         let found = self.peek(address)?;
         found.ok_or(Error::NotFound { address: *address })
     }
+}
+
+/// What a row to be exported has.
+enum Found {
+    Sound(Box<Version>),
+    Damaged(u64),
+    /// Erased since the snapshot, by this process or another: no snapshot has it any more.
+    Erased,
 }
 
 impl ExportReport {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use grainstore::ledger::Disk;
-use grainstore::query::Changes;
+use grainstore::query::{Changes, Recall};
 use grainstore::store::{Authorization, Create, Error, Maintenance, Options};
 use grainstore::{ContentAddress, Draft, ErrorCode, Filter, Store, Time};
 use parking_lot::Mutex;
@@ -303,10 +303,11 @@ impl<'a> Program<'a> {
             return self.query(store);
         }
         self.answer(|program| {
-            let found = store.search("common", &Filter::new(), usize::MAX);
-            let found = program.allowed(found, &[])?;
-            let found = found.map(|found| found.results.iter().map(|it| it.address).collect());
-            let found: Vec<ContentAddress> = found.unwrap_or_default();
+            let found = match program.random.percent(30) {
+                true => recalled(store),
+                false => searched(store),
+            };
+            let found = program.allowed(found, &[])?.unwrap_or_default();
             // Words that are erased meanwhile are gone from the moment that the question saw, too.
             Ok(move |model: &Model, erased: &[ContentAddress]| {
                 let must_be_there = model.current.iter().filter(|it| !erased.contains(it));
@@ -391,6 +392,22 @@ impl<'a> Program<'a> {
         self.feed = Some(feed);
         Ok(())
     }
+}
+
+/// Returns the grains that have the word of all.
+fn searched(store: &Store) -> Result<Vec<ContentAddress>, Error> {
+    let found = store.search("common", &Filter::new(), usize::MAX)?;
+    Ok(found.results.iter().map(|it| it.address).collect())
+}
+
+fn recalled(store: &Store) -> Result<Vec<ContentAddress>, Error> {
+    let recall = Recall {
+        budget: usize::MAX,
+        ..Recall::default()
+    };
+    let found = store.recall("common", &Filter::new(), &recall)?;
+    let lines = found.passages.iter().flat_map(|passage| &passage.lines);
+    Ok(lines.map(|line| line.address).collect())
 }
 
 const fn failed(what: String) -> Interrupted {
