@@ -13,7 +13,8 @@ const USAGE: &str = "usage: engine [--grains N] [--rounds R] [--only GROUP] [--q
 
   --grains N   grains of an ingest; reads take 2 N, the largest store 10 N (100000)
   --rounds R   how often everything is measured (5)
-  --only GROUP one of ingest, ingest100, text, single, read, million, scale, reopen, latency, sealed
+  --only GROUP one of ingest, ingest100, text, single, read, million, scale, reopen, latency, sealed,
+               several
   --quick      small counts and two rounds: shows that everything works
   --dir DIR    where folders are made and deleted (the system's folder for temporary files)";
 

@@ -8,6 +8,7 @@ pub mod large;
 pub mod reopen;
 pub mod latency;
 pub mod sealed;
+pub mod several;
 
 use crate::Result;
 use crate::report::Report;
@@ -17,7 +18,7 @@ use crate::setup::Settings;
 type Run = fn(&Settings, &mut Report) -> Result<()>;
 
 /// The groups by name, in the order in which they run.
-pub const GROUPS: [(&str, Run); 10] = [
+pub const GROUPS: [(&str, Run); 11] = [
     ("ingest", ingest::by_thousands),
     ("ingest100", ingest::by_hundreds),
     ("text", ingest::with_text),
@@ -28,4 +29,5 @@ pub const GROUPS: [(&str, Run); 10] = [
     ("reopen", reopen::run),
     ("latency", latency::run),
     ("sealed", sealed::run),
+    ("several", several::run),
 ];
