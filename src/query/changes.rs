@@ -141,6 +141,6 @@ impl Iterator for Changes {
     }
 }
 
-const FIRST_PAUSE: Duration = Duration::from_micros(250);
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
 /// How late news of another process may be for a caller who has waited for long.
 const LONGEST_PAUSE: Duration = Duration::from_millis(10);
