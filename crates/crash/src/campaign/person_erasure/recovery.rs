@@ -135,7 +135,8 @@ impl Run {
     }
 
     /// Opens a backup from before a crash beside the current vault, as a restore does: who lives has
-    /// every grain that was backed up, and who was erased stays closed.
+    /// every grain that was backed up and lives, and who was erased stays closed. A grain that was
+    /// deleted since is there until the key of its person is renewed.
     pub(super) fn restore(&self, backup: &OldBackup, state: usize, current: &Image) -> Verdict {
         let present = self.states.get(state).ok_or("no such state")?;
         let mut image = backup.image.clone();
@@ -155,8 +156,13 @@ impl Run {
                 (Ok(()), false) => return Err(format!("a restore brings {user} back")),
                 (unlocked, _) => unlocked.map_err(text)?,
             }
-            if present.persons.contains_key(user) && grains(&store, user)? != of.grains {
-                return Err(format!("a restore has not all grains of {user}"));
+            let Some(now) = present.persons.get(user) else {
+                continue;
+            };
+            let found = grains(&store, user)?;
+            let mut living = of.grains.intersection(&now.grains);
+            if !found.is_subset(&of.grains) || !living.all(|grain| found.contains(grain)) {
+                return Err(format!("a restore has other grains of {user}"));
             }
         }
         Ok(())
