@@ -252,3 +252,25 @@ fn a_configuration_that_cannot_be_parsed_is_left_alone() {
         old
     );
 }
+
+/// The SDK is installed by `.ci/run`.
+#[test]
+#[cfg(unix)]
+#[ignore = "needs the MCP SDK"]
+fn the_official_sdk_drives_everything_at_two_revisions() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let script = root.join("crates/cli/tests/it/mcp_sdk.py");
+    for (mode, revision) in [("legacy", "2025-11-25"), ("2026-07-28", "2026-07-28")] {
+        let home = Home::new();
+        let output = std::process::Command::new(root.join("target/mcp-sdk/bin/python"))
+            .arg(&script)
+            .args([crate::command::binary().as_ref(), home.path("s").as_os_str()])
+            .arg(mode)
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{mode}: {errors}");
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(said["revision"], revision, "{errors}");
+    }
+}
