@@ -264,7 +264,10 @@ fn the_official_sdk_drives_everything_at_two_revisions() {
         let home = Home::new();
         let output = std::process::Command::new(root.join("target/mcp-sdk/bin/python"))
             .arg(&script)
-            .args([crate::command::binary().as_ref(), home.path("s").as_os_str()])
+            .args([
+                crate::command::binary().as_ref(),
+                home.path("s").as_os_str(),
+            ])
             .arg(mode)
             .output()
             .unwrap();

@@ -213,3 +213,37 @@ fn an_address_that_names_nothing_is_answered_with_what_to_do() {
     assert!(denied.contains("search"), "{denied}");
     client.refused("get", json!({ "address": "xyz" }), "ERR_HASH_LENGTH");
 }
+
+#[test]
+fn a_sealed_person_stays_locked_and_the_model_is_told_what_is_missing() {
+    use std::sync::Arc;
+
+    use grainstore::Options;
+    use grainstore::crypto::KeySource;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("master.key");
+    std::fs::write(&path, [7; 32]).unwrap();
+    let key = KeySource::File(path);
+    let options = Options {
+        master_key: Some(Arc::new(key)),
+        ..Options::default()
+    };
+    let store = Store::in_memory(options).unwrap();
+    store.admin().unwrap().vault().add(&["mira"]).unwrap();
+    store.unlock("mira").unwrap();
+    let mut client = Client::new(Scope::owner(store.clone()).of_user("mira"));
+    let address = client.note("a secret of mira");
+    store.lock("mira").unwrap();
+    let said = client.refused("remember", json!({ "text": "more" }), "ERR_LOCKED");
+    assert!(said.contains("--unlock"), "{said}");
+    let found = client.call("recall", json!({ "question": "secret" }));
+    assert!(!found.to_string().contains("a secret"), "{found}");
+    let got = client.call("get", json!({ "address": address }));
+    assert!(!got.to_string().contains("a secret"), "{got}");
+    store.unlock("mira").unwrap();
+    assert_eq!(
+        client.ok("recall", json!({ "question": "secret" }))["found"],
+        1
+    );
+}

@@ -1,7 +1,10 @@
 //! `import_conversation`: messages as Events of one session, or the file of another tool.
 
+use std::collections::HashSet;
+
+use grainstore::codec::Profile;
 use grainstore::interchange::{ImportFile, ReadOptions};
-use grainstore::{Draft, ErrorCode};
+use grainstore::{ContentAddress, Draft, ErrorCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -105,9 +108,18 @@ impl ImportConversation {
             draft = self.namespace.iter().fold(draft, Draft::namespace);
             drafts.push(scope.fill(draft));
         }
-        let before = self.known(scope, session)?;
-        scope.store().put_batch(drafts)?;
-        let stored = self.known(scope, session)?.saturating_sub(before);
+        let mut known = HashSet::new();
+        for draft in drafts
+            .iter()
+            .filter(|draft| draft.fields().contains("created_at"))
+        {
+            let address = address_of(scope, draft.clone())?;
+            if scope.store().exists(&address)? {
+                known.insert(address);
+            }
+        }
+        let stored: HashSet<_> = scope.store().put_batch(drafts)?.into_iter().collect();
+        let stored = stored.difference(&known).count() as u64;
         Ok(Imported {
             stored,
             unchanged: (self.messages.len() as u64).saturating_sub(stored),
@@ -115,13 +127,6 @@ impl ImportConversation {
             reasons: Vec::new(),
             conflicts: 0,
         })
-    }
-
-    /// Returns the number of grains of a session.
-    fn known(&self, scope: &Scope, session: &str) -> Result<u64, Failure> {
-        let filter = grainstore::Filter::new().session(session);
-        let filter = scope.filter(filter.with_superseded().with_expired());
-        Ok(scope.store().query(&filter, 1, None)?.total)
     }
 
     /// Imports a file, which only an owner may: its records name their own authors and persons.
@@ -148,6 +153,15 @@ impl ImportConversation {
             conflicts: summary.conflicts.len() as u64,
         })
     }
+}
+
+/// Returns the address that a draft with a time will have.
+fn address_of(scope: &Scope, draft: Draft) -> Result<ContentAddress, Failure> {
+    let draft = match scope.store().capability() {
+        Some(capability) => capability.fill(draft),
+        None => draft,
+    };
+    Ok(draft.finish(Profile::default())?.address())
 }
 
 const REASONS_MAX: usize = 5;
