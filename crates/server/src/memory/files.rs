@@ -3,7 +3,7 @@
 use grainstore::codec::{Map, Value};
 use grainstore::query::{Sort, SortBy};
 use grainstore::store::Version;
-use grainstore::{Draft, Filter, Grain, Type};
+use grainstore::{Draft, Filter, Grain, Time, Type};
 
 use super::MemoryError;
 use super::path::{ROOT, parse};
@@ -147,7 +147,9 @@ impl Memory {
     pub(super) fn remove(&self, path: &str, file: &File) -> Result<(), MemoryError> {
         let object = Map::from_iter([("text", Value::from("")), (REMOVED, Value::from(true))]);
         let draft = Draft::belief(path, RELATION, Value::Map(object)).confidence(1.0);
-        let draft = draft.valid_to(file.grain.created_at());
+        // Before every clock that reads it: what ends at this millisecond has not expired yet.
+        let end = file.grain.created_at().ms().saturating_sub(1);
+        let draft = draft.valid_to(Time::from_ms(end));
         self.store(draft, Some(&file.grain))
     }
 

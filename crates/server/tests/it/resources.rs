@@ -61,7 +61,7 @@ fn a_conversation_is_read_in_order_and_in_pages() {
     for at in 0..450 {
         store
             .put(
-                Draft::event(format!("turn {at}."))
+                Draft::event(format!("turn {at}. {}", "and so on ".repeat(at % 90)))
                     .session("long/one")
                     .set("role", "user"),
             )
