@@ -33,7 +33,8 @@ pub enum ServeError {
 /// Serves one client until it closes its end.
 ///
 /// # Errors
-/// [`ServeError`]: failures of the pipes. Nothing that a client sends is one.
+/// [`ServeError`] if the task that serves was stopped. Nothing that a client sends is one, and
+/// neither is that it leaves.
 pub async fn serve<R, W>(server: Server, reader: R, writer: W) -> Result<(), ServeError>
 where
     R: AsyncRead + Send + Unpin + 'static,

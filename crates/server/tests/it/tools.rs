@@ -344,3 +344,27 @@ fn what_one_client_stores_another_recalls() {
     let found = other.ok("search", json!({ "text": "meeting" }));
     assert_eq!(found["total"], 1);
 }
+
+#[test]
+fn requests_in_flight_at_once_are_each_answered_once() {
+    let store = store();
+    let mut client = Client::of(&store);
+    for at in 0..50 {
+        let arguments = json!({ "text": format!("note {at}") });
+        let params = json!({ "name": "remember", "arguments": arguments });
+        let id = format!("call {at}");
+        let request =
+            json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        client.write(&request.to_string());
+    }
+    let mut answered: Vec<_> = (0..50)
+        .map(|_| client.read())
+        .inspect(|said| assert_eq!(said["result"]["isError"], false, "{said}"))
+        .map(|said| said["id"].as_str().unwrap().to_owned())
+        .collect();
+    answered.sort();
+    answered.dedup();
+    assert_eq!(answered.len(), 50);
+    let all = store.query(&grainstore::Filter::new(), 100, None).unwrap();
+    assert_eq!(all.total, 50);
+}
