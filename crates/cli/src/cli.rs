@@ -13,6 +13,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::args::MasterKeyArgs;
+use crate::commands::agents::McpTool;
 use crate::commands::audit::AuditTool;
 use crate::commands::demo::Demo;
 use crate::commands::files::{Conflicts, Convert, Export, Import, Validate};
@@ -111,6 +112,7 @@ enum Command {
     Backup(Backup),
     Restore(Restore),
     Demo(Demo),
+    Mcp(McpTool),
     Completions(Completions),
 }
 
@@ -207,6 +209,7 @@ impl Command {
             Self::Backup(command) => command.run(session),
             Self::Restore(command) => command.run(session),
             Self::Demo(command) => command.run(session),
+            Self::Mcp(command) => command.run(session),
             Self::Completions(completions) => completions.run(session, command()),
         }
     }

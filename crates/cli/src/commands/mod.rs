@@ -1,8 +1,9 @@
 //! One file per command: its arguments, whose doc comments are its help, and its `run`.
 //!
-//! The folders are the groups of `grainstore help`, but for `signing` (keys, signatures and trust)
-//! and `maintenance`, which also has `init` and `completions`.
+//! The folders are the groups of `grainstore help`, but for `signing` (keys, signatures and trust),
+//! `agents` (servers) and `maintenance`, which also has `init` and `completions`.
 
+pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod demo;
 pub(crate) mod files;

@@ -3,7 +3,7 @@
 //! With `--json` errors are a document on stdout, so that a program reads one stream.
 
 use std::fmt;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Stdout, Write};
 
 use serde_json::{Value, json};
 
@@ -15,16 +15,17 @@ use crate::error::CliError;
 pub(crate) struct Output {
     is_json: bool,
     is_quiet: bool,
-    stdout: BufWriter<StdoutLock<'static>>,
+    // Not locked: a server of another thread may write to it when nothing is buffered here.
+    stdout: BufWriter<Stdout>,
 }
 
 impl Output {
-    /// Locks stdout for the run of the command.
+    /// Buffers stdout for the run of the command.
     pub(crate) fn new(is_json: bool, is_quiet: bool) -> Self {
         Self {
             is_json,
             is_quiet,
-            stdout: BufWriter::new(io::stdout().lock()),
+            stdout: BufWriter::new(io::stdout()),
         }
     }
 

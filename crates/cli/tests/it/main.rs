@@ -19,6 +19,7 @@ mod files;
 mod foreign;
 mod grains;
 mod kill;
+mod mcp;
 mod mistakes;
 #[cfg(unix)]
 mod outputs;

@@ -1,0 +1,279 @@
+//! `grainstore mcp` on stdin and stdout, and `mcp install` in a home of its own.
+
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::command::{Home, Ran};
+
+fn hello() -> String {
+    let params = json!({
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    });
+    request(0, "initialize", &params)
+}
+
+fn request(id: u64, method: &str, params: &Value) -> String {
+    let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+    format!("{request}\n")
+}
+
+fn call(id: u64, tool: &str, arguments: &Value) -> String {
+    request(
+        id,
+        "tools/call",
+        &json!({ "name": tool, "arguments": arguments }),
+    )
+}
+
+/// Returns the response to a request.
+fn answer(ran: &Ran, id: u64) -> Value {
+    let mut lines = ran.json_lines().into_iter();
+    lines.find(|line| line["id"] == id).unwrap()
+}
+
+#[test]
+fn the_server_speaks_the_protocol_alone_on_stdout_and_ends_with_its_client() {
+    let home = Home::new();
+    let belief = json!({ "subject": "mira", "relation": "prefers", "object": "green tea" });
+    let ran = home.run_with(&["mcp"], hello() + &call(1, "remember", &belief));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(ran.json_lines().len(), 2, "{ran:?}");
+    assert!(ran.stderr.contains("created"), "{ran:?}");
+    assert!(!ran.stderr.contains("mira"), "{ran:?}");
+    let address = answer(&ran, 1)["result"]["structuredContent"]["address"].clone();
+
+    // What the server acknowledged, the command finds, and another server recalls.
+    assert_eq!(home.addresses(), [address.as_str().unwrap()]);
+    let question = json!({ "question": "what does mira drink? tea?" });
+    let ran = home.run_with(&["mcp"], hello() + &call(1, "recall", &question));
+    let text = answer(&ran, 1)["result"]["content"][0]["text"].clone();
+    assert!(
+        text.as_str().unwrap().contains("mira prefers green tea"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn stdout_may_be_a_file() {
+    let home = Home::new();
+    home.write("in", hello() + &request(1, "tools/list", &json!({})));
+    let status = home
+        .command()
+        .arg("mcp")
+        .stdin(fs::File::open(home.path("in")).unwrap())
+        .stdout(fs::File::create(home.path("out")).unwrap())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let out = fs::read_to_string(home.path("out")).unwrap();
+    assert_eq!(out.lines().count(), 2, "{out}");
+}
+
+#[test]
+fn a_client_that_says_nothing_or_nonsense_leaves_a_server_that_ends_well() {
+    let home = Home::new();
+    for input in [
+        "",
+        "nonsense\n",
+        "{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}\n",
+        "{",
+    ] {
+        let ran = home.run_with(&["mcp"], input);
+        assert_eq!((ran.code, &*ran.stdout), (0, ""), "{ran:?}");
+    }
+}
+
+#[test]
+fn the_server_is_bound_to_author_namespace_and_person() {
+    let home = Home::new();
+    let bound = [
+        "mcp",
+        "--as",
+        "did:web:bot.example",
+        "--namespace",
+        "acme",
+        "--user",
+        "mira",
+    ];
+    let input = hello()
+        + &call(1, "remember", &json!({ "text": "likes tea" }))
+        + &call(2, "remember", &json!({ "text": "x", "namespace": "other" }))
+        + &call(3, "remember", &json!({ "text": "x", "user": "bob" }));
+    let ran = home.run_with(&bound, input);
+    for id in [2, 3] {
+        let refused = &answer(&ran, id)["result"];
+        assert_eq!(
+            refused["structuredContent"]["error"]["code"], "ERR_ACCESS_DENIED",
+            "{ran:?}"
+        );
+    }
+    let stored = home.run(&["--json", "query"]).json();
+    let grain = &stored["results"][0]["grain"];
+    assert_eq!(stored["total"], 1);
+    assert_eq!(grain["author_did"], "did:web:bot.example");
+    assert_eq!(
+        (&grain["namespace"], &grain["user_id"]),
+        (&json!("acme"), &json!("mira"))
+    );
+    home.run(&["--json", "mcp", "--as", "nobody"])
+        .fails(2, "ERR_DID", "--as");
+}
+
+/// The clients, with the file and the member of each on Linux.
+const CLIENTS: &[(&str, &str, &str)] = &[
+    ("claude-code", ".claude.json", "mcpServers"),
+    (
+        "claude-desktop",
+        ".config/Claude/claude_desktop_config.json",
+        "mcpServers",
+    ),
+    ("cursor", ".cursor/mcp.json", "mcpServers"),
+    ("vscode", ".config/Code/User/mcp.json", "servers"),
+    ("zed", ".config/zed/settings.json", "context_servers"),
+];
+
+fn install(home: &Home, arguments: &[&str]) -> Ran {
+    let output = home
+        .command()
+        .args(["--json", "mcp", "install"])
+        .args(arguments)
+        .env("HOME", home.path(""))
+        .env_remove("XDG_CONFIG_HOME")
+        .output()
+        .unwrap();
+    Ran {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn each_client_gets_an_entry_that_starts_the_server() {
+    for (client, file, section) in CLIENTS {
+        let home = Home::new();
+        let ran = install(&home, &["--client", client, "--user", "mira"]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let config: Value = serde_json::from_slice(&fs::read(home.path(file)).unwrap()).unwrap();
+        let entry = &config[section]["grainstore"];
+        let arguments = entry["args"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it.as_str().unwrap());
+        // As the client would start it, from another directory.
+        let mut server = std::process::Command::new(entry["command"].as_str().unwrap())
+            .args(arguments)
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut server.stdin.take().unwrap(), hello().as_bytes()).unwrap();
+        let output = server.wait_with_output().unwrap();
+        assert!(
+            String::from_utf8(output.stdout)
+                .unwrap()
+                .contains("serverInfo"),
+            "{client}"
+        );
+        assert!(home.path("memory.grains").is_dir(), "{client}");
+
+        let before = fs::read(home.path(file)).unwrap();
+        assert_eq!(
+            install(&home, &["--client", client, "--user", "mira"]).code,
+            0
+        );
+        assert_eq!(
+            fs::read(home.path(file)).unwrap(),
+            before,
+            "{client}: a second time"
+        );
+        assert!(!home.path(&format!("{file}.bak")).exists(), "{client}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_existing_configuration_loses_nothing() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let home = Home::new();
+    let old = "{\n\t\"theme\": \"dark\",\n\t\"mcpServers\": {\n\t\t\"other\": {\"command\": \"x\", \"env\": {\"KEY\": \"1.0e5\"}}\n\t},\n\t\"n\": 1.50\n}\n";
+    home.write(".claude.json", old);
+    fs::set_permissions(home.path(".claude.json"), fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(install(&home, &["--client", "claude-code"]).code, 0);
+    let new = fs::read_to_string(home.path(".claude.json")).unwrap();
+    let at = new.find(",\n    \"grainstore\"").unwrap();
+    let end = new.find("\n\t},\n\t\"n\"").unwrap();
+    assert_eq!(format!("{}{}", &new[..at], &new[end..]), old);
+    assert_eq!(
+        fs::read_to_string(home.path(".claude.json.bak")).unwrap(),
+        old
+    );
+    let mode = fs::metadata(home.path(".claude.json"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_configuration_that_cannot_be_parsed_is_left_alone() {
+    let home = Home::new();
+    fs::create_dir_all(home.path(".config/zed")).unwrap();
+    let old = "// my settings\n{ \"theme\": \"dark\", }\n";
+    home.write(".config/zed/settings.json", old);
+    let ran = install(&home, &["--client", "zed"]);
+    ran.fails(2, "ERR_CORRUPT", "settings.json");
+    assert!(
+        ran.json()["error"]["hint"]
+            .as_str()
+            .unwrap()
+            .contains("--print"),
+        "{ran:?}"
+    );
+    assert_eq!(
+        fs::read_to_string(home.path(".config/zed/settings.json")).unwrap(),
+        old
+    );
+    let printed = install(&home, &["--client", "zed", "--print"]);
+    assert_eq!(printed.code, 0);
+    assert!(printed.json()["context_servers"]["grainstore"]["command"].is_string());
+    assert_eq!(
+        fs::read_to_string(home.path(".config/zed/settings.json")).unwrap(),
+        old
+    );
+}
+
+/// The SDK is installed by `.ci/run`.
+#[test]
+#[cfg(unix)]
+#[ignore = "needs the MCP SDK"]
+fn the_official_sdk_drives_everything_at_two_revisions() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let script = root.join("crates/cli/tests/it/mcp_sdk.py");
+    for (mode, revision) in [("legacy", "2025-11-25"), ("2026-07-28", "2026-07-28")] {
+        let home = Home::new();
+        let output = std::process::Command::new(root.join("target/mcp-sdk/bin/python"))
+            .arg(&script)
+            .args([
+                crate::command::binary().as_ref(),
+                home.path("s").as_os_str(),
+            ])
+            .arg(mode)
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{mode}: {errors}");
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(said["revision"], revision, "{errors}");
+    }
+}

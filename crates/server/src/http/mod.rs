@@ -1,0 +1,1 @@
+//! HTTP: the AIMEM profile, and the store protocol of OMS 28.4.

@@ -1,0 +1,104 @@
+//! Arguments that several tools share: which grains, and times.
+
+use grainstore::{Filter, Time, Type};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::resolve;
+use crate::Scope;
+use crate::mcp::failure::Failure;
+
+/// Which grains: all conditions that are given must hold.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Selection {
+    /// Type: belief, event, state, workflow, action, observation, goal, reasoning, consensus, consent.
+    #[serde(rename = "type")]
+    of: Option<String>,
+    /// Namespace, with those inside it.
+    namespace: Option<String>,
+    /// The person it is about (user_id).
+    user: Option<String>,
+    /// Subject of a belief.
+    subject: Option<String>,
+    /// Relation of a belief, such as prefers.
+    relation: Option<String>,
+    /// Object of a belief.
+    object: Option<String>,
+    /// Conversation (session_id).
+    session: Option<String>,
+    /// Tag.
+    tag: Option<String>,
+    /// Derived from the grain with this address.
+    derived_from: Option<String>,
+    /// Not before this time: 2026-01-15T10:00:00Z or 2026-01-15.
+    since: Option<String>,
+    /// Not after this time: 2026-01-15T10:00:00Z or 2026-01-15.
+    until: Option<String>,
+    /// Include versions that were superseded.
+    #[serde(default)]
+    include_superseded: bool,
+    /// Include what has expired.
+    #[serde(default)]
+    include_expired: bool,
+}
+
+impl Selection {
+    /// Returns the filter, within the scope.
+    ///
+    /// # Errors
+    /// `ERR_USAGE`; those of an address.
+    pub(super) fn filter(self, scope: &Scope) -> Result<Filter, Failure> {
+        let mut filter = Filter::new();
+        if let Some(name) = &self.of {
+            let of = Type::named(name);
+            let of = of.ok_or_else(|| Failure::usage(format!("there is no type \"{name}\"")))?;
+            filter = filter.of_type(of);
+        }
+        let conditions: [(Option<String>, Condition); 7] = [
+            (self.namespace, Filter::namespace),
+            (self.user, Filter::user),
+            (self.subject, Filter::subject),
+            (self.relation, Filter::relation),
+            (self.object, Filter::object),
+            (self.session, Filter::session),
+            (self.tag, Filter::tag),
+        ];
+        for (value, add) in conditions {
+            filter = value.into_iter().fold(filter, add);
+        }
+        if let Some(address) = &self.derived_from {
+            filter = filter.derived_from(resolve(scope, address)?);
+        }
+        if let Some(since) = &self.since {
+            filter = filter.since(time(since, "T00:00:00Z")?);
+        }
+        if let Some(until) = &self.until {
+            filter = filter.until(time(until, "T23:59:59.999Z")?);
+        }
+        if self.include_superseded {
+            filter = filter.with_superseded();
+        }
+        if self.include_expired {
+            filter = filter.with_expired();
+        }
+        Ok(scope.filter(filter))
+    }
+}
+
+/// Adds a condition with a value to a filter.
+type Condition = fn(Filter, String) -> Filter;
+
+/// Parses a time; a date is completed with `of_day`.
+///
+/// # Errors
+/// `ERR_USAGE`.
+pub(super) fn time(text: &str, of_day: &str) -> Result<Time, Failure> {
+    let is_date = text.len() == "2026-01-15".len();
+    let whole = if is_date {
+        format!("{text}{of_day}")
+    } else {
+        text.to_owned()
+    };
+    Time::parse(&whole).map_err(|error| Failure::usage(format!("\"{text}\" is no time: {error}")))
+}

@@ -1,0 +1,114 @@
+//! `correct`: a new version of a memory, which supersedes the old one.
+
+use grainstore::{Draft, ErrorCode, Grain, Type};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Answer, Effect, Tool, resolve};
+use crate::Scope;
+use crate::mcp::failure::Failure;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Correct {
+    /// Address of the current version, whole or its first 12 digits.
+    address: String,
+    /// The new text: the object of a belief, the text of a note, the description of a goal.
+    text: Option<String>,
+    /// Other fields to change; null removes a field.
+    #[serde(default)]
+    fields: Map<String, Value>,
+    /// Why; kept with the change. Some protected memories demand it.
+    reason: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Corrected {
+    /// Address of the new version.
+    address: String,
+    /// Address of the version that it replaced.
+    supersedes: String,
+}
+
+impl Tool for Correct {
+    const NAME: &'static str = "correct";
+    const TITLE: &'static str = "Correct a memory";
+    const ABOUT: &'static str = "Replaces a memory by a new version. The old version stays in its \
+        history and is no longer recalled.";
+    const EFFECT: Effect = Effect::Adds;
+    type Output = Corrected;
+
+    fn run(self, scope: &Scope) -> Result<Answer<Corrected>, Failure> {
+        let old = resolve(scope, &self.address)?;
+        let grain = scope.get(&old)?.ok_or_else(|| Failure::not_found(old))?;
+        let draft = scope.fill(self.draft(&grain)?).derived_from(old);
+        let user = draft
+            .fields()
+            .get("user_id")
+            .and_then(|user| user.as_text());
+        if scope.user().is_some_and(|own| user != Some(own)) {
+            let message = "this server keeps the memory of one person; user_id cannot change";
+            return Err(Failure::new(ErrorCode::AccessDenied, message));
+        }
+        let new = scope
+            .store()
+            .supersede(&old, draft, self.reason.as_deref())?;
+        let output = Corrected {
+            address: new.to_string(),
+            supersedes: old.to_string(),
+        };
+        let text = format!("Corrected: {new} supersedes {old}.\n");
+        Ok(Answer { text, output })
+    }
+}
+
+impl Correct {
+    /// Returns the new version: the fields of the old one that describe no version, with the
+    /// changes.
+    fn draft(&self, old: &Grain) -> Result<Draft, Failure> {
+        let parsed = serde_json::from_str(&old.to_json());
+        let Ok(Value::Object(mut fields)) = parsed else {
+            return Err(Failure::usage("the fields of this grain cannot be read"));
+        };
+        for name in OF_ONE_VERSION {
+            fields.remove(*name);
+        }
+        if let Some(text) = &self.text {
+            let field = match old.type_() {
+                Type::Belief => "object",
+                Type::Event => "content",
+                Type::Goal => "description",
+                Type::Reasoning => "conclusion",
+                _ => return Err(Failure::usage("give `fields`: this type has no one text")),
+            };
+            fields.insert(field.to_owned(), Value::String(text.clone()));
+        }
+        if self.text.is_none() && self.fields.is_empty() {
+            return Err(Failure::usage(
+                "give `text` or `fields`: nothing would change",
+            ));
+        }
+        for (name, value) in &self.fields {
+            match value {
+                Value::Null => drop(fields.remove(name)),
+                value => drop(fields.insert(name.clone(), value.clone())),
+            }
+        }
+        Ok(Draft::from_json(&Value::Object(fields).to_string())?)
+    }
+}
+
+/// Fields that belong to one version, or that the store states.
+const OF_ONE_VERSION: &[&str] = &[
+    "author_did",
+    "created_at",
+    "derived_from",
+    "prior_consent",
+    "superseded_by",
+    "supersession_auth",
+    "supersession_justification",
+    "system_valid_from",
+    "system_valid_to",
+    "verification_status",
+];

@@ -1,0 +1,124 @@
+//! `forget`: deletion of a memory, after a person has confirmed it (`confirm.rs`).
+
+use grainstore::ContentAddress;
+use grainstore::render::escaped;
+use grainstore::store::Authorization;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Effect, Tool, resolve};
+use crate::Scope;
+use crate::mcp::budget::shortened;
+use crate::mcp::failure::Failure;
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct Forget {
+    /// Address of the grain, whole or its first 12 digits.
+    address: String,
+    /// Why; recorded for good, without the content.
+    reason: Option<String>,
+    /// True in a second call, after the user was asked: for clients that cannot ask themselves.
+    #[serde(default)]
+    pub(in crate::mcp) confirm: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::mcp) struct Deleted {
+    address: String,
+    /// Whether it is gone.
+    deleted: bool,
+    /// The text that a deletion would remove, while it is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preview: Option<String>,
+    /// Whether a second call with `confirm: true` deletes it.
+    needs_confirmation: bool,
+}
+
+impl Tool for Forget {
+    const NAME: &'static str = "forget";
+    const TITLE: &'static str = "Delete a memory for good";
+    const ABOUT: &'static str = "Deletes one grain: its bytes, words and keys are gone from the \
+        store and cannot be restored. The user is asked first. To change what is believed, use \
+        correct.";
+    const EFFECT: Effect = Effect::Destroys;
+    type Output = Deleted;
+
+    /// Deletes, which the caller has confirmed.
+    fn run(self, scope: &Scope) -> Result<Answer<Deleted>, Failure> {
+        let address = self.target(scope)?.0;
+        let reason = self.reason.as_deref().unwrap_or("asked to forget it");
+        let authorization = Authorization {
+            reason,
+            authority: AUTHORITY,
+        };
+        scope.store().admin()?.delete(&address, authorization)?;
+        Ok(Answer {
+            text: format!("Deleted {address}.\n"),
+            output: Deleted {
+                address: address.to_string(),
+                deleted: true,
+                preview: None,
+                needs_confirmation: false,
+            },
+        })
+    }
+}
+
+impl Forget {
+    /// Returns the grain to delete, with what it says.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`; `ERR_ACCESS_DENIED` for a server that acts for an agent: what is denied is
+    /// not asked about.
+    pub(in crate::mcp) fn target(
+        &self,
+        scope: &Scope,
+    ) -> Result<(ContentAddress, String), Failure> {
+        let admin = scope.store().admin()?;
+        let address = resolve(scope, &self.address)?;
+        let grain = scope.get(&address)?;
+        let grain = grain.ok_or_else(|| Failure::not_found(address))?;
+        let resting = admin.resting_on(&address)?.len();
+        let summary = grain.summary();
+        let shown = escaped(&summary);
+        let (text, _) = shortened(&shown, PREVIEW);
+        let others = match resting {
+            0 => String::new(),
+            count => format!(" ({count} other memories rest on it)"),
+        };
+        Ok((address, format!("\"{text}\"{others}")))
+    }
+}
+
+impl Deleted {
+    /// Returns the answer of a call that deleted nothing.
+    pub(in crate::mcp) fn not_yet(
+        address: ContentAddress,
+        preview: String,
+        needs_confirmation: bool,
+    ) -> Answer<Self> {
+        let text = match needs_confirmation {
+            true => format!(
+                "Nothing is deleted yet. Ask the user whether {preview} shall be deleted for good; \
+                 if they agree, call forget again with the address {address} and confirm: true.\n"
+            ),
+            false => format!("The user did not agree: {preview} is kept ({address}).\n"),
+        };
+        Answer {
+            text,
+            output: Self {
+                address: address.to_string(),
+                deleted: false,
+                preview: Some(preview),
+                needs_confirmation,
+            },
+        }
+    }
+}
+
+/// The authority of a deletion, as the ledger records it.
+const AUTHORITY: &str = "owner, through an MCP client";
+
+/// The tokens of a text that a person reads before they agree.
+const PREVIEW: usize = 100;

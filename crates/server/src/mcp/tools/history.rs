@@ -1,0 +1,88 @@
+//! `history`: the versions of a memory, newest last.
+
+use grainstore::render::escaped;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Effect, Item, Tool, resolve};
+use crate::Scope;
+use crate::mcp::budget::Budget;
+use crate::mcp::failure::Failure;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct History {
+    /// Address of any version, whole or its first 12 digits.
+    address: String,
+    /// Most tokens of the answer, 100 to 20000 (default 2000).
+    max_tokens: Option<u64>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Versions {
+    /// The versions, oldest first.
+    versions: Vec<StoredItem>,
+    /// How many older versions did not fit.
+    left_out: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct StoredItem {
+    #[serde(flatten)]
+    item: Item,
+    /// When it was stored here.
+    stored_at: String,
+    /// DID of the author who stored it; absent for the owner of the store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stored_by: Option<String>,
+}
+
+impl Tool for History {
+    const NAME: &'static str = "history";
+    const TITLE: &'static str = "History of a memory";
+    const ABOUT: &'static str = "Returns every version of a memory, oldest first: what was believed \
+        when, and who changed it.";
+    const EFFECT: Effect = Effect::Reads;
+    type Output = Versions;
+
+    fn run(self, scope: &Scope) -> Result<Answer<Versions>, Failure> {
+        let address = resolve(scope, &self.address)?;
+        if scope.get(&address)?.is_none() {
+            return Err(Failure::not_found(address));
+        }
+        let mut versions = scope.store().history(&address)?;
+        versions.retain(|version| scope.includes(&version.grain));
+        let mut budget = Budget::of(self.max_tokens);
+        let (mut items, mut lines) = (Vec::new(), Vec::new());
+        // The newest matter most.
+        for version in versions.iter().rev() {
+            let item = Item::of(&version.grain, &version.status, budget.left() / 2);
+            let item = item.signed(version.signature.as_ref());
+            let (mut one, mut line) = (Vec::new(), String::new());
+            if !item.add_to(&mut one, &mut line, &mut budget) {
+                break;
+            }
+            lines.push(line);
+            let stored_by = version.stored_by.as_deref();
+            items.extend(one.into_iter().map(|item| StoredItem {
+                item,
+                stored_at: version.stored_at.to_string(),
+                stored_by: stored_by.map(|by| escaped(by).into_owned()),
+            }));
+        }
+        items.reverse();
+        lines.reverse();
+        let left_out = (versions.len() - items.len()) as u64;
+        let mut text = lines.concat();
+        if left_out > 0 {
+            text.push_str(&format!(
+                "\n{left_out} older versions did not fit: raise max_tokens.\n"
+            ));
+        }
+        let output = Versions {
+            versions: items,
+            left_out,
+        };
+        Ok(Answer { text, output })
+    }
+}

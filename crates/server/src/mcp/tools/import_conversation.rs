@@ -1,0 +1,167 @@
+//! `import_conversation`: messages as Events of one session, or the file of another tool.
+
+use std::collections::HashSet;
+
+use grainstore::codec::Profile;
+use grainstore::interchange::{ImportFile, ReadOptions};
+use grainstore::{ContentAddress, Draft, ErrorCode};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::arguments::time;
+use super::{Answer, Effect, Tool};
+use crate::Scope;
+use crate::mcp::failure::Failure;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ImportConversation {
+    /// The messages, oldest first. Give messages, or document.
+    #[serde(default)]
+    messages: Vec<Message>,
+    /// Name of the conversation (session_id); needed with messages.
+    session: Option<String>,
+    /// The person whose conversation it is (user_id).
+    user: Option<String>,
+    /// Namespace.
+    namespace: Option<String>,
+    /// The text of an export: ChatGPT, Claude, Gemini, Copilot, Grok, PAM, AIMEM, OMI or JSON lines.
+    document: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Message {
+    /// user, assistant, system or tool.
+    role: String,
+    content: String,
+    /// When it was said: 2026-01-15T10:00:00Z. With times, a second import changes nothing.
+    time: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Imported {
+    /// Grains that are new.
+    stored: u64,
+    /// Records that were there already.
+    unchanged: u64,
+    /// Records that were refused, with the first reasons.
+    refused: u64,
+    reasons: Vec<String>,
+    /// Records that contradict what is stored; the owner decides.
+    conflicts: u64,
+}
+
+impl Tool for ImportConversation {
+    const NAME: &'static str = "import_conversation";
+    const TITLE: &'static str = "Import a conversation";
+    const ABOUT: &'static str = "Stores the messages of a conversation, or the export of another \
+        tool, so that they can be recalled.";
+    const EFFECT: Effect = Effect::Adds;
+    type Output = Imported;
+
+    fn run(self, scope: &Scope) -> Result<Answer<Imported>, Failure> {
+        let imported = match (&self.document, self.messages.is_empty()) {
+            (None, false) => self.messages(scope)?,
+            (Some(document), true) => self.document(scope, document)?,
+            _ => return Err(Failure::usage("give either messages or document")),
+        };
+        let mut text = format!(
+            "{} stored, {} unchanged, {} refused, {} conflicts.\n",
+            imported.stored, imported.unchanged, imported.refused, imported.conflicts
+        );
+        imported
+            .reasons
+            .iter()
+            .for_each(|reason| text.push_str(&format!("- {reason}\n")));
+        Ok(Answer {
+            text,
+            output: imported,
+        })
+    }
+}
+
+impl ImportConversation {
+    fn messages(&self, scope: &Scope) -> Result<Imported, Failure> {
+        let session = self
+            .session
+            .as_deref()
+            .filter(|session| !session.is_empty());
+        let session = session.ok_or_else(|| Failure::usage("name the session"))?;
+        if let (Some(own), Some(user)) = (scope.user(), &self.user)
+            && own != user
+        {
+            let message = "this server keeps the memory of one person, and this is another";
+            return Err(Failure::new(ErrorCode::AccessDenied, message));
+        }
+        let mut drafts = Vec::new();
+        for (at, message) in self.messages.iter().enumerate() {
+            let mut draft = Draft::event(&message.content).session(session);
+            draft = draft.set("role", message.role.as_str());
+            if let Some(said) = &message.time {
+                let said = time(said, "T00:00:00Z");
+                let said = said
+                    .map_err(|error| Failure::usage(format!("message {at}: {}", error.message)))?;
+                draft = draft.created_at(said);
+            }
+            draft = self.user.iter().fold(draft, Draft::user);
+            draft = self.namespace.iter().fold(draft, Draft::namespace);
+            drafts.push(scope.fill(draft));
+        }
+        let mut known = HashSet::new();
+        for draft in drafts
+            .iter()
+            .filter(|draft| draft.fields().contains("created_at"))
+        {
+            let address = address_of(scope, draft.clone())?;
+            if scope.store().exists(&address)? {
+                known.insert(address);
+            }
+        }
+        let stored: HashSet<_> = scope.store().put_batch(drafts)?.into_iter().collect();
+        let stored = stored.difference(&known).count() as u64;
+        Ok(Imported {
+            stored,
+            unchanged: (self.messages.len() as u64).saturating_sub(stored),
+            refused: 0,
+            reasons: Vec::new(),
+            conflicts: 0,
+        })
+    }
+
+    /// Imports a file, which only an owner may: its records name their own authors and persons.
+    fn document(&self, scope: &Scope, document: &str) -> Result<Imported, Failure> {
+        if scope.user().is_some() {
+            let message = "a document may be about other persons than the one of this server; \
+                           pass its messages";
+            return Err(Failure::new(ErrorCode::AccessDenied, message));
+        }
+        let admin = scope.store().admin()?;
+        let options = ReadOptions {
+            scope: self.user.clone(),
+            ..ReadOptions::default()
+        };
+        let read = ImportFile::of_bytes(document.as_bytes(), None, &options);
+        let file = read.map_err(|error| Failure::new(error.code(), error.to_string()))?;
+        let summary = admin.import(file)?;
+        let reasons = summary.refused.iter().take(REASONS_MAX);
+        Ok(Imported {
+            stored: summary.inserted + summary.updated,
+            unchanged: summary.unchanged,
+            refused: summary.refusals(),
+            reasons: reasons.map(ToString::to_string).collect(),
+            conflicts: summary.conflicts.len() as u64,
+        })
+    }
+}
+
+/// Returns the address that a draft with a time will have.
+fn address_of(scope: &Scope, draft: Draft) -> Result<ContentAddress, Failure> {
+    let draft = match scope.store().capability() {
+        Some(capability) => capability.fill(draft),
+        None => draft,
+    };
+    Ok(draft.finish(Profile::default())?.address())
+}
+
+const REASONS_MAX: usize = 5;

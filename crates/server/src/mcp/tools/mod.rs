@@ -1,0 +1,136 @@
+//! The tools: each is the type of its arguments, in a file of its own.
+//!
+//! A tool gets a [`Scope`] and returns an [`Answer`] or a [`Failure`]; it knows nothing of the
+//! protocol. This module turns both into results, and types into schemas.
+
+mod address;
+mod arguments;
+mod correct;
+mod forget;
+mod get;
+mod history;
+mod import_conversation;
+mod item;
+mod memory;
+mod recall;
+mod remember;
+mod report;
+mod search;
+
+use rmcp::handler::server::tool::{schema_for_input, schema_for_output};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as Description, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::failure::Failure;
+use crate::Scope;
+
+pub(super) use address::resolve;
+pub(super) use forget::{Deleted, Forget};
+pub(super) use item::{Item, fields_within};
+
+/// A tool: its arguments are its fields.
+trait Tool: DeserializeOwned + JsonSchema + 'static {
+    const NAME: &'static str;
+    const TITLE: &'static str;
+    const ABOUT: &'static str;
+    const EFFECT: Effect;
+    type Output: Serialize + JsonSchema + 'static;
+
+    fn run(self, scope: &Scope) -> Result<Answer<Self::Output>, Failure>;
+}
+
+/// The effect of a tool on the store, as clients show it to a person before they allow it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Reads,
+    /// Adds grains or versions; nothing that was there is lost.
+    Adds,
+    Destroys,
+}
+
+/// An answer for a model, as text and as data.
+pub(super) struct Answer<T> {
+    pub(super) text: String,
+    pub(super) output: T,
+}
+
+/// A tool without its type.
+pub(super) struct Entry {
+    pub(super) name: &'static str,
+    pub(super) describe: fn() -> Description,
+    pub(super) run: fn(&Scope, JsonObject) -> CallToolResult,
+}
+
+/// The tools in the order in which clients list them.
+pub(super) const ALL: &[Entry] = &[
+    entry::<remember::Remember>(),
+    entry::<recall::Recall>(),
+    entry::<search::Search>(),
+    entry::<search::Query>(),
+    entry::<get::Get>(),
+    entry::<history::History>(),
+    entry::<correct::Correct>(),
+    entry::<Forget>(),
+    entry::<report::Report>(),
+    entry::<import_conversation::ImportConversation>(),
+    entry::<memory::Files>(),
+];
+
+/// The name of the tool whose call a person confirms.
+pub(super) const FORGET: &str = Forget::NAME;
+
+const fn entry<T: Tool>() -> Entry {
+    Entry {
+        name: T::NAME,
+        describe: describe::<T>,
+        run: run::<T>,
+    }
+}
+
+fn describe<T: Tool>() -> Description {
+    // The arguments of every tool are a struct, whose schema is an object.
+    let input = schema_for_input::<T>().unwrap_or_default();
+    let hints = ToolAnnotations::with_title(T::TITLE)
+        .read_only(T::EFFECT == Effect::Reads)
+        .destructive(T::EFFECT == Effect::Destroys)
+        .idempotent(T::EFFECT != Effect::Adds)
+        .open_world(false);
+    Description::new(T::NAME, T::ABOUT, input)
+        .with_title(T::TITLE)
+        .with_raw_output_schema(schema_for_output::<T::Output>())
+        .with_annotations(hints)
+}
+
+fn run<T: Tool>(scope: &Scope, arguments: JsonObject) -> CallToolResult {
+    result(parse::<T>(arguments).and_then(|tool| tool.run(scope)))
+}
+
+/// Reads the arguments of a tool.
+///
+/// # Errors
+/// `ERR_USAGE`, with what is wrong.
+pub(super) fn parse<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Failure> {
+    serde_json::from_value(Value::Object(arguments))
+        .map_err(|error| Failure::usage(format!("the arguments do not fit the tool: {error}")))
+}
+
+/// Turns the outcome of a tool into a result: a failure is one that the model reads.
+pub(super) fn result<T: Serialize>(outcome: Result<Answer<T>, Failure>) -> CallToolResult {
+    let failure = match outcome {
+        Ok(answer) => match serde_json::to_value(&answer.output) {
+            Ok(output) => {
+                let mut result = CallToolResult::structured(output);
+                result.content = vec![ContentBlock::text(answer.text)];
+                return result;
+            }
+            Err(error) => Failure::usage(error.to_string()),
+        },
+        Err(failure) => failure,
+    };
+    let mut result = CallToolResult::structured_error(json!({ "error": failure }));
+    result.content = vec![ContentBlock::text(failure.to_text())];
+    result
+}

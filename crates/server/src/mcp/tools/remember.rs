@@ -1,0 +1,164 @@
+//! `remember`: a belief, a note, or a grain of any type.
+
+use grainstore::{Draft, Filter, Type};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::arguments::time;
+use super::{Answer, Effect, Item, Tool, resolve};
+use crate::Scope;
+use crate::mcp::budget::Budget;
+use crate::mcp::failure::Failure;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Remember {
+    /// A belief: who or what it is about. Give subject, relation and object, or text, or grain.
+    subject: Option<String>,
+    /// A belief: prefers, works_at, is_allergic_to, …
+    relation: Option<String>,
+    /// A belief: the value.
+    object: Option<String>,
+    /// A note or a message: what happened or was said.
+    text: Option<String>,
+    /// A grain of any type as a map of its fields, with `type`.
+    grain: Option<Map<String, Value>>,
+    /// How sure it is, from 0 to 1 (beliefs: default 0.9).
+    confidence: Option<f64>,
+    /// How much it matters, from 0 to 1.
+    importance: Option<f64>,
+    /// The person it is about (user_id).
+    user: Option<String>,
+    /// Conversation (session_id).
+    session: Option<String>,
+    /// Namespace.
+    namespace: Option<String>,
+    /// When it happened: 2026-01-15T10:00:00Z (default: now).
+    time: Option<String>,
+    /// Until when it holds.
+    valid_to: Option<String>,
+    /// Where it comes from: user_explicit, llm_inferred, …
+    source: Option<String>,
+    /// Address of the consent it rests on, where one is demanded.
+    processing_basis: Option<String>,
+    /// Addresses of the grains it was concluded from.
+    #[serde(default)]
+    derived_from: Vec<String>,
+    #[serde(default)]
+    tags: Vec<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Remembered {
+    /// Address of the new grain.
+    address: String,
+    /// Other current beliefs with the same subject and relation: if one is wrong now, correct it.
+    related: Vec<Item>,
+}
+
+impl Tool for Remember {
+    const NAME: &'static str = "remember";
+    const TITLE: &'static str = "Remember";
+    const ABOUT: &'static str = "Stores a memory for good: a belief (subject, relation, object), a \
+        note (text), or a grain of any type. Returns its address once it is on disk, and what was \
+        believed about the same before. To change what is believed, use correct.";
+    const EFFECT: Effect = Effect::Adds;
+    type Output = Remembered;
+
+    fn run(self, scope: &Scope) -> Result<Answer<Remembered>, Failure> {
+        let draft = scope.fill(self.draft(scope)?);
+        let user = draft
+            .fields()
+            .get("user_id")
+            .and_then(|user| user.as_text());
+        if let Some(own) = scope.user()
+            && user != Some(own)
+        {
+            let message = "this server keeps the memory of one person, and this is about another";
+            return Err(Failure::new(grainstore::ErrorCode::AccessDenied, message));
+        }
+        let text_of = |name: &str| draft.fields().get(name)?.as_text().map(str::to_owned);
+        let same = text_of("subject").zip(text_of("relation"));
+        let is_belief = draft.type_() == Type::Belief;
+        let address = scope.store().put(draft)?;
+        let mut text = format!("Remembered as {address}.\n");
+        let mut related = Vec::new();
+        if let Some((subject, relation)) = same.filter(|_| is_belief) {
+            let filter = Filter::new().of_type(Type::Belief);
+            let filter = scope.filter(filter.subject(subject).relation(relation));
+            let found = scope.store().query(&filter, RELATED_MAX, None)?;
+            let others = found
+                .results
+                .iter()
+                .filter(|other| other.address != address);
+            let (mut budget, mut lines) = (Budget::of(None), String::new());
+            for other in others {
+                let item = Item::of(&other.grain, &other.status, budget.left() / 2);
+                item.add_to(&mut related, &mut lines, &mut budget);
+            }
+            if !lines.is_empty() {
+                text.push_str("It is also believed; correct what is wrong now:\n");
+                text.push_str(&lines);
+            }
+        }
+        let output = Remembered {
+            address: address.to_string(),
+            related,
+        };
+        Ok(Answer { text, output })
+    }
+}
+
+const RELATED_MAX: usize = 10;
+
+impl Remember {
+    fn draft(&self, scope: &Scope) -> Result<Draft, Failure> {
+        let belief = (&self.subject, &self.relation, &self.object);
+        let mut draft = match (belief, &self.text, &self.grain) {
+            ((Some(subject), Some(relation), Some(object)), None, None) => {
+                let belief = Draft::belief(subject, relation, object.as_str());
+                belief.confidence(self.confidence.unwrap_or(0.9))
+            }
+            ((None, None, None), Some(text), None) => Draft::event(text),
+            ((None, None, None), None, Some(grain)) => {
+                Draft::from_json(&Value::Object(grain.clone()).to_string())?
+            }
+            _ => {
+                let forms = "give either subject, relation and object, or text, or grain";
+                return Err(Failure::usage(forms));
+            }
+        };
+        let texts = [
+            ("user_id", &self.user),
+            ("session_id", &self.session),
+            ("namespace", &self.namespace),
+            ("source_type", &self.source),
+            ("processing_basis", &self.processing_basis),
+        ];
+        for (field, value) in texts {
+            if let Some(value) = value {
+                draft = draft.set(field, value.as_str());
+            }
+        }
+        let numbers = [
+            ("confidence", self.confidence),
+            ("importance", self.importance),
+        ];
+        for (field, value) in numbers {
+            if let Some(value) = value {
+                draft = draft.set(field, value);
+            }
+        }
+        if let Some(at) = &self.time {
+            draft = draft.created_at(time(at, "T00:00:00Z")?);
+        }
+        if let Some(until) = &self.valid_to {
+            draft = draft.valid_to(time(until, "T23:59:59.999Z")?);
+        }
+        for address in &self.derived_from {
+            draft = draft.derived_from(resolve(scope, address)?);
+        }
+        Ok(self.tags.iter().fold(draft, Draft::tag))
+    }
+}

@@ -1,0 +1,161 @@
+//! `search` by words and `query` by fields: lists of grains.
+
+use grainstore::Envelope;
+use grainstore::query::{Cursor, Sort, SortBy};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::arguments::Selection;
+use super::item::{Item, items_of};
+use super::{Answer, Effect, Tool};
+use crate::Scope;
+use crate::mcp::budget::Budget;
+use crate::mcp::failure::Failure;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Search {
+    /// Words; "a phrase", +required, -excluded, prefix*, field:word and AND, OR, NOT are understood.
+    text: String,
+    /// Which grains to look at.
+    #[serde(default)]
+    filter: Selection,
+    /// Most results, 1 to 100 (default 10).
+    limit: Option<u64>,
+    /// Most tokens of the answer, 100 to 20000 (default 2000).
+    max_tokens: Option<u64>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Query {
+    /// Which grains; without it, all that are current.
+    #[serde(default)]
+    filter: Selection,
+    /// Order: stored, time, created_at, valid_from, valid_to, confidence or importance (default:
+    /// stored; of a session, time).
+    sort: Option<String>,
+    /// Whether the greatest or newest come first.
+    #[serde(default)]
+    descending: bool,
+    /// Where the previous page ended (next_cursor); the other arguments stay the same.
+    cursor: Option<String>,
+    /// Most results, 1 to 100 (default 20).
+    limit: Option<u64>,
+    /// Most tokens of the answer, 100 to 20000 (default 2000).
+    max_tokens: Option<u64>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Results {
+    items: Vec<Item>,
+    /// How many grains match.
+    total: u64,
+    /// Whether more than `total` may match.
+    total_is_lower_bound: bool,
+    /// How many that match are not in this answer.
+    left_out: u64,
+    /// Where the next page begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// Whether the search ended at its time limit.
+    is_partial: bool,
+}
+
+impl Tool for Search {
+    const NAME: &'static str = "search";
+    const TITLE: &'static str = "Search by words";
+    const ABOUT: &'static str = "Finds memories by their words, best match first. For context to \
+        answer a question, recall is better.";
+    const EFFECT: Effect = Effect::Reads;
+    type Output = Results;
+
+    fn run(self, scope: &Scope) -> Result<Answer<Results>, Failure> {
+        let filter = self.filter.filter(scope)?;
+        let limit = limit_of(self.limit, 10);
+        let envelope = scope.store().search(&self.text, &filter, limit)?;
+        let mut budget = Budget::of(self.max_tokens);
+        let (items, text) = items_of(&envelope, &mut budget, true);
+        Ok(answer(&envelope, items, text, None))
+    }
+}
+
+impl Tool for Query {
+    const NAME: &'static str = "query";
+    const TITLE: &'static str = "Query by fields";
+    const ABOUT: &'static str = "Lists memories by their fields (type, subject, relation, user, \
+        session, tag, time), in order and in pages.";
+    const EFFECT: Effect = Effect::Reads;
+    type Output = Results;
+
+    fn run(self, scope: &Scope) -> Result<Answer<Results>, Failure> {
+        let filter = self.filter.filter(scope)?;
+        let by = self.sort.as_deref().map(|name| {
+            let by = SortBy::named(name);
+            by.ok_or_else(|| Failure::usage(format!("\"{name}\" is no order")))
+        });
+        let sort = by.transpose()?.map_or_else(|| Sort::of(&filter), Sort::by);
+        let sort = if self.descending {
+            sort.descending()
+        } else {
+            sort
+        };
+        let after = self
+            .cursor
+            .as_deref()
+            .map(str::parse::<Cursor>)
+            .transpose()?;
+        let page = |limit| scope.store().query_sorted(&filter, sort, limit, after);
+        let envelope = page(limit_of(self.limit, 20))?;
+        let mut budget = Budget::of(self.max_tokens);
+        let (items, text) = items_of(&envelope, &mut budget, false);
+        // A page that does not fit goes on after its last item that does.
+        let next = match items.len() {
+            shown if shown < envelope.results.len() => page(shown)?.next_cursor,
+            _ => envelope.next_cursor,
+        };
+        let next = next.map(|cursor| cursor.to_string());
+        Ok(answer(&envelope, items, text, next))
+    }
+}
+
+fn limit_of(asked: Option<u64>, default: usize) -> usize {
+    let asked = asked.and_then(|asked| usize::try_from(asked).ok());
+    asked.unwrap_or(default).clamp(1, 100)
+}
+
+/// Adds to the lines what is not among them.
+fn answer(
+    envelope: &Envelope,
+    items: Vec<Item>,
+    mut text: String,
+    next_cursor: Option<String>,
+) -> Answer<Results> {
+    let least = if envelope.total_is_lower_bound {
+        "at least "
+    } else {
+        ""
+    };
+    let (shown, total) = (items.len() as u64, envelope.total);
+    text.push_str(&match total {
+        0 => "Nothing was found.\n".to_owned(),
+        _ => format!("\n{shown} of {least}{total}.\n"),
+    });
+    if let Some(cursor) = &next_cursor {
+        text.push_str(&format!("More: cursor {cursor}\n"));
+    } else if total > shown {
+        text.push_str("More were found than are shown: raise limit or max_tokens, or narrow it.\n");
+    }
+    if envelope.is_partial {
+        text.push_str("The search ended at its time limit.\n");
+    }
+    let output = Results {
+        items,
+        total,
+        total_is_lower_bound: envelope.total_is_lower_bound,
+        left_out: total.saturating_sub(shown),
+        next_cursor,
+        is_partial: envelope.is_partial,
+    };
+    Answer { text, output }
+}

@@ -1,0 +1,214 @@
+//! Files as grains: finding the newest version of a path, writing the next, and ending it.
+
+use grainstore::codec::{Map, Value};
+use grainstore::query::{Sort, SortBy};
+use grainstore::store::Version;
+use grainstore::{Draft, Filter, Grain, Time, Type};
+
+use super::MemoryError;
+use super::path::{ROOT, parse};
+use crate::Scope;
+
+/// The relation of a Belief that is a file.
+pub const RELATION: &str = "memory_file";
+
+/// The files of a scope.
+///
+/// ```
+/// use grainstore::{Options, Store};
+/// use grainstore_server::Scope;
+/// use grainstore_server::memory::Memory;
+///
+/// let memory = Memory::new(Scope::owner(Store::in_memory(Options::default())?));
+/// assert!(memory.versions("/memories/notes.md")?.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Memory {
+    scope: Scope,
+}
+
+/// The newest version of a path.
+pub(super) struct File {
+    pub(super) text: String,
+    grain: Grain,
+}
+
+impl Memory {
+    /// Takes a scope; two with the same scope have the same files.
+    pub const fn new(scope: Scope) -> Self {
+        Self { scope }
+    }
+
+    /// Returns every version of a file, oldest first, with those before a deletion.
+    ///
+    /// # Errors
+    /// [`MemoryError::Path`]; those of the store.
+    pub fn versions(&self, path: &str) -> Result<Vec<Version>, MemoryError> {
+        match self.newest(&parse(path)?)? {
+            Some(grain) => Ok(self.scope.store().history(&grain.address())?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns a file; `None` for a path without one.
+    pub(super) fn file(&self, path: &str) -> Result<Option<File>, MemoryError> {
+        Ok(self.newest(path)?.and_then(File::of))
+    }
+
+    /// Returns a file that must be there.
+    pub(super) fn existing(&self, path: &str) -> Result<File, MemoryError> {
+        if let Some(file) = self.file(path)? {
+            return Ok(file);
+        }
+        let path = path.to_owned();
+        Err(match self.is_directory(&path)? {
+            true => MemoryError::Directory { path },
+            false => MemoryError::NotFound { path },
+        })
+    }
+
+    /// Returns the files below a directory, by path; the root may have none.
+    pub(super) fn directory(&self, path: &str) -> Result<Vec<(String, File)>, MemoryError> {
+        let mut found = Vec::new();
+        let mut after = None;
+        loop {
+            let filter = self.scope.filter(files());
+            let page = self.scope.store().query(&filter, PAGE_LEN, after)?;
+            for result in page.results {
+                let subject = result.grain.text("subject").map(str::to_owned);
+                let below = subject.filter(|subject| is_below(subject, path));
+                found.extend(below.zip(File::of(result.grain)));
+            }
+            after = page.next_cursor;
+            if after.is_none() {
+                break;
+            }
+        }
+        if found.is_empty() && path != ROOT {
+            return Err(MemoryError::NotFound {
+                path: path.to_owned(),
+            });
+        }
+        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        // Two processes may have created one path at once: the version stored last counts.
+        found.dedup_by(|(one, _), (other, _)| one == other);
+        Ok(found)
+    }
+
+    pub(super) fn is_directory(&self, path: &str) -> Result<bool, MemoryError> {
+        match self.directory(path) {
+            Ok(_) => Ok(true),
+            Err(MemoryError::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Refuses a path below one that is a file.
+    pub(super) fn refuse_file_above(&self, path: &str) -> Result<(), MemoryError> {
+        let ends = path
+            .match_indices('/')
+            .map(|(at, _)| at)
+            .filter(|at| *at > ROOT.len());
+        for end in ends {
+            let above = path.get(..end).unwrap_or_default();
+            if self.file(above)?.is_some() {
+                return Err(MemoryError::Exists {
+                    path: above.to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a version of a file, after `old` if it is there; a path that was deleted goes on with
+    /// its history.
+    pub(super) fn write(
+        &self,
+        path: &str,
+        text: &str,
+        old: Option<&File>,
+    ) -> Result<(), MemoryError> {
+        let draft = draft(path, text);
+        let before = match old {
+            Some(file) => Some(file.grain.clone()),
+            None => self.newest(path)?,
+        };
+        self.store(draft, before.as_ref())
+    }
+
+    /// Writes the copy of a file under another path.
+    pub(super) fn write_copy(&self, path: &str, file: &File) -> Result<(), MemoryError> {
+        let before = self.newest(path)?;
+        self.store(draft(path, &file.text), before.as_ref())
+    }
+
+    /// Ends a file with a version that says so, and that answers leave out as expired.
+    pub(super) fn remove(&self, path: &str, file: &File) -> Result<(), MemoryError> {
+        let object = Map::from_iter([("text", Value::from("")), (REMOVED, Value::from(true))]);
+        let draft = Draft::belief(path, RELATION, Value::Map(object)).confidence(1.0);
+        // Before every clock that reads it: what ends at this millisecond has not expired yet.
+        let end = file.grain.created_at().ms().saturating_sub(1);
+        let draft = draft.valid_to(Time::from_ms(end));
+        self.store(draft, Some(&file.grain))
+    }
+
+    fn store(&self, draft: Draft, before: Option<&Grain>) -> Result<(), MemoryError> {
+        let draft = self.scope.fill(draft);
+        match before {
+            Some(old) => {
+                let old = old.address();
+                self.scope
+                    .store()
+                    .supersede(&old, draft.derived_from(old), None)?;
+            }
+            None => {
+                self.scope.store().put(draft)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the newest version of a path, also one that says that it was deleted.
+    fn newest(&self, path: &str) -> Result<Option<Grain>, MemoryError> {
+        let filter = self.scope.filter(files().subject(path));
+        let newest_first = Sort::by(SortBy::Stored).descending();
+        let store = self.scope.store();
+        let mut page = store.query_sorted(&filter, newest_first, 1, None)?;
+        Ok(page.results.pop().map(|found| found.grain))
+    }
+}
+
+impl File {
+    /// Reads a version; `None` for one that says that the file was deleted.
+    fn of(grain: Grain) -> Option<Self> {
+        let object = grain.field("object")?.as_map()?;
+        if object.contains(REMOVED) {
+            return None;
+        }
+        let text = object.get("text")?.as_text()?.to_owned();
+        Some(Self { text, grain })
+    }
+}
+
+fn draft(path: &str, text: &str) -> Draft {
+    let object = Map::from_iter([("text", text)]);
+    Draft::belief(path, RELATION, Value::Map(object)).confidence(1.0)
+}
+
+fn files() -> Filter {
+    Filter::new()
+        .of_type(Type::Belief)
+        .relation(RELATION)
+        .with_expired()
+}
+
+fn is_below(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory)
+        .is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// The member of an object that ends a file.
+const REMOVED: &str = "removed";
+
+const PAGE_LEN: usize = 500;

@@ -1,0 +1,370 @@
+//! Every tool, as a model uses it.
+
+use grainstore::render::tokens;
+use grainstore::{Draft, Store};
+use serde_json::json;
+
+use crate::client::{Client, REVISIONS, STATELESS, parsed, store, text};
+use grainstore_server::Scope;
+
+#[test]
+fn every_tool_has_schemas_a_title_and_hints_at_every_revision() {
+    for revision in REVISIONS.into_iter().chain([STATELESS]) {
+        let mut client = Client::at(Scope::owner(store()), revision, json!({}));
+        let listed = client.result("tools/list", json!({}));
+        let tools = listed["tools"].as_array().unwrap();
+        let names: Vec<_> = tools
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap())
+            .collect();
+        let all = [
+            "remember",
+            "recall",
+            "search",
+            "query",
+            "get",
+            "history",
+            "correct",
+            "forget",
+            "report",
+            "import_conversation",
+            "memory",
+        ];
+        assert_eq!(names, all, "{revision}");
+        for tool in tools {
+            assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+            assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
+            assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
+            assert!(
+                tool["title"].is_string() && tool["description"].is_string(),
+                "{tool}"
+            );
+            let hints = &tool["annotations"];
+            assert_eq!(hints["openWorldHint"], false, "{tool}");
+            let name = tool["name"].as_str().unwrap();
+            let reads = ["recall", "search", "query", "get", "history", "report"].contains(&name);
+            assert_eq!(hints["readOnlyHint"], reads, "{tool}");
+            assert_eq!(hints["destructiveHint"], name == "forget", "{tool}");
+            assert!(hints["idempotentHint"].is_boolean(), "{tool}");
+        }
+    }
+}
+
+#[test]
+fn what_is_remembered_is_recalled_with_its_source() {
+    let mut client = Client::of(&store());
+    let belief = json!({ "subject": "mira", "relation": "prefers", "object": "green tea" });
+    let stored = client.ok("remember", belief);
+    assert_eq!(stored["related"], json!([]));
+    let recalled = client.call(
+        "recall",
+        json!({ "question": "what does mira drink, tea?" }),
+    );
+    let address = stored["address"].as_str().unwrap();
+    assert!(
+        text(&recalled).contains("mira prefers green tea"),
+        "{recalled}"
+    );
+    assert!(text(&recalled).contains(&address[..12]), "{recalled}");
+    let output = &recalled["structuredContent"];
+    assert_eq!(output["found"], 1);
+    assert_eq!(output["is_cut"], false);
+    let nothing = client.call("recall", json!({ "question": "zebra" }));
+    assert!(text(&nothing).contains("Nothing is known"), "{nothing}");
+}
+
+#[test]
+fn what_is_believed_otherwise_is_shown_where_it_could_be_corrected() {
+    let mut client = Client::of(&store());
+    let belief =
+        |object: &str| json!({ "subject": "mira", "relation": "lives_in", "object": object });
+    let old = client.ok("remember", belief("Bern"))["address"].clone();
+    let new = client.ok("remember", belief("Basel"));
+    assert_eq!(new["related"][0]["address"], old);
+    assert_eq!(new["related"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_grain_of_any_type_can_be_remembered_with_its_fields() {
+    let store = store();
+    let mut client = Client::of(&store);
+    let goal = json!({ "type": "goal", "description": "ship it", "goal_state": "active" });
+    let stored = client.ok(
+        "remember",
+        json!({ "grain": goal, "user": "mira", "tags": ["work"], "time": "2026-01-15" }),
+    );
+    let grain = store.get(&parsed(&stored["address"])).unwrap().unwrap();
+    assert_eq!(grain.text("user_id"), Some("mira"));
+    assert_eq!(grain.created_at().ms(), 1_768_435_200_000);
+    let got = client.ok("get", json!({ "address": stored["address"] }));
+    assert_eq!(got["grain"]["description"], "ship it");
+    assert_eq!(got["grain"]["structural_tags"], json!(["work"]));
+    assert_eq!(
+        (&got["is_current"], &got["verification_status"]),
+        (&json!(true), &json!("unverified"))
+    );
+}
+
+#[test]
+fn search_ranks_and_query_pages_through_everything_once() {
+    let store = store();
+    for at in 0..30 {
+        store
+            .put(Draft::event(format!("note {at} about tea")).session("s"))
+            .unwrap();
+    }
+    let mut client = Client::of(&store);
+    let found = client.ok("search", json!({ "text": "\"note 7\"", "limit": 3 }));
+    assert_eq!(found["items"][0]["text"], "note 7 about tea");
+    assert!(found["items"][0]["score"].as_f64().unwrap() > 0.0);
+
+    let (mut seen, mut cursor) = (Vec::new(), json!(null));
+    loop {
+        let page = client.ok(
+            "query",
+            json!({ "filter": { "session": "s" }, "limit": 12, "max_tokens": 400, "cursor": cursor }),
+        );
+        assert_eq!(page["total"], 30);
+        let items = page["items"].as_array().unwrap();
+        assert!(!items.is_empty());
+        assert_eq!(page["left_out"], 30 - items.len());
+        seen.extend(
+            items
+                .iter()
+                .map(|item| item["text"].as_str().unwrap().to_owned()),
+        );
+        cursor = page["next_cursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    let all: Vec<_> = (0..30).map(|at| format!("note {at} about tea")).collect();
+    assert_eq!(seen, all);
+}
+
+#[test]
+fn a_correction_supersedes_and_the_history_tells_both() {
+    let store = store();
+    let mut client = Client::of(&store);
+    let old = client.ok(
+        "remember",
+        json!({ "subject": "mira", "relation": "lives_in", "object": "Bern", "session": "s1" }),
+    );
+    // A model gives what recall showed it: the first digits.
+    let short = &old["address"].as_str().unwrap()[..12];
+    let new = client.ok(
+        "correct",
+        json!({ "address": short, "text": "Basel", "reason": "moved" }),
+    );
+    assert_eq!(new["supersedes"], old["address"]);
+    let grain = store.get(&parsed(&new["address"])).unwrap().unwrap();
+    assert_eq!(
+        (grain.text("object"), grain.text("session_id")),
+        (Some("Basel"), Some("s1"))
+    );
+
+    let history = client.ok("history", json!({ "address": short }));
+    let texts: Vec<_> = history["versions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["text"].clone())
+        .collect();
+    assert_eq!(texts, ["mira lives in Bern", "mira lives in Basel"]);
+    assert_eq!(history["versions"][0]["superseded_by"], new["address"]);
+    let found = client.ok("search", json!({ "text": "Bern" }));
+    assert_eq!(found["total"], 0);
+
+    let again = client.refused(
+        "correct",
+        json!({ "address": short, "text": "Chur" }),
+        "ERR_CONFLICT",
+    );
+    assert!(again.contains("history"), "{again}");
+    let cleared = client.ok(
+        "correct",
+        json!({ "address": new["address"], "fields": { "session_id": null, "confidence": 0.5 } }),
+    );
+    let grain = store.get(&parsed(&cleared["address"])).unwrap().unwrap();
+    assert_eq!(
+        (grain.text("object"), grain.text("session_id")),
+        (Some("Basel"), None)
+    );
+}
+
+#[test]
+fn a_report_has_everything_about_a_person_with_old_versions() {
+    let store = store();
+    let mut client = Client::of(&store);
+    let first = client.ok("remember", json!({ "text": "likes tea", "user": "mira" }));
+    client.ok(
+        "correct",
+        json!({ "address": first["address"], "text": "likes coffee" }),
+    );
+    client.ok(
+        "remember",
+        json!({ "subject": "bob", "relation": "knows", "object": "mira", "user": "bob" }),
+    );
+    client.ok("remember", json!({ "text": "of another", "user": "bob" }));
+    let report = client.ok("report", json!({ "user": "mira" }));
+    assert_eq!(
+        (&report["about_total"], &report["mentions_total"]),
+        (&json!(2), &json!(1))
+    );
+    assert_eq!(report["left_out"], 0);
+    assert_eq!(report["about"].as_array().unwrap().len(), 2);
+    assert_eq!(report["mentions"][0]["text"], "bob knows mira");
+}
+
+#[test]
+fn a_conversation_is_imported_once_and_in_its_order() {
+    let mut client = Client::of(&store());
+    let messages = json!([
+        { "role": "user", "content": "where did I climb?", "time": "2026-01-15T10:00:00Z" },
+        { "role": "assistant", "content": "on the Eiger", "time": "2026-01-15T10:00:05Z" },
+    ]);
+    let import = json!({ "messages": messages, "session": "climb", "user": "mira" });
+    let first = client.ok("import_conversation", import.clone());
+    assert_eq!(
+        (&first["stored"], &first["unchanged"]),
+        (&json!(2), &json!(0))
+    );
+    let second = client.ok("import_conversation", import);
+    assert_eq!(
+        (&second["stored"], &second["unchanged"]),
+        (&json!(0), &json!(2))
+    );
+    let recalled = client.call("recall", json!({ "question": "Eiger" }));
+    let text = text(&recalled);
+    assert!(
+        text.find("user: where did I climb?") < text.find("assistant: on the Eiger"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_export_of_another_tool_is_imported() {
+    let mut client = Client::of(&store());
+    let document = "{\"type\":\"event\",\"content\":\"hello\",\"created_at\":1}\nnot json\n";
+    let imported = client.ok("import_conversation", json!({ "document": document }));
+    assert_eq!(
+        (&imported["stored"], &imported["refused"]),
+        (&json!(1), &json!(1))
+    );
+    assert!(
+        imported["reasons"][0].as_str().unwrap().contains("line 2"),
+        "{imported}"
+    );
+    client.refused(
+        "import_conversation",
+        json!({ "document": "" }),
+        "ERR_FORMAT_UNKNOWN",
+    );
+}
+
+/// What an answer costs as text and as data.
+fn cost(client: &mut Client, tool: &str, arguments: serde_json::Value) -> usize {
+    let result = client.call(tool, arguments);
+    tokens(&text(&result)).max(tokens(&result["structuredContent"].to_string()))
+}
+
+#[test]
+fn no_answer_exceeds_its_tokens_and_each_says_what_it_left_out() {
+    let store = store();
+    let long = "tea and more ".repeat(5_000);
+    let first = store
+        .put(Draft::event(&long).session("s").user("mira"))
+        .unwrap();
+    for at in 0..200 {
+        let draft = Draft::event(format!("note {at} about tea for mira {}", "x".repeat(at)));
+        store.put(draft.session("s").user("mira")).unwrap();
+    }
+    let mut client = Client::of(&store);
+    for max in [100, 500, 2_000, 20_000] {
+        // The lines about what was left out, and a first item whose text was cut.
+        let limit = max + 250;
+        for (tool, arguments) in [
+            ("recall", json!({ "question": "tea", "max_tokens": max })),
+            (
+                "search",
+                json!({ "text": "tea", "limit": 100, "max_tokens": max }),
+            ),
+            ("query", json!({ "limit": 100, "max_tokens": max })),
+            (
+                "get",
+                json!({ "address": first.to_string(), "max_tokens": max }),
+            ),
+            ("report", json!({ "user": "mira", "max_tokens": max })),
+            (
+                "history",
+                json!({ "address": first.to_string(), "max_tokens": max }),
+            ),
+        ] {
+            let spent = cost(&mut client, tool, arguments);
+            assert!(spent <= limit, "{tool}: {spent} of {max}");
+        }
+    }
+    let unbounded = json!({ "text": "tea", "limit": 9_999_999, "max_tokens": 999_999_999_u64 });
+    let found = client.ok("search", unbounded);
+    assert!(found["items"].as_array().unwrap().len() <= 100);
+    assert_eq!(
+        found["left_out"],
+        201 - found["items"].as_array().unwrap().len()
+    );
+    let got = client.ok("get", json!({ "address": first.to_string() }));
+    assert_eq!(got["left_out"], json!(["content"]));
+}
+
+#[test]
+fn hidden_characters_of_stored_text_are_shown_to_the_model() {
+    let store = store();
+    let address = store
+        .put(Draft::event("tea\u{200b}\u{e0041} for all"))
+        .unwrap();
+    let mut client = Client::of(&store);
+    for (tool, arguments) in [
+        ("recall", json!({ "question": "tea" })),
+        ("search", json!({ "text": "tea*" })),
+        ("get", json!({ "address": address.to_string() })),
+    ] {
+        let said = text(&client.call(tool, arguments));
+        assert!(
+            said.contains(r"tea\u{200B}\u{E0041} for all"),
+            "{tool}: {said}"
+        );
+    }
+}
+
+#[test]
+fn what_one_client_stores_another_recalls() {
+    let store: Store = store();
+    let mut one = Client::of(&store);
+    let mut other = Client::of(&store);
+    one.note("the meeting is on monday");
+    let found = other.ok("search", json!({ "text": "meeting" }));
+    assert_eq!(found["total"], 1);
+}
+
+#[test]
+fn requests_in_flight_at_once_are_each_answered_once() {
+    let store = store();
+    let mut client = Client::of(&store);
+    for at in 0..50 {
+        let arguments = json!({ "text": format!("note {at}") });
+        let params = json!({ "name": "remember", "arguments": arguments });
+        let id = format!("call {at}");
+        let request =
+            json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        client.write(&request.to_string());
+    }
+    let mut answered: Vec<_> = (0..50)
+        .map(|_| client.read())
+        .inspect(|said| assert_eq!(said["result"]["isError"], false, "{said}"))
+        .map(|said| said["id"].as_str().unwrap().to_owned())
+        .collect();
+    answered.sort();
+    answered.dedup();
+    assert_eq!(answered.len(), 50);
+    let all = store.query(&grainstore::Filter::new(), 100, None).unwrap();
+    assert_eq!(all.total, 50);
+}
