@@ -72,6 +72,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "user", "vault", "hold", "consent", "policy", "trust", "agent",
         ],
     ),
+    ("Other programs", &["serve", "token"]),
     (
         "Maintenance",
         &[
