@@ -11,7 +11,7 @@ pub(crate) const VERSION: &str = concat!(
     "\nmodules:     cbor, mg, jsonl, pam, aimem, omi, provider exports (import), age, text search,",
     "\n             invalidation policy, deletion, backup, did and COSE signatures, trust,",
     "\n             handles and delegation, compliance presets, sealed persons,",
-    "\n             audit trail with proofs"
+    "\n             audit trail with proofs, MCP server"
 );
 
 /// Returns the command line with a help that lists the commands in groups, on one screen.
@@ -37,7 +37,10 @@ fn groups(command: &Command) -> String {
 }
 
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Getting started", &["demo", "init", "completions"]),
+    (
+        "Getting started",
+        &["demo", "init", "serve", "token", "completions"],
+    ),
     (
         "Grains",
         &[
@@ -64,15 +67,16 @@ const GROUPS: &[(&str, &[&str])] = &[
             "import",
             "export",
             "conflicts",
+            "validate",
+            "convert",
         ],
     ),
     (
         "Policy and trust",
         &[
-            "user", "vault", "hold", "consent", "policy", "trust", "agent",
+            "user", "vault", "hold", "consent", "policy", "trust", "agent", "grain", "did",
         ],
     ),
-    ("Other programs", &["serve", "token"]),
     (
         "Maintenance",
         &[
@@ -84,10 +88,6 @@ const GROUPS: &[(&str, &[&str])] = &[
             "audit",
             "checkpoint",
         ],
-    ),
-    (
-        "Files and keys, without a store",
-        &["validate", "convert", "grain", "did"],
     ),
 ];
 

@@ -28,6 +28,8 @@ mod questions;
 #[cfg(unix)]
 mod readme;
 mod regimes;
+#[cfg(unix)]
+mod serve;
 mod several;
 mod signing;
 mod status;

@@ -76,7 +76,7 @@ impl TokenTool {
             Action::Revoke { id } => {
                 if !file.revoke(&id).map_err(|error| told(&error))? {
                     let message = format!("no token has the name {id}");
-                    return Err(CliError::new(ErrorCode::NotFound, message).into());
+                    return Err(CliError::new(ErrorCode::Usage, message).into());
                 }
                 if session.out.is_json() {
                     session.out.json(&json!({ "revoked": id }))?;
