@@ -73,6 +73,17 @@ impl Default for Limits {
 }
 
 /// A store with its tokens, as HTTP sees it.
+///
+/// ```no_run
+/// use grainstore::{Options, Store};
+/// use grainstore_server::http::{App, Limits, Serving, TokenFile, serve};
+///
+/// let store = Store::open("memory.grains", Options::default())?;
+/// let tokens = TokenFile::beside("memory.grains".as_ref());
+/// let app = App::new(store, tokens, Limits::default(), |line| eprintln!("{line}"));
+/// serve(app, Serving::on("127.0.0.1:7471".parse()?, false)?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct App {
     store: Store,
     tokens: Tokens,

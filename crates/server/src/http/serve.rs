@@ -17,6 +17,15 @@ use tokio::sync::Semaphore;
 use super::app::App;
 
 /// A listener that was opened, before anything is answered.
+///
+/// ```
+/// use grainstore_server::http::Serving;
+///
+/// let serving = Serving::on("127.0.0.1:0".parse()?, false)?;
+/// assert_ne!(serving.address().port(), 0);
+/// assert!(Serving::on("0.0.0.0:0".parse()?, false).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Serving {
     listener: TcpListener,

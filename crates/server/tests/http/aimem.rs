@@ -344,3 +344,39 @@ fn title(told: &Told) -> String {
 fn refused(status: u16, title: &str) -> (u16, String) {
     (status, title.to_owned())
 }
+
+/// The corpus of the reference implementation: each bundle is sent by its own tenant.
+#[test]
+#[ignore = "needs corpora"]
+fn the_corpus_of_the_reference_is_answered_as_its_folders_say() {
+    let corpus = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../shared/data/aimem/corpus"
+    );
+    let mut seen = 0;
+    for (folder, is_good) in [("valid", true), ("edge", true), ("invalid", false)] {
+        for entry in std::fs::read_dir(format!("{corpus}/{folder}")).unwrap() {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let bundle: Value = serde_json::from_str(&text).unwrap_or_default();
+            let server = Server::new();
+            let user = bundle["tenant_id"].as_str().unwrap_or(TENANT);
+            let grant = Grant::new(ACTOR, [Operation::Import, Operation::Export]);
+            let token = server.token(grant.for_user(user));
+            let told = import(&server, &token, text);
+            let expected: &[u16] = if is_good { &[200] } else { &[409, 422] };
+            assert!(
+                expected.contains(&told.status),
+                "{}: {told:?}",
+                path.display()
+            );
+            seen += 1;
+            if is_good {
+                let bundle = server.get(&token, "/v1/brain/export").expect(200).body;
+                let again = import(&server, &token, bundle).expect(200).json();
+                assert_eq!(again["chunks_inserted"], 0, "{}", path.display());
+            }
+        }
+    }
+    assert!(seen > 5, "{seen}");
+}
