@@ -25,6 +25,7 @@ use crate::commands::maintenance::{
 };
 use crate::commands::policy::{ConsentTool, HoldTool, PolicyTool};
 use crate::commands::questions::{Embed, Query, Recall, Search, Similar};
+use crate::commands::serving::{Serve, TokenTool};
 use crate::commands::signing::{AgentTool, DidTool, GrainTool, TrustTool};
 use crate::commands::user::UserTool;
 use crate::commands::vault::VaultTool;
@@ -104,6 +105,8 @@ enum Command {
     Agent(AgentTool),
     Audit(AuditTool),
     Checkpoint(CheckpointTool),
+    Serve(Serve),
+    Token(TokenTool),
     Validate(Validate),
     Convert(Convert),
     Stats(Stats),
@@ -201,6 +204,8 @@ impl Command {
             Self::Agent(command) => command.run(session),
             Self::Audit(command) => command.run(session),
             Self::Checkpoint(command) => command.run(session),
+            Self::Serve(command) => command.run(session),
+            Self::Token(command) => command.run(session),
             Self::Validate(command) => command.run(session),
             Self::Convert(command) => command.run(session),
             Self::Stats(command) => command.run(session),

@@ -11,7 +11,7 @@ pub(crate) const VERSION: &str = concat!(
     "\nmodules:     cbor, mg, jsonl, pam, aimem, omi, provider exports (import), age, text search,",
     "\n             invalidation policy, deletion, backup, did and COSE signatures, trust,",
     "\n             handles and delegation, compliance presets, sealed persons,",
-    "\n             audit trail with proofs, MCP server"
+    "\n             audit trail with proofs, MCP server, HTTP server"
 );
 
 /// Returns the command line with a help that lists the commands in groups, on one screen.
@@ -37,7 +37,10 @@ fn groups(command: &Command) -> String {
 }
 
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Getting started", &["demo", "init", "mcp", "completions"]),
+    (
+        "Getting started",
+        &["demo", "init", "mcp", "serve", "token", "completions"],
+    ),
     (
         "Grains",
         &[
@@ -88,9 +91,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
 ];
 
-const TAIL: &str = "\
-Exit codes: 0 success, 1 nothing found or partly refused, 2 error, 3 denied by policy, 4 damage
-See `grainstore COMMAND --help` for more information on a command.";
+const TAIL: &str = "Exit codes: 0 success, 1 nothing or partly, 2 error, 3 denied, 4 damage; `grainstore COMMAND --help`";
 
 #[cfg(test)]
 mod tests {

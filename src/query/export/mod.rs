@@ -296,7 +296,7 @@ impl Store {
     }
 }
 
-/// What a row to be exported has.
+/// The grain of a row to be exported.
 enum Found {
     Sound(Box<Version>),
     Damaged(u64),

@@ -11,6 +11,7 @@ pub(crate) mod grains;
 pub(crate) mod maintenance;
 pub(crate) mod policy;
 pub(crate) mod questions;
+pub(crate) mod serving;
 pub(crate) mod signing;
 pub(crate) mod user;
 pub(crate) mod vault;

@@ -29,6 +29,8 @@ mod questions;
 #[cfg(unix)]
 mod readme;
 mod regimes;
+#[cfg(unix)]
+mod serve;
 mod several;
 mod signing;
 mod status;

@@ -1,0 +1,220 @@
+//! `grainstore serve` as a process: connections that are slow, an end in the middle of requests, and
+//! a kill.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use serde_json::Value;
+
+use crate::command::Home;
+
+/// A server on a free port of this machine, ended with the test.
+struct Served {
+    child: Child,
+    at: String,
+    token: String,
+}
+
+impl Served {
+    fn new(home: &Home) -> Self {
+        let actor = [
+            "--as",
+            "did:web:bot.acme.example",
+            "--allow",
+            "read,write,admin",
+        ];
+        let token = home.ok(&[&["token", "add"][..], &actor].concat());
+        let mut child = home
+            .command()
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut line).unwrap();
+        Self {
+            child,
+            at: line.trim_end().strip_prefix("http://").unwrap().to_owned(),
+            token: token.trim_end().to_owned(),
+        }
+    }
+
+    fn connect(&self) -> TcpStream {
+        TcpStream::connect(&self.at).unwrap()
+    }
+
+    fn put(&self, stream: &mut TcpStream, content: &str) -> Option<String> {
+        let body = format!("{{\"type\":\"event\",\"content\":\"{content}\"}}");
+        let request = format!(
+            "POST /v1/grains HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n\
+             content-length: {}\r\n\r\n{body}",
+            self.token,
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).ok()?;
+        let (status, body) = answer(stream)?;
+        assert_eq!(status, 200, "{body}");
+        let body: Value = serde_json::from_str(&body).unwrap();
+        Some(body["address"].as_str().unwrap().to_owned())
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill")
+            .args([&format!("-{name}"), &id])
+            .status();
+        assert!(sent.unwrap().success());
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Reads one answer; `None` where the connection ends before it is whole.
+fn answer(stream: &mut TcpStream) -> Option<(u16, String)> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).ok()?;
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8(head).unwrap().to_lowercase();
+    let mut lines = head.lines();
+    let status = lines.next()?.split(' ').nth(1)?.parse().unwrap();
+    let length = lines.find_map(|line| line.strip_prefix("content-length: "))?;
+    let mut body = vec![0; length.parse().unwrap()];
+    stream.read_exact(&mut body).ok()?;
+    Some((status, String::from_utf8(body).unwrap()))
+}
+
+#[test]
+fn what_was_acknowledged_over_http_survives_a_kill() {
+    let home = Home::new();
+    let mut acknowledged = BTreeSet::new();
+    for run in 0..3 {
+        let served = Served::new(&home);
+        let told: Vec<String> = thread::scope(|scope| {
+            let writers = (0..3).map(|writer| {
+                let served = &served;
+                scope.spawn(move || {
+                    let mut stream = served.connect();
+                    let puts = (0..)
+                        .map_while(|n| served.put(&mut stream, &format!("{run} {writer} {n}")));
+                    puts.collect::<Vec<_>>()
+                })
+            });
+            let writers: Vec<_> = writers.collect();
+            // As many as one connection gets in meanwhile.
+            let mut stream = served.connect();
+            for n in 0..20 {
+                served
+                    .put(&mut stream, &format!("{run} first {n}"))
+                    .unwrap();
+            }
+            served.signal("KILL");
+            let each = writers.into_iter().map(|writer| writer.join().unwrap());
+            each.flatten().collect()
+        });
+        assert!(!told.is_empty(), "no writer was answered before the kill");
+        acknowledged.extend(told);
+    }
+    let here: BTreeSet<_> = home.addresses().into_iter().collect();
+    assert_eq!(acknowledged.difference(&here).next(), None, "none is lost");
+    home.ok(&["check", "--deep"]);
+}
+
+#[test]
+fn asked_to_end_it_answers_what_is_under_way_and_loses_nothing() {
+    let home = Home::new();
+    let mut served = Served::new(&home);
+    // Half of a request: the server waits for the rest of the body.
+    let body = r#"{"type":"event","content":"under way"}"#;
+    let mut open = served.connect();
+    let head = format!(
+        "POST /v1/grains HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n\
+         expect: 100-continue\r\ncontent-length: {}\r\n\r\n",
+        served.token,
+        body.len()
+    );
+    open.write_all(head.as_bytes()).unwrap();
+    // The server asks for the body once it reads the request, which is under way then.
+    let mut go_on = [0; 25];
+    open.read_exact(&mut go_on).unwrap();
+    assert!(go_on.starts_with(b"HTTP/1.1 100"), "{go_on:?}");
+    let mut idle = served.connect();
+    served.put(&mut idle, "before").unwrap();
+    served.signal("TERM");
+    // An idle connection is closed at once.
+    assert_eq!(idle.read(&mut [0]).unwrap(), 0);
+    open.write_all(body.as_bytes()).unwrap();
+    let (status, _) = answer(&mut open).unwrap();
+    assert_eq!(status, 200);
+    assert!(served.child.wait().unwrap().success());
+    assert_eq!(home.addresses().len(), 2);
+}
+
+#[test]
+fn clients_that_say_nothing_hold_no_other_up() {
+    let home = Home::new();
+    let served = Served::new(&home);
+    let idle: Vec<_> = (0..200).map(|_| served.connect()).collect();
+    let mut halves: Vec<_> = (0..100).map(|_| served.connect()).collect();
+    for half in &mut halves {
+        half.write_all(b"POST /v1/grains HTTP/1.1\r\nhost: x\r\nauth")
+            .unwrap();
+    }
+    let mut stream = served.connect();
+    for n in 0..10 {
+        assert!(served.put(&mut stream, &n.to_string()).is_some());
+    }
+    drop((idle, halves));
+}
+
+#[test]
+fn a_token_is_shown_once_listed_without_its_secret_and_refused_when_it_is_revoked() {
+    let home = Home::new();
+    let served = Served::new(&home);
+    let listed = home.ok(&["--json", "token", "list"]);
+    let secret = served.token.rsplit_once('_').unwrap().1;
+    assert!(!listed.contains(secret), "{listed}");
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(
+        listed["operations"],
+        serde_json::json!(["read", "write", "admin"])
+    );
+    let status = || {
+        let mut stream = served.connect();
+        let head = format!(
+            "GET /metrics HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n\r\n",
+            served.token
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        answer(&mut stream).unwrap().0
+    };
+    assert_eq!(status(), 200);
+    home.ok(&["token", "revoke", listed["id"].as_str().unwrap()]);
+    assert_eq!(status(), 401);
+    let refused = |args: &[&str], code: &str| {
+        let ran = home.run(args);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.stderr.contains(code), "{ran:?}");
+    };
+    refused(
+        &["token", "revoke", "000000000000"],
+        "no token has the name",
+    );
+    refused(&["serve", "--listen", "0.0.0.0:0"], "--behind-proxy");
+    refused(
+        &["token", "add", "--as", "mira", "--allow", "read"],
+        "ERR_USAGE",
+    );
+}

@@ -1,0 +1,206 @@
+//! Routes for files: import and export in every format, confined to the scope of the token.
+//!
+//! Both are the owner's in the library, so each is confined here: an import to records that the token
+//! might have put, an export to grains that it sees.
+
+use std::io::{Seek, SeekFrom, Write};
+
+use data_encoding::HEXLOWER;
+use grainstore::interchange::{
+    ForeignId, Format, ImportFile, ReadOptions, RecordSet, WriteOptions,
+};
+use grainstore::query::Sort;
+use grainstore::store::{Clock, Summary, SystemClock};
+use grainstore::{ContentAddress, ErrorCode, Filter, Store};
+use serde_json::{Value, json};
+
+use super::request::ExportBody;
+use crate::http::answer::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::idempotency::digest;
+use crate::http::scope::Scope;
+
+/// Stores the records of a file, and tells how far it is.
+pub(crate) fn import(call: &Call<'_>) -> Result<Answer, Failure> {
+    let scope = call.scope()?;
+    let format = call.param("format").map(format_named).transpose()?;
+    let options = ReadOptions {
+        default_created_at: Some(SystemClock.now()),
+        // The owner of records without one, where the format leaves that to the caller.
+        scope: scope.holder.grant.user.clone(),
+        ..ReadOptions::default()
+    };
+    let file = ImportFile::of_bytes(&call.body, format, &options)?;
+    if let Some(error) = file.errors.first() {
+        return Err(Failure::of(error.code(), error.to_string()));
+    }
+    let (file, dropped) = confine(scope, file)?;
+    let store = scope.owner().clone();
+    Ok(Answer::Job(Box::new(move |tell| {
+        let summary = store
+            .admin()?
+            .import_with(file, &mut |records| tell(json!({ "records": records })))?;
+        Ok(json!({ "summary": summary_json(&summary, dropped) }))
+    })))
+}
+
+/// Writes what the token sees of the grains that pass a filter.
+pub(crate) fn export(call: &Call<'_>) -> Result<Answer, Failure> {
+    let scope = call.scope()?;
+    let body: ExportBody = call.json()?;
+    let format = format_named(&body.format)?;
+    let namespace = body.filter.namespace.as_deref();
+    let filter = scope.narrow(body.filter.filter()?);
+    let seen = seen(scope.view(namespace)?, &filter)?;
+    let options = WriteOptions {
+        with_embeddings: body.with_embeddings,
+        now: Some(SystemClock.now()),
+        ..WriteOptions::default()
+    };
+    let filter = filter.with_expired().among(seen);
+    let media = match format {
+        Format::Jsonl | Format::OmiJsonl | Format::AimemNdjson => "application/x-ndjson",
+        Format::Mg => "application/octet-stream",
+        _ => "application/json",
+    };
+    let file = spool(|file| {
+        scope
+            .owner()
+            .admin()?
+            .export(format, &filter, &options, file)?;
+        Ok(())
+    })?;
+    Ok(Answer::Spool(media, file, Vec::new()))
+}
+
+/// Returns the addresses of the grains that a handle sees: an export of the owner knows no clearance
+/// and no delegation.
+///
+/// # Errors
+/// Storage errors.
+pub(crate) fn seen(view: &Store, filter: &Filter) -> Result<Vec<ContentAddress>, Failure> {
+    let filter = filter.clone().with_expired();
+    let (mut addresses, mut after) = (Vec::new(), None);
+    loop {
+        let page = view.query_sorted(&filter, Sort::of(&filter), PAGE_LEN, after)?;
+        addresses.extend(page.results.iter().map(|found| found.address));
+        after = page.next_cursor;
+        if after.is_none() {
+            return Ok(addresses);
+        }
+    }
+}
+
+/// Writes a file without a name, so that a slow reader keeps neither a thread nor the memory.
+///
+/// # Errors
+/// `ERR_IO`, and those of `write`.
+pub(crate) fn spool(
+    write: impl FnOnce(&mut std::fs::File) -> Result<(), Failure>,
+) -> Result<std::fs::File, Failure> {
+    let failed = |_| Failure::busy(503, ErrorCode::Io.as_str(), "no room for the answer");
+    let mut file = tempfile::tempfile().map_err(failed)?;
+    write(&mut file)?;
+    file.flush().map_err(failed)?;
+    file.seek(SeekFrom::Start(0)).map_err(failed)?;
+    Ok(file)
+}
+
+/// Returns a file with the records that the token may store, and how many vectors were left out.
+///
+/// Ids of foreign records are unique inside a file's owner or producer, and not among tenants: each
+/// tenant gets ids of its own, so that none updates, or learns of, a record of another.
+///
+/// # Errors
+/// `ERR_ACCESS_DENIED` for a record outside the scope, `ERR_NOT_FOUND` for one that links outside.
+pub(crate) fn confine(scope: &Scope, file: ImportFile) -> Result<(ImportFile, u64), Failure> {
+    let grant = &scope.holder.grant;
+    if !grant.is_confined() {
+        return Ok((file, 0));
+    }
+    let names = format!("{:?} {:?}", grant.user, grant.namespaces);
+    let names = digest(&[names.as_bytes()]);
+    let tenant = HEXLOWER.encode(names.first_chunk::<16>().unwrap_or(&[0; 16]));
+    let own = |id: ForeignId| {
+        let scope = format!("{} of {tenant}", id.scope());
+        ForeignId::new(id.format().to_owned(), scope, id.id())
+    };
+    let ImportFile {
+        records,
+        vectors,
+        base,
+        ..
+    } = file;
+    let mut records = records.into_vec()?;
+    let addresses: std::collections::HashSet<_> = records
+        .iter()
+        .map(|record| record.grain.address())
+        .collect();
+    for (index, record) in records.iter_mut().enumerate() {
+        let beside = |link: &ContentAddress| addresses.contains(link);
+        scope
+            .admit(&record.grain, &beside)
+            .map_err(|it| it.at(index))?;
+        record.foreign_id = record.foreign_id.take().map(own);
+        record.replaced_by = record.replaced_by.take().map(own);
+        if let Some(by) = record.status.superseded_by
+            && !addresses.contains(&by)
+            && !scope.sees(&by)?
+        {
+            return Err(Failure::unseen(&by).at(index));
+        }
+    }
+    let dropped = vectors.len();
+    let confined = ImportFile {
+        records: RecordSet::from(records),
+        base: base.map(own),
+        errors: file.errors,
+        findings: file.findings,
+        loss: file.loss,
+        signature: file.signature,
+        footer: file.footer,
+        ..ImportFile::new(file.format)
+    };
+    Ok((confined, dropped))
+}
+
+/// Returns the summary of an import.
+pub(crate) fn summary_json(summary: &Summary, dropped: u64) -> Value {
+    let conflicts = summary.conflicts.iter().map(|conflict| {
+        json!({
+            "id": conflict.id.id(),
+            "existing": conflict.existing.to_string(),
+            "kept": conflict.kept.map(|address| address.to_string()),
+        })
+    });
+    let denied = summary.denied.iter().map(
+        |denied| json!({ "existing": denied.existing.to_string(), "rule": denied.rule.name() }),
+    );
+    let refused = summary.refused.iter();
+    let refused = refused.map(|error| json!({ "code": error.code().as_str() }));
+    let loss: serde_json::Map<_, _> = summary
+        .loss
+        .iter()
+        .map(|(name, count)| (name.to_owned(), json!(count)))
+        .collect();
+    json!({
+        "inserted": summary.inserted,
+        "updated": summary.updated,
+        "unchanged": summary.unchanged,
+        "embedded": summary.embedded,
+        "dropped_embeddings": dropped,
+        "conflicts": conflicts.collect::<Vec<_>>(),
+        "denied": denied.collect::<Vec<_>>(),
+        "refused": refused.collect::<Vec<_>>(),
+        "erased": summary.erased.len(),
+        "loss": loss,
+        "complete": summary.is_complete(),
+    })
+}
+
+fn format_named(name: &str) -> Result<Format, Failure> {
+    Format::named(name).ok_or_else(|| Failure::usage(format!("{name} is no format")))
+}
+
+const PAGE_LEN: usize = 1_000;

@@ -1,0 +1,235 @@
+//! Routes for single grains and batches: put, get, exists, history, supersede, contradict, delete
+//! (OMS 28.4).
+
+use grainstore::codec::{Profile, Value};
+use grainstore::interchange::{ReadOptions, jsonl};
+use grainstore::policy::Trust;
+use grainstore::store::{Authorization, Clock, NewGrain, Signature, SystemClock, Version};
+use grainstore::{ContentAddress, Draft, ErrorCode, Grain, Store, Time};
+use serde_json::json;
+
+use super::request::{
+    AddressesBody, BatchBody, ContradictBody, DeleteBody, GrainBody, PAGE_MAX, SupersedeBody,
+    limited,
+};
+use crate::http::answer::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::scope::Scope;
+
+/// Stores a grain.
+pub(crate) fn put(call: &Call<'_>) -> Result<Answer, Failure> {
+    let scope = call.scope()?;
+    let body: GrainBody = call.json()?;
+    let (view, grain) = new_grain(scope, body, None)?;
+    scope.admit(&grain, &|_| false)?;
+    let address = view.put(NewGrain::from(grain))?;
+    Ok(Answer::Json(200, json!({ "address": address.to_string() })))
+}
+
+/// Stores grains together, or none of them.
+pub(crate) fn put_batch(call: &Call<'_>) -> Result<Answer, Failure> {
+    let scope = call.scope()?;
+    let BatchBody { grains } = call.json()?;
+    limited(grains.len(), PAGE_MAX)?;
+    let mut through: Option<&Store> = None;
+    let mut ready: Vec<Grain> = Vec::with_capacity(grains.len());
+    for (index, body) in grains.into_iter().enumerate() {
+        let (view, grain) = new_grain(scope, body, None).map_err(|it| it.at(index))?;
+        let before = *through.get_or_insert(view);
+        // A batch is one frame of one handle.
+        if !std::ptr::eq(before, view) {
+            let message = "the grains of a batch are in one namespace of the token";
+            return Err(Failure::usage(message).at(index));
+        }
+        let beside = |link: &ContentAddress| ready.iter().any(|other| other.address() == *link);
+        scope.admit(&grain, &beside).map_err(|it| it.at(index))?;
+        ready.push(grain);
+    }
+    let view = through.unwrap_or_else(|| scope.owner());
+    let addresses = view.put_batch(ready)?;
+    let addresses: Vec<_> = addresses.iter().map(ToString::to_string).collect();
+    Ok(Answer::Json(200, json!({ "addresses": addresses })))
+}
+
+/// Returns a grain with its status.
+pub(crate) fn get(call: &Call<'_>) -> Result<Answer, Failure> {
+    let address = call.address()?;
+    let view = call.scope()?.reach(&address)?;
+    let grain = view
+        .get(&address)?
+        .ok_or_else(|| Failure::unseen(&address))?;
+    let mut document = grain_json(&grain)?;
+    document["status"] = status_json(&view.status(&address)?);
+    Ok(Answer::Json(200, document))
+}
+
+/// Returns grains in the order of their addresses; `null` for one that is not there.
+pub(crate) fn get_batch(call: &Call<'_>) -> Result<Answer, Failure> {
+    let scope = call.scope()?;
+    let AddressesBody { addresses } = call.json()?;
+    limited(addresses.len(), PAGE_MAX)?;
+    let mut grains = Vec::with_capacity(addresses.len());
+    for (index, text) in addresses.iter().enumerate() {
+        let find = || -> Result<serde_json::Value, Failure> {
+            let address = text.parse::<ContentAddress>()?;
+            let found = match scope.reach(&address) {
+                Ok(view) => view.get(&address)?,
+                Err(failure) if failure.status == 404 => None,
+                Err(failure) => return Err(failure),
+            };
+            found.map_or(Ok(serde_json::Value::Null), |grain| grain_json(&grain))
+        };
+        grains.push(find().map_err(|failure| failure.at(index))?);
+    }
+    Ok(Answer::Json(200, json!({ "grains": grains })))
+}
+
+/// Says whether a grain is there.
+pub(crate) fn exists(call: &Call<'_>) -> Result<Answer, Failure> {
+    let exists = call.scope()?.sees(&call.address()?)?;
+    Ok(Answer::Json(200, json!({ "exists": exists })))
+}
+
+/// Returns the versions of a grain, oldest first.
+pub(crate) fn history(call: &Call<'_>) -> Result<Answer, Failure> {
+    let (scope, address) = (call.scope()?, call.address()?);
+    let versions = scope.reach(&address)?.history(&address)?;
+    let own = versions
+        .iter()
+        .filter(|version| scope.covers(&version.grain));
+    let versions: Result<Vec<_>, _> = own.map(version_json).collect();
+    Ok(Answer::Json(200, json!({ "versions": versions? })))
+}
+
+/// Replaces a grain with a newer version.
+pub(crate) fn supersede(call: &Call<'_>) -> Result<Answer, Failure> {
+    let (scope, old) = (call.scope()?, call.address()?);
+    let SupersedeBody {
+        grain,
+        justification,
+    } = call.json()?;
+    let view = scope.reach(&old)?;
+    let (_, grain) = new_grain(scope, grain, Some(&old))?;
+    scope.admit(&grain, &|_| false)?;
+    let new = view.supersede(&old, NewGrain::from(grain), justification.as_deref())?;
+    let answer = json!({ "address": new.to_string(), "supersedes": old.to_string() });
+    Ok(Answer::Json(200, answer))
+}
+
+/// Marks a grain as contradicted.
+pub(crate) fn contradict(call: &Call<'_>) -> Result<Answer, Failure> {
+    let address = call.address()?;
+    let ContradictBody { justification } = call.json()?;
+    let view = call.scope()?.reach(&address)?;
+    view.contradict(&address, justification.as_deref())?;
+    let status = status_json(&view.status(&address)?);
+    Ok(Answer::Json(
+        200,
+        json!({ "address": address.to_string(), "status": status }),
+    ))
+}
+
+/// Erases a grain (OMS 28.4: for compliance, never in general).
+pub(crate) fn delete(call: &Call<'_>) -> Result<Answer, Failure> {
+    let (scope, address) = (call.scope()?, call.address()?);
+    let DeleteBody { reason, authority } = call.json()?;
+    scope.reach(&address)?;
+    let authorization = Authorization {
+        reason: &reason,
+        authority: &authority,
+    };
+    scope.owner().admin()?.delete(&address, authorization)?;
+    Ok(Answer::Json(200, json!({ "deleted": address.to_string() })))
+}
+
+/// Returns the grain of a document and the handle that stores it. A draft gets the author, the user,
+/// the namespace and the time that it lacks, and `supersedes` in `derived_from`.
+fn new_grain<'a>(
+    scope: &'a Scope,
+    body: GrainBody,
+    supersedes: Option<&ContentAddress>,
+) -> Result<(&'a Store, Grain), Failure> {
+    let is_encoded = body.contains_key("blob") || body.contains_key("envelope");
+    let text = serde_json::Value::Object(body).to_string();
+    if is_encoded {
+        let options = ReadOptions {
+            profile: Profile::Extended,
+            ..ReadOptions::default()
+        };
+        let record = jsonl::Reader::new(text.as_bytes(), &options).next();
+        let missing = || Failure::of(ErrorCode::Schema, "no grain");
+        let grain = record.ok_or_else(missing)??.grain;
+        return Ok((scope.view(grain.text("namespace"))?, grain));
+    }
+    let mut draft = scope.fill(Draft::from_json(&text)?);
+    if let Some(old) = supersedes {
+        draft = naming(draft, old);
+    }
+    let namespace = draft.fields().get("namespace").and_then(Value::as_text);
+    let view = scope.view(namespace)?;
+    let draft = match view.capability() {
+        Some(capability) => capability.fill(draft),
+        None => draft,
+    };
+    let grain = draft
+        .created_at_or(SystemClock.now())
+        .finish(Profile::Extended)?;
+    Ok((view, grain))
+}
+
+/// OMS 23.1: a superseding grain names the one that it supersedes.
+fn naming(draft: Draft, old: &ContentAddress) -> Draft {
+    let names = |field: &str| {
+        let value = draft.fields().get(field);
+        let mut texts = value.into_iter().flat_map(Value::texts);
+        texts.any(|text| ContentAddress::from_reference(text).is_ok_and(|named| named == *old))
+    };
+    let is_named = names("derived_from") || names("prior_consent");
+    match draft.fields().get("derived_from") {
+        None | Some(Value::Nil | Value::Array(_)) if !is_named => draft.derived_from(*old),
+        // A value of another kind is left for the store to refuse.
+        _ => draft,
+    }
+}
+
+/// Returns a grain with its address.
+pub(crate) fn grain_json(grain: &Grain) -> Result<serde_json::Value, Failure> {
+    let fields: serde_json::Value = serde_json::from_str(&grain.to_json())
+        .map_err(|error| Failure::of(ErrorCode::Corrupt, error.to_string()))?;
+    Ok(json!({ "address": grain.address().to_string(), "grain": fields }))
+}
+
+/// Returns a grain as it stands in the store.
+pub(crate) fn version_json(version: &Version) -> Result<serde_json::Value, Failure> {
+    let mut document = grain_json(&version.grain)?;
+    document["status"] = status_json(&version.status);
+    document["stored_at"] = json!(version.stored_at.ms());
+    document["stored_by"] = json!(version.stored_by);
+    if let Some(signature) = &version.signature {
+        document["signature"] = signature_json(signature);
+    }
+    Ok(document)
+}
+
+pub(crate) fn signature_json(signature: &Signature) -> serde_json::Value {
+    let mut members = json!({
+        "signer": signature.signer.as_str(),
+        "trust": signature.trust.name(),
+    });
+    if let Trust::Untrusted(doubt) = signature.trust {
+        members["doubt"] = json!(doubt.name());
+    }
+    members
+}
+
+fn status_json(status: &grainstore::grain::Status) -> serde_json::Value {
+    json!({
+        "current": status.is_current(),
+        "superseded_by": status.superseded_by.map(|address| address.to_string()),
+        "system_valid_to": status.system_valid_to.map(Time::ms),
+        "verification_status": status.verification.name(),
+        "contradicted": status.contradicted,
+        "lifecycle": status.lifecycle.name(),
+    })
+}

@@ -1,0 +1,39 @@
+//! Routes for the operator: is the server alive, can it answer, what did it do, what does it offer.
+
+use grainstore::ContentAddress;
+use serde_json::json;
+
+use crate::http::answer::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::openapi;
+
+/// The process answers.
+pub(crate) fn alive(_: &Call<'_>) -> Result<Answer, Failure> {
+    Ok(Answer::Json(200, json!({ "status": "ok" })))
+}
+
+/// The store answers, and the server is not about to end.
+pub(crate) fn ready(call: &Call<'_>) -> Result<Answer, Failure> {
+    if call.app.is_closing() {
+        return Err(Failure::busy(
+            503,
+            "ERR_CLOSING",
+            "the server is shutting down",
+        ));
+    }
+    // Any address will do: the index is asked for it.
+    call.app.store().exists(&ContentAddress::new([0; 32]))?;
+    Ok(Answer::Json(200, json!({ "status": "ready" })))
+}
+
+/// Returns the counters of the server.
+pub(crate) fn metrics(call: &Call<'_>) -> Result<Answer, Failure> {
+    let text = call.app.render_metrics();
+    Ok(Answer::Text("text/plain; version=0.0.4", text, Vec::new()))
+}
+
+/// Describes the interface.
+pub(crate) fn description(_: &Call<'_>) -> Result<Answer, Failure> {
+    Ok(Answer::Json(200, openapi::document()))
+}

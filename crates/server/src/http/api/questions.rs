@@ -1,0 +1,103 @@
+//! Routes that ask: query, search, recall. Results are the envelope of OMS 28.1.
+
+use grainstore::Envelope;
+use grainstore::query::Recall;
+use grainstore::render::Format;
+use serde_json::json;
+
+use super::grains::signature_json;
+use super::request::{PAGE_MAX, QueryBody, RecallBody, SearchBody, limited};
+use crate::http::answer::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::scope::Scope;
+
+/// Returns a page of the grains that pass a filter.
+pub(crate) fn query(call: &Call<'_>) -> Result<Answer, Failure> {
+    let scope = call.scope()?;
+    let body: QueryBody = call.json()?;
+    let view = scope.view(body.filter.namespace.as_deref())?;
+    let filter = scope.narrow(body.filter.filter()?);
+    let sort = body.sort(&filter)?;
+    let after = body.cursor.as_deref().map(|text| scope.cursor(text));
+    let limit = limited(body.limit, PAGE_MAX)?;
+    let found = view.query_sorted(&filter, sort, limit, after.transpose()?)?;
+    answer(scope, &found)
+}
+
+/// Returns the grains that match a text best.
+pub(crate) fn search(call: &Call<'_>) -> Result<Answer, Failure> {
+    let scope = call.scope()?;
+    let body: SearchBody = call.json()?;
+    let view = scope.view(body.filter.namespace.as_deref())?;
+    let filter = scope.narrow(body.filter.filter()?);
+    let found = view.search(&body.text, &filter, limited(body.limit, PAGE_MAX)?)?;
+    answer(scope, &found)
+}
+
+/// Returns what is known for a question, within a budget of tokens.
+pub(crate) fn recall(call: &Call<'_>) -> Result<Answer, Failure> {
+    let scope = call.scope()?;
+    let body: RecallBody = call.json()?;
+    let view = scope.view(body.filter.namespace.as_deref())?;
+    let filter = scope.narrow(body.filter.filter()?);
+    let recall = Recall {
+        budget: limited(body.budget, BUDGET_MAX)?,
+        ..Recall::default()
+    };
+    let format: Format = match &body.format {
+        None => Format::default(),
+        Some(name) => name.parse().map_err(Failure::usage)?,
+    };
+    let known = view.recall(&body.question, &filter, &recall)?;
+    let lines = known.passages.iter().flat_map(|passage| &passage.lines);
+    let addresses: Vec<_> = lines.map(|line| line.address.to_string()).collect();
+    Ok(Answer::Json(
+        200,
+        json!({
+            "text": known.render(format),
+            "addresses": addresses,
+            "tokens": known.tokens,
+            "is_cut": known.is_cut,
+            "is_partial": known.is_partial,
+        }),
+    ))
+}
+
+/// Returns the envelope of OMS 28.1, whose cursor is sealed.
+fn answer(scope: &Scope, found: &Envelope) -> Result<Answer, Failure> {
+    let mut results = Vec::with_capacity(found.results.len());
+    for one in &found.results {
+        let fields = super::grains::grain_json(&one.grain)?;
+        let mut result = json!({
+            "grain": fields["grain"],
+            "score": one.score,
+            "matched_fields": one.matched_fields,
+            "content_address": one.address.to_string(),
+        });
+        if let Some(by) = one.status.superseded_by {
+            result["superseded_by"] = json!(by.to_string());
+        }
+        if let Some(signature) = &one.signature {
+            result["signature"] = signature_json(signature);
+        }
+        results.push(result);
+    }
+    let next = found
+        .next_cursor
+        .map(|cursor| scope.seal(&cursor.to_string()));
+    let mut envelope = json!({
+        "results": results,
+        "total": found.total,
+        "next_cursor": next.transpose()?,
+    });
+    if found.total_is_lower_bound {
+        envelope["total_is_lower_bound"] = json!(true);
+    }
+    if found.is_partial {
+        envelope["partial"] = json!("deadline");
+    }
+    Ok(Answer::Json(200, envelope))
+}
+
+const BUDGET_MAX: usize = 100_000;

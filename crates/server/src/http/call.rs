@@ -1,0 +1,71 @@
+//! One request as a route sees it: the scope of its token, its parts, and its body in memory.
+
+use std::collections::BTreeMap;
+
+use axum::body::Bytes;
+use axum::http::HeaderMap;
+use grainstore::ContentAddress;
+use grainstore::codec::Value;
+use serde::de::DeserializeOwned;
+
+use super::app::App;
+use super::failure::Failure;
+use super::scope::Scope;
+
+/// A request that was let in.
+pub(crate) struct Call<'a> {
+    pub(crate) app: &'a App,
+    /// `None` on a route that anyone may ask.
+    pub(crate) scope: Option<Scope>,
+    pub(crate) address: Option<String>,
+    pub(crate) query: BTreeMap<String, String>,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Call<'_> {
+    /// Returns the scope of the token.
+    ///
+    /// # Errors
+    /// Status 401 on a route without one.
+    pub(crate) fn scope(&self) -> Result<&Scope, Failure> {
+        let missing = || Failure::new(401, "ERR_UNAUTHENTICATED", "a bearer token is needed");
+        self.scope.as_ref().ok_or_else(missing)
+    }
+
+    /// Returns the address in the path.
+    ///
+    /// # Errors
+    /// `ERR_HASH_LENGTH`, `ERR_HASH_FORMAT`.
+    pub(crate) fn address(&self) -> Result<ContentAddress, Failure> {
+        Ok(self
+            .address
+            .as_deref()
+            .unwrap_or_default()
+            .parse::<ContentAddress>()?)
+    }
+
+    /// Returns a parameter of the query.
+    pub(crate) fn param(&self, name: &str) -> Option<&str> {
+        self.query.get(name).map(String::as_str)
+    }
+
+    /// Returns a header, if it is text.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// Returns the body as the JSON that the route takes. The text is read strictly first: a member
+    /// that occurs twice would mean one thing here and another in a log.
+    ///
+    /// # Errors
+    /// `ERR_CORRUPT` for a text that is not strict JSON, `ERR_SCHEMA` for another document.
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        let text = std::str::from_utf8(&self.body);
+        let text =
+            text.map_err(|_| Failure::of(grainstore::ErrorCode::Corrupt, "the body is not UTF-8"))?;
+        Value::from_json(text)?;
+        serde_json::from_str(text)
+            .map_err(|error| Failure::of(grainstore::ErrorCode::Schema, error.to_string()))
+    }
+}

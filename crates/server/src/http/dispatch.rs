@@ -1,0 +1,297 @@
+//! From a request to its answer: limits, the token, the body, a thread, the log.
+//!
+//! The library blocks, so that each call runs on a thread of a bounded number; a request waits for one
+//! without holding another. How many requests are let in at all is bounded first.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Query, RawPathParams, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Response, header};
+use grainstore::ErrorCode;
+use serde_json::json;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::answer::{self, Answer};
+use super::api::feed;
+use super::app::{App, Limits};
+use super::call::Call;
+use super::failure::Failure;
+use super::idempotency::{Turn, digest};
+use super::route::{Route, Takes};
+use super::scope::Scope;
+use super::token::Holder;
+
+impl App {
+    /// Answers a request, counts it and logs it.
+    pub(super) async fn respond(
+        self: Arc<Self>,
+        route: &'static Route,
+        params: RawPathParams,
+        request: Request,
+    ) -> Response<Body> {
+        let began = Instant::now();
+        let mut id = None;
+        let working = Arc::clone(&self).admitted(route, &params, request, &mut id);
+        let answered = tokio::time::timeout(self.limits.time, working).await;
+        let late = || {
+            Err(Failure::busy(
+                408,
+                "ERR_TIMEOUT",
+                "the request took too long",
+            ))
+        };
+        let (response, code) = match answered.unwrap_or_else(|_| late()) {
+            Ok(response) => (response, None),
+            Err(failure) => {
+                let failure = if route.is_aimem() {
+                    failure.into_problem()
+                } else {
+                    failure
+                };
+                (answer::failed(&failure), Some(failure.code))
+            }
+        };
+        let (status, took) = (response.status().as_u16(), began.elapsed());
+        self.metrics.count((route.method, route.path), status, took);
+        let line = json!({
+            "method": route.method,
+            "route": route.path,
+            "status": status,
+            "code": code,
+            "token": id,
+            "ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        });
+        (self.log)(&line.to_string());
+        response
+    }
+
+    async fn admitted(
+        self: Arc<Self>,
+        route: &'static Route,
+        params: &RawPathParams,
+        request: Request,
+        id: &mut Option<String>,
+    ) -> Result<Response<Body>, Failure> {
+        let address = params.iter().find(|(name, _)| *name == "address");
+        let address = address.map(|(_, text)| text.to_owned());
+        let query = query(route, &request)?;
+        let Some(needs) = route.needs else {
+            let call = Call {
+                app: &self,
+                scope: None,
+                address,
+                query,
+                headers: request.headers().clone(),
+                body: axum::body::Bytes::new(),
+            };
+            return Ok(finished((route.run)(&call)?));
+        };
+        let busy = |_| Failure::busy(503, "ERR_BUSY", "too many requests are under way");
+        let flight = Arc::clone(&self.requests)
+            .try_acquire_owned()
+            .map_err(busy)?;
+        let holder = self.authenticate(&request)?;
+        *id = Some(holder.id.clone());
+        if !holder.grant.operations.contains(&needs) {
+            let message = format!("the token does not permit the operation {}", needs.name());
+            return Err(Failure::of(ErrorCode::AccessDenied, message));
+        }
+        let turn = Turns::begin(&self, &holder)?;
+        let bulk = route
+            .is_bulk()
+            .then(|| Arc::clone(&self.bulk).try_acquire_owned());
+        let busy = |_| Failure::busy(429, "ERR_BUSY", "too many files are under way");
+        let bulk = bulk.transpose().map_err(busy)?;
+        let (parts, body) = request.into_parts();
+        let limit = accepts(route, &parts.headers, &self.limits)?;
+        let body = to_bytes(body, limit).await.map_err(|_| too_large(limit))?;
+        let asked = Asked {
+            scope: Scope::new(self.store(), holder, self.position_key()?)?,
+            address,
+            query,
+            parts,
+            body,
+        };
+        self.work(route, asked, (flight, turn, bulk)).await
+    }
+
+    /// Runs a route on a thread that may block.
+    async fn work(
+        self: Arc<Self>,
+        route: &'static Route,
+        asked: Asked,
+        held: (OwnedSemaphorePermit, Turns, Option<OwnedSemaphorePermit>),
+    ) -> Result<Response<Body>, Failure> {
+        let thread = self.thread().await?;
+        let app = Arc::clone(&self);
+        let worked = tokio::task::spawn_blocking(move || {
+            let _held = thread;
+            let uri = asked.parts.uri.to_string();
+            let call = Call {
+                app: &app,
+                scope: Some(asked.scope),
+                address: asked.address,
+                query: asked.query,
+                headers: asked.parts.headers,
+                body: asked.body,
+            };
+            let answer = app.once(route, &call, &uri);
+            (answer, call.scope, held)
+        });
+        let broken = |_| Failure::new(500, "ERR_INTERNAL", "the server failed");
+        let (answer, scope, held) = worked.await.map_err(broken)?;
+        Ok(match (answer?, scope) {
+            (Answer::Feed(changes), Some(scope)) => {
+                let busy = |_| Failure::busy(429, "ERR_BUSY", "too many followers");
+                let permit = Arc::clone(&self.feeds).try_acquire_owned().map_err(busy)?;
+                feed::stream(Arc::clone(&self), scope, changes, permit)
+            }
+            // The work goes on behind the answer, and counts until it is done.
+            (Answer::Job(job), _) => answer::job(Box::new(move |tell| {
+                let done = job(tell);
+                drop(held);
+                done
+            })),
+            (answer, _) => finished(answer),
+        })
+    }
+
+    /// Runs a route, once for each idempotency key.
+    fn once(&self, route: &Route, call: &Call<'_>, uri: &str) -> Result<Answer, Failure> {
+        let key = call.header("idempotency-key");
+        let (Some(key), "POST", Some(scope)) = (key, route.method, &call.scope) else {
+            return (route.run)(call);
+        };
+        let key = digest(&[scope.holder.id.as_bytes(), key.as_bytes()]);
+        let request = digest(&[uri.as_bytes(), &call.body]);
+        match self.answered.begin(key, request)? {
+            Turn::Again(status, value) => Ok(Answer::Json(status, value)),
+            Turn::First => {
+                let answer = (route.run)(call);
+                let kept = match &answer {
+                    Ok(Answer::Json(status, value)) => Some((*status, value.clone())),
+                    _ => None,
+                };
+                let is_short = |(_, value): &(u16, serde_json::Value)| {
+                    value.to_string().len() <= KEPT_ANSWER_MAX
+                };
+                self.answered.end(key, kept.filter(is_short));
+                answer
+            }
+        }
+    }
+}
+
+/// A request that was let in, with its body.
+struct Asked {
+    scope: Scope,
+    address: Option<String>,
+    query: BTreeMap<String, String>,
+    parts: Parts,
+    body: axum::body::Bytes,
+}
+
+/// One request of a token, counted until it is dropped.
+struct Turns {
+    app: Arc<App>,
+    id: String,
+}
+
+impl Turns {
+    fn begin(app: &Arc<App>, holder: &Holder) -> Result<Self, Failure> {
+        let mut counts = app.of_token.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(holder.id.clone()).or_default();
+        if *count >= app.limits.requests_of_token {
+            let message = "too many requests of this token are under way";
+            return Err(Failure::busy(429, "ERR_BUSY", message));
+        }
+        *count += 1;
+        Ok(Self {
+            app: Arc::clone(app),
+            id: holder.id.clone(),
+        })
+    }
+}
+
+impl Drop for Turns {
+    fn drop(&mut self) {
+        let mut counts = self
+            .app
+            .of_token
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&self.id) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                counts.remove(&self.id);
+            }
+        }
+    }
+}
+
+fn finished(answer: Answer) -> Response<Body> {
+    match answer {
+        Answer::Json(status, value) => answer::json(status, &value),
+        Answer::Text(media, text, headers) => answer::text(media, text, headers),
+        Answer::Spool(media, file, headers) => answer::spool(media, file, headers),
+        Answer::Job(job) => answer::job(job),
+        // Only a token follows a store.
+        Answer::Feed(_) => answer::failed(&Failure::new(500, "ERR_INTERNAL", "no scope")),
+    }
+}
+
+/// Returns the parameters of a query, each of which the route knows.
+fn query(route: &Route, request: &Request) -> Result<BTreeMap<String, String>, Failure> {
+    let pairs = Query::<Vec<(String, String)>>::try_from_uri(request.uri());
+    let Query(pairs) = pairs.map_err(|_| Failure::usage("the query is malformed"))?;
+    let mut query = BTreeMap::new();
+    for (name, value) in pairs {
+        if !route.params.iter().any(|(known, _)| *known == name) {
+            return Err(Failure::usage("a parameter that the route does not know"));
+        }
+        if query.insert(name, value).is_some() {
+            return Err(Failure::usage("a parameter that occurs twice"));
+        }
+    }
+    Ok(query)
+}
+
+/// Returns the longest body that a route takes, if it takes one of this type.
+fn accepts(route: &Route, headers: &HeaderMap, limits: &Limits) -> Result<usize, Failure> {
+    let (known, limit): (&[&str], usize) = match route.takes {
+        Takes::Nothing => return Ok(0),
+        Takes::Json(_) => (&["application/json"], limits.body_bytes),
+        Takes::File(media) => (media, limits.file_bytes),
+    };
+    let media = headers
+        .get(header::CONTENT_TYPE)
+        .map(|value| value.to_str().unwrap_or_default());
+    let media = media.map(|text| text.split(';').next().unwrap_or_default().trim());
+    if media.is_some_and(|media| !known.iter().any(|it| it.eq_ignore_ascii_case(media))) {
+        let message = format!("a body is {}", known.join(" or "));
+        return Err(Failure::new(415, "ERR_MEDIA_TYPE", message));
+    }
+    let length = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|it| it.to_str().ok());
+    let length = length.and_then(|text| text.parse::<usize>().ok());
+    if length.is_some_and(|length| length > limit) {
+        return Err(too_large(limit));
+    }
+    Ok(limit)
+}
+
+fn too_large(limit: usize) -> Failure {
+    Failure::new(
+        413,
+        "ERR_TOO_LARGE",
+        format!("a body has up to {limit} bytes"),
+    )
+}
+
+/// Longer answers are not kept for repetitions: the request runs again.
+const KEPT_ANSWER_MAX: usize = 64 << 10;

@@ -1,0 +1,241 @@
+//! The part of a store that a token reaches. Every route goes through it: a grain outside is as one
+//! that is not stored.
+//!
+//! The library narrows a handle to an author and a namespace; the user is narrowed here, by a filter
+//! on every question and a look at the owner of every address. An address that a caller names or
+//! links to must be in its scope, so that no rule about another's grain is ever asked.
+
+use std::sync::Arc;
+
+use grainstore::codec::Value;
+use grainstore::grain::Namespace;
+use grainstore::policy::{Capability, Role};
+use grainstore::query::Cursor;
+use grainstore::{ContentAddress, Draft, ErrorCode, Filter, Grain, Store};
+
+use super::failure::Failure;
+use super::position;
+use super::token::{Holder, Operation};
+
+/// A store as the holder of a token sees it.
+#[derive(Debug, Clone)]
+pub(crate) struct Scope {
+    owner: Store,
+    views: Vec<View>,
+    pub(crate) holder: Arc<Holder>,
+    position_key: [u8; 32],
+}
+
+#[derive(Debug, Clone)]
+struct View {
+    namespace: Option<Namespace>,
+    store: Store,
+}
+
+impl Scope {
+    pub(crate) fn new(
+        owner: &Store,
+        holder: Arc<Holder>,
+        position_key: [u8; 32],
+    ) -> Result<Self, Failure> {
+        let writes = holder.grant.operations.contains(&Operation::Write);
+        let role = if writes { Role::Agent } else { Role::Reader };
+        let cleared = holder.grant.cleared.iter().map(String::as_str);
+        let all = Capability::default().author(&holder.actor).role(role);
+        let all = cleared.fold(all, Capability::cleared_for);
+        let mut views = Vec::new();
+        for name in &holder.grant.namespaces {
+            views.push(View {
+                namespace: Some(Namespace::new(name)),
+                store: owner.with_capability(all.clone().inside(name))?,
+            });
+        }
+        if views.is_empty() {
+            views.push(View {
+                namespace: None,
+                store: owner.with_capability(all)?,
+            });
+        }
+        Ok(Self {
+            owner: owner.clone(),
+            views,
+            holder,
+            position_key,
+        })
+    }
+
+    /// Returns the handle without limits, for what only an owner may do. The caller must confine it.
+    pub(crate) const fn owner(&self) -> &Store {
+        &self.owner
+    }
+
+    /// Returns the handle for a namespace; a token of several needs its name.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED` for one outside the scope, `ERR_USAGE` where none is named.
+    pub(crate) fn view(&self, namespace: Option<&str>) -> Result<&Store, Failure> {
+        let named = namespace.filter(|name| !name.is_empty());
+        let mut views = self.views.iter();
+        match named {
+            None if self.views.len() > 1 => {
+                let names = self.holder.grant.namespaces.join(", ");
+                Err(Failure::usage(format!(
+                    "name one of the namespaces {names}"
+                )))
+            }
+            None => views.next().map(|view| &view.store).ok_or_else(outside),
+            Some(name) => {
+                let view = views.find(|view| {
+                    let own = view.namespace.as_ref();
+                    own.is_none_or(|own| own.contains(name))
+                });
+                view.map(|view| &view.store).ok_or_else(outside)
+            }
+        }
+    }
+
+    /// Returns the handle that sees a grain.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`, also for a grain out of reach; storage errors.
+    pub(crate) fn reach(&self, address: &ContentAddress) -> Result<&Store, Failure> {
+        for view in &self.views {
+            if view.store.exists(address)? {
+                return match self.is_own(address)? {
+                    true => Ok(&view.store),
+                    false => Err(Failure::unseen(address)),
+                };
+            }
+        }
+        Err(Failure::unseen(address))
+    }
+
+    /// Returns whether a grain is stored and in reach.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn sees(&self, address: &ContentAddress) -> Result<bool, Failure> {
+        match self.reach(address) {
+            Ok(_) => Ok(true),
+            Err(failure) if failure.status == 404 => Ok(false),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Whether a stored grain is of the user. The index is asked and nothing is read, so that no read
+    /// is recorded of a grain that is not shown.
+    fn is_own(&self, address: &ContentAddress) -> Result<bool, Failure> {
+        let Some(user) = &self.holder.grant.user else {
+            return Ok(true);
+        };
+        let filter = Filter::new().user(user).among([*address]);
+        let filter = filter.with_superseded().with_unreviewed().with_expired();
+        Ok(self.owner.query(&filter, 0, None)?.total > 0)
+    }
+
+    /// Returns whether a grain, stored or not, is of the user and in a namespace of the scope.
+    pub(crate) fn covers(&self, grain: &Grain) -> bool {
+        let grant = &self.holder.grant;
+        let is_own = grant.user.is_none() || grain.text("user_id") == grant.user.as_deref();
+        let mut names = self.views.iter().map(|view| view.namespace.as_ref());
+        let lies_in = |own: &Namespace| {
+            let namespace = grain.text("namespace");
+            namespace.is_some_and(|name| own.contains(name))
+        };
+        is_own && names.any(|own| own.is_none_or(lies_in))
+    }
+
+    /// Narrows a filter to the user.
+    pub(crate) fn narrow(&self, filter: Filter) -> Filter {
+        match &self.holder.grant.user {
+            Some(user) => filter.user(user),
+            None => filter,
+        }
+    }
+
+    /// Fills in the user of a draft that has none.
+    pub(crate) fn fill(&self, draft: Draft) -> Draft {
+        match &self.holder.grant.user {
+            Some(user) if !draft.fields().contains("user_id") => draft.user(user),
+            _ => draft,
+        }
+    }
+
+    /// Judges whether a new grain may be stored: it is in the scope, and so is what it links to.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED`; `ERR_NOT_FOUND` for a link to a grain out of reach.
+    pub(crate) fn admit(
+        &self,
+        grain: &Grain,
+        beside: &dyn Fn(&ContentAddress) -> bool,
+    ) -> Result<(), Failure> {
+        if !self.holder.grant.is_confined() {
+            return Ok(());
+        }
+        if grain.is_encrypted() || !self.covers(grain) {
+            return Err(outside());
+        }
+        let mut links = Vec::new();
+        for (name, value) in grain.fields().iter() {
+            // Hashes of files, not of grains.
+            if !["content_refs", "embedding_refs"].contains(&name) {
+                collect_addresses(value, &mut links);
+            }
+        }
+        for link in links {
+            if !beside(&link) && !self.sees(&link)? {
+                return Err(Failure::unseen(&link));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a place in the store as its holder may see it.
+    pub(crate) fn seal(&self, place: &str) -> Result<String, Failure> {
+        let sealed = position::seal(&self.position_key, &self.sealed_for(), place);
+        sealed.ok_or_else(|| Failure::of(ErrorCode::NoRandomness, "no randomness"))
+    }
+
+    /// Returns a place that was sealed for the same scope.
+    ///
+    /// # Errors
+    /// `ERR_CURSOR`.
+    pub(crate) fn open(&self, text: &str) -> Result<String, Failure> {
+        let place = position::open(&self.position_key, &self.sealed_for(), text);
+        place.ok_or_else(|| Failure::of(ErrorCode::Cursor, "not a cursor of this token"))
+    }
+
+    /// Returns the cursor that was sealed as a text.
+    ///
+    /// # Errors
+    /// `ERR_CURSOR`.
+    pub(crate) fn cursor(&self, text: &str) -> Result<Cursor, Failure> {
+        Ok(self.open(text)?.parse::<Cursor>()?)
+    }
+
+    /// Another token of the same actor and reach goes on where this one was.
+    fn sealed_for(&self) -> String {
+        let grant = &self.holder.grant;
+        format!("{:?} {:?} {:?}", grant.actor, grant.user, grant.namespaces)
+    }
+}
+
+/// The refusal of what lies outside the scope of a token.
+pub(crate) fn outside() -> Failure {
+    Failure::of(
+        ErrorCode::AccessDenied,
+        "outside the namespaces or the user of the token",
+    )
+}
+
+fn collect_addresses(value: &Value, found: &mut Vec<ContentAddress>) {
+    match value {
+        Value::Text(text) => found.extend(ContentAddress::from_reference(text)),
+        Value::Array(items) => items.iter().for_each(|item| collect_addresses(item, found)),
+        Value::Map(map) => map
+            .iter()
+            .for_each(|(_, item)| collect_addresses(item, found)),
+        _ => {}
+    }
+}

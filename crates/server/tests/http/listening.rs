@@ -1,0 +1,128 @@
+//! Where a server listens, how much it takes at a time, and when it lets go of a follower. The tests
+//! of whole processes are those of the command.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Request;
+use grainstore_server::http::{Limits, ServeError, Serving};
+use serde_json::json;
+use tokio_stream::StreamExt;
+use tower::ServiceExt;
+
+use crate::{Server, event};
+
+#[test]
+fn a_server_listens_beyond_this_machine_only_behind_a_proxy() {
+    for at in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+        let told = Serving::on(at.parse().unwrap(), false).unwrap_err();
+        assert!(matches!(told, ServeError::Exposed { .. }), "{told}");
+        assert!(told.to_string().contains("--behind-proxy"), "{told}");
+    }
+    assert!(Serving::on("127.0.0.1:0".parse().unwrap(), false).is_ok());
+    assert!(Serving::on("0.0.0.0:0".parse().unwrap(), true).is_ok());
+}
+
+#[test]
+fn each_limit_has_its_status_and_says_when_to_come_again() {
+    let usual = Limits::default;
+    let limits = [
+        (
+            408,
+            "ERR_TIMEOUT",
+            Limits {
+                time: Duration::ZERO,
+                ..usual()
+            },
+        ),
+        (
+            429,
+            "ERR_BUSY",
+            Limits {
+                requests_of_token: 0,
+                ..usual()
+            },
+        ),
+        (
+            429,
+            "ERR_BUSY",
+            Limits {
+                feeds: 0,
+                ..usual()
+            },
+        ),
+        (
+            503,
+            "ERR_BUSY",
+            Limits {
+                requests: 0,
+                ..usual()
+            },
+        ),
+    ];
+    for (status, code, limits) in limits {
+        let server = Server::with(limits, None);
+        let told = server.get(&server.all(), "/v1/changes").expect(status);
+        assert_eq!(told.code(), code);
+        assert_eq!(told.headers["retry-after"], "1");
+        assert_eq!(told.json()["retry_after"], 1);
+    }
+    let server = Server::with(
+        Limits {
+            body_bytes: 10,
+            ..usual()
+        },
+        None,
+    );
+    let token = server.all();
+    server
+        .post(&token, "/v1/grains", &event("too long"))
+        .expect(413);
+    // A body that does not say how long it is is read up to the limit.
+    let pieces = tokio_stream::iter([Ok::<_, std::io::Error>("{\"type\":"), Ok("\"event\"}")]);
+    let ask = server.ask("POST", "/v1/grains").bearer(&token);
+    ask.send(Body::from_stream(pieces)).expect(413);
+}
+
+#[test]
+fn a_request_that_ended_counts_no_more() {
+    let server = Server::with(
+        Limits {
+            requests_of_token: 1,
+            ..Limits::default()
+        },
+        None,
+    );
+    let token = server.all();
+    for n in 0..3 {
+        server
+            .post(&token, "/v1/grains", &event(&n.to_string()))
+            .expect(200);
+        server.post(&token, "/v1/grains", &json!({})).expect(422);
+    }
+    let text = server.get(&token, "/metrics").expect(200).body;
+    let text = std::str::from_utf8(&text).unwrap();
+    for line in [
+        "grainstore_http_requests_in_flight 1",
+        "grainstore_http_request_duration_seconds_count{method=\"POST\",route=\"/v1/grains\",status=\"200\"} 3",
+        "grainstore_http_request_duration_seconds_count{method=\"POST\",route=\"/v1/grains\",status=\"422\"} 3",
+    ] {
+        assert!(text.lines().any(|it| it == line), "{line}: {text}");
+    }
+}
+
+#[test]
+fn a_stream_of_events_ends_when_its_token_is_revoked() {
+    let server = Server::new();
+    let token = server.all();
+    let request = Request::get("/v1/changes").header("authorization", format!("Bearer {token}"));
+    let request = request.body(Body::empty()).unwrap();
+    server.runtime.block_on(async {
+        let answer = server.app.router().oneshot(request).await.unwrap();
+        let mut stream = answer.into_body().into_data_stream();
+        assert_eq!(stream.next().await.unwrap().unwrap(), ": following\n\n");
+        let id = server.tokens.list().unwrap().remove(0).id;
+        assert!(server.tokens.revoke(&id).unwrap());
+        assert!(stream.next().await.is_none());
+    });
+}

@@ -1,0 +1,360 @@
+//! Two tenants in one store: whatever they ask, each is answered as if the store held nothing else.
+
+use std::collections::BTreeMap;
+
+use grainstore_server::http::{Grant, Operation};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::{ACTOR, Server, Told};
+
+/// One request of a tenant. Addresses are named by the place of an earlier request, of either tenant.
+#[derive(Debug, Clone)]
+enum Request {
+    Put { text: u8, link: Option<u8> },
+    Foreign { text: u8 },
+    Batch { texts: Vec<u8> },
+    Supersede { of: u8, text: u8 },
+    Contradict { of: u8 },
+    Delete { of: u8 },
+    Read { of: u8, what: u8 },
+    Get { of: Vec<u8> },
+    Query { limit: u8, is_paged: bool },
+    Search { text: u8 },
+    Recall { text: u8 },
+    Export { format: u8 },
+    Import { text: u8 },
+    Bundle { urn: u8, text: u8 },
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    let text = 0..6_u8;
+    prop_oneof![
+        4 => (text.clone(), prop::option::of(any::<u8>()))
+            .prop_map(|(text, link)| Request::Put { text, link }),
+        1 => text.clone().prop_map(|text| Request::Foreign { text }),
+        1 => prop::collection::vec(0..6_u8, 1..4).prop_map(|texts| Request::Batch { texts }),
+        2 => (any::<u8>(), text.clone()).prop_map(|(of, text)| Request::Supersede { of, text }),
+        1 => any::<u8>().prop_map(|of| Request::Contradict { of }),
+        1 => any::<u8>().prop_map(|of| Request::Delete { of }),
+        3 => (any::<u8>(), 0..3_u8).prop_map(|(of, what)| Request::Read { of, what }),
+        1 => prop::collection::vec(any::<u8>(), 1..4).prop_map(|of| Request::Get { of }),
+        2 => (1..4_u8, any::<bool>())
+            .prop_map(|(limit, is_paged)| Request::Query { limit, is_paged }),
+        2 => text.clone().prop_map(|text| Request::Search { text }),
+        1 => text.clone().prop_map(|text| Request::Recall { text }),
+        1 => (0..3_u8).prop_map(|format| Request::Export { format }),
+        1 => text.clone().prop_map(|text| Request::Import { text }),
+        2 => (0..2_u8, text).prop_map(|(urn, text)| Request::Bundle { urn, text }),
+    ]
+}
+
+const WORDS: [&str; 6] = ["tea", "coffee", "water", "tea and milk", "porto", "rain"];
+
+const USERS: [&str; 2] = [
+    "11111111-1111-1111-1111-111111111111",
+    "22222222-2222-2222-2222-222222222222",
+];
+
+/// A tenant at a server, and the token it has there.
+struct Tenant<'a> {
+    server: &'a Server,
+    token: String,
+    user: &'static str,
+}
+
+impl<'a> Tenant<'a> {
+    fn of(server: &'a Server, user: &'static str, namespace: Option<&str>) -> Self {
+        let operations = Operation::ALL
+            .into_iter()
+            .filter(|it| *it != Operation::Admin);
+        let grant = Grant::new(ACTOR, operations);
+        let grant = match namespace {
+            Some(name) => grant.inside(name),
+            None => grant.for_user(user),
+        };
+        Self {
+            server,
+            token: server.token(grant),
+            user,
+        }
+    }
+
+    /// Sends a request; `known` are the addresses that any tenant was told so far.
+    fn send(&self, at: usize, request: &Request, known: &[String]) -> Vec<Told> {
+        let address = |of: u8| {
+            let zero = "0".repeat(64);
+            let found = known.get(usize::from(of) % (known.len() + 1));
+            found.cloned().unwrap_or(zero)
+        };
+        let grain = |text: u8| grain(at, text);
+        let post = |path: &str, body: Value| self.server.post(&self.token, path, &body);
+        vec![match request {
+            Request::Put { text, link } => {
+                let mut grain = grain(*text);
+                if let Some(link) = link {
+                    grain["related_to"] =
+                        json!([{ "hash": address(*link), "relation_type": "supports" }]);
+                }
+                post("/v1/grains", grain)
+            }
+            Request::Foreign { text } => {
+                let mut grain = grain(*text);
+                let other = USERS.into_iter().find(|user| *user != self.user);
+                grain["user_id"] = json!(other);
+                grain["namespace"] = json!("of:nobody");
+                post("/v1/grains", grain)
+            }
+            Request::Batch { texts } => {
+                let grains: Vec<_> = texts.iter().map(|text| grain(*text)).collect();
+                post("/v1/grains/batch", json!({ "grains": grains }))
+            }
+            Request::Supersede { of, text } => {
+                let body = json!({ "grain": grain(*text) });
+                post(&format!("/v1/grains/{}/supersede", address(*of)), body)
+            }
+            Request::Contradict { of } => post(
+                &format!("/v1/grains/{}/contradict", address(*of)),
+                json!({}),
+            ),
+            Request::Delete { of } => {
+                let why = json!({ "reason": "asked for", "authority": "the tenant" });
+                post(&format!("/v1/grains/{}/delete", address(*of)), why)
+            }
+            Request::Read { of, what } => {
+                let what = ["", "/exists", "/history"][usize::from(*what)];
+                let path = format!("/v1/grains/{}{what}", address(*of));
+                self.server.get(&self.token, &path)
+            }
+            Request::Get { of } => {
+                let addresses: Vec<_> = of.iter().map(|of| address(*of)).collect();
+                post("/v1/grains/get", json!({ "addresses": addresses }))
+            }
+            Request::Query { limit, is_paged } => {
+                let first = post("/v1/query", json!({ "limit": limit }));
+                let cursor = first.json()["next_cursor"].clone();
+                if !is_paged || cursor.is_null() {
+                    return vec![first];
+                }
+                let next = post("/v1/query", json!({ "limit": limit, "cursor": cursor }));
+                return vec![first, next];
+            }
+            _ => return vec![self.send_file(at, request)],
+        }]
+    }
+
+    fn send_file(&self, at: usize, request: &Request) -> Told {
+        let post = |path: &str, body: Value| self.server.post(&self.token, path, &body);
+        match request {
+            Request::Search { text } => {
+                let text = WORDS[usize::from(*text)];
+                post("/v1/search", json!({ "text": text, "limit": 1_000 }))
+            }
+            Request::Recall { text } => {
+                let question = WORDS[usize::from(*text)];
+                post(
+                    "/v1/recall",
+                    json!({ "question": question, "budget": 50_000 }),
+                )
+            }
+            Request::Export { format } => match format {
+                0 => self.server.get(&self.token, "/v1/brain/export"),
+                1 => post("/v1/export", json!({ "format": "jsonl" })),
+                // Superseded grains would bring the times at which they ended.
+                _ => post("/v1/export", json!({ "format": "mg" })),
+            },
+            Request::Import { text } => {
+                let mut grain = grain(at, *text);
+                grain["user_id"] = json!(self.user);
+                grain["namespace"] = json!("acme:a");
+                let ask = self.server.ask("POST", "/v1/import?format=jsonl");
+                ask.bearer(&self.token).send(grain.to_string())
+            }
+            Request::Bundle { urn, text } => {
+                let bundle = crate::aimem::bundle(self.user, *urn, WORDS[usize::from(*text)]);
+                let ask = self.server.ask("POST", "/v1/brain/import");
+                ask.bearer(&self.token).send(bundle)
+            }
+            _ => post("/v1/query", json!({})),
+        }
+    }
+}
+
+/// A grain whose address depends on its text and little else, so that tenants meet.
+fn grain(at: usize, text: u8) -> Value {
+    json!({
+        "type": "event", "content": WORDS[usize::from(text)], "session_id": "s1",
+        "created_at": 1_768_471_200_000_i64 + i64::from(at.is_multiple_of(3)),
+    })
+}
+
+/// Returns what an answer says, without what depends on the time, on a random number, or, in a
+/// ranking, on the words of all tenants (`docs/http.md`).
+fn said(told: &Told) -> (u16, Value) {
+    let Ok(mut value) = serde_json::from_slice::<Value>(&told.body) else {
+        let mut lines: Vec<_> = told.body.split(|byte| *byte == b'\n').collect();
+        lines.sort_unstable();
+        return (told.status, json!(lines));
+    };
+    blank(&mut value);
+    (told.status, value)
+}
+
+fn blank(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            for name in [
+                "stored_at",
+                "system_valid_to",
+                "exported_at",
+                "checksum",
+                "score",
+            ] {
+                members.remove(name);
+            }
+            if let Some(cursor) = members.get_mut("next_cursor") {
+                *cursor = json!(cursor.is_null());
+            }
+            if members.contains_key("is_cut") {
+                members.remove("text");
+            }
+            members.values_mut().for_each(blank);
+            for name in ["results", "addresses"] {
+                if let Some(Value::Array(items)) = members.get_mut(name) {
+                    items.sort_by_key(Value::to_string);
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(blank),
+        _ => {}
+    }
+}
+
+/// Sends the requests to a store of both tenants, and those of each to one of its own.
+fn assert_alone(requests: &[(bool, Request)], namespaces: [Option<&str>; 2]) {
+    let [both, first, second] = [(); 3].map(|()| Server::new());
+    let shared = [0, 1].map(|n| Tenant::of(&both, USERS[n], namespaces[n]));
+    let alone = [
+        Tenant::of(&first, USERS[0], namespaces[0]),
+        Tenant::of(&second, USERS[1], namespaces[1]),
+    ];
+    let mut known: Vec<String> = Vec::new();
+    for (at, (who, request)) in requests.iter().enumerate() {
+        let who = usize::from(*who);
+        let told = shared[who].send(at, request, &known);
+        let expected = alone[who].send(at, request, &known);
+        let pairs = told.iter().zip(&expected);
+        for (told, expected) in pairs {
+            assert_eq!(said(told), said(expected), "{at}: {request:?}");
+        }
+        for told in &told {
+            let Ok(value) = serde_json::from_slice::<Value>(&told.body) else {
+                continue;
+            };
+            known.extend(value["address"].as_str().map(str::to_owned));
+            let several = value["addresses"].as_array().into_iter().flatten();
+            known.extend(several.filter_map(|it| Some(it.as_str()?.to_owned())));
+        }
+    }
+    for (n, tenant) in shared.iter().enumerate() {
+        let events = |tenant: &Tenant<'_>, count| {
+            let path = "/v1/changes?from=start";
+            let told = crate::protocol::follow(tenant.server, &tenant.token, path, None, count);
+            told.into_iter()
+                .map(|(_, mut data)| {
+                    blank(&mut data);
+                    data
+                })
+                .collect::<Vec<_>>()
+        };
+        let total = |tenant: &Tenant<'_>| {
+            let body = json!({ "limit": 1_000, "filter": { "superseded": true } });
+            let told = tenant.server.post(&tenant.token, "/v1/query", &body).json();
+            usize::try_from(told["total"].as_u64().unwrap()).unwrap()
+        };
+        assert_eq!(total(tenant), total(&alone[n]));
+        let total = total(tenant);
+        if total > 0 {
+            assert_eq!(events(tenant, total), events(&alone[n], total));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_user_is_answered_as_if_the_store_held_no_other(
+        requests in prop::collection::vec((any::<bool>(), request()), 1..20),
+    ) {
+        assert_alone(&requests, [None, None]);
+    }
+
+    #[test]
+    fn a_namespace_is_answered_as_if_the_store_held_no_other(
+        requests in prop::collection::vec((any::<bool>(), request()), 1..20),
+    ) {
+        assert_alone(&requests, [Some("acme:a"), Some("acme:b")]);
+    }
+}
+
+#[test]
+fn equal_foreign_ids_of_two_tenants_are_two_records() {
+    let server = Server::new();
+    let mut seen = BTreeMap::new();
+    for user in USERS {
+        let tenant = Tenant::of(&server, user, None);
+        let request = Request::Bundle {
+            urn: 0,
+            text: u8::from(user == USERS[1]),
+        };
+        let told = tenant.send(0, &request, &[]).remove(0).expect(200).json();
+        assert_eq!(told["chunks_inserted"], 1, "{told}");
+        let told = tenant
+            .server
+            .post(&tenant.token, "/v1/query", &json!({}))
+            .json();
+        seen.insert(user, told["total"].clone());
+    }
+    assert_eq!(seen[USERS[0]], seen[USERS[1]]);
+}
+
+#[test]
+fn a_bundle_of_another_tenant_is_refused() {
+    let server = Server::new();
+    let tenant = Tenant::of(&server, USERS[0], None);
+    let other = Tenant {
+        user: USERS[1],
+        ..tenant
+    };
+    let told = other
+        .send(0, &Request::Bundle { urn: 0, text: 0 }, &[])
+        .remove(0)
+        .expect(403);
+    assert_eq!(told.code(), "ERR_ACCESS_DENIED");
+}
+
+#[test]
+fn a_grain_that_links_to_a_grain_out_of_reach_is_refused_whether_that_is_stored_or_not() {
+    let server = Server::new();
+    let [first, second] = USERS.map(|user| Tenant::of(&server, user, None));
+    let secret = crate::belief("mira", "tea");
+    let secret = server
+        .post(&first.token, "/v1/grains", &secret)
+        .expect(200)
+        .address();
+    for address in [secret, "0".repeat(64)] {
+        for links in [
+            json!({ "derived_from": [address] }),
+            json!({ "related_to": [{ "hash": address, "relation_type": "supports" }] }),
+            json!({ "context": { "seen": format!("mg:sha256:{address}") } }),
+        ] {
+            let mut grain = crate::belief("mira", "coffee");
+            for (name, value) in links.as_object().unwrap() {
+                grain[name] = value.clone();
+            }
+            let told = server.post(&second.token, "/v1/grains", &grain).expect(404);
+            assert_eq!(told.code(), "ERR_NOT_FOUND");
+        }
+    }
+}
