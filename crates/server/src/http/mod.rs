@@ -1,6 +1,6 @@
 //! HTTP: the store protocol of OMS 28.4 as JSON, and the AIMEM profile, for callers with a token.
 //!
-//! Each route is one row of a table (`route`), a plain function from a [`Call`](call::Call) to an
+//! Each route is one row of a table (`route`), a plain function from a `Call` to an
 //! answer; `dispatch` runs it on a thread that may block, and the description of the interface is
 //! made from the same rows (`openapi`). A call reaches the store through the scope of its token
 //! alone (`scope`). The statuses of errors are in `failure`, the listener in `serve`.
