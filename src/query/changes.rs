@@ -94,6 +94,11 @@ impl Changes {
 
     /// Returns the change of the entry `row`, unless the caller does not see it or did not ask for it.
     fn change(&self, row: EntryId) -> Result<Option<Change>, Error> {
+        // A grain lives on when its status entry is erased with its successor.
+        self.store.unless_erased(|| self.change_once(row))
+    }
+
+    fn change_once(&self, row: EntryId) -> Result<Option<Change>, Error> {
         let snapshot = self.store.snapshot();
         let Some(change) = self.store.change_at(&snapshot, row)? else {
             return Ok(None);

@@ -62,7 +62,6 @@ impl Store {
     ) -> Result<Option<Change>, Error> {
         let header = self.inner.ledger().stated(entry)?;
         let what = match self.change_of(snapshot, &header) {
-            Err(error) if error.code() == ErrorCode::Erased => Some(Changed::Erased),
             Err(error) if error.code() == ErrorCode::Locked => Some(Changed::Other),
             what => what?,
         };
@@ -87,7 +86,10 @@ impl Store {
         if !is_of_grain && self.capability().is_some() {
             return Ok(None);
         }
-        let entry = self.inner.entry(row)?;
+        let entry = match self.inner.entry(row) {
+            Err(error) if error.code() == ErrorCode::Erased => return Ok(Some(Changed::Erased)),
+            entry => entry?,
+        };
         if entry.header.kind == Kind::Grain {
             return self.stored_at(snapshot, row);
         }
