@@ -91,7 +91,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
 ];
 
-const TAIL: &str = "Exit codes: 0 success, 1 nothing or partly, 2 error, 3 denied, 4 damage; `grainstore COMMAND --help`";
+const TAIL: &str = "Exit codes: 0 success, 1 nothing or partly, 2 error, 3 denied, 4 damage. `grainstore COMMAND --help` says more";
 
 #[cfg(test)]
 mod tests {

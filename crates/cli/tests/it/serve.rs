@@ -218,3 +218,50 @@ fn a_token_is_shown_once_listed_without_its_secret_and_refused_when_it_is_revoke
         "ERR_USAGE",
     );
 }
+
+/// The words of a line for a shell, without their quotes.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    for c in line.chars() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            (None, ' ') => words.push(String::new()),
+            (_, c) => words.last_mut().unwrap().push(c),
+        }
+    }
+    words
+}
+
+#[test]
+fn the_requests_that_the_documents_show_are_answered() {
+    let home = Home::new();
+    let server = Served::new(&home);
+    let pages = [
+        include_str!("../../../../README.md"),
+        include_str!("../../../../docs/http.md"),
+    ];
+    let lines = pages.iter().flat_map(|page| page.lines());
+    let requests: Vec<_> = lines.filter(|line| line.starts_with("curl ")).collect();
+    assert_eq!(requests.len(), 2);
+    for line in requests {
+        let words = words(line);
+        let [_, header, bearer, flag, body, url] = &words[..] else {
+            panic!("{line}");
+        };
+        assert_eq!((&**header, &**flag), ("-H", "--json"), "{line}");
+        assert_eq!(bearer, "Authorization: Bearer gst_…");
+        let path = url.strip_prefix("http://127.0.0.1:7471").unwrap();
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            server.token,
+            body.len()
+        );
+        let mut stream = server.connect();
+        stream.write_all(request.as_bytes()).unwrap();
+        let (status, body) = answer(&mut stream).unwrap();
+        assert_eq!(status, 200, "{line}: {body}");
+    }
+}
