@@ -5,6 +5,8 @@
     reason = "the figures are printed by the runs themselves"
 )]
 
+use std::thread;
+
 #[cfg(unix)]
 use grainstore_crash::random_planted;
 use grainstore_crash::{
@@ -47,14 +49,20 @@ fn the_attacker_recovers_erased_keys_whose_root_is_never_destroyed() {
 
 #[test]
 fn the_attacker_of_a_store_finds_no_key_and_no_word_of_an_erased_person() {
-    let campaign = PersonErasure {
-        states_max: 100 * times(),
-        ..PersonErasure::default()
-    };
-    let report = campaign.run();
-    println!("{report}");
-    assert!(report.failures.is_empty(), "{report}");
-    assert!(report.doubles > 10 && report.restores > 2, "{report}");
+    let reports = thread::scope(|scope| {
+        let campaigns = [1, 1_000_000].map(|seed| PersonErasure {
+            seed,
+            states_max: 50 * times(),
+            ..PersonErasure::default()
+        });
+        let running = campaigns.map(|campaign| scope.spawn(move || campaign.run()));
+        running.map(|campaign| campaign.join().unwrap())
+    });
+    for report in reports {
+        println!("{report}");
+        assert!(report.failures.is_empty(), "{report}");
+        assert!(report.doubles > 5 && report.restores > 1, "{report}");
+    }
 }
 
 #[test]
@@ -113,7 +121,7 @@ fn whatever_a_crash_leaves_of_an_erasure_a_person_is_there_whole_or_gone_from_ev
 fn every_seeded_fault_is_found() {
     // One at a time they would be what the others wait for.
     let half = |part| seeded_faults(3_000, (part, 2), &mut |one| println!("{one}"));
-    let found = std::thread::scope(|scope| {
+    let found = thread::scope(|scope| {
         let other = scope.spawn(|| half(1));
         let mut found = half(0);
         found.extend(other.join().unwrap());
