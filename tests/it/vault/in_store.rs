@@ -66,9 +66,9 @@ fn the_first_person_creates_the_vault_and_later_openings_find_it() {
         "ERR_USER_UNKNOWN"
     );
     assert!(disk.list("vault").is_err(), "no vault without persons");
-    let added = store.admin().unwrap().vault().add(&["bea", "ada"]).unwrap();
-    assert_eq!(users(&store).unwrap(), ["ada", "bea"]);
-    let again = store.admin().unwrap().vault().add(&["cora", "ada"]);
+    let added = store.admin().unwrap().vault().add(&["beatrice", "adalbert"]).unwrap();
+    assert_eq!(users(&store).unwrap(), ["adalbert", "beatrice"]);
+    let again = store.admin().unwrap().vault().add(&["cordelia", "adalbert"]);
     assert_eq!(code(again), "ERR_USER_EXISTS");
     drop(store);
 
@@ -76,14 +76,14 @@ fn the_first_person_creates_the_vault_and_later_openings_find_it() {
     let vault = store.admin().unwrap().vault();
     assert_eq!(vault.list().unwrap().len(), 2);
     assert_eq!(vault.list().unwrap()[1].uid, added[0].uid);
-    assert_eq!(vault.rekey("ada").unwrap().generation, 2);
+    assert_eq!(vault.rekey("adalbert").unwrap().generation, 2);
     assert_eq!(vault.rotate().unwrap(), 3);
     let status = vault.status().unwrap();
     assert_eq!((status.persons, status.epoch), (2, 3));
     assert!(status.fault.is_none());
     let report = store.maintenance().unwrap().check().unwrap();
     assert!(report.findings.is_empty(), "{report:?}");
-    assert!(!has(&all_files(&disk), "cora") && !has(&all_files(&disk), "ada"));
+    assert!(!has(&all_files(&disk), "cordelia") && !has(&all_files(&disk), "adalbert"));
 }
 
 #[test]
