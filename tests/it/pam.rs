@@ -4,8 +4,8 @@ mod any;
 mod conversation;
 mod embeddings;
 mod fault;
-mod schema;
-mod store;
+pub(super) mod schema;
+pub(super) mod store;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;

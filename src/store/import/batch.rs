@@ -16,9 +16,11 @@ use crate::store::governance::Origin;
 use crate::store::instance::Inner;
 use crate::store::instance::Writer;
 use crate::store::lineage::Change;
+use crate::store::read::Lengths;
 use crate::store::records::{DenialRecord, FlagRecord, Frame, Record as Entry};
 use crate::store::{Error, Version};
 
+use super::lookup::is_envelope;
 use super::{Conflict, Denied, Summary};
 
 /// An import in progress.
@@ -46,6 +48,14 @@ pub(super) struct Importer<'a> {
     pub(super) links: AddressMap,
     /// Grains that a later record of the file replaces.
     pub(super) waiting: HashMap<ContentAddress, Vec<ContentAddress>>,
+    /// The envelope of the file, until a record of it is stored.
+    pub(super) envelope: Option<(Record, Option<ContentAddress>)>,
+    /// Whether the file has records beside its envelope.
+    has_records: bool,
+    /// The grains of this store that chunks of the file were exported from.
+    pub(super) twins: HashSet<ContentAddress>,
+    /// The lengths of the vectors of each model.
+    pub(super) lengths: Lengths,
 }
 
 impl<'a> Importer<'a> {
@@ -64,6 +74,10 @@ impl<'a> Importer<'a> {
             passed_over: HashSet::new(),
             links: AddressMap::new(),
             waiting: HashMap::new(),
+            envelope: None,
+            has_records: false,
+            twins: HashSet::new(),
+            lengths: Lengths::new(),
         }
     }
 
@@ -95,6 +109,14 @@ impl<'a> Importer<'a> {
             };
             self.status(address, change, true)?;
         }
+        // A file of envelope and nothing else is kept; one that brings nothing new leaves no trace.
+        match self.envelope.take() {
+            Some((record, newest)) if !self.has_records => {
+                self.insert(record, newest)?;
+            }
+            Some(_) => self.summary.unchanged += 1,
+            None => {}
+        }
         let inner = self.inner;
         self.flush(&mut *inner.exclusive()?)?;
         self.warn_of_unresolved()?;
@@ -122,6 +144,12 @@ impl<'a> Importer<'a> {
             if let Some(grain) = rewrite_links(&record.grain, &self.renamed, None, profile)? {
                 record.grain = grain;
             }
+        }
+        let is_envelope = is_envelope(&record);
+        self.has_records |= !is_envelope;
+        if let Some(twin) = self.twin(&record)? {
+            self.summary.unchanged += 1;
+            return self.settle(read, twin);
         }
         let known = self.known(&record)?;
         let merge = match (&record.foreign_id, &known) {
@@ -160,7 +188,9 @@ impl<'a> Importer<'a> {
             (Merge::Unchanged(at), Some(newest)) => {
                 self.summary.unchanged += 1;
                 let same = known.and_then(|known| known.addresses.get(at).copied());
-                same.unwrap_or(newest)
+                let same = same.unwrap_or(newest);
+                self.keep_vector_of(&record.grain, same, &place)?;
+                same
             }
             (Merge::Older, Some(newest)) => {
                 let message = format!("is older than {newest}, which is kept");
@@ -181,6 +211,10 @@ impl<'a> Importer<'a> {
                     self.summary.conflicts.push(conflict);
                 }
                 newest
+            }
+            _ if is_envelope && !self.is_here(&read)? => {
+                self.envelope = Some((record, newest));
+                return Ok(());
             }
             _ => self.insert(record, newest)?,
         };
@@ -242,7 +276,7 @@ impl<'a> Importer<'a> {
     }
 
     /// Stores a record that replaces no grain.
-    fn insert(
+    pub(super) fn insert(
         &mut self,
         record: Record,
         newest: Option<ContentAddress>,

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use crate::codec::ContentAddress;
-use crate::grain::{Grain, Status};
-use crate::interchange::{ForeignId, Place, Record, exported_addresses};
+use crate::grain::{Grain, Status, Type};
+use crate::index::Family;
+use crate::interchange::{ForeignId, Place, Record, exported_addresses, link_of, says_the_same};
 use crate::ledger::EntryId;
 use crate::store::read::{beside, named_by};
 use crate::store::{Error, Version};
@@ -41,6 +42,54 @@ impl Importer<'_> {
             }
         }
         Ok((!known.addresses.is_empty()).then_some(known))
+    }
+
+    /// Returns the grain of this store that a record was exported from, if it still says the same: a
+    /// file of this store brings nothing new. A record that was edited is a record of its own.
+    pub(super) fn twin(&mut self, record: &Record) -> Result<Option<ContentAddress>, Error> {
+        let Some(id) = &record.foreign_id else {
+            return Ok(None);
+        };
+        if self
+            .inner
+            .named(&self.inner.snapshot(), id)?
+            .pop()
+            .is_some()
+        {
+            return Ok(None);
+        }
+        for address in exported_addresses(record) {
+            if address != record.grain.address()
+                && let Some((_, version)) = self.version(&address)?
+                && says_the_same(&record.grain, &version.grain)
+            {
+                self.twins.insert(address);
+                return Ok(Some(address));
+            }
+        }
+        self.twin_link(&record.grain)
+    }
+
+    /// Returns the link between two grains of this store that a link of the file was exported from.
+    fn twin_link(&self, link: &Grain) -> Result<Option<ContentAddress>, Error> {
+        let Some(wanted) = link_of(link).filter(|_| !self.twins.is_empty()) else {
+            return Ok(None);
+        };
+        if !wanted.ends.iter().all(|end| self.twins.contains(end)) {
+            return Ok(None);
+        }
+        let snapshot = self.inner.snapshot();
+        let Some(first) = wanted.ends.first() else {
+            return Ok(None);
+        };
+        let rows = snapshot.pointing_at(Family::RelatedTo, first).set()?;
+        for row in rows.iter() {
+            let version = self.inner.version_at(&snapshot, row)?;
+            if link_of(&version.grain).is_some_and(|found| found == wanted) {
+                return Ok(Some(version.grain.address()));
+            }
+        }
+        Ok(None)
     }
 
     pub(super) fn pending(&self, address: &ContentAddress) -> Option<&Grain> {
@@ -147,4 +196,9 @@ impl Importer<'_> {
         }
         Ok(false)
     }
+}
+
+/// Returns whether a record is the envelope of its file.
+pub(super) fn is_envelope(record: &Record) -> bool {
+    record.place == Place::File && record.grain.type_() == Type::State
 }

@@ -101,9 +101,17 @@ pub(crate) fn memory_residual(record: &Map, normalize_text: &str) -> String {
     ascii_json(&Rest::of(record, "content", normalize_text))
 }
 
-/// `normalize_text` is the text that the grain has, if it is that of a plain message.
-pub(crate) fn message_residual(record: &Map, normalize_text: Option<&str>) -> String {
+/// `normalize_text` is the text that the grain has, if it is that of a plain message; `are_derived`
+/// says whether the ids of its answers follow from them.
+pub(crate) fn message_residual(
+    record: &Map,
+    normalize_text: Option<&str>,
+    are_derived: bool,
+) -> String {
     let mut rest = record.clone();
+    if are_derived {
+        rest.remove("children_ids");
+    }
     if let Some(Value::Map(content)) = rest.get_mut("content")
         && let Some(normalize_text) = normalize_text
     {
