@@ -5,6 +5,7 @@ use crate::codec::{Map, Profile, Value};
 use crate::grain::{ENVELOPE_TAG, Grain, Status, StatusChange, Triple, Type, Warning};
 
 use crate::interchange::model::link::link_of;
+use crate::interchange::model::normalize::normalize_text;
 use crate::interchange::model::status;
 
 /// The name of the extension: a domain name of this project, reversed.
@@ -60,7 +61,18 @@ pub(crate) struct Unpacked {
 /// and leaves the extension alone wants the edit to count, and a reader of the record must not be
 /// shown one text and get another.
 pub(crate) fn unpack(packed: &Value, content: &str, profile: Profile) -> Option<Unpacked> {
-    read(packed, profile).filter(|unpacked| summary_text(&unpacked.grain) == content)
+    read(packed, profile).filter(|unpacked| says(&unpacked.grain, content))
+}
+
+/// Returns whether a grain is of a record with this content. A grain that was built from a record has
+/// its text as grains hold it, which may be none.
+fn says(grain: &Grain, content: &str) -> bool {
+    if summary_text(grain) == content {
+        return true;
+    }
+    let fields = ["object", "content", "description"];
+    let held = fields.iter().find_map(|name| grain.text(name));
+    is_record(grain) && held.unwrap_or_default() == normalize_text(content)
 }
 
 fn read(packed: &Value, profile: Profile) -> Option<Unpacked> {

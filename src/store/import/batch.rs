@@ -84,7 +84,8 @@ impl<'a> Importer<'a> {
     /// Reports if the export that a file continues was never imported.
     pub(super) fn expect(&mut self, base: &ForeignId) -> Result<(), Error> {
         if self.addresses_of(base)?.is_empty() {
-            let message = format!("PAM_UNKNOWN_BASE: {} was not imported before", base.id());
+            // One that was imported and brought nothing new left no trace either.
+            let message = format!("PAM_UNKNOWN_BASE: nothing of {} is here", base.id());
             self.findings.note(Place::File, message);
         }
         Ok(())
@@ -147,11 +148,13 @@ impl<'a> Importer<'a> {
         }
         let is_envelope = is_envelope(&record);
         self.has_records |= !is_envelope;
-        if let Some(twin) = self.twin(&record)? {
+        let known = self.known(&record)?;
+        if known.is_none()
+            && let Some(twin) = self.twin(&record)?
+        {
             self.summary.unchanged += 1;
             return self.settle(read, twin);
         }
-        let known = self.known(&record)?;
         let merge = match (&record.foreign_id, &known) {
             (Some(id), Some(known)) => choose_merge(id, &record.grain, &known.versions),
             _ => Merge::Beside,

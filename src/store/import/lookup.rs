@@ -50,22 +50,14 @@ impl Importer<'_> {
         let Some(id) = &record.foreign_id else {
             return Ok(None);
         };
-        if self
-            .inner
-            .named(&self.inner.snapshot(), id)?
-            .pop()
-            .is_some()
+        // `urn:grainstore:ADDRESS`, `urn:aimem:PRODUCER:ADDRESS`.
+        let address = id.id().rsplit(':').next().and_then(|end| end.parse().ok());
+        if let Some(address) = address
+            && let Some((_, version)) = self.version(&address)?
+            && says_the_same(&record.grain, &version.grain)
         {
-            return Ok(None);
-        }
-        for address in exported_addresses(record) {
-            if address != record.grain.address()
-                && let Some((_, version)) = self.version(&address)?
-                && says_the_same(&record.grain, &version.grain)
-            {
-                self.twins.insert(address);
-                return Ok(Some(address));
-            }
+            self.twins.insert(address);
+            return Ok(Some(address));
         }
         self.twin_link(&record.grain)
     }

@@ -22,7 +22,10 @@ fn samples() -> [String; 4] {
         String::new(),
         text_of(&crate::aimem::sample()),
         text_of(&crate::omi::sample()),
-        text_of(&crate::pam::store::small(&[("a", "likes tea"), ("b", "is \u{1f600}")])),
+        text_of(&crate::pam::store::small(&[
+            ("a", "likes tea"),
+            ("b", "is \u{1f600}"),
+        ])),
     ]
 }
 
@@ -45,7 +48,9 @@ fn work(store: &Store, random: &mut Random, user: Option<&str>) {
             4 => Draft::observation("probe", format!("{step} degrees")),
             _ => Draft::belief("Ana", "mg:prefers", format!("quiet {step}")).confidence(1.0),
         };
-        let draft = user.map_or(draft.clone(), |user| draft.user(user)).created_at(time);
+        let draft = user
+            .map_or(draft.clone(), |user| draft.user(user))
+            .created_at(time);
         let picked = (!known.is_empty()).then(|| known[random.below(known.len())]);
         match (random.below(8), picked) {
             // What policy refuses is left as it is.
@@ -95,7 +100,10 @@ fn a_file_of_a_store_brings_it_nothing_whatever_was_done_to_it() {
                 let text = String::from_utf8_lossy(&bytes);
                 assert_eq!(brought, (0, 0, 0), "{seed} {format}: {summary:?}\n{text}");
                 assert!(summary.conflicts.is_empty(), "{seed} {format}: {summary:?}");
-                assert!(summary.is_complete(), "{seed} {format}: {summary:?}\n{text}");
+                assert!(
+                    summary.is_complete(),
+                    "{seed} {format}: {summary:?}\n{text}"
+                );
                 assert_eq!(contents(&store), before, "{seed} {format}");
             }
         }
@@ -109,7 +117,9 @@ fn the_user_of_a_bundle_of_ours_is_the_same_user() {
     let (bundle, _) = export(&store, Format::Aimem, &all().1);
     assert!(bundle.contains("urn:grainstore:user:Zo%C3%AB%20X%2F%2541"));
     let copy = store_of(bundle.as_bytes());
-    let found = copy.query(&Filter::new().user("Zoë X/%41"), 10, None).unwrap();
+    let found = copy
+        .query(&Filter::new().user("Zoë X/%41"), 10, None)
+        .unwrap();
     assert_eq!(found.total, 1);
 }
 
@@ -134,7 +144,8 @@ fn envelopes_of_files_are_no_answers_unless_they_are_asked_for() {
         let all = Filter::new().with_superseded();
         let is_envelope = |found: &grainstore::query::Found| {
             let tags = found.grain.field("structural_tags").into_iter();
-            tags.flat_map(Value::texts).any(|tag| tag == "grainstore:envelope")
+            tags.flat_map(Value::texts)
+                .any(|tag| tag == "grainstore:envelope")
         };
         let count = |filter: &Filter| {
             let found = store.query(filter, 100, None).unwrap();
@@ -168,7 +179,9 @@ fn a_vector_in_a_bundle_is_found_by_and_leaves_with_its_chunk() {
     let summary = import(&store, text_of(&bundle).as_bytes(), Format::Aimem);
     assert_eq!(summary.embedded, 2, "{summary:?}");
     assert_eq!(summary.findings.len(), 1, "{:?}", summary.findings);
-    let near = store.nearest("tiny", &[0.1, 1.0], &Filter::new(), 1).unwrap();
+    let near = store
+        .nearest("tiny", &[0.1, 1.0], &Filter::new(), 1)
+        .unwrap();
     assert_eq!(near.results[0].grain.text("object"), Some("preference"));
     let (out, loss) = export(&store, Format::Aimem, &all().1);
     assert_eq!((json(&out), loss.is_empty()), (bundle.clone(), true));
@@ -180,14 +193,24 @@ fn a_vector_in_a_bundle_is_found_by_and_leaves_with_its_chunk() {
         };
         let (out, _) = export(&store, Format::Aimem, &options);
         let again = import(&store, out.as_bytes(), Format::Aimem);
-        let brought = (again.inserted, again.updated, again.embedded, again.conflicts.len());
+        let brought = (
+            again.inserted,
+            again.updated,
+            again.embedded,
+            again.conflicts.len(),
+        );
         assert_eq!(brought, (0, 0, 0, 0), "{again:?}");
     }
     // Formats without a place for vectors say so.
     for format in [Format::Mg, Format::Jsonl, Format::Omi] {
         let mut bytes = Vec::new();
         let admin = store.admin().unwrap();
-        let exported = admin.export(format, &all().0, &all().1, &mut bytes).unwrap();
-        assert!(exported.loss.iter().any(|lost| lost == ("embedding", 2)), "{format}");
+        let exported = admin
+            .export(format, &all().0, &all().1, &mut bytes)
+            .unwrap();
+        assert!(
+            exported.loss.iter().any(|lost| lost == ("embedding", 2)),
+            "{format}"
+        );
     }
 }

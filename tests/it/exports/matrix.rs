@@ -33,11 +33,18 @@ fn generated(format: Format, seed: u64) -> Vec<u8> {
     match format {
         Format::Pam => {
             let ids = ["a", "b", "c"];
-            let memories: Vec<_> = ids.into_iter().zip(contents.iter().map(String::as_str)).collect();
+            let memories: Vec<_> = ids
+                .into_iter()
+                .zip(contents.iter().map(String::as_str))
+                .collect();
             let mut store = crate::pam::store::small(&memories);
             let edit = super::super::foreign::edit;
             edit(&mut store, "memories/0/summary", Some("\"a drink\""));
-            edit(&mut store, "memories/1/confidence", Some("{\"current\": 0.5}"));
+            edit(
+                &mut store,
+                "memories/1/confidence",
+                Some("{\"current\": 0.5}"),
+            );
             edit(&mut store, "memories/2/type", Some("\"skill\""));
             text_of(&store).into_bytes()
         }
@@ -54,9 +61,21 @@ fn generated(format: Format, seed: u64) -> Vec<u8> {
             let chunks: Vec<_> = chunks.collect();
             bundle.insert("chunks", chunks);
             let edit = super::super::foreign::edit;
-            edit(&mut bundle, "edges/0/source_id", Some("\"urn:aimem:test:0\""));
-            edit(&mut bundle, "edges/0/target_id", Some("\"urn:aimem:test:2\""));
-            edit(&mut bundle, "chunk_entities/0/chunk_id", Some("\"urn:aimem:test:0\""));
+            edit(
+                &mut bundle,
+                "edges/0/source_id",
+                Some("\"urn:aimem:test:0\""),
+            );
+            edit(
+                &mut bundle,
+                "edges/0/target_id",
+                Some("\"urn:aimem:test:2\""),
+            );
+            edit(
+                &mut bundle,
+                "chunk_entities/0/chunk_id",
+                Some("\"urn:aimem:test:0\""),
+            );
             crate::aimem::seal(&mut bundle);
             match format {
                 Format::Aimem => text_of(&bundle).into_bytes(),
@@ -84,15 +103,20 @@ fn generated(format: Format, seed: u64) -> Vec<u8> {
             let store = memory();
             for (at, content) in contents.iter().enumerate() {
                 let draft = match at {
-                    0 => Draft::belief("Ana", "likes", content.replace('\u{feff}', "")).confidence(0.5),
+                    0 => Draft::belief("Ana", "likes", content.replace('\u{feff}', ""))
+                        .confidence(0.5),
                     1 => Draft::event(content.replace('\u{feff}', "")),
                     _ => Draft::goal(content.replace('\u{feff}', "")),
                 };
-                store.put(draft.created_at(Time::parse(&time(at)).unwrap())).unwrap();
+                store
+                    .put(draft.created_at(Time::parse(&time(at)).unwrap()))
+                    .unwrap();
             }
             let mut bytes = Vec::new();
             let admin = store.admin().unwrap();
-            admin.export(Format::Mg, &all().0, &all().1, &mut bytes).unwrap();
+            admin
+                .export(Format::Mg, &all().0, &all().1, &mut bytes)
+                .unwrap();
             bytes
         }
     }
@@ -133,7 +157,10 @@ fn written(store: &Store, format: Format) -> Option<(Vec<u8>, Loss)> {
 
 /// The memories of a store: what a question finds.
 fn memories(store: &Store) -> BTreeSet<grainstore::ContentAddress> {
-    let filter = Filter::new().with_superseded().with_expired().with_unreviewed();
+    let filter = Filter::new()
+        .with_superseded()
+        .with_expired()
+        .with_unreviewed();
     let found = store.query(&filter, usize::MAX, None).unwrap();
     found.results.iter().map(|found| found.address).collect()
 }
@@ -171,14 +198,25 @@ fn what_comes_back_through_another_format_is_what_was_there_less_what_is_counted
                 }
             }
             let names: Vec<_> = lost.keys().map(|name| format!("`{name}`")).collect();
-            let names = if names.is_empty() { "–".to_owned() } else { names.join(", ") };
-            writeln!(table, "| {from} | {through} | {count} | {equal} | {names} |").unwrap();
+            let names = if names.is_empty() {
+                "–".to_owned()
+            } else {
+                names.join(", ")
+            };
+            writeln!(
+                table,
+                "| {from} | {through} | {count} | {equal} | {names} |"
+            )
+            .unwrap();
         }
     }
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/interchange.md");
     let docs = std::fs::read_to_string(docs).unwrap();
     // A longer run has more documents.
     if cases(1) == 1 {
-        assert!(docs.contains(&table), "docs/interchange.md lacks this table:\n{table}");
+        assert!(
+            docs.contains(&table),
+            "docs/interchange.md lacks this table:\n{table}"
+        );
     }
 }

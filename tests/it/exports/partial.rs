@@ -12,7 +12,9 @@ fn contents_of(text: &str) -> (Vec<&'static str>, Vec<String>) {
     let codes = codes(&reading.errors);
     let store = memory();
     store.admin().unwrap().import(reading).unwrap();
-    let found = store.query(&Filter::new().with_superseded(), 100, None).unwrap();
+    let found = store
+        .query(&Filter::new().with_superseded(), 100, None)
+        .unwrap();
     let texts = found.results.iter().map(|found| {
         let grain = &found.grain;
         let text = grain.text("object").or(grain.text("content"));
@@ -27,13 +29,29 @@ fn contents_of(text: &str) -> (Vec<&'static str>, Vec<String>) {
 fn the_valid_memories_of_a_store_come_in_beside_an_invalid_one() {
     let memories = [("a", "one"), ("b", "two"), ("c", "three")];
     for (change, value, code) in [
-        ("memories/1/content_hash", Some("\"sha256:0\""), "PAM_CONTENT_HASH"),
+        (
+            "memories/1/content_hash",
+            Some("\"sha256:0\""),
+            "PAM_CONTENT_HASH",
+        ),
         ("memories/1/type", Some("\"whim\""), "PAM_SCHEMA"),
-        ("memories/1/temporal/created_at", Some("\"soon\""), "PAM_SCHEMA"),
+        (
+            "memories/1/temporal/created_at",
+            Some("\"soon\""),
+            "PAM_SCHEMA",
+        ),
         ("memories/1/id", Some("\"a\""), "PAM_DUPLICATE_ID"),
         ("memories/1", Some("7"), "PAM_SCHEMA"),
-        ("memories/1/metadata", Some("{\"n\": 9007199254740993}"), "PAM_JSON"),
-        ("memories/1/temporal/superseded_by", Some("\"z\""), "PAM_SUPERSEDED_REF"),
+        (
+            "memories/1/metadata",
+            Some("{\"n\": 9007199254740993}"),
+            "PAM_JSON",
+        ),
+        (
+            "memories/1/temporal/superseded_by",
+            Some("\"z\""),
+            "PAM_SUPERSEDED_REF",
+        ),
     ] {
         let mut store = crate::pam::store::small(&memories);
         let relation = r#"[{"id": "r", "from": "a", "to": "b", "type": "supports",
@@ -51,7 +69,10 @@ fn the_valid_memories_of_a_store_come_in_beside_an_invalid_one() {
         let mut store = crate::pam::store::small(&memories);
         edit(&mut store, change, None);
         let reading = read_as_pam(&text_of(&store));
-        assert!(reading.records.is_empty() && !reading.errors.is_empty(), "{change}");
+        assert!(
+            reading.records.is_empty() && !reading.errors.is_empty(),
+            "{change}"
+        );
     }
 }
 

@@ -103,16 +103,20 @@ impl<R: BufRead + Seek + Send> Document<R> {
         Ok(Self::new(envelope, records, of_lines))
     }
 
-    fn new(mut envelope: Map, records: JsonRecords<R>, faults: Vec<Error>) -> Self {
-        let extension = Extension::of(&envelope);
-        restore(&mut envelope);
-        Extension::take(&mut envelope);
+    fn new(envelope: Map, records: JsonRecords<R>, faults: Vec<Error>) -> Self {
         Self {
             envelope,
             records,
             faults,
-            extension,
+            extension: Extension::default(),
         }
+    }
+
+    /// Takes what this program wrote beside the records out of the envelope, which is then as it came.
+    pub(super) fn take_extension(&mut self) {
+        self.extension = Extension::of(&self.envelope);
+        restore(&mut self.envelope);
+        Extension::take(&mut self.envelope);
     }
 
     /// Returns the scope of ids without a namespace: this file.

@@ -64,6 +64,10 @@ impl<R: BufRead + Seek + Send> File<R> {
         options: &ReadOptions,
     ) -> Result<(Self, Validation), Vec<Error>> {
         let mut validator = Validator::new(options.omi_level);
+        // A strict validation is of the file as others read it.
+        if options.omi_level.is_none() {
+            document.take_extension();
+        }
         validator.envelope(&document.envelope);
         if !validator.faults.is_empty() {
             return Err(validator.faults);

@@ -138,7 +138,10 @@ fn read_content(content: &Map, message: &mut Message) {
         // The custom instructions, which the interface does not show as a message.
         "user_editable_context" => {
             let said = ["user_profile", "user_instructions"];
-            let lines: Vec<&str> = said.into_iter().filter_map(|name| text(content, name)).collect();
+            let lines: Vec<&str> = said
+                .into_iter()
+                .filter_map(|name| text(content, name))
+                .collect();
             message.text = Some(lines.join("\n"));
         }
         "tether_browsing_display" => message.text = text(content, "result").map(str::to_owned),

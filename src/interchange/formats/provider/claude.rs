@@ -18,6 +18,7 @@ pub(super) fn conversation(map: &Map) -> Option<Conversation> {
             .and_then(|account| text(account, "uuid"))
             .map(str::to_owned),
         model: text(map, "model").map(str::to_owned),
+        is_archived: None,
         messages: objects(map, "chat_messages").flat_map(messages).collect(),
         raw: rest(
             map,
@@ -128,7 +129,8 @@ fn message(map: &Map) -> Option<Message> {
     if !documents.is_empty() {
         let own = message.text.take();
         let texts = own.as_deref().into_iter().chain(documents);
-        let part = |text: &str| object([("type", Some("text".into())), ("text", Some(text.into()))]);
+        let part =
+            |text: &str| object([("type", Some("text".into())), ("text", Some(text.into()))]);
         message.parts = texts.filter(|text| !text.is_empty()).map(part).collect();
     }
     Some(message)

@@ -21,9 +21,9 @@ mod reader;
 mod validation_pass;
 mod conversation;
 
-use crate::interchange::{Error, ReadOptions};
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::source_file::Input;
+use crate::interchange::{Error, ReadOptions};
 
 pub use crate::interchange::format::Provider;
 pub(in crate::interchange) use detect::JSON;

@@ -271,7 +271,14 @@ impl<'a> Pass<'a> {
             if given.get(given.key(relation.id)).is_some() {
                 return Ok(None);
             }
-            let ends = [end(relation.from), end(relation.to)];
+            let names = [relation.from, relation.to];
+            let ends = names.map(end);
+            // An end that is left out is an error of its own.
+            let is_left_out =
+                |(id, end): (&str, &Option<_>)| index.number(id).is_some() && end.is_none();
+            if names.into_iter().zip(&ends).any(is_left_out) {
+                return Ok(None);
+            }
             builder.relation(&relation, ends).map(Some)
         };
         let gone = self.stream(RELATIONS, make, |pass, built| match built {

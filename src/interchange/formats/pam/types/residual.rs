@@ -12,7 +12,8 @@ use crate::interchange::model::normalize::{Rest, ascii_json, leave_out, residual
 /// Returns the memory, relation, message, conversation index entry or envelope that a grain was
 /// built from, equal as JSON.
 ///
-/// The envelope's arrays of records are empty, because the records are grains of their own.
+/// The envelope's arrays of records are empty, because the records are grains of their own. A message
+/// has no `children_ids` that follow from the parents of others.
 pub fn residual(grain: &Grain) -> Option<Value> {
     let Value::Map(mut record) = residual_json(grain, RESIDUAL)? else {
         return None;

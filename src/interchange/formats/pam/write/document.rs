@@ -368,7 +368,8 @@ impl Writer<'_> {
 /// Adds to each message the ids of those that answer it (PAM 25), unless it has a list of its own.
 fn with_answers(mut messages: Vec<Value>) -> Vec<Value> {
     let mut answers: HashMap<String, Vec<Value>> = HashMap::new();
-    let text = |message: &Value, name: &str| message.as_map()?.get(name)?.as_text().map(str::to_owned);
+    let text =
+        |message: &Value, name: &str| message.as_map()?.get(name)?.as_text().map(str::to_owned);
     for message in &messages {
         if let (Some(parent), Some(id)) = (text(message, "parent_id"), text(message, "id")) {
             answers.entry(parent).or_default().push(Value::Text(id));
