@@ -48,7 +48,7 @@ impl Importer<'_> {
     /// file of this store brings nothing new. A record that was edited is a record of its own.
     pub(super) fn twin(&mut self, record: &Record) -> Result<Option<ContentAddress>, Error> {
         let Some(id) = &record.foreign_id else {
-            return Ok(None);
+            return self.same_relation(&record.grain);
         };
         // `urn:grainstore:ADDRESS`, `urn:aimem:PRODUCER:ADDRESS`.
         let address = id.id().rsplit(':').next().and_then(|end| end.parse().ok());
@@ -60,6 +60,28 @@ impl Importer<'_> {
             return Ok(Some(address));
         }
         self.twin_link(&record.grain)
+    }
+
+    /// Returns the stored relation that says what one of a file says, if its target was here then and
+    /// is not now.
+    fn same_relation(&self, relation: &Grain) -> Result<Option<ContentAddress>, Error> {
+        let link = link_of(relation).filter(|link| link.ends.len() == 1);
+        let Some(first) = link.as_ref().and_then(|link| link.ends.first()) else {
+            return Ok(None);
+        };
+        if self.is_here(&relation.address())? {
+            return Ok(None);
+        }
+        let snapshot = self.inner.snapshot();
+        let says = |grain: &Grain, name: &str| grain.field(name) == relation.field(name);
+        for row in snapshot.pointing_at(Family::RelatedTo, first).set()?.iter() {
+            let version = self.inner.version_at(&snapshot, row)?;
+            let names = ["subject", "relation", "object", "context"];
+            if names.iter().all(|name| says(&version.grain, name)) {
+                return Ok(Some(version.grain.address()));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the link between two grains of this store that a link of the file was exported from.

@@ -1,7 +1,7 @@
 //! Every format to every other and back: what comes back is what was there, less what is counted, and
 //! nothing is added. The table of docs/interchange.md is made here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::*;
@@ -155,14 +155,23 @@ fn written(store: &Store, format: Format) -> Option<(Vec<u8>, Loss)> {
     }
 }
 
-/// The memories of a store: what a question finds.
-fn memories(store: &Store) -> BTreeSet<grainstore::ContentAddress> {
+/// The memories of a store, which questions find: their types, texts and times.
+fn memories(store: &Store) -> Vec<(String, String, Time)> {
     let filter = Filter::new()
         .with_superseded()
         .with_expired()
         .with_unreviewed();
-    let found = store.query(&filter, usize::MAX, None).unwrap();
-    found.results.iter().map(|found| found.address).collect()
+    let found = store.query(&filter, 1_000, None).unwrap();
+    let said = found.results.iter().map(|found| {
+        let grain = &found.grain;
+        let texts = ["subject", "relation", "object", "content", "description"];
+        let texts: Vec<_> = texts.iter().filter_map(|name| grain.text(name)).collect();
+        let kind = grain.type_().name().unwrap_or_default().to_owned();
+        (kind, texts.join("|"), grain.created_at())
+    });
+    let mut said: Vec<_> = said.collect();
+    said.sort();
+    said
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub(super) struct Document<R> {
     pub(super) records: JsonRecords<R>,
     /// The errors of records that are none; the others can be read.
     pub(super) faults: Vec<Error>,
-    /// What this program wrote beside the records.
+    /// The part of the envelope that this program wrote.
     pub(super) extension: Extension,
 }
 
@@ -112,7 +112,7 @@ impl<R: BufRead + Seek + Send> Document<R> {
         }
     }
 
-    /// Takes what this program wrote beside the records out of the envelope, which is then as it came.
+    /// Takes the part that this program wrote out of the envelope, which is then as it came.
     pub(super) fn take_extension(&mut self) {
         self.extension = Extension::of(&self.envelope);
         restore(&mut self.envelope);

@@ -113,6 +113,8 @@ impl File {
             [(_, only)] => only.clone(),
             _ => common_envelope(&lines, &envelopes, options, entries),
         };
+        // Records inherit from it as it is read again.
+        let given = envelope.clone();
         settle(&mut envelope, &mut loss, |validator, map| {
             validator.envelope(map)
         });
@@ -132,7 +134,7 @@ impl File {
         let memories = lines
             .into_iter()
             .map(|line| match line.inherited {
-                Some(inherited) => uninherit(line.map, inherited, &envelope, &mut loss),
+                Some(inherited) => uninherit(line.map, inherited, &given, &mut loss),
                 None => line.map,
             })
             .collect();
