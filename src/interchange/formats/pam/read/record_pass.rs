@@ -232,7 +232,7 @@ impl<'a> Pass<'a> {
             None => {
                 let slots = &mut self.built.addresses;
                 if slots.len() <= number {
-                    slots.resize(number.saturating_add(1), ContentAddress::of(b""));
+                    slots.resize(number.saturating_add(1), no_grain());
                 }
                 if let Some(slot) = slots.get_mut(number) {
                     *slot = address;
@@ -264,7 +264,7 @@ impl<'a> Pass<'a> {
         let end = |id: &str| {
             let address = addresses.get(index.number(id)?).copied()?;
             // A memory that is no grain has a place all the same.
-            (address != ContentAddress::of(b"")).then_some(address)
+            (address != no_grain()).then_some(address)
         };
         let make = |value: Value, position| {
             let relation = Object::new(&value, place(position)).and_then(Relation::read)?;
@@ -370,9 +370,14 @@ fn status(
     let end = by.and_then(|by| known.created.get(&by).copied());
     let end = end.or(export_date).unwrap_or(ending.created_at);
     let by = by.and_then(|by| known.addresses.get(by).copied());
-    ending.change(by.filter(|by| *by != ContentAddress::of(b"")), end)
+    ending.change(by.filter(|by| *by != no_grain()), end)
 }
 
 fn to_index(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// The address in the place of a memory that is none.
+fn no_grain() -> ContentAddress {
+    ContentAddress::of(b"")
 }
