@@ -81,16 +81,6 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// Reports if the export that a file continues was never imported.
-    pub(super) fn expect(&mut self, base: &ForeignId) -> Result<(), Error> {
-        if self.addresses_of(base)?.is_empty() {
-            // One that was imported and brought nothing new left no trace either.
-            let message = format!("PAM_UNKNOWN_BASE: nothing of {} is here", base.id());
-            self.findings.note(Place::File, message);
-        }
-        Ok(())
-    }
-
     /// Adds records, whose grains are stored together.
     pub(super) fn add_all(&mut self, records: Vec<Record>) -> Result<(), Error> {
         // Held from the first decision to the acknowledgement, so that no grain is stored twice.
@@ -202,7 +192,10 @@ impl<'a> Importer<'a> {
                 newest
             }
             (Merge::Update, Some(newest)) => self.replace(writer, record, newest)?,
-            (Merge::Conflict, Some(newest)) => self.keep_both(record, newest)?,
+            // A grain that is here contradicts nothing that it did not contradict before.
+            (Merge::Conflict, Some(newest)) if !self.is_here(&record.grain.address())? => {
+                self.keep_both(record, newest)?
+            }
             (Merge::Reject, Some(newest)) => {
                 if let Some(id) = record.foreign_id {
                     let conflict = Conflict {

@@ -19,6 +19,16 @@ pub(super) struct Known {
 }
 
 impl Importer<'_> {
+    /// Reports if the export that a file continues was never imported.
+    pub(super) fn expect(&mut self, base: &ForeignId) -> Result<(), Error> {
+        if self.addresses_of(base)?.is_empty() {
+            // One that was imported and brought nothing new left no trace either.
+            let message = format!("PAM_UNKNOWN_BASE: nothing of {} is here", base.id());
+            self.findings.note(Place::File, message);
+        }
+        Ok(())
+    }
+
     /// Returns the stored versions of a record, the newest last; `None` if there are none, or if
     /// the record has no identifier.
     pub(super) fn known(&self, record: &Record) -> Result<Option<Known>, Error> {

@@ -213,3 +213,24 @@ fn a_vector_in_a_bundle_is_found_by_and_leaves_with_its_chunk() {
         );
     }
 }
+
+#[test]
+fn records_of_equal_ids_in_several_namespaces_contradict_each_other_nowhere() {
+    let file = |namespace: &str| {
+        let mut file = crate::omi::sample();
+        file.insert("id_namespace", namespace);
+        text_of(&file)
+    };
+    let store = store_of(file("urn:omi:a:").as_bytes());
+    import(&store, file("urn:omi:b:").as_bytes(), Format::Omi);
+    let (text, loss) = export(&store, Format::Omi, &all().1);
+    assert!(loss.is_empty(), "{loss:?}");
+    let before = contents(&store);
+    for target in [&store, &memory()] {
+        let summary = import(target, text.as_bytes(), Format::Omi);
+        assert!(summary.conflicts.is_empty(), "{summary:?}");
+        let copied = contents(target);
+        // A new store also has the envelope of the new file.
+        assert!(before.iter().all(|grain| copied.contains(grain)));
+    }
+}

@@ -332,7 +332,9 @@ fn record_of(
             (record, false)
         }));
     };
-    let id = Memory::read(&map, envelope)?.foreign_id(scope);
+    // An envelope of several files has no namespace; each grain knows its own.
+    let inherited = super::residual::inherited(&unpacked.grain);
+    let id = Memory::read(&map, envelope)?.foreign_id_in(&inherited, scope);
     let is_own = super::residual(&unpacked.grain).is_some();
     let record = Record {
         foreign_id: is_own.then_some(id),

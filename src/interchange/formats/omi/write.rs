@@ -72,6 +72,7 @@ pub(super) struct Line<'a> {
     pub(super) map: Map,
     inherited: Option<Map>,
     pub(super) grain: &'a Grain,
+    status: &'a Status,
 }
 
 impl File {
@@ -107,6 +108,7 @@ impl File {
                 map,
                 inherited,
                 grain,
+                status,
             });
         }
         let mut envelope = match envelopes.as_slice() {
@@ -133,10 +135,7 @@ impl File {
         graph::add_sides(&mut envelope, &mut lines, &sides, &mut loss);
         let memories = lines
             .into_iter()
-            .map(|line| match line.inherited {
-                Some(inherited) => uninherit(line.map, inherited, &given, &mut loss),
-                None => line.map,
-            })
+            .map(|line| uninherit(line, &given))
             .collect();
         Self {
             envelope,
@@ -190,18 +189,18 @@ fn common_envelope(
     envelope
 }
 
-/// Adds to a record what it inherited and the new envelope lacks.
-fn uninherit(mut map: Map, inherited: Map, envelope: &Map, loss: &mut Loss) -> Map {
-    for (name, value) in inherited {
-        if envelope.get(&name) == Some(&value) {
-            continue;
-        }
-        if name == "subject" {
-            map.insert(name, value);
-        } else {
-            loss.count(&name);
-        }
+/// Adds to a record what it inherited and the new envelope lacks: the subject, and in the extension
+/// the whole grain, which knows its namespace.
+fn uninherit(line: Line<'_>, envelope: &Map) -> Map {
+    let (mut map, inherited) = (line.map, line.inherited.unwrap_or_default());
+    let is_said = |(name, value): (&str, &Value)| envelope.get(name) == Some(value);
+    if inherited.iter().all(is_said) {
+        return map;
     }
+    if let Some(subject) = inherited.get("subject") {
+        map.insert("subject", subject.clone());
+    }
+    extend(&mut map, line.grain, line.status);
     map
 }
 

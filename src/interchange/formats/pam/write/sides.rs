@@ -75,10 +75,10 @@ impl Writer<'_> {
             let memory = host.and_then(|host| self.memories.get_mut(host));
             match memory.and_then(extension) {
                 Some(packed) => push(packed, &side.packed),
-                None => self.loss.count(if side.link.is_some() {
-                    "relation"
-                } else {
-                    "beside"
+                None => self.loss.count(match (&side.link, own) {
+                    (Some(_), _) => "relation",
+                    (None, Some(_)) => "entity",
+                    (None, None) => "envelope",
                 }),
             }
         }
