@@ -58,10 +58,15 @@ impl ForeignId {
     }
 }
 
-/// Returns the URN of a user, where a format requires a URI (AIMEM 2.1). An import of such a file
-/// gives its grains the URN as `user_id`.
+/// The tag of a grain that holds the envelope of an imported file, which answers leave out unless
+/// they ask for it. Tags of files never have it: a colon in one of theirs is marked.
+pub(crate) const ENVELOPE_TAG: &str = "grainstore:envelope";
+
+const USER_URN: &str = "urn:grainstore:user:";
+
+/// Returns the URN of a user, where a format requires a URI (AIMEM 2.1).
 pub(crate) fn user_urn(user: &str) -> String {
-    let mut urn = "urn:grainstore:user:".to_owned();
+    let mut urn = USER_URN.to_owned();
     for byte in user.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             urn.push(char::from(byte));
@@ -70,4 +75,21 @@ pub(crate) fn user_urn(user: &str) -> String {
         }
     }
     urn
+}
+
+/// Returns the user of such a URN, so that a bundle of this store gives its grains the same user.
+#[cfg(feature = "interchange")]
+pub(crate) fn user_of_urn(urn: &str) -> Option<String> {
+    let mut rest = urn.strip_prefix(USER_URN)?;
+    let mut bytes = Vec::with_capacity(rest.len());
+    while let Some((before, after)) = rest.split_once('%') {
+        bytes.extend(before.bytes());
+        let digits = after.get(..2)?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = after.get(2..)?;
+    }
+    bytes.extend(rest.bytes());
+    let user = String::from_utf8(bytes).ok()?;
+    // Any other spelling stays a name of its own.
+    (user_urn(&user) == urn).then_some(user)
 }

@@ -29,7 +29,9 @@ pub use disclosure::verify_disclosed;
 pub use draft::Draft;
 pub use error::Error;
 pub use foreign_id::ForeignId;
-pub(crate) use foreign_id::user_urn;
+#[cfg(feature = "interchange")]
+pub(crate) use foreign_id::user_of_urn;
+pub(crate) use foreign_id::{ENVELOPE_TAG, user_urn};
 pub use grain::Grain;
 pub use grain_type::Type;
 pub use namespace::Namespace;

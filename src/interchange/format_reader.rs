@@ -4,7 +4,7 @@
 //! [`Format`], and a line in the registry. How a format is written is its folder's own affair.
 
 use crate::codec::Value;
-use crate::grain::Grain;
+use crate::grain::{Grain, Status};
 
 use super::import_file::ReadResult;
 use super::io::source_file::Input;
@@ -46,6 +46,12 @@ pub(super) trait FormatReader: Sync {
     /// Returns what a grain of this format carries from elsewhere in its file.
     fn inherited(&self, _grain: &Grain) -> Option<Value> {
         None
+    }
+
+    /// Returns whether a record of this format is the one that an export writes of a stored version,
+    /// where that is not the record as it came.
+    fn is_export_of(&self, _record: &Grain, _stored: &Grain, _status: &Status) -> bool {
+        false
     }
 
     /// Returns whether a grain says nothing but that others belong together.

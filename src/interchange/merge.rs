@@ -27,7 +27,21 @@ pub(crate) fn choose_merge(id: &ForeignId, grain: &Grain, versions: &[(Grain, St
             version.address() == grain.address()
         }
     };
-    let same = versions.iter().rposition(|(version, _)| is_same(version));
+    let (family, _) = id.format().split_once(':').unwrap_or((id.format(), ""));
+    let reader = Format::named(family).map(Format::reader);
+    // Of a conversation that has grown the messages differ, and nothing else.
+    let is_written = |version: &Grain, status: &Status| {
+        let reader = reader.filter(|_| has_record && tail(version) == tail(grain));
+        reader.is_some_and(|reader| reader.is_export_of(grain, version, status))
+    };
+    let same = versions
+        .iter()
+        .rposition(|(version, _)| is_same(version))
+        .or_else(|| {
+            versions
+                .iter()
+                .rposition(|(version, status)| is_written(version, status))
+        });
     let Some((newest, status)) = versions.last() else {
         return Merge::Beside;
     };
@@ -37,8 +51,7 @@ pub(crate) fn choose_merge(id: &ForeignId, grain: &Grain, versions: &[(Grain, St
     if !has_record {
         return Merge::Reject;
     }
-    let (family, _) = id.format().split_once(':').unwrap_or((id.format(), ""));
-    let rule = Format::named(family).map(|format| format.reader().merge_rule(id.format()));
+    let rule = reader.map(|reader| reader.merge_rule(id.format()));
     match rule.unwrap_or_default() {
         MergeRule::Conflict => Merge::Conflict,
         MergeRule::Beside => Merge::Beside,
@@ -62,10 +75,13 @@ fn said(grain: &Grain) -> [Option<Value>; 3] {
         READERS.iter().find_map(|reader| reader.residual(grain)),
         READERS.iter().find_map(|reader| reader.inherited(grain)),
         // A conversation that has grown says so nowhere else.
-        grain
-            .field("context")
-            .and_then(|context| context.as_map()?.get("messages_tail").cloned()),
+        tail(grain),
     ]
+}
+
+fn tail(grain: &Grain) -> Option<Value> {
+    let context = grain.field("context")?.as_map()?;
+    context.get("messages_tail").cloned()
 }
 
 /// Compares the times of two versions, to the last digit they have.

@@ -48,6 +48,7 @@ pub(crate) use merge::choose_merge;
 pub(crate) use merge_rule::Merge;
 use model::diagnostics::DIAGNOSTICS_MAX;
 pub(crate) use model::diagnostics::{Diagnostics, Finding};
+pub(crate) use model::link::link_of;
 pub use model::loss::Loss;
 pub use model::record::Record;
 pub(crate) use model::record::{AddressMap, rewrite_links};
@@ -55,7 +56,9 @@ pub use model::record_set::RecordSet;
 pub use model::signature::{ExportKey, Signature};
 pub use model::vector::ForeignVectors;
 pub use options::{ReadOptions, WriteOptions};
-pub(crate) use registry::{exported_addresses, is_exportable, is_link, states_visibility};
+pub(crate) use registry::{
+    carried_vector, exported_addresses, is_exportable, is_link, says_the_same, states_visibility,
+};
 
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
 #[doc(hidden)]

@@ -18,7 +18,8 @@ pub struct ReadOptions {
     /// The level that an OMI file must conform to; `None`: what an import needs.
     pub omi_level: Option<omi::Level>,
     /// The scope of the ids in an OMI file without a namespace; `None`: the file itself. Also the
-    /// owner of a PAM conversation or embeddings file without its store; `None`: `local`.
+    /// owner of a PAM conversation or embeddings file without its store, and of a provider's export;
+    /// `None`: the one that the files name, else `local`.
     pub scope: Option<String>,
     /// Whether a PAM file must obey every rule of the text and its schema, and not only those that
     /// grains depend on.

@@ -7,6 +7,7 @@ use super::Format;
 use super::Record;
 use super::format_reader::FormatReader;
 use super::formats::{aimem, jsonl, mg, omi, pam, provider};
+use super::model::embedded_grain;
 
 /// Every reader, in the order in which they are asked.
 pub(super) static READERS: [&dyn FormatReader; 6] = [
@@ -45,6 +46,22 @@ pub(crate) fn states_visibility(grain: &Grain) -> bool {
 /// Returns whether a grain says nothing but that others belong together.
 pub(crate) fn is_link(grain: &Grain) -> bool {
     READERS.iter().any(|reader| reader.is_link(grain))
+}
+
+/// Returns the vector that the record of a grain carries, with the name of its model.
+pub(crate) fn carried_vector(grain: &Grain) -> Option<(String, Vec<f32>)> {
+    aimem::vector_of(grain)
+}
+
+/// Returns whether a record says what an export of a stored grain says.
+pub(crate) fn says_the_same(record: &Grain, stored: &Grain) -> bool {
+    if aimem::residual(record).is_some() {
+        return aimem::is_export_of(record, stored);
+    }
+    let said = READERS.iter().find_map(|reader| reader.residual(record));
+    let said = said.as_ref().and_then(Value::as_map);
+    let content = said.and_then(|record| record.get("content")?.as_text());
+    content == Some(&embedded_grain::summary_text(stored))
 }
 
 /// Returns the addresses that a record has in other stores: an export to a format that cannot carry

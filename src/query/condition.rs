@@ -214,6 +214,37 @@ impl Condition {
         }
     }
 
+    /// Refuses a condition that no grain could meet.
+    pub(super) fn validate(&self) -> Result<(), super::Error> {
+        let refuse = |filter, reason| Err(super::Error::Filter { filter, reason });
+        match self {
+            Self::Namespace(namespace) if namespace.as_str().is_empty() => {
+                refuse("namespace", "is empty")
+            }
+            // Only whole `:` components are indexed, so a partial one cannot be answered.
+            Self::Namespace(namespace) if namespace.as_str().ends_with([':', '*']) => refuse(
+                "namespace",
+                "must be whole; those inside it are found with it",
+            ),
+            Self::Happened {
+                from: Some(from),
+                to: Some(to),
+            } if from > to => refuse("time", "range ends before it begins"),
+            Self::Number {
+                field, from, to, ..
+            } => match (from, to) {
+                (Some(number), _) | (_, Some(number)) if !number.is_finite() => {
+                    refuse(field, "range needs finite numbers")
+                }
+                (Some(from), Some(to)) if !to.is_finite() || from > to => {
+                    refuse(field, "range ends before it begins")
+                }
+                _ => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
     /// Returns whether it holds for a grain. The index compares hashes; this compares the strings.
     pub(super) fn holds(&self, version: &Version) -> bool {
         let grain = &version.grain;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::codec::ContentAddress;
-use crate::grain::{Namespace, Time, Type, Verification};
+use crate::grain::{ENVELOPE_TAG, Namespace, Time, Type, Verification};
 use crate::index::Family;
 
 use super::Error;
@@ -31,6 +31,7 @@ pub struct Filter {
     known_at: Option<Time>,
     with_unreviewed: bool,
     with_expired: bool,
+    with_envelopes: bool,
 }
 
 /// Which versions of a lineage are selected.
@@ -344,6 +345,19 @@ impl Filter {
         self
     }
 
+    /// Also keeps the envelopes of imported files. They say who wrote a file and when, so that it can
+    /// be written again as it came; nothing else needs them, and they are excluded by default.
+    #[must_use]
+    pub const fn with_envelopes(mut self) -> Self {
+        self.with_envelopes = true;
+        self
+    }
+
+    /// Returns whether the envelopes of files pass.
+    pub(super) fn shows_envelopes(&self) -> bool {
+        self.with_envelopes || self.conditions.contains(&envelope())
+    }
+
     /// Returns whether expired grains pass.
     pub(super) fn shows_expired(&self) -> bool {
         let is_at_a_time = |condition: &Condition| matches!(condition, Condition::TrueUntil(_));
@@ -449,36 +463,15 @@ impl Filter {
     }
 
     pub(super) fn validate(&self) -> Result<(), Error> {
-        self.conditions.iter().try_for_each(validate)
+        self.conditions.iter().try_for_each(Condition::validate)
     }
 }
 
-fn validate(condition: &Condition) -> Result<(), Error> {
-    let refuse = |filter, reason| Err(Error::Filter { filter, reason });
-    match condition {
-        Condition::Namespace(namespace) if namespace.as_str().is_empty() => {
-            refuse("namespace", "is empty")
-        }
-        // Only whole `:` components are indexed, so a partial one cannot be answered.
-        Condition::Namespace(namespace) if namespace.as_str().ends_with([':', '*']) => refuse(
-            "namespace",
-            "must be whole; those inside it are found with it",
-        ),
-        Condition::Happened {
-            from: Some(from),
-            to: Some(to),
-        } if from > to => refuse("time", "range ends before it begins"),
-        Condition::Number {
-            field, from, to, ..
-        } => match (from, to) {
-            (Some(number), _) | (_, Some(number)) if !number.is_finite() => {
-                refuse(field, "range needs finite numbers")
-            }
-            (Some(from), Some(to)) if !to.is_finite() || from > to => {
-                refuse(field, "range ends before it begins")
-            }
-            _ => Ok(()),
-        },
-        _ => Ok(()),
+/// A filter by the tag itself asks for envelopes.
+fn envelope() -> Condition {
+    Condition::Text {
+        family: Family::Tag,
+        field: "structural_tags",
+        text: ENVELOPE_TAG.to_owned(),
     }
 }

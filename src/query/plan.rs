@@ -5,8 +5,8 @@
 
 use std::fmt;
 
-use crate::grain::Time;
-use crate::index::{RowSet, Snapshot};
+use crate::grain::{ENVELOPE_TAG, Time};
+use crate::index::{Family, RowSet, Snapshot};
 use crate::store::{Maintenance, Store};
 
 use super::condition::{Condition, IndexSource};
@@ -225,6 +225,9 @@ impl Plan {
                 plan.step(&"of a user", AccessPath::Exclusion, None);
             }
         }
+        if !filter.shows_envelopes() {
+            plan.exclude_envelopes(snapshot)?;
+        }
         if !filter.shows_unreviewed() {
             plan.exclude_unreviewed(&*store.unreviewed()?);
         }
@@ -248,6 +251,17 @@ impl Plan {
             self.rows.subtract(expired);
             self.step(&"not expired", AccessPath::Exclusion, None);
         }
+    }
+
+    /// Excludes the envelopes of imported files.
+    fn exclude_envelopes(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
+        let envelopes = snapshot.with_text(Family::Tag, ENVELOPE_TAG);
+        let envelopes = envelopes.among(&self.rows)?;
+        if !envelopes.is_empty() {
+            self.rows.subtract(&envelopes);
+            self.step(&"no envelope of a file", AccessPath::Exclusion, None);
+        }
+        Ok(())
     }
 
     /// Excludes grains that await human review (OMS 6.1).

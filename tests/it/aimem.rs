@@ -363,7 +363,7 @@ fn arrays_but_the_chunks_may_be_absent_and_what_is_odd_is_told() {
 }
 
 /// Spreads a bundle over lines.
-pub(super) fn stream(bundle: &Map) -> String {
+pub(crate) fn stream(bundle: &Map) -> String {
     let mut envelope = bundle.clone();
     let mut lines = Vec::new();
     for (name, kind) in [

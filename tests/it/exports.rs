@@ -12,7 +12,11 @@ use super::foreign::{corpus, files, json, text_of};
 use super::interchange_vectors::valid;
 use crate::whole::{aimem, omi, pam};
 
+mod again;
 pub(super) mod any;
+mod matrix;
+mod partial;
+mod strict;
 mod times;
 
 fn memory() -> Store {

@@ -205,7 +205,14 @@ fn a_claude_conversation_is_a_line_or_branches_where_it_says_so() {
     let import = read(Provider::Claude, "conversations.json", linear).unwrap();
     assert!(import.findings.is_empty(), "{:?}", import.findings);
     let (one, two) = (by_id(&import, "1"), by_id(&import, "2"));
-    assert_eq!(parent(two), Some(one.address().to_string().as_str()));
+    // What the assistant thought stands between the question and the answer.
+    let thought = by_id(&import, "2/thinking");
+    let named = |grain: &Grain| Some(grain.address().to_string());
+    assert_eq!(parent(two).map(str::to_owned), named(thought));
+    assert_eq!(parent(thought).map(str::to_owned), named(one));
+    assert_eq!(thought.text("content"), Some("hm"));
+    // The text of a document is found by its words.
+    assert_eq!(one.text("content"), Some("hi\nabc"));
     assert_eq!(two.text("content"), None.or(Some("hello")));
     assert_eq!(one.text("user_id"), Some("me"));
     let kept = pam::residual(two).unwrap().to_json();
@@ -221,9 +228,56 @@ fn a_claude_conversation_is_a_line_or_branches_where_it_says_so() {
         );
     let import = read(Provider::Claude, "conversations.json", &branching).unwrap();
     assert_eq!(
-        (parent(by_id(&import, "1")), parent(by_id(&import, "2"))),
+        (
+            parent(by_id(&import, "1")),
+            parent(by_id(&import, "2/thinking"))
+        ),
         (None, None)
     );
+}
+
+#[test]
+fn a_result_of_a_tool_of_claude_is_a_message_of_a_tool() {
+    let file = r#"[{"uuid": "c", "name": "n", "created_at": "2026-01-01T00:00:00Z", "chat_messages": [
+      {"uuid": "1", "sender": "assistant", "text": "found", "created_at": "2026-01-01T00:00:02Z",
+       "content": [{"type": "tool_use", "id": "u", "name": "search", "input": {"q": 1}},
+        {"type": "tool_result", "tool_use_id": "u", "name": "search",
+         "content": [{"type": "text", "text": "a heron"}]}, {"type": "text", "text": "found"}]},
+      {"uuid": "2", "sender": "human", "text": "thanks", "created_at": "2026-01-01T00:00:03Z"}]}]"#;
+    let import = read(Provider::Claude, "conversations.json", file).unwrap();
+    let result = by_id(&import, "1/result/0");
+    assert_eq!(result.text("role"), Some("tool"));
+    assert_eq!(result.text("content"), Some("a heron"));
+    let address = result.address().to_string();
+    assert_eq!(parent(by_id(&import, "2")), Some(address.as_str()));
+}
+
+#[test]
+fn instructions_transcripts_and_the_archive_of_chatgpt_have_their_places() {
+    let node = |id: &str, content: &str| {
+        format!(
+            r#""{id}": {{"id": "{id}", "parent": null, "message": {{"id": "{id}",
+             "author": {{"role": "user"}}, "create_time": 1767225600.0, "content": {content}}}}}"#
+        )
+    };
+    let instructions = r#"{"content_type": "user_editable_context", "user_profile": "a gardener",
+        "user_instructions": "be short"}"#;
+    let voice = r#"{"content_type": "multimodal_text", "parts": [
+        {"content_type": "audio_transcription", "text": "how tall is it"}]}"#;
+    let nodes = [node("i", instructions), node("v", voice)].join(", ");
+    let file = format!(
+        r#"[{{"id": "c", "title": "t", "create_time": 1767225600.0, "is_archived": true,
+        "mapping": {{{nodes}}}}}]"#
+    );
+    let import = read(Provider::Chatgpt, "conversations.json", &file).unwrap();
+    assert_eq!(
+        by_id(&import, "i").text("content"),
+        Some("a gardener\nbe short")
+    );
+    assert_eq!(by_id(&import, "v").text("content"), Some("how tall is it"));
+    let document = pam::conversation_residual(by_id(&import, "c")).unwrap();
+    let archived = document.as_map().unwrap().get("is_archived").cloned();
+    assert_eq!(archived, Some(Value::Bool(true)));
 }
 
 #[test]

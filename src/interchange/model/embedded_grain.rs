@@ -2,8 +2,10 @@
 //! again, it is the grain that it was.
 
 use crate::codec::{Map, Profile, Value};
-use crate::grain::{Grain, Status, StatusChange, Warning};
+use crate::grain::{ENVELOPE_TAG, Grain, Status, StatusChange, Triple, Type, Warning};
 
+use crate::interchange::model::link::link_of;
+use crate::interchange::model::normalize::normalize_text;
 use crate::interchange::model::status;
 
 /// The name of the extension: a domain name of this project, reversed.
@@ -22,6 +24,30 @@ pub(crate) fn pack(grain: &Grain, state: &Status) -> Map {
     packed
 }
 
+/// Returns the grains beside a record that the extension also holds: links, entities, envelopes.
+pub(crate) fn unpack_sides(packed: Option<&Value>, profile: Profile) -> Vec<Unpacked> {
+    let sides = packed.and_then(|packed| packed.as_map()?.get(SIDES)?.as_array());
+    let sides = sides.unwrap_or_default().iter();
+    // A memory must not hide where readers of the record do not see it.
+    let sides = sides.filter_map(|side| read(side, profile).filter(|it| is_side(&it.grain)));
+    sides.collect()
+}
+
+/// Returns whether a grain was made from a part of a file that is no memory.
+pub(crate) fn is_side(grain: &Grain) -> bool {
+    let tags = grain.field("structural_tags").into_iter();
+    let is_envelope = tags.flat_map(Value::texts).any(|tag| tag == ENVELOPE_TAG);
+    let relation = grain.text("relation").unwrap_or_default();
+    let is_of_graph = link_of(grain).is_some()
+        || relation.starts_with("aimem:entity")
+        || relation == "aimem:mentions";
+    let is_conversation = grain.type_() == Type::State && is_record(grain);
+    is_envelope || is_conversation || (is_of_graph && grain.field("context").is_some())
+}
+
+/// The member of the extension that holds the grains beside a record.
+pub(crate) const SIDES: &str = "beside";
+
 /// A grain that was extracted.
 pub(crate) struct Unpacked {
     pub(crate) grain: Grain,
@@ -35,14 +61,28 @@ pub(crate) struct Unpacked {
 /// and leaves the extension alone wants the edit to count, and a reader of the record must not be
 /// shown one text and get another.
 pub(crate) fn unpack(packed: &Value, content: &str, profile: Profile) -> Option<Unpacked> {
+    read(packed, profile).filter(|unpacked| says(&unpacked.grain, content))
+}
+
+/// Returns whether a grain is of a record with this content. A grain that was built from a record has
+/// its text as grains hold it, which may be none.
+fn says(grain: &Grain, content: &str) -> bool {
+    if summary_text(grain) == content {
+        return true;
+    }
+    let fields = ["object", "content", "description"];
+    let held = fields.iter().find_map(|name| grain.text(name));
+    is_record(grain) && held.unwrap_or_default() == normalize_text(content)
+}
+
+fn read(packed: &Value, profile: Profile) -> Option<Unpacked> {
     let packed = packed.as_map()?;
     let text = |name: &str| packed.get(name)?.as_text();
     let blob = data_encoding::BASE64
         .decode(text("blob")?.as_bytes())
         .ok()?;
     let (grain, warnings) = Grain::from_delivery(&blob, profile).ok()?;
-    let is_address = grain.address().to_string() == text("address")?;
-    if !is_address || summary_text(&grain) != content {
+    if grain.address().to_string() != text("address")? {
         return None;
     }
     let status = match packed.get("status") {
@@ -59,15 +99,56 @@ pub(crate) fn unpack(packed: &Value, content: &str, profile: Profile) -> Option<
     })
 }
 
-/// Returns the content of a grain as one text that is not empty.
+/// Returns the content of a grain as one text that is not empty: what it came with, or a sentence.
 pub(crate) fn summary_text(grain: &Grain) -> String {
-    let said = ["object", "content", "description", "conclusion"]
-        .into_iter()
-        .find_map(|name| grain.text(name).filter(|text| !text.is_empty()));
-    match said {
-        Some(text) => text.to_owned(),
-        None => Some(grain.summary())
-            .filter(|summary| !summary.is_empty())
-            .unwrap_or_else(|| grain.to_json()),
-    }
+    let text = |name: &str| grain.text(name).filter(|text| !text.is_empty());
+    let said = ["content", "description", "conclusion"];
+    let sentence = match (is_record(grain), grain.triple()) {
+        (false, Some(triple)) => sentence(&triple),
+        _ => text("object").map(str::to_owned),
+    };
+    sentence
+        .or_else(|| said.into_iter().find_map(text).map(str::to_owned))
+        .or_else(|| Some(of_blocks(grain)).filter(|text| !text.is_empty()))
+        .or_else(|| Some(grain.summary()).filter(|summary| !summary.is_empty()))
+        .unwrap_or_else(|| grain.to_json())
 }
+
+/// Returns whether a grain was built from a record of another format, whose text is a whole one.
+pub(crate) fn is_record(grain: &Grain) -> bool {
+    let context = grain.field("context").and_then(Value::as_map);
+    context.is_some_and(|context| RECORDS.iter().any(|name| context.contains(name)))
+}
+
+/// A statement as people say it: "Ana likes tea".
+fn sentence(triple: &Triple) -> Option<String> {
+    let [subject, object] = [&triple.subject, &triple.object].map(Option::as_ref);
+    let object = object.filter(|object| !object.is_empty())?;
+    let relation = triple.relation.as_deref().unwrap_or_default();
+    let relation = relation.strip_prefix("mg:").unwrap_or(relation);
+    let relation = relation.replace(['_', ':'], " ");
+    let words = [subject.map_or("", String::as_str), &relation, object];
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    Some(words.join(" "))
+}
+
+/// Returns the text of a message that consists of blocks, a line each.
+fn of_blocks(grain: &Grain) -> String {
+    let blocks = grain.field("content_blocks").and_then(Value::as_array);
+    let lines = blocks.unwrap_or_default().iter().filter_map(|block| {
+        let block = block.as_map()?;
+        let text = |name: &str| block.get(name).and_then(Value::as_text);
+        let kind = text("type").unwrap_or("block");
+        let input = block.get("input").map(Value::to_json).unwrap_or_default();
+        let said = ["text", "thinking", "content"].into_iter().find_map(text);
+        Some(match (kind, text("name"), said) {
+            ("tool_use", Some(name), _) => format!("{name}({input})"),
+            (_, _, Some(said)) => said.to_owned(),
+            (kind, ..) => format!("[{kind}]"),
+        })
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The members of a context that hold a record of another format.
+const RECORDS: [&str; 3] = ["x-aimem", "x-omi", "x-pam"];

@@ -9,7 +9,7 @@ use crate::interchange::{Format, Loss, WriteOptions, aimem, mg, pam};
 use crate::store::{Admin, Store};
 
 use super::output::Output;
-use super::{Error, ExportReport, Filter, entries, io_error, sealed, unsupported};
+use super::{Error, ExportReport, Filter, addresses, entries, io_error, sealed, unsupported};
 
 impl Admin<'_> {
     /// Writes the grains that pass a filter to a file. The file is either complete or absent.
@@ -57,6 +57,7 @@ impl Store {
     ) -> Result<ExportReport, Error> {
         let mut exported = ExportReport::default();
         let chosen = self.choose(filter, options, &mut exported.loss)?;
+        self.count_vectors(addresses(&chosen), &mut exported.loss)?;
         let plan = mg::Plan::new(entries(&chosen), options.mg)?;
         for (number, volume) in plan.volumes().enumerate() {
             let path = mg::volume_path(path, number);

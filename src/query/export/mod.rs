@@ -19,7 +19,7 @@ use crate::interchange::{
     EncryptedWriter, Encryption, Entry, Error as FileError, Format, Loss, Place, Vectors,
     WriteOptions, Written, aimem, jsonl, mg, omi, pam,
 };
-use crate::ledger::EntryId;
+use crate::ledger::{EntryId, Kind};
 use crate::store::{Admin, Store, Version};
 
 use super::{Error, Filter};
@@ -112,6 +112,7 @@ impl Store {
             Format::Mg => {
                 let mut exported = ExportReport::default();
                 let chosen = self.choose(filter, options, &mut exported.loss)?;
+                self.count_vectors(addresses(&chosen), &mut exported.loss)?;
                 let fetch = |address| self.fetch(&address);
                 let summary = mg::write(out, entries(&chosen), options.mg, fetch)?;
                 exported.add(&summary);
@@ -120,11 +121,20 @@ impl Store {
             Format::Jsonl => {
                 let mut loss = Loss::default();
                 let chosen = self.choose(filter, options, &mut loss)?;
+                self.count_vectors(addresses(&chosen), &mut loss)?;
                 self.write_jsonl(&chosen, loss, out)
             }
             _ => {
                 let mut loss = Loss::default();
                 let entries = self.entries(filter, options, &mut loss)?;
+                if format != Format::Pam {
+                    // A bundle holds the vectors that came in one.
+                    let without = |grain: &&Grain| grain.field("embedding_refs").is_none();
+                    let is_bundle = matches!(format, Format::Aimem | Format::AimemNdjson);
+                    let grains = entries.iter().map(|(grain, _)| grain);
+                    let lost = grains.filter(|grain| !is_bundle || without(grain));
+                    self.count_vectors(lost.map(Grain::address), &mut loss)?;
+                }
                 let mut out = BufWriter::new(out);
                 let written = match format {
                     Format::Aimem => aimem::write(&mut out, &entries, options)?,
@@ -179,6 +189,21 @@ impl Store {
         Ok(entries)
     }
 
+    /// Counts the vectors of grains that a format has no place for.
+    pub(super) fn count_vectors(
+        &self,
+        grains: impl Iterator<Item = ContentAddress>,
+        loss: &mut Loss,
+    ) -> Result<(), Error> {
+        // Most stores have none, and then no list of grains is made.
+        if self.snapshot().of_kind(Kind::Embedding).set()?.is_empty() {
+            return Ok(());
+        }
+        let lost = self.with_vectors(&grains.collect())?;
+        (0..lost).for_each(|_| loss.count("embedding"));
+        Ok(())
+    }
+
     /// Returns the vectors of the exported grains, if the options ask for them.
     pub(super) fn vectors_of(
         &self,
@@ -203,6 +228,7 @@ impl Store {
         // The reader of a file decides what to act on, so a file includes expired and unreviewed
         // grains.
         let filter = filter.clone().with_unreviewed().with_expired();
+        let filter = filter.with_envelopes();
         let (rows, consent_withheld) = self.rows_and_withheld(snapshot, &filter)?;
         (0..consent_withheld).for_each(|_| loss.count("consent withdrawn or missing"));
         Ok(rows)
@@ -319,6 +345,10 @@ impl ExportReport {
         self.files += 1;
         self.loss.merge(&summary.loss);
     }
+}
+
+fn addresses(chosen: &[Chosen]) -> impl Iterator<Item = ContentAddress> {
+    chosen.iter().map(|one| one.address)
 }
 
 fn entries(chosen: &[Chosen]) -> Vec<mg::Entry> {

@@ -16,9 +16,11 @@ use crate::store::governance::Origin;
 use crate::store::instance::Inner;
 use crate::store::instance::Writer;
 use crate::store::lineage::Change;
+use crate::store::read::Lengths;
 use crate::store::records::{DenialRecord, FlagRecord, Frame, Record as Entry};
 use crate::store::{Error, Version};
 
+use super::lookup::is_envelope;
 use super::{Conflict, Denied, Summary};
 
 /// An import in progress.
@@ -46,6 +48,14 @@ pub(super) struct Importer<'a> {
     pub(super) links: AddressMap,
     /// Grains that a later record of the file replaces.
     pub(super) waiting: HashMap<ContentAddress, Vec<ContentAddress>>,
+    /// The envelope of the file, until a record of it is stored.
+    pub(super) envelope: Option<(Record, Option<ContentAddress>)>,
+    /// Whether the file has records beside its envelope.
+    has_records: bool,
+    /// The grains of this store that chunks of the file were exported from.
+    pub(super) twins: HashSet<ContentAddress>,
+    /// The lengths of the vectors of each model.
+    pub(super) lengths: Lengths,
 }
 
 impl<'a> Importer<'a> {
@@ -64,16 +74,11 @@ impl<'a> Importer<'a> {
             passed_over: HashSet::new(),
             links: AddressMap::new(),
             waiting: HashMap::new(),
+            envelope: None,
+            has_records: false,
+            twins: HashSet::new(),
+            lengths: Lengths::new(),
         }
-    }
-
-    /// Reports if the export that a file continues was never imported.
-    pub(super) fn expect(&mut self, base: &ForeignId) -> Result<(), Error> {
-        if self.addresses_of(base)?.is_empty() {
-            let message = format!("PAM_UNKNOWN_BASE: {} was not imported before", base.id());
-            self.findings.note(Place::File, message);
-        }
-        Ok(())
     }
 
     /// Adds records, whose grains are stored together.
@@ -94,6 +99,14 @@ impl<'a> Importer<'a> {
                 ..StatusChange::default()
             };
             self.status(address, change, true)?;
+        }
+        // A file of envelope and nothing else is kept; one that brings nothing new leaves no trace.
+        match self.envelope.take() {
+            Some((record, newest)) if !self.has_records => {
+                self.insert(record, newest)?;
+            }
+            Some(_) => self.summary.unchanged += 1,
+            None => {}
         }
         let inner = self.inner;
         self.flush(&mut *inner.exclusive()?)?;
@@ -123,7 +136,15 @@ impl<'a> Importer<'a> {
                 record.grain = grain;
             }
         }
+        let is_envelope = is_envelope(&record);
+        self.has_records |= !is_envelope;
         let known = self.known(&record)?;
+        if known.is_none()
+            && let Some(twin) = self.twin(&record)?
+        {
+            self.summary.unchanged += 1;
+            return self.settle(read, twin);
+        }
         let merge = match (&record.foreign_id, &known) {
             (Some(id), Some(known)) => choose_merge(id, &record.grain, &known.versions),
             _ => Merge::Beside,
@@ -160,7 +181,9 @@ impl<'a> Importer<'a> {
             (Merge::Unchanged(at), Some(newest)) => {
                 self.summary.unchanged += 1;
                 let same = known.and_then(|known| known.addresses.get(at).copied());
-                same.unwrap_or(newest)
+                let same = same.unwrap_or(newest);
+                self.keep_vector_of(&record.grain, same, &place)?;
+                same
             }
             (Merge::Older, Some(newest)) => {
                 let message = format!("is older than {newest}, which is kept");
@@ -169,7 +192,10 @@ impl<'a> Importer<'a> {
                 newest
             }
             (Merge::Update, Some(newest)) => self.replace(writer, record, newest)?,
-            (Merge::Conflict, Some(newest)) => self.keep_both(record, newest)?,
+            // A grain that is here contradicts nothing that it did not contradict before.
+            (Merge::Conflict, Some(newest)) if !self.is_here(&record.grain.address())? => {
+                self.keep_both(record, newest)?
+            }
             (Merge::Reject, Some(newest)) => {
                 if let Some(id) = record.foreign_id {
                     let conflict = Conflict {
@@ -181,6 +207,10 @@ impl<'a> Importer<'a> {
                     self.summary.conflicts.push(conflict);
                 }
                 newest
+            }
+            _ if is_envelope && !self.is_here(&read)? => {
+                self.envelope = Some((record, newest));
+                return Ok(());
             }
             _ => self.insert(record, newest)?,
         };
@@ -242,7 +272,7 @@ impl<'a> Importer<'a> {
     }
 
     /// Stores a record that replaces no grain.
-    fn insert(
+    pub(super) fn insert(
         &mut self,
         record: Record,
         newest: Option<ContentAddress>,

@@ -13,6 +13,9 @@ use super::batch::Importer;
 impl Importer<'_> {
     /// Adds a grain to the frame, with the file's statements about it.
     pub(super) fn store(&mut self, record: &Record, grain: &Grain) -> Result<(), Error> {
+        if let Some((envelope, newest)) = self.envelope.take() {
+            self.insert(envelope, newest)?;
+        }
         let address = grain.address();
         self.pending.insert(address, self.frame.len());
         let delegates_to = Delegation::of(grain).map(|one| one.to().to_owned());
@@ -46,7 +49,7 @@ impl Importer<'_> {
                 ..FlagRecord::of(address)
             })?;
         }
-        Ok(())
+        self.keep_vector_of(grain, address, &record.place)
     }
 
     /// Returns the status that a file gives a record, in the addresses of this store.

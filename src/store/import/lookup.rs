@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use crate::codec::ContentAddress;
-use crate::grain::{Grain, Status};
-use crate::interchange::{ForeignId, Place, Record, exported_addresses};
+use crate::grain::{Grain, Status, Type};
+use crate::index::Family;
+use crate::interchange::{ForeignId, Place, Record, exported_addresses, link_of, says_the_same};
 use crate::ledger::EntryId;
 use crate::store::read::{beside, named_by};
 use crate::store::{Error, Version};
@@ -18,6 +19,16 @@ pub(super) struct Known {
 }
 
 impl Importer<'_> {
+    /// Reports if the export that a file continues was never imported.
+    pub(super) fn expect(&mut self, base: &ForeignId) -> Result<(), Error> {
+        if self.addresses_of(base)?.is_empty() {
+            // One that was imported and brought nothing new left no trace either.
+            let message = format!("PAM_UNKNOWN_BASE: nothing of {} is here", base.id());
+            self.findings.note(Place::File, message);
+        }
+        Ok(())
+    }
+
     /// Returns the stored versions of a record, the newest last; `None` if there are none, or if
     /// the record has no identifier.
     pub(super) fn known(&self, record: &Record) -> Result<Option<Known>, Error> {
@@ -41,6 +52,68 @@ impl Importer<'_> {
             }
         }
         Ok((!known.addresses.is_empty()).then_some(known))
+    }
+
+    /// Returns the grain of this store that a record was exported from, if it still says the same: a
+    /// file of this store brings nothing new. A record that was edited is a record of its own.
+    pub(super) fn twin(&mut self, record: &Record) -> Result<Option<ContentAddress>, Error> {
+        let Some(id) = &record.foreign_id else {
+            return self.same_relation(&record.grain);
+        };
+        // `urn:grainstore:ADDRESS`, `urn:aimem:PRODUCER:ADDRESS`.
+        let address = id.id().rsplit(':').next().and_then(|end| end.parse().ok());
+        if let Some(address) = address
+            && let Some((_, version)) = self.version(&address)?
+            && says_the_same(&record.grain, &version.grain)
+        {
+            self.twins.insert(address);
+            return Ok(Some(address));
+        }
+        self.twin_link(&record.grain)
+    }
+
+    /// Returns the stored relation that says what one of a file says, if its target was here then and
+    /// is not now.
+    fn same_relation(&self, relation: &Grain) -> Result<Option<ContentAddress>, Error> {
+        let link = link_of(relation).filter(|link| link.ends.len() == 1);
+        let Some(first) = link.as_ref().and_then(|link| link.ends.first()) else {
+            return Ok(None);
+        };
+        if self.is_here(&relation.address())? {
+            return Ok(None);
+        }
+        let snapshot = self.inner.snapshot();
+        let says = |grain: &Grain, name: &str| grain.field(name) == relation.field(name);
+        for row in snapshot.pointing_at(Family::RelatedTo, first).set()?.iter() {
+            let version = self.inner.version_at(&snapshot, row)?;
+            let names = ["subject", "relation", "object", "context"];
+            if names.iter().all(|name| says(&version.grain, name)) {
+                return Ok(Some(version.grain.address()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the link between two grains of this store that a link of the file was exported from.
+    fn twin_link(&self, link: &Grain) -> Result<Option<ContentAddress>, Error> {
+        let Some(wanted) = link_of(link).filter(|_| !self.twins.is_empty()) else {
+            return Ok(None);
+        };
+        if !wanted.ends.iter().all(|end| self.twins.contains(end)) {
+            return Ok(None);
+        }
+        let snapshot = self.inner.snapshot();
+        let Some(first) = wanted.ends.first() else {
+            return Ok(None);
+        };
+        let rows = snapshot.pointing_at(Family::RelatedTo, first).set()?;
+        for row in rows.iter() {
+            let version = self.inner.version_at(&snapshot, row)?;
+            if link_of(&version.grain).is_some_and(|found| found == wanted) {
+                return Ok(Some(version.grain.address()));
+            }
+        }
+        Ok(None)
     }
 
     pub(super) fn pending(&self, address: &ContentAddress) -> Option<&Grain> {
@@ -147,4 +220,9 @@ impl Importer<'_> {
         }
         Ok(false)
     }
+}
+
+/// Returns whether a record is the envelope of its file.
+pub(super) fn is_envelope(record: &Record) -> bool {
+    record.place == Place::File && record.grain.type_() == Type::State
 }

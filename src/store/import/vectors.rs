@@ -1,10 +1,11 @@
 //! The import of vectors, which come with records or in files of their own.
 
 use crate::codec::ContentAddress;
+use crate::grain::Grain;
 use crate::index::{Family, Snapshot};
-use crate::interchange::{ForeignVector, ForeignVectors, VectorOf};
+use crate::interchange::{ForeignVector, ForeignVectors, Place, VectorOf, carried_vector};
 use crate::store::Error;
-use crate::store::read::{Embedding, Lengths};
+use crate::store::read::Embedding;
 use crate::store::records::{EntryBody, Record};
 
 use super::batch::Importer;
@@ -13,29 +14,43 @@ impl Importer<'_> {
     /// Stores the vectors of a file, after its records. One that cannot be stored is reported and
     /// counted: it refuses no record, and can be computed again (PAM 12).
     pub(super) fn keep(&mut self, vectors: &ForeignVectors) -> Result<(), Error> {
-        let mut lengths = Lengths::new();
         let mut batch = Vec::new();
         let mut kept = Ok(());
         vectors.each(&mut |vector| {
             batch.push(vector);
             if batch.len() == BATCH_LEN {
-                kept = self.keep_all(std::mem::take(&mut batch), &mut lengths);
+                kept = self.keep_all(std::mem::take(&mut batch));
             }
             kept.is_ok()
         })?;
         kept?;
-        self.keep_all(batch, &mut lengths)
+        self.keep_all(batch)
     }
 
-    fn keep_all(
+    /// Stores the vector that the record of a grain carries, beside the grain. The record keeps it in
+    /// any case.
+    pub(super) fn keep_vector_of(
         &mut self,
-        vectors: Vec<ForeignVector>,
-        lengths: &mut Lengths,
+        grain: &Grain,
+        of: ContentAddress,
+        place: &Place,
     ) -> Result<(), Error> {
+        let Some((model, vector)) = carried_vector(grain) else {
+            return Ok(());
+        };
+        let embedding = Embedding { of, model, vector };
+        if let Some(reason) = self.keep_embedding(&embedding, None)? {
+            let message = format!("similar does not find it: {reason}");
+            self.findings.note(place.clone(), message);
+        }
+        Ok(())
+    }
+
+    fn keep_all(&mut self, vectors: Vec<ForeignVector>) -> Result<(), Error> {
         let mut writer = self.inner.exclusive()?;
         for vector in vectors {
             match self.of(&vector.of)? {
-                Some(of) => self.keep_one(of, vector, lengths)?,
+                Some(of) => self.keep_one(of, vector)?,
                 None => {
                     let why = missing(&vector.of);
                     self.pass_over(vector, &why);
@@ -45,34 +60,39 @@ impl Importer<'_> {
         self.flush(&mut writer)
     }
 
-    fn keep_one(
-        &mut self,
-        of: ContentAddress,
-        vector: ForeignVector,
-        lengths: &mut Lengths,
-    ) -> Result<(), Error> {
-        let snapshot = self.inner.snapshot();
+    fn keep_one(&mut self, of: ContentAddress, vector: ForeignVector) -> Result<(), Error> {
         let embedding = Embedding {
             of,
             model: vector.model.clone(),
             vector: vector.numbers.clone(),
         };
-        match self.inner.judge_embedding(&snapshot, &embedding, lengths) {
+        if let Some(reason) = self.keep_embedding(&embedding, Some(&vector.record))? {
+            self.pass_over(vector, reason);
+        }
+        Ok(())
+    }
+
+    /// Stores a vector unless it is stored already; returns why it cannot be one of its model.
+    fn keep_embedding(
+        &mut self,
+        embedding: &Embedding,
+        record: Option<&str>,
+    ) -> Result<Option<&'static str>, Error> {
+        let snapshot = self.inner.snapshot();
+        match self
+            .inner
+            .judge_embedding(&snapshot, embedding, &mut self.lengths)
+        {
             Ok(()) => {}
-            Err(Error::Embedding { reason }) => {
-                self.pass_over(vector, reason);
-                return Ok(());
-            }
+            Err(Error::Embedding { reason }) => return Ok(Some(reason)),
             Err(error) => return Err(error),
         }
-        let body = EntryBody::record(&Record::Embedding(
-            embedding.to_record(Some(&vector.record)),
-        ))?;
-        if !self.has(&snapshot, &embedding, &body)? {
+        let body = EntryBody::record(&Record::Embedding(embedding.to_record(record)))?;
+        if !self.has(&snapshot, embedding, &body)? {
             self.frame.push(body);
             self.summary.embedded += 1;
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Returns the stored grain of a vector.

@@ -36,6 +36,22 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Returns how many of some grains have a vector.
+    pub(crate) fn with_vectors(&self, grains: &HashSet<ContentAddress>) -> Result<u64, Error> {
+        let mut found = HashSet::new();
+        if !grains.is_empty() {
+            self.inner
+                .each_embedding(&self.snapshot(), &mut |entry, _| {
+                    if grains.contains(&entry.of) {
+                        found.insert(entry.of);
+                    }
+                })?;
+        }
+        Ok(u64::try_from(found.len()).unwrap_or(u64::MAX))
+    }
+}
+
 impl Inner {
     /// Shows every vector that is kept, the oldest first, with the time at which it came.
     fn each_embedding(

@@ -285,7 +285,7 @@ fn places(value: &Value, at: &str) -> Vec<String> {
 
 const NOW: &str = "2026-01-01T00:00:00Z";
 
-pub(super) fn full_store() -> Value {
+pub(crate) fn full_store() -> Value {
     let hash = crate::foreign::sha256(b"tea");
     let memory = json!({
         "id": "m", "type": "custom", "custom_type": "drink", "status": "superseded", "content": "tea",

@@ -66,7 +66,7 @@ pub(super) fn json(path: &Path) -> Map {
     }
 }
 
-pub(super) fn small(memories: &[(&str, &str)]) -> Map {
+pub(crate) fn small(memories: &[(&str, &str)]) -> Map {
     let memories = memories.iter().map(|(id, content)| {
         let mut memory = Map::new();
         memory.insert("id", *id);

@@ -129,7 +129,11 @@ impl Scope {
             return Ok(true);
         };
         let filter = Filter::new().user(user).among([*address]);
-        let filter = filter.with_superseded().with_unreviewed().with_expired();
+        let filter = filter
+            .with_superseded()
+            .with_unreviewed()
+            .with_expired()
+            .with_envelopes();
         Ok(self.owner.query(&filter, 0, None)?.total > 0)
     }
 

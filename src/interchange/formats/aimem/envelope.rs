@@ -1,7 +1,7 @@
 //! The envelope of a bundle: its members, its scope and its checksum (AIMEM 2.1).
 
 use crate::codec::{Map, Value};
-use crate::grain::{Draft, Time};
+use crate::grain::{Draft, ENVELOPE_TAG, Time, user_of_urn};
 use crate::interchange::model::normalize::{context_of, normalize_text, sha256};
 use crate::interchange::model::rfc3339::parse_rfc3339;
 use crate::interchange::{Error, Place};
@@ -100,7 +100,9 @@ impl<'a> Envelope<'a> {
 
     /// Sets the owner and the source of a grain.
     pub(super) fn mark(&self, draft: Draft) -> Draft {
-        let draft = draft.user(normalize_text(self.tenant)).source("imported");
+        let draft = draft.source("imported");
+        let user = user_of_urn(self.tenant);
+        let draft = draft.user(user.unwrap_or_else(|| normalize_text(self.tenant)));
         if self.tenant.starts_with("did:") {
             draft.set("subject_did", self.tenant)
         } else {
@@ -118,6 +120,7 @@ impl<'a> Envelope<'a> {
         }
         self.mark(Draft::state(context_of(RESIDUAL, &rest)))
             .created_at(self.exported_at)
+            .tag(ENVELOPE_TAG)
             .set("origin_namespace", self.producer)
     }
 }

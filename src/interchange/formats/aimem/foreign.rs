@@ -1,23 +1,69 @@
 //! Grains of other origins as chunks.
 
-use crate::codec::{Map, Value};
-use crate::grain::{Grain, Type};
+use std::collections::HashMap;
+
+use crate::codec::{ContentAddress, Map, Value};
+use crate::grain::{Grain, Time, Type};
 use crate::interchange::export::count_lost;
 use crate::interchange::model::embedded_grain;
+use crate::interchange::model::link::{Link, link_of};
 use crate::interchange::model::normalize::sha256;
 use crate::interchange::model::rfc3339::insert_required;
 use crate::interchange::{Loss, omi, pam};
+
+/// A relation of another format, which becomes an edge between two chunks.
+pub(super) struct Relation {
+    link: Link,
+    weight: f64,
+    created_at: Time,
+}
+
+/// Returns the relation that a grain of another format is.
+pub(super) fn relation(grain: &Grain) -> Option<Relation> {
+    Some(Relation {
+        link: link_of(grain)?,
+        // A relation of OMI has no weight; that of PAM is its confidence.
+        weight: grain
+            .field("confidence")
+            .and_then(Value::as_f64)
+            .unwrap_or(1.0),
+        created_at: grain.created_at(),
+    })
+}
+
+impl Relation {
+    /// Returns the edge; `None` if one of its ends is not among the chunks.
+    pub(super) fn edge(
+        &self,
+        chunks: &HashMap<ContentAddress, String>,
+        loss: &mut Loss,
+    ) -> Option<Map> {
+        let mut ends = self.link.ends.iter().map(|end| chunks.get(end).cloned());
+        let (source, target) = (ends.next()??, ends.next()??);
+        let kind = match self.link.kind.as_str() {
+            "" => "semantic".to_owned(),
+            kind @ ("hebbian" | "semantic" | "temporal" | "causal") => kind.to_owned(),
+            kind => format!("x-{kind}"),
+        };
+        let mut edge = Map::new();
+        edge.insert("source_id", source);
+        edge.insert("target_id", target);
+        edge.insert("edge_type", kind);
+        edge.insert("weight", self.weight);
+        insert_required(&mut edge, "created_at", self.created_at, loss);
+        Some(edge)
+    }
+}
 
 /// Returns a grain of another origin as a chunk, whose id is only its local part; `None` for a
 /// grain that is no memory. AIMEM has no place for extensions, so the rest is counted.
 pub(super) fn chunk(grain: &Grain, loss: &mut Loss) -> Option<Map> {
     let record = pam::residual(grain).or_else(|| omi::residual(grain));
-    if omi::is_relation(grain) || pam::is_relation(grain) {
-        loss.count("relation");
-        return None;
-    }
-    if record.is_some() && grain.type_() == Type::State {
-        loss.count("envelope");
+    if embedded_grain::is_side(grain) {
+        // An envelope says nothing that a new one does not.
+        if grain.text("session_id").is_some() {
+            loss.count("conversation");
+        }
         return None;
     }
     let content = embedded_grain::summary_text(grain);
@@ -51,6 +97,12 @@ pub(super) fn chunk(grain: &Grain, loss: &mut Loss) -> Option<Map> {
         "context",
     ];
     count_lost(grain, &said, loss);
+    let members = record.as_ref().and_then(Value::as_map).into_iter();
+    for (name, value) in members.flat_map(Map::iter) {
+        if !SAID.contains(&name) && !grain.fields().contains(name) && *value != Value::Nil {
+            loss.count(name);
+        }
+    }
     let mut chunk = Map::new();
     chunk.insert("id", grain.address().to_string());
     chunk.insert("content_hash", sha256(content.as_bytes()));
@@ -61,6 +113,39 @@ pub(super) fn chunk(grain: &Grain, loss: &mut Loss) -> Option<Map> {
     chunk.insert("tags", tags);
     Some(chunk)
 }
+
+/// Returns whether a chunk of a bundle is the chunk that an export writes of a grain.
+pub(in crate::interchange) fn is_export_of(chunk: &Grain, grain: &Grain) -> bool {
+    let without_name = |mut map: Map| {
+        map.remove("id");
+        map.remove("embedding");
+        map
+    };
+    let Some(Value::Map(said)) = super::residual(chunk) else {
+        return false;
+    };
+    let written = self::chunk(grain, &mut Loss::default());
+    written.map(without_name) == Some(without_name(said))
+}
+
+/// The members of records that a chunk says in its own way, or that the loss has under the name of a
+/// field.
+const SAID: [&str; 14] = [
+    "id",
+    "content",
+    "content_hash",
+    "type",
+    "custom_type",
+    "tags",
+    "created",
+    "created_at",
+    "temporal",
+    "role",
+    "status",
+    "valid_from",
+    "valid_to",
+    "subject",
+];
 
 /// Returns the nearest of the eight types, and the tag that keeps the original one.
 fn memory_type(grain: &Grain, kind: Option<&str>) -> (&'static str, Option<String>) {

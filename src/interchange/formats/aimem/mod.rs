@@ -31,7 +31,9 @@ pub(in crate::interchange) use reader::{Aimem, JSON};
 use source::Source;
 
 pub use envelope::Scope;
+pub(in crate::interchange) use foreign::is_export_of;
 pub use residual::residual;
+pub(in crate::interchange) use residual::vector_of;
 pub use signature::{sign, verify};
 pub use write::{write, write_stream};
 

@@ -33,7 +33,8 @@ pub(in crate::interchange) static JSON: JsonFormat = JsonFormat {
 fn detect(head: &JsonHead) -> Option<Format> {
     let has_records = head.has(&["chunks", "memories"]);
     let is_bundle = head.is_whole && head.says("format", &FORMATS);
-    is_bundle.then_some(if has_records {
+    // A document that lacks its records is one all the same: the rule that it breaks is reported.
+    is_bundle.then_some(if has_records || !head.is_line {
         Format::Aimem
     } else {
         Format::AimemNdjson
@@ -68,8 +69,13 @@ impl FormatReader for Aimem {
         Ok(file)
     }
 
+    /// Without its vector, which a bundle may leave out: it is no part of what a record says.
     fn residual(&self, grain: &Grain) -> Option<Value> {
-        residual(grain)
+        let mut record = residual(grain)?;
+        if let Value::Map(map) = &mut record {
+            map.remove("embedding");
+        }
+        Some(record)
     }
 
     fn is_link(&self, grain: &Grain) -> bool {

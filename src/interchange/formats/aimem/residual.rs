@@ -50,3 +50,15 @@ pub(super) fn record(grain: &Grain) -> Option<(Kind, Value)> {
     }
     Some((kind, Value::Map(record)))
 }
+
+/// Returns the vector of a chunk, with the name of its model.
+pub(in crate::interchange) fn vector_of(grain: &Grain) -> Option<(String, Vec<f32>)> {
+    let references = grain.field("embedding_refs")?.as_array()?;
+    let model = references.first()?.as_map()?.get("model")?.as_text()?;
+    let record = residual_json(grain, RESIDUAL)?;
+    let text = record.as_map()?.get("embedding")?.as_text()?;
+    let bytes = data_encoding::BASE64.decode(text.as_bytes()).ok()?;
+    let numbers = bytes.as_chunks::<4>().0.iter();
+    let numbers = numbers.map(|number| f32::from_le_bytes(*number));
+    Some((model.to_owned(), numbers.collect()))
+}

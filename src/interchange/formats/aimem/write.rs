@@ -4,7 +4,7 @@ use crate::code::ErrorCode;
 use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 
-use crate::codec::{Map, Value};
+use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Time, user_urn};
 use crate::interchange::export::only_one;
 use crate::interchange::model::rfc3339::envelope_time;
@@ -72,11 +72,14 @@ struct Collected {
     edges: Vec<Map>,
     entities: Vec<Map>,
     mentions: Vec<Map>,
+    /// Those of other formats.
+    relations: Vec<foreign::Relation>,
     loss: Loss,
 }
 
 struct Chunk {
     map: Map,
+    address: ContentAddress,
     /// `None` for a grain of another origin.
     producer: Option<String>,
     created_at: Time,
@@ -96,6 +99,8 @@ fn bundle(entries: &[Entry], options: &WriteOptions) -> Result<(Map, Written), E
         let names = items.iter().filter_map(|map| map.get(name)?.as_text());
         names.map(str::to_owned).collect()
     };
+    let mut edges = std::mem::take(&mut collected.edges);
+    edges.extend(collected.related());
     let chunks: Vec<Map> = collected
         .chunks
         .into_iter()
@@ -106,8 +111,7 @@ fn bundle(entries: &[Entry], options: &WriteOptions) -> Result<(Map, Written), E
         let id = map.get(name).and_then(Value::as_text);
         id.is_some_and(|id| ids.contains(id))
     };
-    let (mut edges, mut entities, mut mentions) =
-        (collected.edges, collected.entities, collected.mentions);
+    let (mut entities, mut mentions) = (collected.entities, collected.mentions);
     edges.retain(|map| is_in(&ids, map, "source_id") && is_in(&ids, map, "target_id"));
     mentions.retain(|map| is_in(&ids, map, "chunk_id"));
     if options.scope == Scope::Full {
@@ -160,13 +164,17 @@ fn collect(entries: &[Entry]) -> Collected {
                     created_at: grain.created_at(),
                     tenant: grain.text("user_id").map(str::to_owned),
                     embedding,
+                    address: grain.address(),
                     map,
                 });
             }
             _ => {
-                if let Some(map) = foreign::chunk(grain, &mut collected.loss) {
+                if let Some(relation) = foreign::relation(grain) {
+                    collected.relations.push(relation);
+                } else if let Some(map) = foreign::chunk(grain, &mut collected.loss) {
                     collected.chunks.push(Chunk {
                         map,
+                        address: grain.address(),
                         producer: None,
                         created_at: grain.created_at(),
                         tenant: grain.text("user_id").map(str::to_owned),
@@ -229,6 +237,27 @@ impl Collected {
         Ok(chosen)
     }
 
+    /// Returns the edges of the relations of other formats.
+    fn related(&mut self) -> Vec<Map> {
+        if self.relations.is_empty() {
+            return Vec::new();
+        }
+        let ids = self.chunks.iter().filter_map(|chunk| {
+            let id = chunk.map.get("id")?.as_text()?;
+            Some((chunk.address, id.to_owned()))
+        });
+        let ids = ids.collect();
+        let (relations, loss) = (std::mem::take(&mut self.relations), &mut self.loss);
+        let edges = relations.iter().filter_map(|relation| {
+            let edge = relation.edge(&ids, loss);
+            if edge.is_none() {
+                loss.count("relation");
+            }
+            edge
+        });
+        edges.collect()
+    }
+
     fn keep_scope(&mut self, scope: Scope) {
         self.chunks.retain(|chunk| match scope {
             Scope::Full => true,
@@ -267,7 +296,9 @@ impl Collected {
             Scope::DnaOnly => ("DNA_ONLY", None),
             Scope::Since(since) => ("SINCE", Some(since)),
         };
-        bundle.insert("format", "aimem-bundle");
+        if !bundle.contains("format") {
+            bundle.insert("format", "aimem-bundle");
+        }
         bundle.insert("version", "1");
         bundle.insert("producer", producer);
         bundle.insert("scope", scope);

@@ -10,6 +10,7 @@ use crate::interchange::json::{JsonError, JsonRecords, strict};
 use crate::interchange::{DIAGNOSTICS_MAX, Error, Place};
 
 use super::code;
+use super::extension::{Extension, restore};
 use super::validate::{FORMAT, fault};
 
 /// A file of either serialization, before its records are validated.
@@ -17,6 +18,10 @@ pub(super) struct Document<R> {
     /// The envelope; its array of memories is empty.
     pub(super) envelope: Map,
     pub(super) records: JsonRecords<R>,
+    /// The errors of records that are none; the others can be read.
+    pub(super) faults: Vec<Error>,
+    /// The part of the envelope that this program wrote.
+    pub(super) extension: Extension,
 }
 
 impl<R: BufRead + Seek + Send> Document<R> {
@@ -46,15 +51,13 @@ impl<R: BufRead + Seek + Send> Document<R> {
             let message = "must be an array";
             faults.push(fault(code::MEMORIES, &Place::File, "memories", message));
         }
-        faults.extend(not_objects);
         // An error of the format itself comes before those inside it.
-        if envelope.get("format").and_then(Value::as_text) != Some(FORMAT) {
-            faults.clear();
-        }
-        if !faults.is_empty() {
+        let is_format = envelope.get("format").and_then(Value::as_text) == Some(FORMAT);
+        if is_format && !faults.is_empty() {
+            faults.extend(not_objects);
             return Err(faults);
         }
-        Ok(Self { envelope, records })
+        Ok(Self::new(envelope, records, not_objects))
     }
 
     /// Splits a stream (OMI 4.2, Appendix C).
@@ -93,11 +96,27 @@ impl<R: BufRead + Seek + Send> Document<R> {
                 faults.push(fault(code::LINE_MEMORIES, &place, "memories", message));
             }
         }
-        faults.extend(of_lines);
         if !faults.is_empty() {
+            faults.extend(of_lines);
             return Err(faults);
         }
-        Ok(Self { envelope, records })
+        Ok(Self::new(envelope, records, of_lines))
+    }
+
+    fn new(envelope: Map, records: JsonRecords<R>, faults: Vec<Error>) -> Self {
+        Self {
+            envelope,
+            records,
+            faults,
+            extension: Extension::default(),
+        }
+    }
+
+    /// Takes the part that this program wrote out of the envelope, which is then as it came.
+    pub(super) fn take_extension(&mut self) {
+        self.extension = Extension::of(&self.envelope);
+        restore(&mut self.envelope);
+        Extension::take(&mut self.envelope);
     }
 
     /// Returns the scope of ids without a namespace: this file.

@@ -1,11 +1,12 @@
 //! Validating a file, and reading its records again.
 
+use std::collections::HashSet;
 use std::io::{BufRead, Seek};
 
 use crate::codec::{ContentAddress, Map, Profile, Value};
-use crate::grain::{Draft, Time};
+use crate::grain::{Draft, ENVELOPE_TAG, Time};
 use crate::interchange::model::compact_table::CompactTable;
-use crate::interchange::model::embedded_grain;
+use crate::interchange::model::embedded_grain::{self, Unpacked};
 use crate::interchange::model::normalize::context_of;
 use crate::interchange::model::record_set::RecordSource;
 use crate::interchange::{
@@ -14,6 +15,7 @@ use crate::interchange::{
 
 use super::code;
 use super::document::Document;
+use super::extension::{Extension, restore};
 use super::memory::Memory;
 use super::residual::RESIDUAL;
 use super::validate::{Level, Validator, moment};
@@ -26,6 +28,8 @@ pub(crate) struct File<R> {
     /// The creation time of the newest record.
     latest: Option<Time>,
     has_relations: bool,
+    /// The places of invalid records.
+    excluded: HashSet<Place>,
     /// The grain of an id, and how many records have the id.
     ids: CompactTable<(ContentAddress, u32)>,
 }
@@ -34,6 +38,8 @@ pub(crate) struct File<R> {
 pub(crate) struct Validation {
     pub(crate) findings: Diagnostics<Finding>,
     pub(crate) records: u64,
+    /// The errors of the records that are left out.
+    pub(crate) errors: Vec<Error>,
 }
 
 /// One validated record.
@@ -45,7 +51,7 @@ struct ValidatedRecord {
     created: Option<Time>,
     has_relations: bool,
     /// `None` for a record that lacks what every level needs.
-    record: Option<Result<Record, Error>>,
+    record: Option<Result<Vec<Record>, Error>>,
 }
 
 impl<R: BufRead + Seek + Send> File<R> {
@@ -58,6 +64,10 @@ impl<R: BufRead + Seek + Send> File<R> {
         options: &ReadOptions,
     ) -> Result<(Self, Validation), Vec<Error>> {
         let mut validator = Validator::new(options.omi_level);
+        // A strict validation is of the file as others read it.
+        if options.omi_level.is_none() {
+            document.take_extension();
+        }
         validator.envelope(&document.envelope);
         if !validator.faults.is_empty() {
             return Err(validator.faults);
@@ -76,9 +86,14 @@ impl<R: BufRead + Seek + Send> File<R> {
             scope,
             latest: None,
             has_relations: false,
+            excluded: HashSet::new(),
             ids: CompactTable::new(),
         };
-        let records = file.validate_records(options.omi_level, &mut findings)?;
+        let mut errors = std::mem::take(&mut file.document.faults);
+        let records = file.validate_records(options.omi_level, &mut findings, &mut errors)?;
+        if options.is_strict && !errors.is_empty() {
+            return Err(errors);
+        }
         let whole = whole(&file.document.envelope, file.latest);
         Record::finish(whole, file.profile, Place::File).map_err(|error| vec![error])?;
         let mut records = records.saturating_add(1);
@@ -87,7 +102,14 @@ impl<R: BufRead + Seek + Send> File<R> {
             true
         })
         .map_err(|error| vec![error])?;
-        Ok((file, Validation { findings, records }))
+        let sides = file.document.extension.sides(file.profile).len();
+        records = records.saturating_add(u64::try_from(sides).unwrap_or(u64::MAX));
+        let validation = Validation {
+            findings,
+            records,
+            errors,
+        };
+        Ok((file, validation))
     }
 
     /// Validates every record, and notes what later passes need; returns their number.
@@ -95,16 +117,24 @@ impl<R: BufRead + Seek + Send> File<R> {
         &mut self,
         level: Option<Level>,
         findings: &mut Diagnostics<Finding>,
+        errors: &mut Vec<Error>,
     ) -> Result<u64, Vec<Error>> {
-        let Document { envelope, records } = &mut self.document;
+        let Document {
+            envelope, records, ..
+        } = &mut self.document;
+        let excluded = &mut self.excluded;
         let (scope, profile, ids) = (&self.scope, self.profile, &mut self.ids);
         let (latest, has_relations) = (&mut self.latest, &mut self.has_relations);
         let (mut faults, mut grain_errors) = (Vec::new(), Vec::new());
         let mut count = 0_u64;
         let read = records.each(
             0,
-            |value, place| built(&value, place, level, (envelope, scope, profile)),
+            |value, place| built(value, place, level, (envelope, scope, profile)),
             |mut built: ValidatedRecord| {
+                let is_valid = built.faults.is_empty() && matches!(built.record, Some(Ok(_)));
+                if !is_valid {
+                    excluded.insert(built.place.clone());
+                }
                 faults.append(&mut built.faults);
                 for (place, message) in built.findings {
                     findings.note(place, message);
@@ -112,15 +142,17 @@ impl<R: BufRead + Seek + Send> File<R> {
                 *latest = (*latest).max(built.created);
                 *has_relations |= built.has_relations;
                 let address = match built.record {
-                    Some(Ok(record)) => {
-                        count = count.saturating_add(1);
-                        record.grain.address()
+                    Some(Ok(records)) if is_valid => {
+                        let len = u64::try_from(records.len()).unwrap_or(u64::MAX);
+                        count = count.saturating_add(len);
+                        let first = records.first();
+                        first.map_or(ContentAddress::of(b""), |it| it.grain.address())
                     }
                     Some(Err(error)) => {
                         grain_errors.push(error);
                         ContentAddress::of(b"")
                     }
-                    None => ContentAddress::of(b""),
+                    _ => ContentAddress::of(b""),
                 };
                 if let Some(id) = built.id {
                     let key = ids.key(&id);
@@ -140,11 +172,16 @@ impl<R: BufRead + Seek + Send> File<R> {
         if let Err(error) = read {
             return Err(vec![error]);
         }
-        match (faults.is_empty(), grain_errors.is_empty()) {
-            (true, true) => Ok(count),
-            (true, false) => Err(grain_errors),
-            (false, _) => Err(faults),
+        // A record that breaks a rule is often no grain either.
+        if faults.len() >= DIAGNOSTICS_MAX || grain_errors.len() >= DIAGNOSTICS_MAX {
+            return Err(faults.into_iter().chain(grain_errors).collect());
         }
+        errors.append(if faults.is_empty() {
+            &mut grain_errors
+        } else {
+            &mut faults
+        });
+        Ok(count)
     }
 
     /// Passes on the grains of relations, which are members of records.
@@ -152,12 +189,18 @@ impl<R: BufRead + Seek + Send> File<R> {
         if !self.has_relations {
             return Ok(());
         }
-        let Document { envelope, records } = &mut self.document;
+        let Document {
+            envelope, records, ..
+        } = &mut self.document;
         let (scope, profile, ids) = (&self.scope, self.profile, &self.ids);
+        let excluded = &self.excluded;
         let mut result = Ok(());
         records.each(
             0,
-            |value, place| relations_of(&value, &place, (envelope, scope, profile), ids),
+            |value, place| match excluded.contains(&place) {
+                true => Ok(Vec::new()),
+                false => relations_of(value, &place, (envelope, scope, profile), ids),
+            },
             |built: Result<Vec<Record>, Error>| match built {
                 Ok(records) => records.into_iter().all(&mut *take),
                 Err(error) => {
@@ -172,17 +215,31 @@ impl<R: BufRead + Seek + Send> File<R> {
 
 impl<R: BufRead + Seek + Send + Sync> RecordSource for File<R> {
     fn each(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
-        let Document { envelope, records } = &mut self.document;
+        let Document {
+            envelope,
+            records,
+            extension,
+            ..
+        } = &mut self.document;
         let (scope, profile) = (&self.scope, self.profile);
         let whole = whole(envelope, self.latest);
         let mut is_wanted = take(Record::finish(whole, profile, Place::File)?);
+        let place = Place::pointer("/ext");
+        let sides = extension.sides(profile).into_iter();
+        is_wanted = is_wanted && sides.map(|side| side_of(side, &place)).all(&mut *take);
+        let excluded = &self.excluded;
         let mut result = Ok(());
         records.each(
             0,
-            |value, place| record_of(&value, &place, (envelope, scope, profile)),
+            |value, place| match excluded.contains(&place) {
+                true => None,
+                false => records_of(value, &place, (envelope, scope, profile)),
+            },
             |built| {
                 match built {
-                    Some(Ok(record)) => is_wanted = is_wanted && take(record),
+                    Some(Ok(records)) => {
+                        is_wanted = is_wanted && records.into_iter().all(&mut *take);
+                    }
                     Some(Err(error)) => result = Err(error),
                     None => {}
                 }
@@ -200,7 +257,12 @@ impl<R: BufRead + Seek + Send + Sync> RecordSource for File<R> {
 /// The envelope, the scope and the profile, which all records share.
 type Common<'a> = (&'a Map, &'a str, Profile);
 
-fn built(value: &Value, place: Place, level: Option<Level>, common: Common<'_>) -> ValidatedRecord {
+fn built(
+    mut value: Value,
+    place: Place,
+    level: Option<Level>,
+    common: Common<'_>,
+) -> ValidatedRecord {
     let mut validator = Validator::new(level);
     let mut built = ValidatedRecord {
         faults: Vec::new(),
@@ -208,10 +270,14 @@ fn built(value: &Value, place: Place, level: Option<Level>, common: Common<'_>) 
         id: None,
         created: None,
         has_relations: false,
-        record: record_of(value, &place, common),
+        record: None,
         place,
     };
-    if let Value::Map(map) = value {
+    if let Value::Map(map) = &mut value {
+        // A strict validation is of the file as others read it.
+        if level.is_none() {
+            restore(map);
+        }
         validator.record(map, &built.place, common.0.contains("subject"));
         built.id = map.get("id").and_then(Value::as_text).map(str::to_owned);
         if let Some(memory) = Memory::read(map, common.0) {
@@ -219,50 +285,97 @@ fn built(value: &Value, place: Place, level: Option<Level>, common: Common<'_>) 
             built.has_relations = memory.relations().next().is_some();
         }
     }
+    built.record = records_of(value, &built.place, common);
     (built.faults, built.findings) = (validator.faults, validator.findings);
     built
 }
 
-/// Builds the grain of a record; `None` if it lacks what every level needs.
+/// Builds the grain of a record, and those beside it; `None` if it lacks what every level needs.
+fn records_of(
+    value: Value,
+    place: &Place,
+    common: Common<'_>,
+) -> Option<Result<Vec<Record>, Error>> {
+    let Value::Map(map) = value else {
+        return None;
+    };
+    let beside = Extension::of(&map).sides(common.2);
+    let record = match record_of(map, place, common)? {
+        Ok((record, _)) => record,
+        Err(error) => return Some(Err(error)),
+    };
+    // An edited record stands alone.
+    let beside = beside.into_iter().filter(|_| record.foreign_id.is_none());
+    let beside: Vec<Record> = beside.map(|side| side_of(side, place)).collect();
+    Some(Ok(std::iter::once(record).chain(beside).collect()))
+}
+
+/// Builds the grain of a record; returns also whether it stands in the extension as a whole.
 fn record_of(
-    value: &Value,
+    mut map: Map,
     place: &Place,
     (envelope, scope, profile): Common<'_>,
-) -> Option<Result<Record, Error>> {
-    let memory = Memory::read(value.as_map()?, envelope)?;
-    let id = memory.foreign_id(scope);
-    let packed = memory.map.get("ext").and_then(Value::as_map);
-    let packed = packed.and_then(|ext| ext.get(embedded_grain::NAME));
-    let unpacked = packed.and_then(|it| embedded_grain::unpack(it, memory.content, profile));
+) -> Option<Result<(Record, bool), Error>> {
+    let unpacked = {
+        let memory = Memory::read(&map, envelope)?;
+        let packed = map.get("ext").and_then(Value::as_map);
+        let packed = packed.and_then(|ext| ext.get(embedded_grain::NAME));
+        packed.and_then(|it| embedded_grain::unpack(it, memory.content, profile))
+    };
     let Some(unpacked) = unpacked else {
+        restore(&mut map);
+        let memory = Memory::read(&map, envelope)?;
+        let id = memory.foreign_id(scope);
         let built = Record::finish(memory.draft(), profile, place.clone());
         return Some(built.map(|mut record| {
             record.foreign_id = Some(id);
-            record
+            (record, false)
         }));
     };
+    // An envelope of several files has no namespace; each grain knows its own.
+    let inherited = super::residual::inherited(&unpacked.grain);
+    let id = Memory::read(&map, envelope)?.foreign_id_in(&inherited, scope);
     let is_own = super::residual(&unpacked.grain).is_some();
-    Some(Ok(Record {
+    let record = Record {
         foreign_id: is_own.then_some(id),
         status: unpacked.status,
         warnings: unpacked.warnings,
         ..Record::new(unpacked.grain, place.clone())
-    }))
+    };
+    Some(Ok((record, true)))
+}
+
+/// Builds the record of a grain that stands beside others.
+fn side_of(side: Unpacked, place: &Place) -> Record {
+    Record {
+        status: side.status,
+        warnings: side.warnings,
+        ..Record::new(side.grain, place.clone())
+    }
 }
 
 /// Builds the grains of a record's relations.
 fn relations_of(
-    value: &Value,
+    value: Value,
     place: &Place,
     common: Common<'_>,
     ids: &CompactTable<(ContentAddress, u32)>,
 ) -> Result<Vec<Record>, Error> {
-    let memory = value.as_map().and_then(|map| Memory::read(map, common.0));
-    let memory = memory.filter(|memory| memory.relations().next().is_some());
-    let (Some(memory), Some(source)) = (memory, record_of(value, place, common)) else {
+    let Value::Map(mut map) = value else {
         return Ok(Vec::new());
     };
-    let source = source?.grain.address();
+    let Some(Ok((source, is_whole))) = record_of(map.clone(), place, common) else {
+        return Ok(Vec::new());
+    };
+    restore(&mut map);
+    let Some(memory) = Memory::read(&map, common.0) else {
+        return Ok(Vec::new());
+    };
+    // Those of an embedded grain of another format are grains beside it.
+    if is_whole && source.foreign_id.is_none() {
+        return Ok(Vec::new());
+    }
+    let source = source.grain.address();
     let relations = memory.relations().map(|relation| {
         // OMI 9.3: where an id comes twice it resolves to nothing.
         let target = ids.get(ids.key(relation.target));
@@ -279,5 +392,6 @@ fn whole(map: &Map, latest: Option<Time>) -> Draft {
     let time = map.get("generated_at").and_then(moment).or(latest);
     Draft::state(context_of(RESIDUAL, map))
         .created_at(time.unwrap_or_default())
+        .tag(ENVELOPE_TAG)
         .source("imported")
 }

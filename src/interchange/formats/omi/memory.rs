@@ -59,7 +59,12 @@ impl<'a> Memory<'a> {
 
     /// Returns the merge key (OMI 13.3).
     pub(super) fn foreign_id(&self, file_scope: &str) -> ForeignId {
-        let namespace = self.inherited.get("id_namespace").and_then(Value::as_text);
+        self.foreign_id_in(&self.inherited, file_scope)
+    }
+
+    /// Returns the merge key of a record that has inherited this.
+    pub(super) fn foreign_id_in(&self, inherited: &Map, file_scope: &str) -> ForeignId {
+        let namespace = inherited.get("id_namespace").and_then(Value::as_text);
         let scope = match namespace {
             _ if is_global(self.id) => String::new(),
             Some(namespace) => format!("namespace:{namespace}"),

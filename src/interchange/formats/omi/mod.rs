@@ -7,6 +7,8 @@
 
 mod code;
 mod document;
+mod extension;
+mod graph;
 mod import;
 mod validate;
 mod memory;
@@ -21,7 +23,6 @@ use crate::interchange::{Error, ReadOptions};
 use document::Document;
 use import::{File, Validation};
 pub(in crate::interchange) use reader::{JSON, Omi};
-pub(in crate::interchange) use residual::is_relation;
 pub use residual::residual;
 pub use validate::Level;
 pub use write::{write, write_lines};

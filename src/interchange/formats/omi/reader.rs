@@ -26,7 +26,8 @@ pub(in crate::interchange) static JSON: JsonFormat = JsonFormat {
 
 fn detect(head: &JsonHead) -> Option<Format> {
     let has_records = head.has(&["chunks", "memories"]);
-    let is_stream = !has_records || head.says("serialization", &["jsonl"]);
+    // A document that lacks its records is one all the same: the rule that it breaks is reported.
+    let is_stream = (!has_records && head.is_line) || head.says("serialization", &["jsonl"]);
     let is_omi = head.is_whole && head.says("format", &[FORMAT]);
     is_omi.then_some(if is_stream {
         Format::OmiJsonl
@@ -53,6 +54,7 @@ impl FormatReader for Omi {
         Ok(ImportFile {
             // Whole grains inside may be signed.
             records: RecordSet::new(document, validation.records, true),
+            errors: validation.errors,
             findings: validation.findings.into(),
             ..ImportFile::new(format)
         })

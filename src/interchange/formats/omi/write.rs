@@ -7,8 +7,10 @@ use crate::grain::{Grain, Status, Time, Type};
 use crate::interchange::export::GENERATOR;
 use crate::interchange::model::embedded_grain;
 use crate::interchange::model::rfc3339::{envelope_time, insert_optional, insert_required};
-use crate::interchange::{Entry, Error, Loss, WriteOptions, Written};
+use crate::interchange::{Entry, Error, Loss, Place, WriteOptions, Written, aimem, pam};
 
+use super::extension::{add_side, extension, settle};
+use super::graph;
 use super::residual::{inherited, is_relation, residual};
 use super::validate::FORMAT;
 
@@ -65,37 +67,75 @@ struct File {
     loss: Loss,
 }
 
+/// A record, the parts it inherited from its envelope if it came from one, and its grain.
+pub(super) struct Line<'a> {
+    pub(super) map: Map,
+    inherited: Option<Map>,
+    pub(super) grain: &'a Grain,
+    status: &'a Status,
+}
+
 impl File {
     fn new(entries: &[Entry], options: &WriteOptions) -> Self {
         let mut loss = Loss::default();
-        let mut envelopes = Vec::new();
-        let mut records: Vec<(Map, Option<Map>)> = Vec::new();
+        let (mut envelopes, mut lines, mut sides) = (Vec::new(), Vec::new(), Vec::new());
         for (grain, status) in entries {
             // A relation is a member of its record.
             if is_relation(grain) {
                 continue;
             }
-            match residual(grain) {
-                Some(Value::Map(map)) if grain.type_() == Type::State => envelopes.push(map),
+            let (map, inherited) = match residual(grain) {
+                Some(Value::Map(map)) if grain.type_() == Type::State => {
+                    envelopes.push((grain, map));
+                    continue;
+                }
                 Some(Value::Map(mut map)) => {
+                    settle(&mut map, &mut loss, |validator, map| {
+                        validator.record(map, &Place::Pointer(String::new()), true);
+                    });
                     if *status != Status::default() {
                         extend(&mut map, grain, status);
                     }
-                    records.push((map, Some(inherited(grain))));
+                    (map, Some(inherited(grain)))
                 }
-                _ => records.push((record(grain, status, &mut loss), None)),
+                _ if embedded_grain::is_side(grain) => {
+                    sides.push((grain, status));
+                    continue;
+                }
+                _ => (record(grain, status, &mut loss), None),
+            };
+            lines.push(Line {
+                map,
+                inherited,
+                grain,
+                status,
+            });
+        }
+        let mut envelope = match envelopes.as_slice() {
+            [(_, only)] => only.clone(),
+            _ => common_envelope(&lines, &envelopes, options, entries),
+        };
+        // Records inherit from it as it is read again.
+        let given = envelope.clone();
+        settle(&mut envelope, &mut loss, |validator, map| {
+            validator.envelope(map)
+        });
+        if envelopes.len() > 1 {
+            for (grain, map) in &envelopes {
+                // One of ours says nothing that is not said again.
+                let generator = map.get("generator").and_then(Value::as_text);
+                if generator.is_none_or(|name| !name.starts_with("grainstore/")) {
+                    add_side(
+                        &mut envelope,
+                        embedded_grain::pack(grain, &Status::default()),
+                    );
+                }
             }
         }
-        let envelope = match envelopes.len() {
-            1 => envelopes.pop().unwrap_or_default(),
-            _ => common_envelope(&records, options, entries),
-        };
-        let memories = records
+        graph::add_sides(&mut envelope, &mut lines, &sides, &mut loss);
+        let memories = lines
             .into_iter()
-            .map(|(map, inherited)| match inherited {
-                Some(inherited) => settle(map, inherited, &envelope, &mut loss),
-                None => map,
-            })
+            .map(|line| uninherit(line, &given))
             .collect();
         Self {
             envelope,
@@ -114,7 +154,8 @@ impl File {
 
 /// Returns an envelope with the parts that all records inherited.
 fn common_envelope(
-    records: &[(Map, Option<Map>)],
+    lines: &[Line<'_>],
+    envelopes: &[(&Grain, Map)],
     options: &WriteOptions,
     entries: &[Entry],
 ) -> Map {
@@ -124,9 +165,7 @@ fn common_envelope(
     envelope.insert("generator", GENERATOR);
     envelope.insert("generated_at", envelope_time(options.now_for(entries)));
     for name in ["subject", "id_namespace"] {
-        let mut all = records
-            .iter()
-            .filter_map(|(_, inherited)| inherited.as_ref());
+        let mut all = lines.iter().filter_map(|line| line.inherited.as_ref());
         let first = all.next().and_then(|map| map.get(name));
         if let Some(first) = first
             && all.all(|map| map.get(name) == Some(first))
@@ -134,21 +173,34 @@ fn common_envelope(
             envelope.insert(name, first.clone());
         }
     }
+    // An extension that two envelopes have is that of the first; both stand beside the records.
+    let mut all = Map::new();
+    let given = envelopes
+        .iter()
+        .filter_map(|(_, map)| map.get("ext")?.as_map());
+    for (name, value) in given.flat_map(Map::iter) {
+        if !all.contains(name) {
+            all.insert(name, value.clone());
+        }
+    }
+    if !all.is_empty() {
+        envelope.insert("ext", all);
+    }
     envelope
 }
 
-/// Adds to a record what it inherited and the new envelope lacks.
-fn settle(mut map: Map, inherited: Map, envelope: &Map, loss: &mut Loss) -> Map {
-    for (name, value) in inherited {
-        if envelope.get(&name) == Some(&value) {
-            continue;
-        }
-        if name == "subject" {
-            map.insert(name, value);
-        } else {
-            loss.count(&name);
-        }
+/// Adds to a record what it inherited and the new envelope lacks: the subject, and in the extension
+/// the whole grain, which knows its namespace.
+fn uninherit(line: Line<'_>, envelope: &Map) -> Map {
+    let (mut map, inherited) = (line.map, line.inherited.unwrap_or_default());
+    let is_said = |(name, value): (&str, &Value)| envelope.get(name) == Some(value);
+    if inherited.iter().all(is_said) {
+        return map;
     }
+    if let Some(subject) = inherited.get("subject") {
+        map.insert("subject", subject.clone());
+    }
+    extend(&mut map, line.grain, line.status);
     map
 }
 
@@ -158,21 +210,22 @@ fn record(grain: &Grain, status: &Status, loss: &mut Loss) -> Map {
     map.insert("id", format!("urn:grainstore:{}", grain.address()));
     map.insert("content", embedded_grain::summary_text(grain));
     insert_required(&mut map, "created", grain.created_at(), loss);
-    let is_steps = grain.text("relation") == Some("mg:requires_steps");
-    let kind = match grain.type_() {
-        Type::Event => "episodic",
-        Type::Workflow => "procedural",
-        _ if is_steps => "procedural",
-        _ => "semantic",
-    };
-    map.insert("type", kind);
+    let record = pam::residual(grain).or_else(|| aimem::residual(grain));
+    map.insert("type", kind(grain, record.as_ref()));
     let user = grain.text("user_id").map(|id| (id, Some("person")));
     let subject = user.or(grain.text("subject").map(|id| (id, None)));
     let (id, kind) = subject.unwrap_or(("grainstore", Some("system")));
     let kind = kind.map(|kind| ("type", kind));
     let subject: Map = [("id", id)].into_iter().chain(kind).collect();
     map.insert("subject", subject);
-    if let Some(confidence) = grain.field("confidence") {
+    // A record without one has none: what OMS requires of its grain is no statement of the source.
+    let stated = record.is_none_or(|record| {
+        let scores = record
+            .as_map()
+            .and_then(|map| map.get("confidence")?.as_map());
+        scores.is_some_and(|scores| scores.contains("current") || scores.contains("initial"))
+    });
+    if let Some(confidence) = grain.field("confidence").filter(|_| stated) {
         map.insert("confidence", confidence.clone());
     }
     if let Some(tags) = grain.field("structural_tags") {
@@ -187,12 +240,32 @@ fn record(grain: &Grain, status: &Status, loss: &mut Loss) -> Map {
     map
 }
 
-/// Embeds the whole grain in the extensions of a record.
-fn extend(map: &mut Map, grain: &Grain, status: &Status) {
-    let mut ext = match map.remove("ext") {
-        Some(Value::Map(ext)) => ext,
-        _ => Map::new(),
+/// Returns the type that the grain has in its own format, or the nearest of those that OMI 8
+/// recommends.
+fn kind(grain: &Grain, record: Option<&Value>) -> String {
+    let said = |name: &str| {
+        let text = record?.as_map()?.get(name)?.as_text();
+        text.filter(|text| !text.is_empty()).map(str::to_owned)
     };
-    ext.insert(embedded_grain::NAME, embedded_grain::pack(grain, status));
-    map.insert("ext", ext);
+    let is_steps = grain.text("relation") == Some("mg:requires_steps");
+    let nearest = match grain.type_() {
+        Type::Event => "episodic",
+        Type::Workflow => "procedural",
+        _ if is_steps => "procedural",
+        _ => "semantic",
+    };
+    // A type of a message or a conversation is not one of a memory.
+    let said = said("custom_type")
+        .or_else(|| said("type"))
+        .or_else(|| said("memory_type"));
+    said.unwrap_or_else(|| nearest.to_owned())
+}
+
+/// Embeds the whole grain in the extension of a record.
+fn extend(map: &mut Map, grain: &Grain, status: &Status) {
+    if let Some(members) = extension(map) {
+        for (name, value) in embedded_grain::pack(grain, status) {
+            members.insert(&name, value);
+        }
+    }
 }

@@ -26,7 +26,6 @@ pub(in crate::interchange) use read::build::Names;
 pub(in crate::interchange) use read::convert::{Converted, ConvertedConversation, Converter};
 pub(in crate::interchange) use reader::Pam;
 pub(in crate::interchange) use types::content_hash::content_hash;
-pub(in crate::interchange) use types::residual::is_relation;
 pub use types::residual::{conversation_residual, residual};
 pub use write::document::EMBEDDINGS;
 

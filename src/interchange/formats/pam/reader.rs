@@ -1,7 +1,7 @@
 //! Portable AI Memory as one of the formats that can be read: stores, and files without their store.
 
 use crate::codec::Value;
-use crate::grain::Grain;
+use crate::grain::{Grain, Status};
 use crate::interchange::format_reader::FormatReader;
 use crate::interchange::import_file::ReadResult;
 use crate::interchange::io::source_file::{Input, SourceFile};
@@ -14,6 +14,7 @@ use super::names::{EXPORT, SERIALIZATIONS};
 use super::open::open;
 use super::read::standalone::{read_conversation, read_embeddings};
 use super::types::residual;
+use super::write::exported_form::is_export_of;
 
 /// The reader of stores, and of conversations and embeddings without one.
 pub(crate) struct Pam;
@@ -49,6 +50,7 @@ impl FormatReader for Pam {
         let vectors = validation.vectors.map(ForeignVectors::new);
         Ok(ImportFile {
             records: RecordSet::new(store, output.len, output.has_signed),
+            errors: validation.errors,
             findings: validation.findings.into(),
             loss: validation.loss,
             base: validation.base,
@@ -64,6 +66,10 @@ impl FormatReader for Pam {
 
     fn inherited(&self, grain: &Grain) -> Option<Value> {
         residual::conversation_residual(grain)
+    }
+
+    fn is_export_of(&self, record: &Grain, stored: &Grain, status: &Status) -> bool {
+        is_export_of(record, stored, status)
     }
 
     fn is_link(&self, grain: &Grain) -> bool {

@@ -38,6 +38,7 @@ pub(super) fn conversation(map: &Map) -> Option<Conversation> {
         created_at: map.get("create_time").and_then(seconds),
         updated_at: map.get("update_time").and_then(seconds),
         account: None,
+        is_archived: map.get("is_archived").and_then(Value::as_bool),
         model: text(map, "default_model_slug").map(str::to_owned),
         messages,
         raw: rest(map, &placed),
@@ -134,6 +135,15 @@ fn read_content(content: &Map, message: &mut Message) {
                 ("url", content.get("url").cloned().filter(is_url)),
             ]));
         }
+        // The custom instructions, which the interface does not show as a message.
+        "user_editable_context" => {
+            let said = ["user_profile", "user_instructions"];
+            let lines: Vec<&str> = said
+                .into_iter()
+                .filter_map(|name| text(content, name))
+                .collect();
+            message.text = Some(lines.join("\n"));
+        }
         "tether_browsing_display" => message.text = text(content, "result").map(str::to_owned),
         // Code and its output are in `text`, and so may be new types.
         _ => {
@@ -149,6 +159,12 @@ fn part(part: &Value) -> Option<Value> {
             ("type", Some("text".into())),
             ("text", Some(text.as_str().into())),
         ])),
+        Value::Map(map) if text(map, "content_type") == Some("audio_transcription") => {
+            Some(object([
+                ("type", Some("text".into())),
+                ("text", text(map, "text").map(Value::from)),
+            ]))
+        }
         Value::Map(map) => {
             let is_image = text(map, "content_type") == Some("image_asset_pointer");
             let kind = if is_image { "image" } else { "file" };

@@ -18,7 +18,8 @@ pub(super) fn conversation(map: &Map) -> Option<Conversation> {
             .and_then(|account| text(account, "uuid"))
             .map(str::to_owned),
         model: text(map, "model").map(str::to_owned),
-        messages: objects(map, "chat_messages").filter_map(message).collect(),
+        is_archived: None,
+        messages: objects(map, "chat_messages").flat_map(messages).collect(),
         raw: rest(
             map,
             &[
@@ -37,6 +38,64 @@ pub(super) fn conversation(map: &Map) -> Option<Conversation> {
         conversation.thread();
     }
     Some(conversation)
+}
+
+/// Returns a message, its thoughts before it, and the results of its tools after it.
+fn messages(map: &Map) -> Vec<Message> {
+    let Some(mut message) = message(map) else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    let thought = said_in(map, "thinking", "thinking");
+    if !thought.is_empty() && !message.is_thought {
+        let id = format!("{}/thinking", message.id);
+        all.push(Message {
+            parent: message.parent.replace(id.clone()),
+            id,
+            role: "assistant",
+            created_at: message.created_at.clone(),
+            text: Some(thought),
+            is_thought: true,
+            ..Message::default()
+        });
+    }
+    let mut parent = message.id.clone();
+    let created_at = message.created_at.clone();
+    all.push(message);
+    let results = objects(map, "content").filter(|part| text(part, "type") == Some("tool_result"));
+    for (number, part) in results.enumerate() {
+        let output = said_in(part, "text", "text");
+        let plain = text(part, "content").map(str::to_owned);
+        let output = plain.unwrap_or(output);
+        let id = format!("{}/result/{number}", parent_of(&parent));
+        let call = object([
+            ("id", text(part, "tool_use_id").map(Value::from)),
+            ("name", Some(text(part, "name").unwrap_or("tool").into())),
+            ("output", Some(output.as_str().into())),
+        ]);
+        all.push(Message {
+            id: id.clone(),
+            role: "tool",
+            created_at: created_at.clone(),
+            parent: Some(std::mem::replace(&mut parent, id)),
+            text: Some(output),
+            tool_calls: vec![call],
+            ..Message::default()
+        });
+    }
+    all
+}
+
+/// Returns the id of the message that made a tool's result.
+fn parent_of(id: &str) -> &str {
+    id.split_once("/result/").map_or(id, |(id, _)| id)
+}
+
+/// Returns the texts of the parts of a kind, a line each.
+fn said_in(map: &Map, kind: &str, name: &str) -> String {
+    let parts = objects(map, "content").filter(|part| text(part, "type") == Some(kind));
+    let lines: Vec<&str> = parts.filter_map(|part| text(part, name)).collect();
+    lines.join("\n")
 }
 
 fn message(map: &Map) -> Option<Message> {
@@ -64,6 +123,16 @@ fn message(map: &Map) -> Option<Message> {
     };
     read_content(map, &mut message);
     message.attachments = attachments(map);
+    // The text of a document is part of what was said with it.
+    let documents = objects(map, "attachments").filter_map(|file| text(file, "extracted_content"));
+    let documents: Vec<&str> = documents.collect();
+    if !documents.is_empty() {
+        let own = message.text.take();
+        let texts = own.as_deref().into_iter().chain(documents);
+        let part =
+            |text: &str| object([("type", Some("text".into())), ("text", Some(text.into()))]);
+        message.parts = texts.filter(|text| !text.is_empty()).map(part).collect();
+    }
     Some(message)
 }
 

@@ -14,6 +14,7 @@ pub(super) struct Conversation {
     pub(super) updated_at: Option<String>,
     pub(super) account: Option<String>,
     pub(super) model: Option<String>,
+    pub(super) is_archived: Option<bool>,
     pub(super) messages: Vec<Message>,
     /// The members without a place of their own.
     pub(super) raw: Map,
@@ -89,6 +90,9 @@ impl Conversation {
         }
         if let Some(model) = self.model {
             document.insert("model", model);
+        }
+        if let Some(is_archived) = self.is_archived {
+            document.insert("is_archived", is_archived);
         }
         let import: Map = [("importer_version", importer)].into_iter().collect();
         document.insert("import_metadata", import);

@@ -1,6 +1,6 @@
 //! The records of an export, built of one conversation after the other.
 
-use crate::codec::{Profile, Value};
+use crate::codec::Value;
 use crate::interchange::formats::pam::{Converted, ConvertedConversation, Converter};
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::record_sink::{Output, RecordSink, changed};
@@ -8,7 +8,7 @@ use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::{BUFFER_LEN, JsonError, Position, read_in_order, stream_array};
 use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::record_set::RecordSource;
-use crate::interchange::{Diagnostics, Error, Loss, Record};
+use crate::interchange::{Diagnostics, Error, Loss, ReadOptions, Record};
 
 use super::code::fault;
 use super::conversation::Conversation;
@@ -42,14 +42,16 @@ impl Export {
     pub(super) fn open(
         files: FileSet,
         provider: Provider,
-        profile: Profile,
+        options: &ReadOptions,
     ) -> Result<(Self, Validation), Vec<Error>> {
         let mut index = ValidationIndex::of(&files, provider).map_err(|error| vec![error])?;
         let mut findings = std::mem::take(&mut index.findings);
-        let owner = index.owner.as_ref().or(index.account.as_ref());
+        // A file alone often names no owner, whom the whole export names.
+        let owner = options.scope.as_ref().or(index.owner.as_ref());
+        let owner = owner.or(index.account.as_ref());
         let owner = owner.map_or("local", String::as_str);
         let mut export = Self {
-            converter: Converter::new(owner, provider.names(), profile),
+            converter: Converter::new(owner, provider.names(), options.profile),
             files,
             provider,
             index,

@@ -23,6 +23,7 @@ pub(super) fn conversation(wrapped: &Map) -> Option<Conversation> {
         updated_at: time(map, "modify_time"),
         account: text(map, "user_id").map(str::to_owned),
         model: None,
+        is_archived: None,
         messages: responses.filter_map(message).collect(),
         raw,
     })

@@ -21,11 +21,9 @@ mod reader;
 mod validation_pass;
 mod conversation;
 
-use crate::codec::Profile;
-
-use crate::interchange::Error;
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::source_file::Input;
+use crate::interchange::{Error, ReadOptions};
 
 pub use crate::interchange::format::Provider;
 pub(in crate::interchange) use detect::JSON;
@@ -37,8 +35,8 @@ pub(in crate::interchange) use reader::Providers;
 fn open(
     export: Input<'_>,
     provider: Provider,
-    profile: Profile,
+    options: &ReadOptions,
 ) -> Result<(Export, Validation), Vec<Error>> {
     let files = FileSet::list(export, is_part).map_err(|error| vec![error])?;
-    Export::open(files, provider, profile)
+    Export::open(files, provider, options)
 }

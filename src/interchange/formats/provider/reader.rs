@@ -43,7 +43,7 @@ impl FormatReader for Providers {
         let Format::Provider(provider) = format else {
             return Ok(ImportFile::new(format));
         };
-        let (export, validation) = open(input, provider, options.profile)?;
+        let (export, validation) = open(input, provider, options)?;
         let output = validation.output;
         Ok(ImportFile {
             records: RecordSet::new(export, output.len, output.has_signed),

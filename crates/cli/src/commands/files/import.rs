@@ -44,7 +44,8 @@ pub(crate) struct Import {
     #[arg(long)]
     accept_bad_checksum: bool,
     /// Scope of the ids of an OMI file without a namespace (default: the file itself), or owner of
-    /// a PAM conversation or embeddings file without its store (default: "local")
+    /// a PAM conversation or embeddings file without its store (default: "local"), or of a
+    /// provider's export (default: the account that the export names)
     #[arg(long, value_name = "NAME")]
     scope: Option<String>,
     /// Do not verify the signature beside an AIMEM bundle; the omission is recorded

@@ -2,7 +2,7 @@
 //!
 //! At most 20 of a kind are shown to people; JSON output has all.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use grainstore::interchange::{self, Format, ImportFile, Loss, RecordSet};
@@ -55,6 +55,7 @@ pub(super) fn report_validation(
             "grains": grains,
             "vectors": reading.vectors.len(),
             "refused": errors.iter().map(CliError::to_json).collect::<Vec<_>>(),
+            "finding_kinds": kinds_json(&reading.findings),
             "findings": findings_json(&reading.findings),
             "warnings": findings_json(&warnings),
             "loss": loss_json(&reading.loss),
@@ -107,6 +108,7 @@ pub(super) fn report_import(
             "denied": denied.collect::<Vec<_>>(),
             "refused": errors.iter().map(CliError::to_json).collect::<Vec<_>>(),
             "erased": summary.erased.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "finding_kinds": kinds_json(&summary.findings),
             "findings": findings_json(&summary.findings),
             "warnings": findings_json(&summary.warnings),
             "loss": loss_json(&summary.loss),
@@ -191,23 +193,67 @@ fn report_findings(
         let more = warnings.len() - SHOWN_MAX;
         out.note(format!("and {more} more; --json lists all of them"));
     }
+    if !loss.is_empty() {
+        out.line(format!("  not carried: {}", loss_text(loss)))?;
+    }
     let said: HashSet<String> = warnings.iter().map(in_words).collect();
     let findings = findings.iter().filter(|it| !said.contains(&in_words(it)));
     let findings: Vec<_> = findings.collect();
     if !findings.is_empty() {
         out.line(format!("  {} findings:", findings.len()))?;
     }
-    for (place, message) in findings.iter().copied().take(SHOWN_MAX) {
-        out.line(format!("    {place}: {message}"))?;
+    let kinds = kinds(findings);
+    for (message, places) in kinds.iter().take(SHOWN_MAX) {
+        match places.as_slice() {
+            [place] => out.line(format!("    {place}: {message}"))?,
+            places => {
+                let first: Vec<_> = places
+                    .iter()
+                    .take(PLACES_MAX)
+                    .map(ToString::to_string)
+                    .collect();
+                let (count, first) = (places.len(), first.join(", "));
+                let more = if count > PLACES_MAX { ", …" } else { "" };
+                out.line(format!("    {count} times: {message} ({first}{more})"))?;
+            }
+        }
     }
-    if findings.len() > SHOWN_MAX {
-        let more = findings.len() - SHOWN_MAX;
-        out.line(format!("    and {more} more; --json lists all of them"))?;
-    }
-    if !loss.is_empty() {
-        out.line(format!("  not carried: {}", loss_text(loss)))?;
+    if kinds.len() > SHOWN_MAX {
+        let more = kinds.len() - SHOWN_MAX;
+        out.line(format!(
+            "    and {more} more kinds; --json lists all of them"
+        ))?;
     }
     Ok(())
+}
+
+/// Groups findings by what they say, in the order of the first of each.
+fn kinds<'a>(
+    findings: impl IntoIterator<Item = &'a (interchange::Place, String)>,
+) -> Vec<(&'a str, Vec<&'a interchange::Place>)> {
+    let mut kinds: Vec<(&str, Vec<&interchange::Place>)> = Vec::new();
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    for (place, message) in findings {
+        let at = *known.entry(message).or_insert_with(|| {
+            kinds.push((message, Vec::new()));
+            kinds.len() - 1
+        });
+        kinds[at].1.push(place);
+    }
+    kinds
+}
+
+/// Returns the findings by what they say, with their number and the first places of each.
+fn kinds_json(findings: &[(interchange::Place, String)]) -> Vec<Value> {
+    let kinds = kinds(findings).into_iter().map(|(message, places)| {
+        let first: Vec<_> = places
+            .iter()
+            .take(PLACES_MAX)
+            .map(ToString::to_string)
+            .collect();
+        json!({ "message": message, "count": places.len(), "first": first })
+    });
+    kinds.collect()
 }
 
 fn in_words((place, message): &(interchange::Place, String)) -> String {
@@ -254,6 +300,9 @@ pub(super) fn loss_json(loss: &Loss) -> Value {
         .collect::<serde_json::Map<_, _>>()
         .into()
 }
+
+/// The number of places that are shown of one kind of finding.
+const PLACES_MAX: usize = 3;
 
 /// The number of entries of each list that is shown to people.
 const SHOWN_MAX: usize = 20;

@@ -56,6 +56,9 @@ pub(crate) struct Query {
     /// Include expired grains: those with a valid_to in the past, and goals past their deadline
     #[arg(long)]
     expired: bool,
+    /// Include the envelopes of imported files: who wrote a file, and when
+    #[arg(long)]
+    envelopes: bool,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -79,6 +82,9 @@ impl Query {
         }
         if self.expired {
             filter = filter.with_expired();
+        }
+        if self.envelopes {
+            filter = filter.with_envelopes();
         }
         if self.only_superseded {
             filter = filter.only_superseded();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::codec::{ContentAddress, Map, Profile, Value};
-use crate::grain::{Draft, Time, Warning};
+use crate::grain::{Draft, ENVELOPE_TAG, Time, Warning};
 use crate::interchange::{Error, ForeignId, Place, Record};
 
 use super::super::names::{ARRAYS, EXPORT};
@@ -68,7 +68,8 @@ impl RecordBuilder<'_> {
             .into_iter()
             .collect();
         let draft = self.owner.mark(Draft::state(context));
-        let draft = draft.created_at(created_at).source("imported");
+        let draft = draft.created_at(created_at).tag(ENVELOPE_TAG);
+        let draft = draft.source("imported");
         let mut record = self.finish(draft, Place::File)?;
         record.foreign_id = export_id.map(|id| self.foreign_id(EXPORT, id));
         Ok(record)
@@ -116,12 +117,19 @@ impl RecordBuilder<'_> {
     ) -> Result<Vec<(String, Record)>, Error> {
         let mut addresses: HashMap<&str, ContentAddress> = HashMap::new();
         let mut records = Vec::new();
+        let mut answers: HashMap<&str, Vec<&str>> = HashMap::new();
+        for message in &conversation.messages {
+            if let Some(parent) = message.parent_id {
+                answers.entry(parent).or_default().push(message.id);
+            }
+        }
         // Message ids are unique within their conversation only.
         let scope = Value::from(vec![self.owner.id, entry.id]).to_json();
         for message in &conversation.messages {
             let parent = message.parent_id.and_then(|id| addresses.get(id).copied());
             let platform = conversation.platform;
-            let draft = message.draft(&self.owner, entry.id, platform, parent)?;
+            let answers = answers.remove(message.id).unwrap_or_default();
+            let draft = message.draft(&self.owner, entry.id, platform, parent, &answers)?;
             let mut record = self.finish(draft, Place::Pointer(message.object.at.clone()))?;
             addresses.insert(message.id, record.grain.address());
             record.foreign_id = Some(ForeignId::new(

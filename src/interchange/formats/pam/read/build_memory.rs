@@ -28,6 +28,8 @@ pub(crate) struct BuiltMemory {
     pub(crate) non_fatal: Option<Error>,
     /// The embedding that it names, and its own id.
     pub(crate) embedding: Option<(String, String)>,
+    /// The grains that stand beside it: relations, entities, envelopes of other formats.
+    pub(crate) sides: Vec<Record>,
 }
 
 /// The memories that the first pass built.
@@ -77,10 +79,21 @@ impl MemoryBuilder<'_> {
         let by = memory.superseded_by;
         let by = by.and_then(|id| self.index.number(id));
         let embedding = memory.object.get("embedding_ref").and_then(Value::as_text);
+        let record = self
+            .builder
+            .memory(&memory, replaced, message, by.is_none())?;
+        let sides = match record.foreign_id {
+            Some(_) => Vec::new(),
+            None => memory.sides(self.builder.profile),
+        };
+        let sides = sides.into_iter().map(|side| Record {
+            status: side.status,
+            warnings: side.warnings,
+            ..Record::new(side.grain, record.place.clone())
+        });
         Ok(BuiltMemory {
-            record: self
-                .builder
-                .memory(&memory, replaced, message, by.is_none())?,
+            sides: sides.collect(),
+            record,
             ending: memory.ending(),
             by,
             non_fatal,

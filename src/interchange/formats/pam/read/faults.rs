@@ -1,5 +1,7 @@
 //! The violations of a store, grouped: they are reported in the order of the groups.
 
+use std::collections::HashSet;
+
 use super::super::code;
 use super::super::names::ARRAYS;
 use super::super::types::object::fault;
@@ -25,6 +27,10 @@ pub(crate) struct Faults {
     pub(crate) between: Diagnostics,
     /// Advice, which is never an error.
     pub(crate) advice: Diagnostics,
+    /// The numbers of the records of each array that are invalid by themselves, and not read.
+    pub(crate) excluded: [HashSet<u64>; 3],
+    /// Violations of the file as a whole, after which none of its records is read.
+    of_file: bool,
 }
 
 /// The violations of the records of one array.
@@ -36,23 +42,43 @@ pub(crate) struct OfRecords {
 }
 
 impl Faults {
+    /// Returns whether the file as a whole is valid, so that its valid records can be read.
+    pub(crate) fn is_readable(&self) -> bool {
+        !self.of_file && self.head.is_empty() && self.integrity.is_empty()
+    }
+
     /// Returns whether every record is valid by itself, and the whole is.
     pub(crate) fn is_sound(&self) -> bool {
-        let whole = [&self.wide, &self.head, &self.ids, &self.integrity];
-        let records = self.records.iter().map(|it| &it.read);
-        whole.into_iter().chain(records).all(Diagnostics::is_empty)
+        self.is_readable() && self.excluded.iter().all(HashSet::is_empty)
+    }
+
+    /// Notes a violation of the file as a whole, which is already listed.
+    pub(crate) const fn refuse_file(&mut self) {
+        self.of_file = true;
     }
 
     /// Adds the violations of a record; returns the valid one.
-    pub(crate) fn keep<T>(&mut self, seen: Validated<T>, array: usize) -> Option<T> {
+    pub(crate) fn keep<T>(&mut self, seen: Validated<T>, array: usize, number: u64) -> Option<T> {
+        let is_wide = !seen.wide.is_empty();
         self.wide.extend(seen.wide);
         let of = self.records.get_mut(array)?;
         of.schema.append(seen.schema);
         of.rules.append(seen.rules);
-        of.read.keep(seen.read)
+        let read = of.read.keep(seen.read).filter(|_| !is_wide);
+        if read.is_none() {
+            self.exclude(array, number);
+        }
+        read
+    }
+
+    pub(crate) fn exclude(&mut self, array: usize, number: u64) {
+        if let Some(excluded) = self.excluded.get_mut(array) {
+            excluded.insert(number);
+        }
     }
 
     pub(crate) fn add_duplicate(&mut self, array: usize, number: u64) {
+        self.exclude(array, number);
         let name = ARRAYS.get(array).unwrap_or(&"");
         let at = format!("/{name}/{number}/id");
         self.ids

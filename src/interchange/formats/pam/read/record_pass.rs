@@ -21,6 +21,7 @@ use super::super::types::head::Head;
 use super::super::types::memory::Ending;
 use super::super::types::object::{Object, fault};
 use super::super::types::relation::Relation;
+use super::super::write::uuid::uuid;
 use super::build::RecordBuilder;
 use super::build_memory::{BuildStep, BuiltMemories, BuiltMemory, MemoryBuilder};
 use super::validation_pass::ValidationIndex;
@@ -47,6 +48,8 @@ pub(crate) struct Pass<'a> {
     read_conversations: CompactTable<()>,
     /// The address of a message, by conversation and id.
     messages: CompactTable<ContentAddress>,
+    /// The ids that relations have which stand as whole grains beside a memory.
+    given_sides: CompactTable<()>,
     /// The grains that each memory replaces.
     replaced: HashMap<usize, Vec<ContentAddress>>,
 }
@@ -73,6 +76,7 @@ impl<'a> Pass<'a> {
             embeddings: None,
             read_conversations: CompactTable::new(),
             messages: CompactTable::new(),
+            given_sides: CompactTable::new(),
             replaced: HashMap::new(),
         }
     }
@@ -102,8 +106,15 @@ impl<'a> Pass<'a> {
         if !self.sink.is_wanted() {
             return Ok(());
         }
+        let excluded = self.index.excluded.get(array);
+        let make = |value: Value, position: Position| {
+            let is_excluded = excluded.is_some_and(|it| it.contains(&position.number));
+            (!is_excluded).then(|| make(value, position))
+        };
         stream_array(self.part, &ARRAYS, array, make, |one| {
-            take(self, one);
+            if let Some(one) = one {
+                take(self, one);
+            }
             self.sink.is_wanted()
         })
     }
@@ -160,6 +171,7 @@ impl<'a> Pass<'a> {
             messages: &messages,
             read_conversations: &read_conversations,
         };
+        let excluded = &index.excluded[MEMORIES];
         let make = |value: Value, number: usize| {
             let built = if index.replacers.contains(&number) {
                 BuildStep::Later(value)
@@ -169,6 +181,10 @@ impl<'a> Pass<'a> {
             (number, built)
         };
         let take = |pass: &mut Self, (number, built): (usize, BuildStep)| {
+            // Those of the order of the file are left out by the stream.
+            if u64::try_from(number).is_ok_and(|number| excluded.contains(&number)) {
+                return;
+            }
             let built = match built {
                 BuildStep::Now(built) => *built,
                 BuildStep::Later(value) => {
@@ -199,6 +215,7 @@ impl<'a> Pass<'a> {
             by,
             non_fatal,
             embedding,
+            sides,
         }) = self.faults.keep(built)
         else {
             return;
@@ -215,7 +232,7 @@ impl<'a> Pass<'a> {
             None => {
                 let slots = &mut self.built.addresses;
                 if slots.len() <= number {
-                    slots.resize(number.saturating_add(1), ContentAddress::of(b""));
+                    slots.resize(number.saturating_add(1), no_grain());
                 }
                 if let Some(slot) = slots.get_mut(number) {
                     *slot = address;
@@ -231,18 +248,44 @@ impl<'a> Pass<'a> {
             Some(_) => {}
         }
         self.give(Ok(record));
+        for side in sides {
+            // The relation of that id is this grain.
+            let id = uuid(side.grain.address());
+            self.given_sides.add(self.given_sides.key(&*id));
+            self.give(Ok(side));
+        }
     }
 
     fn relations(&mut self, builder: &RecordBuilder<'_>) -> Result<(), JsonError> {
         let built = std::mem::take(&mut self.built);
         let addresses = &self.known.unwrap_or(&built).addresses;
         let index = self.index;
-        let end = |id: &str| addresses.get(index.number(id)?).copied();
+        let given = std::mem::take(&mut self.given_sides);
+        let end = |id: &str| {
+            let address = addresses.get(index.number(id)?).copied()?;
+            // A memory that is no grain has a place all the same.
+            (address != no_grain()).then_some(address)
+        };
         let make = |value: Value, position| {
             let relation = Object::new(&value, place(position)).and_then(Relation::read)?;
-            builder.relation(&relation, [end(relation.from), end(relation.to)])
+            if given.get(given.key(relation.id)).is_some() {
+                return Ok(None);
+            }
+            let names = [relation.from, relation.to];
+            let ends = names.map(end);
+            // An end that is left out is an error of its own.
+            let is_left_out =
+                |(id, end): (&str, &Option<_>)| index.number(id).is_some() && end.is_none();
+            if names.into_iter().zip(&ends).any(is_left_out) {
+                return Ok(None);
+            }
+            builder.relation(&relation, ends).map(Some)
         };
-        let gone = self.stream(RELATIONS, make, Self::give);
+        let gone = self.stream(RELATIONS, make, |pass, built| match built {
+            Ok(Some(record)) => pass.give(Ok(record)),
+            Ok(None) => {}
+            Err(error) => pass.give(Err(error)),
+        });
         self.built = built;
         gone
     }
@@ -302,10 +345,7 @@ impl<'a> Pass<'a> {
     }
 
     fn give(&mut self, built: Result<Record, Error>) {
-        if let Some(record) = self.faults.keep(built)
-            && self.faults.is_empty()
-        {
-            // A store that is refused as a whole is not passed on in part.
+        if let Some(record) = self.faults.keep(built) {
             self.sink.push(record);
         }
     }
@@ -329,9 +369,15 @@ fn status(
 ) -> StatusChange {
     let end = by.and_then(|by| known.created.get(&by).copied());
     let end = end.or(export_date).unwrap_or(ending.created_at);
-    ending.change(by.and_then(|by| known.addresses.get(by).copied()), end)
+    let by = by.and_then(|by| known.addresses.get(by).copied());
+    ending.change(by.filter(|by| *by != no_grain()), end)
 }
 
 fn to_index(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// The address in the place of a memory that is none.
+fn no_grain() -> ContentAddress {
+    ContentAddress::of(b"")
 }

@@ -39,6 +39,8 @@ pub(crate) struct Validation {
     pub(crate) base: Option<ForeignId>,
     pub(crate) signature: Option<Signature>,
     pub(crate) vectors: Option<Vectors>,
+    /// The errors of the records that are left out.
+    pub(crate) errors: Vec<Error>,
 }
 
 impl StoreFile {
@@ -53,12 +55,9 @@ impl StoreFile {
     ) -> Result<(Self, Validation), Vec<Error>> {
         let root = outline(&part, &ARRAYS).map_err(|error| vec![broken(&part, error)])?;
         let mut findings = Diagnostics::default();
-        let index = Arc::new(validation_pass::validate(
-            &part,
-            &root,
-            options,
-            &mut findings,
-        )?);
+        let mut index = validation_pass::validate(&part, &root, options, &mut findings)?;
+        let errors = std::mem::take(&mut index.errors);
+        let index = Arc::new(index);
         let mut take = |_| true;
         let mut pass = Pass::new(&part, &conversation_files, &index, None, &mut take);
         let head = Head::read(&root, &mut pass.faults).map_err(|error| vec![error])?;
@@ -66,10 +65,12 @@ impl StoreFile {
         let found = pass.embeddings(&head);
         pass.go(&head, &builder)?;
         let known = Arc::new(std::mem::take(&mut pass.built));
-        let (mut faults, non_fatal) = (pass.faults, pass.non_fatal);
+        let mut faults = Diagnostics::default();
+        faults.extend(errors);
+        faults.append(pass.faults);
         findings.append(pass.findings);
-        validate::report_non_fatal(non_fatal, options, &mut faults, &mut findings);
-        if !faults.is_empty() {
+        validate::report_non_fatal(pass.non_fatal, options, &mut faults, &mut findings);
+        if options.is_strict && !faults.is_empty() {
             return Err(faults.list);
         }
         let output = pass.sink.finish();
@@ -77,6 +78,7 @@ impl StoreFile {
             output,
             findings,
             loss: pass.loss,
+            errors: faults.list,
             base: head.base.map(|id| builder.foreign_id(EXPORT, id)),
             signature: index.signature,
             vectors: found.map(|(file, len)| Vectors {
@@ -107,10 +109,8 @@ impl RecordSource for StoreFile {
         let mut pass = Pass::new(part, conversation_files, &self.index, known, take);
         let head = Head::read(&self.root, &mut pass.faults)?;
         let builder = builder(&head, self.profile);
+        // Records that are none were reported by the first pass, and are left out of both.
         pass.go(&head, &builder).map_err(|_| changed())?;
-        if !pass.faults.is_empty() {
-            return Err(changed());
-        }
         pass.sink.compare(self.output)
     }
 }

@@ -37,6 +37,10 @@ pub(crate) struct ValidationIndex {
     pub(crate) latest: Option<Time>,
     /// The result of checking the signature, if the store is valid so far.
     pub(crate) signature: Option<Signature>,
+    /// The numbers of the invalid records of each array.
+    pub(crate) excluded: [HashSet<u64>; 3],
+    /// The errors of those, and of references to others.
+    pub(crate) errors: Vec<Error>,
 }
 
 impl ValidationIndex {
@@ -77,7 +81,10 @@ pub(crate) fn validate(
             replacers: HashSet::new(),
             latest: None,
             signature: None,
+            excluded: Default::default(),
+            errors: Vec::new(),
         },
+        is_sound: true,
     };
     let gone = surveyor.go(root, options, findings);
     gone.map_err(|error| vec![broken(part, error)])?;
@@ -99,6 +106,9 @@ struct ValidationPass<'a> {
     links: Vec<(usize, u64)>,
     ids: Ids,
     index: ValidationIndex,
+    /// Whether every record is valid by itself: an invalid one would make each reference to it a
+    /// second violation.
+    is_sound: bool,
 }
 
 /// A record of one of the arrays.
@@ -121,7 +131,8 @@ impl ValidationPass<'_> {
         self.pass(&[MEMORIES, RELATIONS], Self::take)?;
         self.integrity(options, findings)?;
         let has_others = self.entry_count > 0 || !self.relations.is_empty();
-        if has_others && self.faults.is_sound() {
+        self.is_sound = self.faults.is_sound();
+        if has_others && self.faults.is_readable() {
             let wanted = [ENTRIES, RELATIONS];
             self.pass(&wanted, Self::refer)?;
         }
@@ -135,11 +146,16 @@ impl ValidationPass<'_> {
         STORE.validate(root, "", &mut self.faults.schema);
         validate::conditions(self.head.root.map, &mut self.faults.rules);
         let head = &self.head.root;
+        let mut is_whole = self.faults.wide.is_empty();
         for (name, faults) in ARRAYS.into_iter().zip(&mut self.faults.records) {
-            faults.read.keep(head.elements(name).map(drop));
+            is_whole &= faults.read.keep(head.elements(name).map(drop)).is_some();
         }
         if head.get("memories").is_none() {
             self.faults.ids.push(head.missing("memories"));
+            is_whole = false;
+        }
+        if !is_whole {
+            self.faults.refuse_file();
         }
     }
 
@@ -177,13 +193,13 @@ impl ValidationPass<'_> {
                 if self.head.root.get("integrity").is_some() {
                     self.ids.push(&id);
                 }
-                let validated = self.faults.keep(validated, MEMORIES);
+                let validated = self.faults.keep(validated, MEMORIES, number);
                 if let Some(validated) = validated {
                     self.memory(number, &validated);
                 }
             }
             One::Relation(validated) => {
-                let validated = self.faults.keep(validated, RELATIONS);
+                let validated = self.faults.keep(validated, RELATIONS, number);
                 if let Some(validated) = validated {
                     let key = self.relations.key(&validated.id);
                     if !self.relations.add(key) {
@@ -193,7 +209,7 @@ impl ValidationPass<'_> {
             }
             One::IndexEntry(validated) => {
                 self.entry_count = self.entry_count.saturating_add(1);
-                let validated = self.faults.keep(validated, ENTRIES);
+                let validated = self.faults.keep(validated, ENTRIES, number);
                 if let Some(validated) = validated {
                     let key = self.entries.key(&validated.id);
                     if !self.entries.add(key) {
@@ -211,12 +227,11 @@ impl ValidationPass<'_> {
         let index = &mut self.index;
         let key = index.memories.key(&validated.id);
         if index.memories.get(key).is_some() {
-            self.faults.add_duplicate(MEMORIES, number);
-        } else {
-            index
-                .memories
-                .insert(key, u32::try_from(number).unwrap_or(u32::MAX));
+            return self.faults.add_duplicate(MEMORIES, number);
         }
+        index
+            .memories
+            .insert(key, u32::try_from(number).unwrap_or(u32::MAX));
         index.latest = index.latest.max(Some(validated.created_at));
         if let Some(by) = &validated.superseded_by {
             let number = usize::try_from(number).unwrap_or(usize::MAX);
@@ -259,7 +274,15 @@ impl ValidationPass<'_> {
                 ..
             }) => {
                 for (name, id) in [("from", &validated.from), ("to", &validated.to)] {
-                    if !is_known(id) {
+                    if is_known(id) {
+                        continue;
+                    }
+                    // PAM 16: an incremental store may name memories of its base.
+                    if !self.head.is_delta() {
+                        self.faults.exclude(RELATIONS, number);
+                    }
+                    // The end may be an invalid record, which is an error of its own.
+                    if self.is_sound {
                         let at = format!("/relations/{number}/{name}");
                         let error = fault(code::RELATION_REF, at, "no memory has this id");
                         self.faults.references.push(error);
@@ -349,43 +372,51 @@ impl ValidationPass<'_> {
         options: &ReadOptions,
         findings: &mut Diagnostics,
     ) -> Result<ValidationIndex, Vec<Error>> {
-        let is_sound = self.faults.is_sound();
+        let is_readable = self.faults.is_readable();
         let (mut faults, mut non_fatal) = self.faults.split();
-        if is_sound {
-            self.put_in_order(&mut faults, findings);
+        let mut refused = !is_readable;
+        if is_readable {
+            refused |= self.put_in_order(&mut faults, findings);
             let mut signature_findings = Vec::new();
             let signature = signature::check(&self.head.root, &mut signature_findings);
+            refused |= signature.is_err();
             self.index.signature = faults.keep(signature);
             findings.extend(signature_findings);
             // PAM 16: an incremental store may name records of its base.
             let between = std::mem::take(&mut self.faults.between);
             if self.head.is_delta() {
                 findings.append(between);
-            } else {
+            } else if self.is_sound {
                 non_fatal.append(between);
             }
             findings.append(std::mem::take(&mut self.faults.advice));
         }
         validate::report_non_fatal(non_fatal, options, &mut faults, findings);
-        if faults.is_empty() {
-            Ok(self.index)
-        } else {
-            Err(faults.list)
+        if refused || (options.is_strict && !faults.is_empty()) {
+            return Err(faults.list);
         }
+        self.index.errors = faults.list;
+        self.index.excluded = self.faults.excluded;
+        Ok(self.index)
     }
 
-    fn put_in_order(&mut self, faults: &mut Diagnostics, findings: &mut Diagnostics) {
+    /// Puts memories before those that replace them; returns whether no order does.
+    fn put_in_order(&mut self, faults: &mut Diagnostics, findings: &mut Diagnostics) -> bool {
         let index = &mut self.index;
         let at = |number: usize| format!("/memories/{number}/temporal/superseded_by");
         let mut unknown = Diagnostics::default();
-        let mut pairs = Vec::new();
+        let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
         for (number, by) in &self.links {
             match index.memories.get(*by).map(|by| usize::try_from(*by)) {
                 Some(Ok(by)) => pairs.push((*number, by)),
-                _ => {
+                _ if self.is_sound => {
                     let error = fault(code::SUPERSEDED_REF, at(*number), "no memory has this id");
                     unknown.push(error);
+                    if !self.head.is_delta() {
+                        left_out.push(*number);
+                    }
                 }
+                _ => {}
             }
         }
         unknown.append(std::mem::take(&mut self.faults.references));
@@ -395,16 +426,22 @@ impl ValidationPass<'_> {
         } else {
             faults.append(unknown);
         }
+        for number in left_out {
+            self.faults
+                .exclude(MEMORIES, u64::try_from(number).unwrap_or(u64::MAX));
+        }
         index.replacers = pairs.iter().map(|(_, by)| *by).collect();
         if pairs.iter().all(|(number, by)| number < by) {
-            return;
+            return false;
         }
         match order(index.starts.len(), &pairs) {
             Ok(order) => index.order = order,
             Err(stuck) => {
                 let message = "the memories replace each other in a circle";
                 faults.push(fault(code::CYCLE, at(stuck), message));
+                return true;
             }
         }
+        false
     }
 }

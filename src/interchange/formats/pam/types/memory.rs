@@ -114,6 +114,13 @@ impl<'a> Memory<'a> {
         embedded_grain::unpack(metadata.get(EXTENSION)?, self.content, profile)
     }
 
+    /// Returns the grains that stand beside the embedded one.
+    pub(crate) fn sides(&self, profile: Profile) -> Vec<Unpacked> {
+        let metadata = self.object.get("metadata");
+        let packed = metadata.and_then(|metadata| metadata.as_map()?.get(EXTENSION));
+        embedded_grain::unpack_sides(packed, profile)
+    }
+
     /// Returns the grain of this memory, derived from the memories it replaces and the message it
     /// comes from.
     pub(crate) fn draft(

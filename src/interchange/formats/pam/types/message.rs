@@ -69,17 +69,25 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// Returns the grain of this message; `parent` is the address of the message it answers.
+    /// Returns the grain of this message; `parent` is the address of the message it answers, and
+    /// `answers` are the ids of those that answer it. A list of these says nothing of its own: with
+    /// it, each answer would make another version of the message.
     pub(crate) fn draft(
         &self,
         owner: &Owner<'_>,
         conversation: &str,
         platform: &str,
         parent: Option<ContentAddress>,
+        answers: &[&str],
     ) -> Result<Draft, Error> {
         let content = self.content()?;
         let plain = content.as_deref().filter(|_| self.is_plain);
-        let residual = message_residual(self.object.map, plain);
+        let listed = self.object.get("children_ids").and_then(Value::as_array);
+        let are_derived = listed.is_some_and(|listed| {
+            let listed = listed.iter().map(Value::as_text);
+            listed.eq(answers.iter().copied().map(Some))
+        });
+        let residual = message_residual(self.object.map, plain, are_derived);
         let context: Map = [(RESIDUAL, residual)].into_iter().collect();
         let blocks = self.blocks()?;
         let draft = Draft::new(crate::grain::Type::Event);

@@ -12,7 +12,8 @@ use crate::interchange::model::normalize::{Rest, ascii_json, leave_out, residual
 /// Returns the memory, relation, message, conversation index entry or envelope that a grain was
 /// built from, equal as JSON.
 ///
-/// The envelope's arrays of records are empty, because the records are grains of their own.
+/// The envelope's arrays of records are empty, because the records are grains of their own. A message
+/// has no `children_ids` that follow from the parents of others.
 pub fn residual(grain: &Grain) -> Option<Value> {
     let Value::Map(mut record) = residual_json(grain, RESIDUAL)? else {
         return None;
@@ -101,9 +102,17 @@ pub(crate) fn memory_residual(record: &Map, normalize_text: &str) -> String {
     ascii_json(&Rest::of(record, "content", normalize_text))
 }
 
-/// `normalize_text` is the text that the grain has, if it is that of a plain message.
-pub(crate) fn message_residual(record: &Map, normalize_text: Option<&str>) -> String {
+/// `normalize_text` is the text that the grain has, if it is that of a plain message; `are_derived`
+/// says whether the ids of its answers follow from them.
+pub(crate) fn message_residual(
+    record: &Map,
+    normalize_text: Option<&str>,
+    are_derived: bool,
+) -> String {
     let mut rest = record.clone();
+    if are_derived {
+        rest.remove("children_ids");
+    }
     if let Some(Value::Map(content)) = rest.get_mut("content")
         && let Some(normalize_text) = normalize_text
     {

@@ -10,11 +10,15 @@ use crate::interchange::Loss;
 
 /// Brings a memory into that form; digits of a second past the sixth are counted.
 pub(crate) fn to_checksum_form(memory: &mut Map, loss: &mut Loss) {
-    drop_nulls(memory);
-    for name in ["temporal", "provenance", "confidence", "access", "metadata"] {
+    drop_nulls(memory, |_| true);
+    for name in ["temporal", "provenance", "confidence", "access"] {
         if let Some(Value::Map(inner)) = memory.get_mut(name) {
-            drop_nulls(inner);
+            drop_nulls(inner, |_| true);
         }
+    }
+    // The schema names two members of the metadata; the others mean what their writers say.
+    if let Some(Value::Map(inner)) = memory.get_mut("metadata") {
+        drop_nulls(inner, |name| ["language", "domain"].contains(&name));
     }
     for (name, members) in [
         (
@@ -70,15 +74,17 @@ pub(crate) fn write_status(
     if let Some(Value::Map(temporal)) = memory.get_mut("temporal") {
         match replacement {
             Some(id) => drop(temporal.insert("superseded_by", id.as_str())),
-            None => drop(temporal.remove("superseded_by")),
+            // A memory that is current here is replaced by none; one that ended keeps what it says.
+            None if name == "active" => drop(temporal.remove("superseded_by")),
+            None => {}
         }
     }
 }
 
-fn drop_nulls(map: &mut Map) {
+fn drop_nulls(map: &mut Map, is_named: fn(&str) -> bool) {
     let nulls: Vec<String> = map
         .iter()
-        .filter(|(_, value)| **value == Value::Nil)
+        .filter(|(name, value)| is_named(name) && **value == Value::Nil)
         .map(|(name, _)| name.to_owned())
         .collect();
     for name in nulls {

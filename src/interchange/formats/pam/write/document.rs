@@ -6,14 +6,17 @@ use rayon::prelude::*;
 
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Grain, Type};
-use crate::interchange::formats::aimem::Scope;
+use crate::interchange::formats::aimem::{self, Scope};
+use crate::interchange::model::embedded_grain::is_side;
 use crate::interchange::model::normalize::residual_json;
-use crate::interchange::{Entry, Error, Loss, Vectors, WriteOptions, Written};
+use crate::interchange::{Diagnostics, Entry, Error, Loss, Vectors, WriteOptions, Written};
 
 use super::super::files::storage::check;
 use super::super::names::STORE;
+use super::super::schema::settle::settle;
 use super::super::schema::shape::Shape;
 use super::super::schema::tables::{self, CONVERSATION, ENTRY, MEMORY, RELATION};
+use super::super::schema::validate;
 use super::super::types::embeddings;
 use super::super::types::residual::{DOCUMENT_RESIDUAL, is_relation};
 use super::super::{checksum, signature};
@@ -21,6 +24,7 @@ use super::checksum_form::{to_checksum_form, write_status};
 use super::embedded_memory::memory;
 use super::envelope::{delta, envelope, owner};
 use super::selection::{Candidate, is_changed_since, is_later, names, superfluous};
+use super::sides::Sides;
 use super::uuid;
 
 /// A memory store in the form that both validators of the format accept, and its conversations.
@@ -68,6 +72,8 @@ impl Document {
             loss: Loss::default(),
             names: names(&known),
             memories: Vec::new(),
+            record_names: Vec::new(),
+            sides: Sides::default(),
             vectors,
             with_files,
             embeddings: Vec::new(),
@@ -94,7 +100,9 @@ impl Document {
             mut index,
             mut messages,
         } = sorted;
-        writer.drop_dangling(&mut relations, &mut index);
+        writer.write_sides(&mut relations);
+        let is_delta = matches!(options.scope, Scope::Since(_));
+        writer.drop_dangling(&mut relations, &mut index, is_delta);
         let mut conversations = BTreeMap::new();
         let mut entries_of_index = Vec::new();
         for (grain, mut map) in index {
@@ -112,7 +120,15 @@ impl Document {
             Scope::Since(since) => delta(owner, now, since, options.base.as_deref()),
             _ => envelope(envelopes, owner, now),
         };
-        writer.prune(&tables::STORE, &mut store, "store");
+        store.insert("memories", Vec::<Value>::new());
+        let check = |value: &Value, _: &str, faults: &mut Diagnostics| {
+            if let Some(map) = value.as_map() {
+                validate::conditions(map, faults);
+            }
+        };
+        let mut store = writer
+            .settle(&tables::STORE, store, "store", check)
+            .unwrap_or_default();
         let records = writer.finish(&mut store, relations, entries_of_index);
         uuid::name(&mut store);
         let version = store.get("schema_version").unwrap_or(&Value::Nil);
@@ -154,27 +170,40 @@ impl<'a> Sorted<'a> {
             (Some(Value::Map(map)), Type::State) if map.contains("schema") => {
                 self.envelopes.push(map);
             }
-            (Some(Value::Map(mut map)), Type::State) => {
-                writer.prune(&ENTRY, &mut map, "conversations_index");
-                self.index.push((grain, map));
+            (Some(Value::Map(map)), Type::State) => {
+                let check = validate::entry;
+                if let Some(map) = writer.settle(&ENTRY, map, "conversations_index", check) {
+                    self.index.push((grain, map));
+                }
             }
             (Some(record), Type::Event) => {
                 let session = grain.text("session_id").unwrap_or_default();
                 self.messages.entry(session).or_default().push(record);
             }
-            (Some(Value::Map(mut map)), _) if is_relation(grain) => {
-                writer.prune(&RELATION, &mut map, "relations");
-                self.relations.push(map);
+            (Some(Value::Map(map)), _) if is_relation(grain) => {
+                if let Some(map) = writer.settle(&RELATION, map, "relations", |_, _, _| {}) {
+                    self.relations.push(map);
+                }
             }
             (Some(Value::Map(mut map)), _) => {
                 to_checksum_form(&mut map, &mut writer.loss);
-                writer.prune(&MEMORY, &mut map, "memories");
+                let check = validate::memory;
+                let Some(mut map) = writer.settle(&MEMORY, map, "memories", check) else {
+                    return;
+                };
                 write_status(&mut map, status, &writer.names);
                 let is_told = map.contains("embedding_ref");
                 writer.embedding(grain, &mut map, is_told);
                 writer.memories.push(map);
             }
+            _ if is_side(grain) => writer.sides.add(grain, status),
             _ => {
+                let bundled = aimem::residual(grain);
+                let bundled = bundled
+                    .as_ref()
+                    .and_then(|record| record.as_map()?.get("id")?.as_text());
+                let name = bundled.map(|id| (grain.address(), id.to_owned()));
+                writer.record_names.extend(name);
                 let mut map = memory(grain, status, &mut writer.loss);
                 write_status(&mut map, status, &writer.names);
                 writer.embedding(grain, &mut map, true);
@@ -186,8 +215,12 @@ impl<'a> Sorted<'a> {
 
 pub(crate) struct Writer<'a> {
     pub(crate) loss: Loss,
-    names: HashMap<ContentAddress, String>,
-    memories: Vec<Map>,
+    pub(super) names: HashMap<ContentAddress, String>,
+    pub(super) memories: Vec<Map>,
+    /// The records of bundles that memories were built from.
+    pub(super) record_names: Vec<(ContentAddress, String)>,
+    /// The grains that are no memories, and came in other formats.
+    pub(super) sides: Sides,
     pub(crate) vectors: &'a Vectors,
     /// Whether files can go beside the store.
     pub(crate) with_files: bool,
@@ -198,37 +231,73 @@ pub(crate) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Removes the members that the schema does not have, which no valid file may keep.
-    fn prune(&mut self, shape: &Shape, map: &mut Map, of: &str) {
-        if !self.is_later {
-            shape.prune(map, of, &mut self.loss);
+    /// Removes what the schema does not have, and what the validation would refuse; `None` if no
+    /// valid record is left.
+    fn settle(
+        &mut self,
+        shape: &Shape,
+        mut map: Map,
+        of: &str,
+        rules: fn(&Value, &str, &mut Diagnostics),
+    ) -> Option<Map> {
+        if self.is_later {
+            return Some(map);
         }
+        shape.prune(&mut map, of, &mut self.loss);
+        let check = |value: &Value, faults: &mut Diagnostics| {
+            shape.validate(value, "", faults);
+            rules(value, "", faults);
+        };
+        settle(map, of, check, &mut self.loss)
     }
 
-    fn ids(&self) -> HashSet<&str> {
-        let ids = self
-            .memories
-            .iter()
-            .filter_map(|map| map.get("id")?.as_text());
-        ids.collect()
-    }
-
-    fn drop_dangling(&mut self, relations: &mut Vec<Map>, index: &mut [(&Grain, Map)]) {
-        let before = relations.len();
-        let ids = self.ids();
-        for (_, entry) in index {
-            if let Some(Value::Array(derived)) = entry.get_mut("derived_memories") {
-                derived.retain(|id| id.as_text().is_some_and(|id| ids.contains(id)));
+    /// Removes references to records that are not written; an incremental store may name those of
+    /// its base (PAM 16).
+    fn drop_dangling(
+        &mut self,
+        relations: &mut Vec<Map>,
+        index: &mut [(&Grain, Map)],
+        is_delta: bool,
+    ) {
+        if is_delta {
+            return;
+        }
+        let mut memories = std::mem::take(&mut self.memories);
+        let id = |map: &Map| map.get("id")?.as_text().map(str::to_owned);
+        let ids: HashSet<String> = memories.iter().filter_map(id).collect();
+        let entries: HashSet<String> = index.iter().filter_map(|(_, map)| id(map)).collect();
+        let is_in =
+            |ids: &HashSet<String>, id: &Value| id.as_text().is_some_and(|id| ids.contains(id));
+        for memory in &mut memories {
+            let references = [
+                ("temporal", "superseded_by", &ids),
+                ("provenance", "conversation_ref", &entries),
+            ];
+            for (of, name, known) in references {
+                if let Some(Value::Map(inner)) = memory.get_mut(of)
+                    && inner.get(name).is_some_and(|id| !is_in(known, id))
+                    // A store without an index says nothing about conversations.
+                    && (name != "conversation_ref" || !entries.is_empty())
+                {
+                    inner.remove(name);
+                    self.loss.count(name);
+                }
             }
         }
-        let is_known = |map: &Map, name: &str| {
-            let id = map.get(name).and_then(Value::as_text);
-            id.is_some_and(|id| ids.contains(id))
-        };
-        relations.retain(|map| is_known(map, "from") && is_known(map, "to"));
-        for _ in relations.len()..before {
-            self.loss.count("relation");
+        self.memories = memories;
+        for (_, entry) in index {
+            if let Some(Value::Array(derived)) = entry.get_mut("derived_memories") {
+                let before = derived.len();
+                derived.retain(|id| is_in(&ids, id));
+                (derived.len()..before).for_each(|_| self.loss.count("derived_memories"));
+            }
         }
+        let before = relations.len();
+        relations.retain(|map| {
+            let mut ends = ["from", "to"].into_iter().map(|name| map.get(name));
+            ends.all(|end| end.is_some_and(|id| is_in(&ids, id)))
+        });
+        (relations.len()..before).for_each(|_| self.loss.count("relation"));
     }
 
     /// Writes one entry of the index, and its document if it has one that can be a file.
@@ -254,8 +323,11 @@ impl Writer<'_> {
             Some(path) => path.to_owned(),
             None => format!("conversations/{}.json", grain.address()),
         };
-        document.insert("messages", messages);
-        self.prune(&CONVERSATION, &mut document, "conversation");
+        document.insert("messages", with_answers(messages));
+        let check = validate::conversation;
+        let Some(document) = self.settle(&CONVERSATION, document, "conversation", check) else {
+            return;
+        };
         let mut storage = storage.cloned().unwrap_or_default();
         storage.insert("type", "file");
         storage.insert("ref", path.as_str());
@@ -291,6 +363,27 @@ impl Writer<'_> {
         }
         u64::try_from(count).unwrap_or(u64::MAX)
     }
+}
+
+/// Adds to each message the ids of those that answer it (PAM 25), unless it has a list of its own.
+fn with_answers(mut messages: Vec<Value>) -> Vec<Value> {
+    let mut answers: HashMap<String, Vec<Value>> = HashMap::new();
+    let text =
+        |message: &Value, name: &str| message.as_map()?.get(name)?.as_text().map(str::to_owned);
+    for message in &messages {
+        if let (Some(parent), Some(id)) = (text(message, "parent_id"), text(message, "id")) {
+            answers.entry(parent).or_default().push(Value::Text(id));
+        }
+    }
+    for message in &mut messages {
+        let given = text(message, "id").and_then(|id| answers.remove(&id));
+        if let Value::Map(map) = message
+            && !map.contains("children_ids")
+        {
+            map.insert("children_ids", given.unwrap_or_default());
+        }
+    }
+    messages
 }
 
 /// The name of the embeddings file beside a store (PAM 2).

@@ -32,7 +32,10 @@ pub(crate) fn memory(grain: &Grain, status: &Status, loss: &mut Loss) -> Map {
     let platform: Map = [("platform", "grainstore")].into_iter().collect();
     map.insert("provenance", platform);
     map.insert("tags", tags(grain));
-    if let Some(confidence) = grain.field("confidence") {
+    if let Some(confidence) = grain
+        .field("confidence")
+        .filter(|_| states_confidence(grain))
+    {
         let current: Map = [("current", confidence.clone())].into_iter().collect();
         map.insert("confidence", current);
     }
@@ -77,7 +80,10 @@ fn kind(grain: &Grain) -> (&'static str, Option<String>) {
     let tags = record.and_then(|record| record.get("tags"));
     let tagged = tags.into_iter().flat_map(Value::texts);
     let tagged = tagged.filter_map(|tag| tag.strip_prefix("x-type:")).next();
-    let named = record.and_then(|record| record.get("memory_type")?.as_text());
+    let said = |name: &str| record.and_then(|record| record.get(name)?.as_text());
+    let named = said("memory_type")
+        .or(said("type"))
+        .filter(|name| !name.is_empty());
     let mut types = TYPES.into_iter().filter(|known| *known != "custom");
     if let Some(known) = types.find(|known| tagged.or(named) == Some(known)) {
         return (known, None);
@@ -88,9 +94,24 @@ fn kind(grain: &Grain) -> (&'static str, Option<String>) {
         (Type::Belief, Some("mg:prefers")) => ("preference", None),
         (Type::Belief, Some("mg:requires")) => ("instruction", None),
         (Type::Belief, Some("mg:knows")) => ("fact", None),
+        (Type::Belief, _) if named.is_some() => custom(named.unwrap_or_default()),
         (Type::Belief, Some(relation)) => custom(relation),
         (other, _) => custom(other.name().unwrap_or("opaque")),
     }
+}
+
+/// A record without a confidence has none: what OMS requires of its grain is no statement of the
+/// source.
+fn states_confidence(grain: &Grain) -> bool {
+    if !embedded_grain::is_record(grain) {
+        return true;
+    }
+    let record = omi::residual(grain);
+    record.is_some_and(|record| {
+        record
+            .as_map()
+            .is_some_and(|map| map.contains("confidence"))
+    })
 }
 
 /// PAM takes a narrower alphabet; the grain in the metadata has the rest.

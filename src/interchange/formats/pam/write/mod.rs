@@ -5,6 +5,8 @@ pub(super) mod document;
 pub(super) mod embedded_memory;
 mod embedding;
 mod envelope;
+pub(super) mod exported_form;
 mod selection;
+mod sides;
 pub(super) mod uuid;
 mod zip;
