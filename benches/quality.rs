@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use grainstore::text::{Query, Ranking};
-use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time, codec};
 use serde_json::Value;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -142,20 +142,33 @@ fn put_turns(
     namespace: &str,
 ) -> Result<HashMap<String, ContentAddress>> {
     let mut turns = HashMap::new();
-    let mut time_ms = 1_700_000_000_000;
     for number in 1.. {
         let session = format!("session_{number}");
         let Some(session_turns) = conversation[&session].as_array() else {
             break;
         };
         let mut before: Option<ContentAddress> = None;
+        let said_at = conversation[&format!("{session}_date_time")].as_str();
+        let mut time_ms = said_at
+            .and_then(time_of)
+            .ok_or("a session without a date")?;
         for turn in session_turns {
             let say = |name: &str| turn[name].as_str().unwrap_or_default();
             time_ms += 1_000;
             let mut draft = Draft::event(format!("{}: {}", say("speaker"), say("text")))
                 .namespace(namespace)
                 .created_at(Time::from_ms(time_ms))
+                .set("role", "user")
+                .set("observer_id", say("speaker"))
                 .set("session_id", session.as_str());
+            if !say("blip_caption").is_empty() {
+                let image = [("type", "image"), ("caption", say("blip_caption"))];
+                let image = codec::Map::from_iter(image);
+                draft = draft.set(
+                    "content_blocks",
+                    codec::Value::Array(vec![codec::Value::Map(image)]),
+                );
+            }
             if let Some(before) = before {
                 draft = draft.set("parent_message_id", before.to_string());
             }
@@ -165,6 +178,35 @@ fn put_turns(
         }
     }
     Ok(turns)
+}
+
+/// Reads a time such as `1:56 pm on 8 May, 2023`, in milliseconds since 1970.
+fn time_of(text: &str) -> Option<i64> {
+    let (clock, date) = text.split_once(" on ")?;
+    let (clock, half) = clock.split_once(' ')?;
+    let (hour, minute) = clock.split_once(':')?;
+    let hour = hour.parse::<u8>().ok()? % 12 + if half == "pm" { 12 } else { 0 };
+    let mut parts = date.split([' ', ',']).filter(|part| !part.is_empty());
+    let (day, month, year) = (parts.next()?, parts.next()?, parts.next()?);
+    let months = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    let month = months.iter().position(|name| *name == month)? + 1;
+    let time = Time::parse(&format!(
+        "{year}-{month:02}-{day:0>2}T{hour:02}:{minute}:00Z"
+    ));
+    time.ok().map(Time::ms)
 }
 
 /// Returns the place of the first answer among the best twenty.

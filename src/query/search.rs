@@ -2,10 +2,14 @@
 //!
 //! Matching and ranking are in `text`; the filter decides which rows it may return.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use crate::codec::nfc;
+use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
 use crate::store::{self, Store};
-use crate::text::{self, Ranking, Snippet};
+use crate::text::{self, Meaning, Ranking, RankingExplanation, Snippet};
 
 use super::{Envelope, Error, Filter, Found};
 
@@ -35,14 +39,49 @@ impl Store {
     }
 
     /// Returns the result of [`Store::search`] before it is recorded as read.
-    pub(super) fn searched(
+    fn searched(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
+        let query = text::Query::parse(&nfc(text))?;
+        let (found, _) = self.ranked(&query, filter, &Ranking::default(), limit)?;
+        Ok(found)
+    }
+
+    /// Returns what [`Store::search`] returns, each grain with how each rule of the ranking changed its score.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Filter, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// store.put(Draft::belief("user", "prefers", "dark modes").confidence(0.9))?;
+    /// let explained = store.explain_search("mode", &Filter::new(), 10)?;
+    /// let (_, explanation) = &explained[0];
+    /// assert!(explanation.words > 0.0);
+    /// assert_eq!(explanation.neighbours, 0.0);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Store::search`].
+    pub fn explain_search(
         &self,
         text: &str,
         filter: &Filter,
         limit: usize,
-    ) -> Result<Envelope, Error> {
+    ) -> Result<Vec<(Found, RankingExplanation)>, Error> {
         let query = text::Query::parse(&nfc(text))?;
-        self.ranked(&query, filter, &Ranking::default(), limit)
+        let explained = RefCell::new(HashMap::new());
+        let shown = self.visible_ranking("explain_search", filter, limit, |filter, limit| {
+            let (found, explanations) = self.ranked(&query, filter, &Ranking::default(), limit)?;
+            let of_results = found.results.iter().map(|found| found.row);
+            explained.replace(of_results.zip(explanations).collect());
+            Ok(found)
+        })?;
+        let explained = explained.into_inner();
+        let explanation = |found: &Found| explained.get(&found.row).copied();
+        let results = shown.results.into_iter();
+        Ok(results
+            .map(|found| (explanation(&found).unwrap_or_default(), found))
+            .map(|(explanation, found)| (found, explanation))
+            .collect())
     }
 
     /// Returns the `limit` grains that match a query best under `ranking`, among those that pass a
@@ -70,25 +109,47 @@ impl Store {
         limit: usize,
     ) -> Result<Envelope, Error> {
         self.visible_ranking("search", filter, limit, |filter, limit| {
-            self.ranked(query, filter, ranking, limit)
+            Ok(self.ranked(query, filter, ranking, limit)?.0)
         })
     }
 
-    /// Returns the result of [`Store::search_ranked`] before it is recorded as read.
+    /// Returns the result of [`Store::search_ranked`] before it is recorded as read, with an
+    /// explanation of each.
     fn ranked(
         &self,
         query: &text::Query,
         filter: &Filter,
         ranking: &Ranking,
         limit: usize,
-    ) -> Result<Envelope, Error> {
+    ) -> Result<(Envelope, Vec<RankingExplanation>), Error> {
         let snapshot = self.snapshot();
         let rows = self.rows_to_rank(&snapshot, filter)?;
-        let accept = |row: EntryId| rows.contains(row);
+        self.ranked_among(&snapshot, &rows, query, ranking, limit, None)
+    }
+
+    /// Ranks `rows` by a query, and by the vectors of a hybrid search.
+    pub(super) fn ranked_among(
+        &self,
+        snapshot: &Snapshot,
+        rows: &RowSet,
+        query: &text::Query,
+        ranking: &Ranking,
+        limit: usize,
+        meaning: Option<&Meaning<'_>>,
+    ) -> Result<(Envelope, Vec<RankingExplanation>), Error> {
         let text = self.text_view()?;
-        // The time is for the answer: building a view that was set aside takes as long as it takes.
-        let is_over = self.search_deadline();
-        let hits = text.search_until(query, ranking, limit, &accept, &is_over)?;
+        let searched = text.find(&text::Search {
+            query,
+            ranking,
+            limit,
+            accept: &|row: EntryId| rows.contains(row),
+            // The time is for the answer: building a view that was set aside takes as long as it
+            // takes.
+            is_over: &self.search_deadline(),
+            meaning,
+            reach: None,
+        })?;
+        let hits = searched.hits;
         let mut envelope = Envelope {
             total: u64::try_from(hits.total).unwrap_or(u64::MAX),
             total_is_lower_bound: hits.total_is_lower_bound,
@@ -96,12 +157,10 @@ impl Store {
             ..Envelope::default()
         };
         for hit in &hits.hits {
-            let found = self.found(&snapshot, hit.row, hit.relevance(), |_| {
-                hit.matched_fields()
-            })?;
+            let found = self.found(snapshot, hit.row, hit.relevance(), |_| hit.matched_fields())?;
             envelope.results.push(found);
         }
-        Ok(envelope)
+        Ok((envelope, searched.explanations))
     }
 
     /// Returns for each result the excerpt of about `len_max` characters with the most matches, and

@@ -16,6 +16,10 @@ use crate::text::query::term_expansion::TermExpansion;
 pub(in crate::text) struct Plan {
     pub(in crate::text) root: Vec<(Role, PlanNode)>,
     pub(in crate::text) leaves: Vec<PlannedLeaf>,
+    /// The leaves of loose words that are adjacent in the query.
+    pub(in crate::text) pairs: Vec<(usize, usize)>,
+    /// Whether it has loose words alone, beside what is ruled out.
+    pub(in crate::text) is_loose: bool,
     /// The mean document length in words.
     pub(in crate::text) len_mean: f64,
 }
@@ -85,14 +89,42 @@ impl Plan {
             documents,
             leaves: Vec::new(),
         };
+        let is_bare = |node: &Node| matches!(node, Node::Leaf(leaf) if leaf.is_bare);
+        let is_loose = |(role, node): &(Role, Node)| match role {
+            Role::Should => is_bare(node),
+            Role::Must => false,
+            Role::MustNot => true,
+        };
         let kept = stop_words::kept(clauses, fields.language, keeps_stop_words);
         let root = planner.nodes(kept, true)?;
         Ok(Self {
+            pairs: pairs(&root, &planner.leaves),
+            is_loose: clauses.iter().all(is_loose),
             root,
             leaves: planner.leaves,
             len_mean: as_f64(words) / as_f64(documents.max(1)),
         })
     }
+}
+
+/// Returns the pairs of adjacent words among the clauses of the query itself.
+fn pairs(root: &[(Role, PlanNode)], leaves: &[PlannedLeaf]) -> Vec<(usize, usize)> {
+    let word = |(role, node): &(Role, PlanNode)| match node {
+        PlanNode::Leaf(number) if *role == Role::Should => {
+            let leaf = leaves.get(*number)?;
+            let is_word = leaf.words.len() == 1 && leaf.field.is_none();
+            is_word.then_some(*number)
+        }
+        _ => None,
+    };
+    let words = root.windows(2);
+    words
+        .filter_map(|pair| match pair {
+            [a, b] => word(a).zip(word(b)),
+            _ => None,
+        })
+        .take(PAIRS_MAX)
+        .collect()
 }
 
 /// Returns the default language and all languages that documents name.
@@ -249,6 +281,9 @@ impl Planner<'_> {
         Ok(((without + 0.5) / (as_f64(with) + 0.5)).ln_1p())
     }
 }
+
+/// The maximum number of pairs that are looked for: a question has fewer, and a pasted text more.
+const PAIRS_MAX: usize = 32;
 
 /// Converts a count, which is far below 2^53.
 #[expect(clippy::cast_precision_loss, reason = "a count of what is on a disk")]
