@@ -60,8 +60,14 @@ impl Store {
             of: &nearness,
         };
         let ranking = Ranking::default();
-        let (mut envelope, _) =
-            self.ranked_among(&snapshot, &rows, &query, &ranking, limit, Some(&meaning))?;
+        let (mut envelope, _) = self.ranked_among(
+            &snapshot,
+            &rows,
+            &query,
+            (&ranking, limit),
+            Some(&meaning),
+            false,
+        )?;
         if let Some(error) = failed.into_inner() {
             return Err(error.into());
         }
@@ -88,7 +94,7 @@ impl Store {
         Ok(Scale {
             mean,
             deviation,
-            share: f64::min(count / VECTORS_FULL, 1.0),
+            share: f64::min(count / VECTORS_FULL, 1.0).sqrt(),
         })
     }
 }

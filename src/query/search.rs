@@ -41,21 +41,22 @@ impl Store {
     /// Returns the result of [`Store::search`] before it is recorded as read.
     fn searched(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
         let query = text::Query::parse(&nfc(text))?;
-        let (found, _) = self.ranked(&query, filter, &Ranking::default(), limit)?;
+        let (found, _) = self.ranked(&query, filter, &Ranking::default(), limit, false)?;
         Ok(found)
     }
 
-    /// Returns what [`Store::search`] returns, each grain with how each rule of the ranking changed its score.
+    /// Returns what [`Store::search`] returns, and how each rule of the ranking changed the score of
+    /// each result.
     ///
     /// ```
     /// use grainstore::{Draft, Filter, Options, Store};
     ///
     /// let store = Store::in_memory(Options::default())?;
     /// store.put(Draft::belief("user", "prefers", "dark modes").confidence(0.9))?;
-    /// let explained = store.explain_search("mode", &Filter::new(), 10)?;
-    /// let (_, explanation) = &explained[0];
-    /// assert!(explanation.words > 0.0);
-    /// assert_eq!(explanation.neighbours, 0.0);
+    /// let (found, explanations) = store.explain_search("mode", &Filter::new(), 10)?;
+    /// assert_eq!(found.results.len(), explanations.len());
+    /// assert!(explanations[0].words > 0.0);
+    /// assert_eq!(explanations[0].neighbours, 0.0);
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
@@ -66,22 +67,20 @@ impl Store {
         text: &str,
         filter: &Filter,
         limit: usize,
-    ) -> Result<Vec<(Found, RankingExplanation)>, Error> {
+    ) -> Result<(Envelope, Vec<RankingExplanation>), Error> {
         let query = text::Query::parse(&nfc(text))?;
         let explained = RefCell::new(HashMap::new());
-        let shown = self.visible_ranking("explain_search", filter, limit, |filter, limit| {
-            let (found, explanations) = self.ranked(&query, filter, &Ranking::default(), limit)?;
+        let shown = self.visible_ranking("search", filter, limit, |filter, limit| {
+            let ranking = Ranking::default();
+            let (found, explanations) = self.ranked(&query, filter, &ranking, limit, true)?;
             let of_results = found.results.iter().map(|found| found.row);
             explained.replace(of_results.zip(explanations).collect());
             Ok(found)
         })?;
-        let explained = explained.into_inner();
-        let explanation = |found: &Found| explained.get(&found.row).copied();
-        let results = shown.results.into_iter();
-        Ok(results
-            .map(|found| (explanation(&found).unwrap_or_default(), found))
-            .map(|(explanation, found)| (found, explanation))
-            .collect())
+        let explained: HashMap<EntryId, RankingExplanation> = explained.into_inner();
+        let of = |found: &Found| explained.get(&found.row).copied().unwrap_or_default();
+        let explanations = shown.results.iter().map(of).collect();
+        Ok((shown, explanations))
     }
 
     /// Returns the `limit` grains that match a query best under `ranking`, among those that pass a
@@ -109,7 +108,7 @@ impl Store {
         limit: usize,
     ) -> Result<Envelope, Error> {
         self.visible_ranking("search", filter, limit, |filter, limit| {
-            Ok(self.ranked(query, filter, ranking, limit)?.0)
+            Ok(self.ranked(query, filter, ranking, limit, false)?.0)
         })
     }
 
@@ -121,10 +120,11 @@ impl Store {
         filter: &Filter,
         ranking: &Ranking,
         limit: usize,
+        explains: bool,
     ) -> Result<(Envelope, Vec<RankingExplanation>), Error> {
         let snapshot = self.snapshot();
         let rows = self.rows_to_rank(&snapshot, filter)?;
-        self.ranked_among(&snapshot, &rows, query, ranking, limit, None)
+        self.ranked_among(&snapshot, &rows, query, (ranking, limit), None, explains)
     }
 
     /// Ranks `rows` by a query, and by the vectors of a hybrid search.
@@ -133,9 +133,9 @@ impl Store {
         snapshot: &Snapshot,
         rows: &RowSet,
         query: &text::Query,
-        ranking: &Ranking,
-        limit: usize,
+        (ranking, limit): (&Ranking, usize),
         meaning: Option<&Meaning<'_>>,
+        explains: bool,
     ) -> Result<(Envelope, Vec<RankingExplanation>), Error> {
         let text = self.text_view()?;
         let searched = text.find(&text::Search {
@@ -147,6 +147,7 @@ impl Store {
             // takes.
             is_over: &self.search_deadline(),
             meaning,
+            explains,
             reach: None,
         })?;
         let hits = searched.hits;

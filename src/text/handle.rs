@@ -189,6 +189,7 @@ impl Text {
             accept,
             is_over: &|| false,
             meaning: None,
+            explains: false,
             reach: None,
         });
         Ok(found?.hits)
@@ -239,6 +240,7 @@ impl Text {
             accept,
             is_over,
             meaning: None,
+            explains: false,
             reach: Some(reach),
         })?;
         let is_partial = found.hits.is_partial;

@@ -155,6 +155,7 @@ impl Store {
     }
 
     /// Returns the cosine of each row and a vector; `None` of a row without a vector of the model.
+    #[cfg(feature = "text")]
     pub(crate) fn cosines(
         &self,
         snapshot: &Snapshot,

@@ -5,6 +5,7 @@
 
 pub(super) mod chunk;
 pub(super) mod cues;
+pub(super) mod family;
 pub(super) mod fold;
 pub(super) mod language;
 pub(super) mod script;

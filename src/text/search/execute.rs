@@ -27,6 +27,8 @@ pub(crate) struct Search<'a> {
     pub(crate) is_over: &'a (dyn Fn() -> bool + Sync),
     /// The vectors of a hybrid search.
     pub(crate) meaning: Option<&'a Meaning<'a>>,
+    /// Whether the score of each hit is explained.
+    pub(crate) explains: bool,
     /// The number of turns around each hit that a recall returns; `None` of a search, which counts
     /// its matches instead.
     pub(crate) reach: Option<usize>,
@@ -37,7 +39,7 @@ pub(crate) struct Search<'a> {
 #[derive(Default)]
 pub(crate) struct Searched {
     pub(crate) hits: Hits,
-    /// One for each hit.
+    /// One for each hit, if they were asked for.
     pub(crate) explanations: Vec<RankingExplanation>,
     /// Those of each hit, for a recall.
     turns: Vec<Vec<EntryId>>,
@@ -56,7 +58,9 @@ impl View {
         let snapshot = self.snapshot();
         let segments = snapshot.segments(&self.fields)?;
         let keeps_stop_words = self.options.stop_words;
-        let plan = Plan::of(&query.clauses, &self.fields, keeps_stop_words, &segments)?;
+        let relatives = ranking.relatives;
+        let (clauses, fields) = (&query.clauses, &self.fields);
+        let plan = Plan::of(clauses, fields, keeps_stop_words, relatives, &segments)?;
         let norms = bm25::norms(&plan);
         // Reranking may promote candidates that the words alone rank low.
         let kept = match (ranking.uses_signals(), ranking.uses_conversation()) {
@@ -76,7 +80,7 @@ impl View {
         let (total, total_is_lower_bound) = top.total();
         let is_partial = top.is_over();
         let mut candidates = top.into_candidates();
-        let mut explanations = Explanations::new();
+        let mut explanations = search.explains.then(Explanations::new);
         let mut conversations = Conversations::new();
         if ranking.uses_conversation() && !is_partial {
             let reranker = Reranker {
@@ -89,7 +93,7 @@ impl View {
                 accept: search.accept,
                 meaning: search.meaning,
             };
-            conversations = reranker.rank(&mut candidates, &mut explanations)?;
+            conversations = reranker.rank(&mut candidates, explanations.as_mut())?;
         }
         if ranking.uses_signals() {
             for candidate in &mut candidates {
@@ -97,10 +101,12 @@ impl View {
                     let time_ms = segment.time_ms(candidate.document);
                     let importance = segment.importance(candidate.document);
                     let signals = ranking.signals(time_ms, importance);
-                    let explanation = explanations.entry(candidate.row);
-                    let explanation = explanation.or_insert_with(|| by_words(candidate.score));
-                    explanation.signals = signals;
-                    candidate.score = explanation.score();
+                    if let Some(explanations) = &mut explanations {
+                        let explanation = explanations.entry(candidate.row);
+                        let explanation = explanation.or_insert_with(|| by_words(candidate.score));
+                        explanation.signals = signals;
+                    }
+                    candidate.score *= signals;
                 }
             }
         }
@@ -119,12 +125,15 @@ impl View {
             )?,
             None => Vec::new(),
         };
-        let explanation = |candidate: &Candidate| {
-            let explanation = explanations.get(&candidate.row).copied();
-            explanation.unwrap_or_else(|| by_words(candidate.score))
-        };
+        let explained = explanations.map(|explanations| {
+            let explanation = |candidate: &Candidate| {
+                let explanation = explanations.get(&candidate.row).copied();
+                explanation.unwrap_or_else(|| by_words(candidate.score))
+            };
+            candidates.iter().map(explanation).collect()
+        });
         Ok(Searched {
-            explanations: candidates.iter().map(explanation).collect(),
+            explanations: explained.unwrap_or_default(),
             turns,
             hits: Hits {
                 // Turns of a conversation that was read are hits without a match.

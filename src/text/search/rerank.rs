@@ -46,7 +46,7 @@ impl Reranker<'_> {
     pub(in crate::text) fn rank(
         &self,
         candidates: &mut Vec<Candidate>,
-        explanations: &mut Explanations,
+        mut explanations: Option<&mut Explanations>,
     ) -> tantivy::Result<Conversations> {
         let matches: HashMap<EntryId, f64> = match self.meaning {
             Some(_) => candidates.iter().map(|it| (it.row, it.score)).collect(),
@@ -93,7 +93,8 @@ impl Reranker<'_> {
         self.add_meaning(&mut conversations, &mut alone);
         let mut rank = |turn: &Turn, explanation: RankingExplanation| {
             let score = explanation.score();
-            if score > 0.0
+            // A hybrid search shows what is far, too, behind the rest.
+            if (score > 0.0 || self.meaning.is_some())
                 && let Some(segment) = segments.get(turn.segment)
             {
                 candidates.push(Candidate {
@@ -103,7 +104,9 @@ impl Reranker<'_> {
                     segment: turn.segment,
                     document: turn.document,
                 });
-                explanations.insert(turn.row, explanation);
+                if let Some(explanations) = &mut explanations {
+                    explanations.insert(turn.row, explanation);
+                }
             }
         };
         for turn in &alone {

@@ -4,7 +4,7 @@
 
 use clap::Args;
 
-use super::answer::{Scores, show, show_by_observer, show_lines};
+use super::answer::{Scores, show, show_by_observer, show_explained, show_lines_with};
 use crate::args::As;
 use crate::args::Filters;
 use crate::error::Exit;
@@ -22,7 +22,8 @@ use crate::session::Session;
 ///   object:word              in this field only
 ///   word^2                   weight 2
 ///
-/// With --json the result is the envelope of OMS 28.1. Exits with 1 if nothing is found.
+/// With --json the result is the envelope of OMS 28.1; with --explain each result also has an
+/// `explanation`. Exits with 1 if nothing is found.
 #[derive(Debug, Args)]
 #[command(after_long_help = r#"Example:
   grainstore search "peanut* -butter""#)]
@@ -46,6 +47,9 @@ pub(crate) struct Search {
     /// Group the results by observer (observer_type, observer_id)
     #[arg(long)]
     by_observer: bool,
+    /// Show how each rule of the ranking changed the score of each result
+    #[arg(long, conflicts_with = "by_observer")]
+    explain: bool,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -67,9 +71,16 @@ impl Search {
         }
         let handle = self.as_whom.narrow(&store)?;
         let text = self.text.join(" ");
-        let envelope = handle.search(&text, &filter, self.limit)?;
+        let (envelope, explanations) = match self.explain {
+            true => handle.explain_search(&text, &filter, self.limit)?,
+            false => (handle.search(&text, &filter, self.limit)?, Vec::new()),
+        };
         if self.by_observer {
             show_by_observer(&envelope, Scores::Shown, &mut session.out)?;
+            return Ok(Exit::done_if(envelope.total > 0));
+        }
+        if session.out.is_json() && self.explain {
+            show_explained(&envelope, &explanations, &mut session.out)?;
             return Ok(Exit::done_if(envelope.total > 0));
         }
         if session.out.is_json() {
@@ -88,7 +99,7 @@ impl Search {
                 after,
             );
         }
-        show_lines(&envelope, &table, &mut session.out)?;
+        show_lines_with(&envelope, &table, &explanations, &mut session.out)?;
         Ok(Exit::done_if(envelope.total > 0))
     }
 }
