@@ -94,7 +94,7 @@ impl Store {
         Ok(Scale {
             mean,
             deviation,
-            share: f64::min(count / VECTORS_FULL, 1.0).sqrt(),
+            share: (count / VECTORS_FULL).sqrt().clamp(SHARE_MIN, 1.0),
         })
     }
 }
@@ -126,3 +126,6 @@ const SAMPLE_LEN: u64 = 4_096;
 
 /// The number of vectors from which on deviations have their whole weight.
 const VECTORS_FULL: f64 = 600.0;
+
+/// The share of the weight that the fewest vectors have.
+const SHARE_MIN: f64 = 0.5;

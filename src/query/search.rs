@@ -2,14 +2,11 @@
 //!
 //! Matching and ranking are in `text`; the filter decides which rows it may return.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-
 use crate::codec::nfc;
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
 use crate::store::{self, Store};
-use crate::text::{self, Meaning, Ranking, RankingExplanation, Snippet};
+use crate::text::{self, Meaning, Ranking, Snippet};
 
 use super::{Envelope, Error, Filter, Found};
 
@@ -41,46 +38,7 @@ impl Store {
     /// Returns the result of [`Store::search`] before it is recorded as read.
     fn searched(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
         let query = text::Query::parse(&nfc(text))?;
-        let (found, _) = self.ranked(&query, filter, &Ranking::default(), limit, false)?;
-        Ok(found)
-    }
-
-    /// Returns what [`Store::search`] returns, and how each rule of the ranking changed the score of
-    /// each result.
-    ///
-    /// ```
-    /// use grainstore::{Draft, Filter, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// store.put(Draft::belief("user", "prefers", "dark modes").confidence(0.9))?;
-    /// let (found, explanations) = store.explain_search("mode", &Filter::new(), 10)?;
-    /// assert_eq!(found.results.len(), explanations.len());
-    /// assert!(explanations[0].words > 0.0);
-    /// assert_eq!(explanations[0].neighbours, 0.0);
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Store::search`].
-    pub fn explain_search(
-        &self,
-        text: &str,
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<(Envelope, Vec<RankingExplanation>), Error> {
-        let query = text::Query::parse(&nfc(text))?;
-        let explained = RefCell::new(HashMap::new());
-        let shown = self.visible_ranking("search", filter, limit, |filter, limit| {
-            let ranking = Ranking::default();
-            let (found, explanations) = self.ranked(&query, filter, &ranking, limit, true)?;
-            let of_results = found.results.iter().map(|found| found.row);
-            explained.replace(of_results.zip(explanations).collect());
-            Ok(found)
-        })?;
-        let explained: HashMap<EntryId, RankingExplanation> = explained.into_inner();
-        let of = |found: &Found| explained.get(&found.row).copied().unwrap_or_default();
-        let explanations = shown.results.iter().map(of).collect();
-        Ok((shown, explanations))
+        self.ranked(&query, filter, &Ranking::default(), limit)
     }
 
     /// Returns the `limit` grains that match a query best under `ranking`, among those that pass a
@@ -108,23 +66,21 @@ impl Store {
         limit: usize,
     ) -> Result<Envelope, Error> {
         self.visible_ranking("search", filter, limit, |filter, limit| {
-            Ok(self.ranked(query, filter, ranking, limit, false)?.0)
+            self.ranked(query, filter, ranking, limit)
         })
     }
 
-    /// Returns the result of [`Store::search_ranked`] before it is recorded as read, with an
-    /// explanation of each.
+    /// Returns the result of [`Store::search_ranked`] before it is recorded as read.
     fn ranked(
         &self,
         query: &text::Query,
         filter: &Filter,
         ranking: &Ranking,
         limit: usize,
-        explains: bool,
-    ) -> Result<(Envelope, Vec<RankingExplanation>), Error> {
+    ) -> Result<Envelope, Error> {
         let snapshot = self.snapshot();
         let rows = self.rows_to_rank(&snapshot, filter)?;
-        self.ranked_among(&snapshot, &rows, query, (ranking, limit), None, explains)
+        self.ranked_among(&snapshot, &rows, query, (ranking, limit), None)
     }
 
     /// Ranks `rows` by a query, and by the vectors of a hybrid search.
@@ -135,8 +91,7 @@ impl Store {
         query: &text::Query,
         (ranking, limit): (&Ranking, usize),
         meaning: Option<&Meaning<'_>>,
-        explains: bool,
-    ) -> Result<(Envelope, Vec<RankingExplanation>), Error> {
+    ) -> Result<Envelope, Error> {
         let text = self.text_view()?;
         let searched = text.find(&text::Search {
             query,
@@ -147,7 +102,6 @@ impl Store {
             // takes.
             is_over: &self.search_deadline(),
             meaning,
-            explains,
             reach: None,
         })?;
         let hits = searched.hits;
@@ -157,11 +111,14 @@ impl Store {
             is_partial: hits.is_partial,
             ..Envelope::default()
         };
+        let mut explanations = searched.explanations.into_iter();
         for hit in &hits.hits {
-            let found = self.found(snapshot, hit.row, hit.relevance(), |_| hit.matched_fields())?;
+            let mut found =
+                self.found(snapshot, hit.row, hit.relevance(), |_| hit.matched_fields())?;
+            found.explanation = explanations.next().unwrap_or_default();
             envelope.results.push(found);
         }
-        Ok((envelope, searched.explanations))
+        Ok(envelope)
     }
 
     /// Returns for each result the excerpt of about `len_max` characters with the most matches, and

@@ -150,7 +150,7 @@ impl Document {
     }
 }
 
-/// What ranking needs to know of a document besides its words, in the 64 bits of a column.
+/// The properties of a document that rank it besides its words, in the 64 bits of a column.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(in crate::text) struct Traits(pub(in crate::text) u64);
 

@@ -189,7 +189,6 @@ impl Text {
             accept,
             is_over: &|| false,
             meaning: None,
-            explains: false,
             reach: None,
         });
         Ok(found?.hits)
@@ -240,7 +239,6 @@ impl Text {
             accept,
             is_over,
             meaning: None,
-            explains: false,
             reach: Some(reach),
         })?;
         let is_partial = found.hits.is_partial;

@@ -24,7 +24,7 @@ pub use options::TextOptions;
 pub use query::lowering::Query;
 pub(crate) use search::execute::Search;
 pub use search::highlight::Snippet;
-pub use search::ranking::{Ranking, RankingExplanation, Recency};
+pub use search::ranking::{Ranking, Recency};
 pub(crate) use search::rerank::Meaning;
 
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.

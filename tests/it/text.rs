@@ -410,9 +410,9 @@ proptest! {
         let around = search(&Ranking::default(), limit).hits;
         let found: HashSet<EntryId> = around.iter().map(|hit| hit.row).collect();
         prop_assert_eq!(found.len(), around.len());
-        prop_assert!(found.iter().all(|row| {
-            matches.contains(row) || (session_of(*row) != 0 && sessions.contains(&session_of(*row)))
-        }));
+        let in_session = |row: &EntryId| session_of(*row) != 0 && sessions.contains(&session_of(*row));
+        let is_explained = found.iter().all(|row| matches.contains(row) || in_session(row));
+        prop_assert!(is_explained);
         prop_assert!(found.len() >= limit.min(matches.len()));
         all.hits.truncate(limit);
         prop_assert_eq!(&recall(&Ranking::WORDS), &all.hits);

@@ -225,7 +225,6 @@ mod tests {
                 accept: &|_| true,
                 is_over: &|| false,
                 meaning: None,
-                explains: false,
                 reach: None,
             });
             found.unwrap().hits

@@ -12,7 +12,7 @@ use crate::text::analysis::fold;
 use crate::text::analysis::language::Language;
 use crate::text::document::hash_of_name;
 
-/// What a question asks for, besides its words.
+/// The persons, dates and kinds of answer that a question names.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::text) struct Asked {
     /// The hashes of its words: a speaker is named by one of them.

@@ -27,20 +27,18 @@ pub(crate) struct Search<'a> {
     pub(crate) is_over: &'a (dyn Fn() -> bool + Sync),
     /// The vectors of a hybrid search.
     pub(crate) meaning: Option<&'a Meaning<'a>>,
-    /// Whether the score of each hit is explained.
-    pub(crate) explains: bool,
     /// The number of turns around each hit that a recall returns; `None` of a search, which counts
     /// its matches instead.
     pub(crate) reach: Option<usize>,
 }
 
-/// What a search returns: its hits, with their explanations, and the turns around them for a
+/// The result of a search: its hits, with their explanations, and the turns around them for a
 /// recall.
 #[derive(Default)]
 pub(crate) struct Searched {
     pub(crate) hits: Hits,
     /// One for each hit, if they were asked for.
-    pub(crate) explanations: Vec<RankingExplanation>,
+    pub(crate) explanations: Vec<Vec<(&'static str, f64)>>,
     /// Those of each hit, for a recall.
     turns: Vec<Vec<EntryId>>,
 }
@@ -80,7 +78,7 @@ impl View {
         let (total, total_is_lower_bound) = top.total();
         let is_partial = top.is_over();
         let mut candidates = top.into_candidates();
-        let mut explanations = search.explains.then(Explanations::new);
+        let mut explanations = ranking.explains.then(Explanations::new);
         let mut conversations = Conversations::new();
         if ranking.uses_conversation() && !is_partial {
             let reranker = Reranker {
@@ -128,7 +126,8 @@ impl View {
         let explained = explanations.map(|explanations| {
             let explanation = |candidate: &Candidate| {
                 let explanation = explanations.get(&candidate.row).copied();
-                explanation.unwrap_or_else(|| by_words(candidate.score))
+                let explanation = explanation.unwrap_or_else(|| by_words(candidate.score));
+                explanation.parts().collect()
             };
             candidates.iter().map(explanation).collect()
         });

@@ -4,7 +4,8 @@
 
 /// The parameters of ranking besides the words of a hit.
 ///
-/// The own score of a turn is that of its words, with `pairs`, and with `meaning` in a hybrid search. Its score is its own, `neighbours` and `two_away`
+/// The own score of a turn is that of its words, with `pairs`, and with `meaning` in a hybrid
+/// search. Its score is its own, `neighbours` and `two_away`
 /// times the own scores of the turns around it, `answer` times that of the question it answers, and
 /// `session` times the score of the whole session as one document, divided by (1 + `session`). A
 /// row outside any session is a session of its own, so that turns and single facts compare. The
@@ -50,6 +51,9 @@ pub struct Ranking {
     pub recency: Option<Recency>,
     /// The boost of important hits: the score is multiplied by 1 + this × the importance.
     pub importance: f64,
+    /// Whether each result says how the rules changed its score
+    /// ([`Found::explanation`](crate::query::Found::explanation)).
+    pub explains: bool,
 }
 
 /// The boost of newer hits: the score is multiplied by 1 + weight × 2^(-age / half-life).
@@ -65,45 +69,37 @@ pub struct Recency {
 
 /// How each rule of a [`Ranking`] changed the score of a hit: the score is the sum of the first six
 /// times the product of the others.
-///
-/// ```
-/// use grainstore::text::RankingExplanation;
-///
-/// let hit = RankingExplanation { words: 4.0, neighbours: 2.0, date: 1.5, ..Default::default() };
-/// assert_eq!(hit.score(), 9.0);
-/// assert_eq!(hit.parts().count(), 3);
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RankingExplanation {
+pub(in crate::text) struct RankingExplanation {
     /// The words of the query.
-    pub words: f64,
+    pub(in crate::text) words: f64,
     /// Adjacent words of the query that are near each other.
-    pub pairs: f64,
+    pub(in crate::text) pairs: f64,
     /// The vector of a hybrid search.
-    pub meaning: f64,
+    pub(in crate::text) meaning: f64,
     /// The turns beside it.
-    pub neighbours: f64,
+    pub(in crate::text) neighbours: f64,
     /// The question that it answers.
-    pub answer: f64,
+    pub(in crate::text) answer: f64,
     /// Its whole session.
-    pub session: f64,
+    pub(in crate::text) session: f64,
     /// The factor of an assistant's turn.
-    pub assistant: f64,
+    pub(in crate::text) assistant: f64,
     /// The factor of a question that is answered.
-    pub question: f64,
+    pub(in crate::text) question: f64,
     /// The factor of the speaker whom the question names.
-    pub speaker: f64,
+    pub(in crate::text) speaker: f64,
     /// The factor of a date that the question names.
-    pub date: f64,
+    pub(in crate::text) date: f64,
     /// The factor of the kind of answer.
-    pub answer_type: f64,
+    pub(in crate::text) answer_type: f64,
     /// The factor of recency and importance.
-    pub signals: f64,
+    pub(in crate::text) signals: f64,
 }
 
 impl RankingExplanation {
     /// Returns the score.
-    pub fn score(&self) -> f64 {
+    pub(in crate::text) fn score(&self) -> f64 {
         let sum = self.words + self.pairs + self.meaning;
         let sum = sum + self.neighbours + self.answer + self.session;
         let product = self.assistant * self.question * self.speaker;
@@ -111,7 +107,7 @@ impl RankingExplanation {
     }
 
     /// Returns the name and value of each rule that changed the score.
-    pub fn parts(&self) -> impl Iterator<Item = (&'static str, f64)> {
+    pub(in crate::text) fn parts(&self) -> impl Iterator<Item = (&'static str, f64)> {
         let added = [
             ("words", self.words),
             ("pairs", self.pairs),
@@ -169,6 +165,7 @@ impl Ranking {
         meaning: 0.0,
         recency: None,
         importance: 0.0,
+        explains: false,
     };
 
     /// Returns whether conversations affect the ranking.
@@ -177,6 +174,7 @@ impl Ranking {
             recency: self.recency,
             importance: self.importance,
             relatives: self.relatives,
+            explains: self.explains,
             ..Self::WORDS
         };
         *self != of_signals
@@ -217,6 +215,7 @@ impl Default for Ranking {
             meaning: 2.0,
             recency: None,
             importance: 0.0,
+            explains: false,
         }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Meaning<'a> {
 /// The explanations of the candidates, by their rows.
 pub(in crate::text) type Explanations = HashMap<EntryId, RankingExplanation>;
 
-/// What a search is reranked by.
+/// The values that a search is reranked by.
 pub(in crate::text) struct Reranker<'a> {
     pub(in crate::text) segments: &'a [Segment<'a>],
     pub(in crate::text) fields: &'a Fields,

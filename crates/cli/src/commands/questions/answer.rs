@@ -6,7 +6,6 @@ use std::io::{self, Write};
 
 use grainstore::Envelope;
 use grainstore::query::Found;
-use grainstore::text::RankingExplanation;
 
 use crate::output::{Output, Table, printable};
 
@@ -28,31 +27,14 @@ pub(super) fn show(envelope: &Envelope, scores: Scores, out: &mut Output) -> io:
     show_lines(envelope, &table(envelope, scores, 0), out)
 }
 
-/// Writes the envelope as JSON, each result with the explanation of its score.
-pub(super) fn show_explained(
-    envelope: &Envelope,
-    explanations: &[RankingExplanation],
-    out: &mut Output,
-) -> io::Result<()> {
-    let mut json: serde_json::Value = serde_json::from_str(&envelope.to_json())?;
-    let results = json["results"].as_array_mut().into_iter().flatten();
-    for (result, explanation) in results.zip(explanations) {
-        let parts = explanation.parts();
-        let parts = parts.map(|(name, value)| (name.to_owned(), value.into()));
-        result["explanation"] = serde_json::Value::Object(parts.collect());
-    }
-    out.json(&json)
-}
-
 /// Returns the sum and the factors of a score, as `words 4.10 + session 2.00, date ×1.30`.
-fn explained(explanation: &RankingExplanation) -> String {
-    let is_factor = |name: &str| !SUMMANDS.contains(&name);
-    let (factors, summands): (Vec<_>, Vec<_>) =
-        explanation.parts().partition(|(name, _)| is_factor(name));
-    let summands = summands
+fn explained(explanation: &[(&str, f64)]) -> String {
+    let parts = explanation.iter();
+    let (added, factors): (Vec<_>, Vec<_>) = parts.partition(|(name, _)| ADDED.contains(name));
+    let added = added
         .iter()
         .map(|(name, value)| format!("{name} {value:.2}"));
-    let mut text = summands.collect::<Vec<_>>().join(" + ");
+    let mut text = added.collect::<Vec<_>>().join(" + ");
     for (name, factor) in factors {
         text.push_str(&format!(", {name} ×{factor:.2}"));
     }
@@ -60,7 +42,7 @@ fn explained(explanation: &RankingExplanation) -> String {
 }
 
 /// The parts of an explanation that are added; the others are factors.
-const SUMMANDS: &[&str] = &[
+const ADDED: &[&str] = &[
     "words",
     "pairs",
     "meaning",
@@ -69,22 +51,14 @@ const SUMMANDS: &[&str] = &[
     "session",
 ];
 
-/// Writes the lines of the results, and a message with their number and the total.
+/// Writes the lines of the results, each with the explanation of its score below it if there is one,
+/// and a message with their number and the total.
 pub(super) fn show_lines(envelope: &Envelope, lines: &Table, out: &mut Output) -> io::Result<()> {
-    show_lines_with(envelope, lines, &[], out)
-}
-
-/// Writes what [`show_lines`] does, each line with the explanation of its score below it.
-pub(super) fn show_lines_with(
-    envelope: &Envelope,
-    lines: &Table,
-    explanations: &[RankingExplanation],
-    out: &mut Output,
-) -> io::Result<()> {
     for (number, line) in lines.lines().enumerate() {
         out.styled_line(&line)?;
-        if let Some(explanation) = explanations.get(number) {
-            out.line(format!("      {}", explained(explanation)))?;
+        let found = envelope.results.get(number);
+        if let Some(found) = found.filter(|found| !found.explanation.is_empty()) {
+            out.line(format!("      {}", explained(&found.explanation)))?;
         }
     }
     out.flush()?;

@@ -3,8 +3,9 @@
 //! Filters restrict the results; the query language and the ranking are in docs/search.md.
 
 use clap::Args;
+use grainstore::text::{Query, Ranking};
 
-use super::answer::{Scores, show, show_by_observer, show_explained, show_lines_with};
+use super::answer::{Scores, show, show_by_observer, show_lines};
 use crate::args::As;
 use crate::args::Filters;
 use crate::error::Exit;
@@ -71,16 +72,17 @@ impl Search {
         }
         let handle = self.as_whom.narrow(&store)?;
         let text = self.text.join(" ");
-        let (envelope, explanations) = match self.explain {
-            true => handle.explain_search(&text, &filter, self.limit)?,
-            false => (handle.search(&text, &filter, self.limit)?, Vec::new()),
+        let envelope = if self.explain {
+            let ranking = Ranking {
+                explains: true,
+                ..Ranking::default()
+            };
+            handle.search_ranked(&Query::parse(&text)?, &filter, &ranking, self.limit)?
+        } else {
+            handle.search(&text, &filter, self.limit)?
         };
         if self.by_observer {
             show_by_observer(&envelope, Scores::Shown, &mut session.out)?;
-            return Ok(Exit::done_if(envelope.total > 0));
-        }
-        if session.out.is_json() && self.explain {
-            show_explained(&envelope, &explanations, &mut session.out)?;
             return Ok(Exit::done_if(envelope.total > 0));
         }
         if session.out.is_json() {
@@ -99,7 +101,7 @@ impl Search {
                 after,
             );
         }
-        show_lines_with(&envelope, &table, &explanations, &mut session.out)?;
+        show_lines(&envelope, &table, &mut session.out)?;
         Ok(Exit::done_if(envelope.total > 0))
     }
 }
