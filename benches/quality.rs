@@ -226,6 +226,19 @@ impl RandomIndexing {
             }
         }
         contexts.values_mut().for_each(|context| normalize(context));
+        // The direction that all words share says nothing of any.
+        let mut mean = vec![0.0; DIMENSIONS];
+        let contexts_len = contexts.values().map(|_| 1.0_f32).sum::<f32>();
+        for context in contexts.values() {
+            mean.iter_mut().zip(context).for_each(|(to, from)| *to += from / contexts_len);
+        }
+        for (word, context) in &mut contexts {
+            context.iter_mut().zip(&mean).for_each(|(to, from)| *to -= from);
+            normalize(context);
+            // A word is nearest to itself.
+            add_index(word, OWN_WEIGHT, context);
+            normalize(context);
+        }
         Self { weights, contexts }
     }
 
@@ -286,6 +299,9 @@ fn stems(text: &str) -> Vec<String> {
 }
 
 const DIMENSIONS: usize = 512;
+
+/// The weight of a word beside those that it occurs with.
+const OWN_WEIGHT: f32 = 0.2;
 
 fn put_turns(
     store: &Store,
