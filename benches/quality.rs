@@ -230,10 +230,15 @@ impl RandomIndexing {
         let mut mean = vec![0.0; DIMENSIONS];
         let contexts_len = contexts.values().map(|_| 1.0_f32).sum::<f32>();
         for context in contexts.values() {
-            mean.iter_mut().zip(context).for_each(|(to, from)| *to += from / contexts_len);
+            mean.iter_mut()
+                .zip(context)
+                .for_each(|(to, from)| *to += from / contexts_len);
         }
         for (word, context) in &mut contexts {
-            context.iter_mut().zip(&mean).for_each(|(to, from)| *to -= from);
+            context
+                .iter_mut()
+                .zip(&mean)
+                .for_each(|(to, from)| *to -= from);
             normalize(context);
             // A word is nearest to itself.
             add_index(word, OWN_WEIGHT, context);

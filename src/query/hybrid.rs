@@ -60,14 +60,8 @@ impl Store {
             of: &nearness,
         };
         let ranking = Ranking::default();
-        let (mut envelope, _) = self.ranked_among(
-            &snapshot,
-            &rows,
-            &query,
-            (&ranking, limit),
-            Some(&meaning),
-            false,
-        )?;
+        let by = (&ranking, limit);
+        let mut envelope = self.ranked_among(&snapshot, &rows, &query, by, Some(&meaning))?;
         if let Some(error) = failed.into_inner() {
             return Err(error.into());
         }

@@ -178,8 +178,9 @@ pub(in crate::text) fn count(
         if pairs > 0.0 {
             add_pairs(of_segment, segment, plan, &added, pairs)?;
         }
-        for ((turn, _), added) in of_segment.iter_mut().zip(added.chunks(leaves.max(1))) {
-            let added = |number: usize| added.get(number).copied().flatten();
+        for (number, (turn, _)) in of_segment.iter_mut().enumerate() {
+            let from = number * leaves;
+            let added = |leaf: usize| added.get(from + leaf).copied().flatten();
             turn.matched = evaluate(&plan.root, &added);
             if turn.matched.is_none() && admits(plan, &added) {
                 turn.matched = Some(0.0);

@@ -77,7 +77,8 @@ impl Search {
                 explains: true,
                 ..Ranking::default()
             };
-            handle.search_ranked(&Query::parse(&text)?, &filter, &ranking, self.limit)?
+            let query = Query::parse(&text).map_err(grainstore::Error::from)?;
+            handle.search_ranked(&query, &filter, &ranking, self.limit)?
         } else {
             handle.search(&text, &filter, self.limit)?
         };
