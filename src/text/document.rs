@@ -99,7 +99,7 @@ impl Document {
         let name = speaker.and_then(|name| chunk::chunks(name).next());
         let name = name.and_then(|mut name| name.parts.drain(..).next());
         self.voice = Voice {
-            is_person: role.map_or(speaker.is_some(), |role| matches!(role, "user" | "human")),
+            is_person: role.map_or(speaker.is_some(), |role| role == "user"),
             is_assistant: role == Some("assistant"),
             speaker: name.map_or(0, |name| {
                 hash_of_name(&fold::plain(&fold::lower(&name.written, Language::OTHER)))
