@@ -10,8 +10,9 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use grainstore::store::Embedding;
 use grainstore::text::{Query, Ranking};
-use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+use grainstore::{ContentAddress, Draft, Filter, Grain, Options, Store, Time, codec};
 use serde_json::Value;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -133,8 +134,179 @@ fn locomo(file: &Path) -> Result<()> {
             rest.row(&format!("  without conversation {}", left_out + 1));
         }
     }
+    hybrid(&store, &questions)
+}
+
+/// The questions by words and vectors, of a model that is made of the conversations themselves.
+fn hybrid(store: &Store, questions: &[Question]) -> Result<()> {
+    let mut all = Figures::default();
+    let namespaces: BTreeSet<&str> = questions.iter().map(|it| it.namespace.as_str()).collect();
+    let mut turns = Vec::new();
+    for namespace in namespaces {
+        let filter = Filter::new().namespace(namespace);
+        let found = store.query(&filter, usize::MAX, None)?.results;
+        let content = |grain: &Grain| grain.text("content").unwrap_or_default().to_owned();
+        turns.extend(
+            found
+                .iter()
+                .map(|found| (found.address, content(&found.grain))),
+        );
+    }
+    let model = RandomIndexing::of(turns.iter().map(|(_, text)| text.as_str()));
+    let vectors: Vec<_> = turns
+        .iter()
+        .map(|(address, text)| (*address, model.vector(text)))
+        .collect();
+    let embeddings: Vec<_> = vectors
+        .iter()
+        .map(|(address, vector)| Embedding::new(*address, "random-indexing", vector))
+        .collect();
+    for some in embeddings.chunks(256) {
+        store.put_embeddings(some)?;
+    }
+    for question in questions {
+        let filter = Filter::new().namespace(&question.namespace);
+        let vector = model.vector(&question.text);
+        // A question may hold operators; the words of a query in quotes are a phrase.
+        let text: String = question
+            .text
+            .chars()
+            .map(|c| {
+                if c.is_alphanumeric() || c == '\'' {
+                    c
+                } else {
+                    ' '
+                }
+            })
+            .collect();
+        let found = store.search_hybrid(&text, "random-indexing", &vector, &filter, 20)?;
+        let mut ranked = found.results.iter();
+        let place = ranked.position(|found| question.answers.contains(&found.address));
+        all.add(place.map(|place| place + 1));
+    }
+    all.row("words and vectors (random indexing)");
     Ok(())
 }
+
+/// Vectors without a trained model: a word is the sum of the random vectors of the words that it
+/// occurs with, and a text the sum of its words, rare ones more.
+struct RandomIndexing {
+    weights: HashMap<String, f32>,
+    contexts: HashMap<String, Vec<f32>>,
+}
+
+impl RandomIndexing {
+    fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+        let texts: Vec<Vec<String>> = texts.map(stems).collect();
+        let mut counts: HashMap<&String, f32> = HashMap::new();
+        for text in &texts {
+            let distinct: BTreeSet<&String> = text.iter().collect();
+            distinct
+                .into_iter()
+                .for_each(|word| *counts.entry(word).or_default() += 1.0);
+        }
+        let total = texts.iter().map(|_| 1.0_f32).sum::<f32>();
+        let weights: HashMap<String, f32> = counts
+            .into_iter()
+            .map(|(word, count)| (word.clone(), (1.0 + total / count).ln()))
+            .collect();
+        let mut contexts: HashMap<String, Vec<f32>> = HashMap::new();
+        for near in texts.windows(3) {
+            let mut sum = vec![0.0; DIMENSIONS];
+            for word in near.iter().flatten() {
+                add_index(word, weights[word], &mut sum);
+            }
+            for word in near.iter().skip(1).take(1).flatten() {
+                let context = contexts.entry(word.clone());
+                let context = context.or_insert_with(|| vec![0.0; DIMENSIONS]);
+                context
+                    .iter_mut()
+                    .zip(&sum)
+                    .for_each(|(to, from)| *to += from);
+            }
+        }
+        contexts.values_mut().for_each(|context| normalize(context));
+        // The direction that all words share says nothing of any.
+        let mut mean = vec![0.0; DIMENSIONS];
+        let contexts_len = contexts.values().map(|_| 1.0_f32).sum::<f32>();
+        for context in contexts.values() {
+            mean.iter_mut()
+                .zip(context)
+                .for_each(|(to, from)| *to += from / contexts_len);
+        }
+        for (word, context) in &mut contexts {
+            context
+                .iter_mut()
+                .zip(&mean)
+                .for_each(|(to, from)| *to -= from);
+            normalize(context);
+            // A word is nearest to itself.
+            add_index(word, OWN_WEIGHT, context);
+            normalize(context);
+        }
+        Self { weights, contexts }
+    }
+
+    fn vector(&self, text: &str) -> Vec<f32> {
+        // Not zero, which has no direction.
+        let mut sum = vec![1e-6; DIMENSIONS];
+        for word in stems(text) {
+            if let (Some(context), Some(weight)) =
+                (self.contexts.get(&word), self.weights.get(&word))
+            {
+                sum.iter_mut()
+                    .zip(context)
+                    .for_each(|(to, from)| *to += weight * from);
+            }
+        }
+        sum
+    }
+}
+
+/// Adds the random vector of a word: eight numbers of 1 or -1.
+fn add_index(word: &str, weight: f32, sum: &mut [f32]) {
+    let mut state = word.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    for _ in 0..8 {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let place = usize::try_from(state >> 33).unwrap_or(0) % DIMENSIONS;
+        sum[place] += if state >> 32 & 1 == 1 {
+            weight
+        } else {
+            -weight
+        };
+    }
+}
+
+fn normalize(vector: &mut [f32]) {
+    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    vector
+        .iter_mut()
+        .for_each(|value| *value /= length.max(f32::MIN_POSITIVE));
+}
+
+/// Cuts a text into words, about without their endings.
+fn stems(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let words = words.filter(|word| word.len() > 2).map(str::to_lowercase);
+    words
+        .map(|word| {
+            let ends = ["ing", "ed", "es", "s"];
+            let stem = ends.iter().find_map(|end| word.strip_suffix(end));
+            stem.filter(|stem| stem.len() > 2)
+                .unwrap_or(&word)
+                .to_owned()
+        })
+        .collect()
+}
+
+const DIMENSIONS: usize = 512;
+
+/// The weight of a word beside those that it occurs with.
+const OWN_WEIGHT: f32 = 0.2;
 
 fn put_turns(
     store: &Store,
@@ -142,20 +314,33 @@ fn put_turns(
     namespace: &str,
 ) -> Result<HashMap<String, ContentAddress>> {
     let mut turns = HashMap::new();
-    let mut time_ms = 1_700_000_000_000;
     for number in 1.. {
         let session = format!("session_{number}");
         let Some(session_turns) = conversation[&session].as_array() else {
             break;
         };
         let mut before: Option<ContentAddress> = None;
+        let said_at = conversation[&format!("{session}_date_time")].as_str();
+        let mut time_ms = said_at
+            .and_then(time_of)
+            .ok_or("a session without a date")?;
         for turn in session_turns {
             let say = |name: &str| turn[name].as_str().unwrap_or_default();
             time_ms += 1_000;
             let mut draft = Draft::event(format!("{}: {}", say("speaker"), say("text")))
                 .namespace(namespace)
                 .created_at(Time::from_ms(time_ms))
+                .set("role", "user")
+                .set("observer_id", say("speaker"))
                 .set("session_id", session.as_str());
+            if !say("blip_caption").is_empty() {
+                let image = [("type", "image"), ("caption", say("blip_caption"))];
+                let image = codec::Map::from_iter(image);
+                draft = draft.set(
+                    "content_blocks",
+                    codec::Value::Array(vec![codec::Value::Map(image)]),
+                );
+            }
             if let Some(before) = before {
                 draft = draft.set("parent_message_id", before.to_string());
             }
@@ -165,6 +350,35 @@ fn put_turns(
         }
     }
     Ok(turns)
+}
+
+/// Reads a time such as `1:56 pm on 8 May, 2023`, in milliseconds since 1970.
+fn time_of(text: &str) -> Option<i64> {
+    let (clock, date) = text.split_once(" on ")?;
+    let (clock, half) = clock.split_once(' ')?;
+    let (hour, minute) = clock.split_once(':')?;
+    let hour = hour.parse::<u8>().ok()? % 12 + if half == "pm" { 12 } else { 0 };
+    let mut parts = date.split([' ', ',']).filter(|part| !part.is_empty());
+    let (day, month, year) = (parts.next()?, parts.next()?, parts.next()?);
+    let months = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    let month = months.iter().position(|name| *name == month)? + 1;
+    let time = Time::parse(&format!(
+        "{year}-{month:02}-{day:0>2}T{hour:02}:{minute}:00Z"
+    ));
+    time.ok().map(Time::ms)
 }
 
 /// Returns the place of the first answer among the best twenty.

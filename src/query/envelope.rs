@@ -44,6 +44,10 @@ pub struct Found {
     pub score: f64,
     /// The fields that matched.
     pub matched_fields: Vec<&'static str>,
+    /// The name and value of each rule of a ranking that changed the score, if
+    /// [`Ranking::explains`](crate::text::Ranking::explains): the score, before it is mapped to [0, 1), is the sum of `words`,
+    /// `pairs`, `meaning`, `neighbours`, `answer` and `session`, times the others.
+    pub explanation: Vec<(&'static str, f64)>,
 }
 
 impl Envelope {
@@ -80,7 +84,8 @@ impl Envelope {
     /// Returns the JSON object of OMS 28.1.
     ///
     /// Besides the members of the specification it has `total_is_lower_bound` and `partial` if true,
-    /// `superseded_by` on superseded grains, and `signature` on signed grains.
+    /// `superseded_by` on superseded grains, `explanation` if it was asked for, and `signature` on
+    /// signed grains.
     pub fn to_json(&self) -> String {
         let results: Vec<Value> = self.results.iter().map(Found::to_value).collect();
         let next = self.next_cursor.map(|cursor| cursor.to_string());
@@ -109,6 +114,11 @@ impl Found {
         ]);
         if let Some(by) = self.status.superseded_by {
             map.insert("superseded_by", by);
+        }
+        if !self.explanation.is_empty() {
+            let parts = self.explanation.iter();
+            let parts = parts.map(|(name, value)| (*name, Value::Float(*value)));
+            map.insert("explanation", Map::from_iter(parts));
         }
         if let Some(signature) = &self.signature {
             map.insert("signature", signature_value(signature));

@@ -126,6 +126,7 @@ impl Found {
             row,
             address: version.grain.address(),
             matched_fields,
+            explanation: Vec::new(),
             grain: version.grain,
             signature: version.signature,
             status: version.status,

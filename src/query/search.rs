@@ -3,9 +3,10 @@
 //! Matching and ranking are in `text`; the filter decides which rows it may return.
 
 use crate::codec::nfc;
+use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
 use crate::store::{self, Store};
-use crate::text::{self, Ranking, Snippet};
+use crate::text::{self, Meaning, Ranking, Snippet};
 
 use super::{Envelope, Error, Filter, Found};
 
@@ -35,12 +36,7 @@ impl Store {
     }
 
     /// Returns the result of [`Store::search`] before it is recorded as read.
-    pub(super) fn searched(
-        &self,
-        text: &str,
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Envelope, Error> {
+    fn searched(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
         let query = text::Query::parse(&nfc(text))?;
         self.ranked(&query, filter, &Ranking::default(), limit)
     }
@@ -84,21 +80,42 @@ impl Store {
     ) -> Result<Envelope, Error> {
         let snapshot = self.snapshot();
         let rows = self.rows_to_rank(&snapshot, filter)?;
-        let accept = |row: EntryId| rows.contains(row);
+        self.ranked_among(&snapshot, &rows, query, (ranking, limit), None)
+    }
+
+    /// Ranks `rows` by a query, and by the vectors of a hybrid search.
+    pub(super) fn ranked_among(
+        &self,
+        snapshot: &Snapshot,
+        rows: &RowSet,
+        query: &text::Query,
+        (ranking, limit): (&Ranking, usize),
+        meaning: Option<&Meaning<'_>>,
+    ) -> Result<Envelope, Error> {
         let text = self.text_view()?;
-        // The time is for the answer: building a view that was set aside takes as long as it takes.
-        let is_over = self.search_deadline();
-        let hits = text.search_until(query, ranking, limit, &accept, &is_over)?;
+        let searched = text.find(&text::Search {
+            query,
+            ranking,
+            limit,
+            accept: &|row: EntryId| rows.contains(row),
+            // The time is for the answer: building a view that was set aside takes as long as it
+            // takes.
+            is_over: &self.search_deadline(),
+            meaning,
+            reach: None,
+        })?;
+        let hits = searched.hits;
         let mut envelope = Envelope {
             total: u64::try_from(hits.total).unwrap_or(u64::MAX),
             total_is_lower_bound: hits.total_is_lower_bound,
             is_partial: hits.is_partial,
             ..Envelope::default()
         };
+        let mut explanations = searched.explanations.into_iter();
         for hit in &hits.hits {
-            let found = self.found(&snapshot, hit.row, hit.relevance(), |_| {
-                hit.matched_fields()
-            })?;
+            let mut found =
+                self.found(snapshot, hit.row, hit.relevance(), |_| hit.matched_fields())?;
+            found.explanation = explanations.next().unwrap_or_default();
             envelope.results.push(found);
         }
         Ok(envelope)

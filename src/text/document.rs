@@ -7,6 +7,8 @@ use std::rc::Rc;
 
 use crate::grain;
 
+use super::analysis::chunk;
+use super::analysis::fold;
 use super::analysis::language::Language;
 use super::analysis::token::{TermCache, Terms};
 
@@ -36,6 +38,16 @@ pub struct Document {
     pub(in crate::text) importance: f64,
     /// The tie-breaker between equal scores.
     pub(in crate::text) order: u64,
+    voice: Voice,
+}
+
+/// The one who says a turn of a conversation, as far as its ranking needs it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Voice {
+    is_person: bool,
+    is_assistant: bool,
+    /// The hash of the first word of the name; 0 of one without a name.
+    speaker: u32,
 }
 
 impl Document {
@@ -81,6 +93,32 @@ impl Document {
         self
     }
 
+    /// Sets who said it: the role, and the name of the speaker.
+    #[must_use]
+    pub fn said_by(mut self, role: Option<&str>, speaker: Option<&str>) -> Self {
+        let name = speaker.and_then(|name| chunk::chunks(name).next());
+        let name = name.and_then(|mut name| name.parts.drain(..).next());
+        self.voice = Voice {
+            is_person: role.map_or(speaker.is_some(), |role| role == "user"),
+            is_assistant: role == Some("assistant"),
+            speaker: name.map_or(0, |name| {
+                hash_of_name(&fold::plain(&fold::lower(&name.written, Language::OTHER)))
+            }),
+        };
+        self
+    }
+
+    /// Returns what ranking needs to know of the document, for the column of the index, given the
+    /// cues in its words.
+    pub(in crate::text) fn traits(&self, cues: u8) -> Traits {
+        let asks = self.passages.iter().any(|(_, text)| ends_in_question(text));
+        let bits = u64::from(self.voice.is_person) * PERSON
+            | u64::from(self.voice.is_assistant) * ASSISTANT
+            | u64::from(asks) * ASKS
+            | u64::from(cues) << CUES_SHIFT;
+        Traits(bits | u64::from(self.voice.speaker) << SPEAKER_SHIFT)
+    }
+
     /// Returns the total length of the passages, in bytes.
     pub(in crate::text) fn len_bytes(&self) -> usize {
         self.passages.iter().map(|(_, text)| text.len()).sum()
@@ -110,6 +148,62 @@ impl Document {
         terms.sort_by_key(|(position, _)| *position);
         terms
     }
+}
+
+/// The properties of a document that rank it besides its words, in the 64 bits of a column.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(in crate::text) struct Traits(pub(in crate::text) u64);
+
+impl Traits {
+    /// Returns whether a person said it.
+    pub(in crate::text) const fn is_person(self) -> bool {
+        self.0 & PERSON != 0
+    }
+
+    /// Returns whether an assistant said it.
+    pub(in crate::text) const fn is_assistant(self) -> bool {
+        self.0 & ASSISTANT != 0
+    }
+
+    /// Returns whether it ends in a question.
+    pub(in crate::text) const fn asks(self) -> bool {
+        self.0 & ASKS != 0
+    }
+
+    /// Returns the cues in its words, as [`cues`](super::analysis::cues) has them.
+    pub(in crate::text) const fn cues(self) -> u8 {
+        (self.0 >> CUES_SHIFT & 0xff) as u8
+    }
+
+    /// Returns the hash of the name of the speaker; 0 if it is not known.
+    pub(in crate::text) const fn speaker(self) -> u32 {
+        (self.0 >> SPEAKER_SHIFT) as u32
+    }
+}
+
+/// Returns the hash of a folded name: FNV-1a, since it must be the same in every process. It is
+/// never 0.
+pub(in crate::text) fn hash_of_name(name: &str) -> u32 {
+    let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    name.bytes().fold(0x811c_9dc5, mix).max(1)
+}
+
+/// Returns whether a text ends in a question, by its last mark or by the last letter where that is
+/// grammar.
+fn ends_in_question(text: &str) -> bool {
+    let tail = text.trim_end();
+    let last = tail.char_indices().rfind(|(_, c)| c.is_alphanumeric());
+    let Some((at, letter)) = last else {
+        return tail.contains(QUESTION_MARKS);
+    };
+    let marks = tail.get(at..).unwrap_or_default();
+    // Greek asks with a semicolon, and Armenian puts its mark inside the last word.
+    let is_greek = matches!(letter, '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}');
+    let word = || tail.rsplit(char::is_whitespace).next().unwrap_or_default();
+    marks.contains(QUESTION_MARKS)
+        || (is_greek && marks.contains(';'))
+        || (matches!(letter, '\u{530}'..='\u{58f}') && word().contains('՞'))
+        || matches!(letter, 'か' | '吗' | '嗎' | '까')
 }
 
 impl<T: Into<String>> From<T> for Document {
@@ -147,5 +241,57 @@ pub(in crate::text) const FIELD_SLOTS: u32 = 64;
 
 const FIELDS: usize = FIELD_SLOTS as usize;
 
+/// The question marks of all scripts that have one.
+const QUESTION_MARKS: &[char] = &[
+    '?', '？', '؟', '⁇', '⁈', '⁉', '‽', '፧', '⸮', '꘏', '꛷', '︖', '﹖', '\u{37e}',
+];
+
+const PERSON: u64 = 1;
+const ASSISTANT: u64 = 1 << 1;
+const ASKS: u64 = 1 << 2;
+const CUES_SHIFT: u32 = 8;
+const SPEAKER_SHIFT: u32 = 32;
+
 /// The gap between the word positions of two passages of one field.
 const PASSAGE_GAP: u32 = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_known_by_its_end_in_any_script() {
+        for text in [
+            "Really?",
+            "Really?!",
+            "(\"Really?\") ",
+            "本当？",
+            "本当ですか。",
+            "你去吗",
+            "حقا؟",
+            "γιατί;",
+            "Ինչո՞ւ",
+            "?",
+        ] {
+            assert!(ends_in_question(text), "{text}");
+        }
+        for text in ["", "Why? Because.", "a; b", "so what", "2023"] {
+            assert!(!ends_in_question(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn traits_hold_what_was_set() {
+        let said = Document::from("Why?").said_by(Some("user"), Some("Zoë Smith"));
+        let traits = said.traits(3);
+        assert!(traits.is_person() && traits.asks() && !traits.is_assistant());
+        assert_eq!((traits.cues(), traits.speaker()), (3, hash_of_name("zoe")));
+        assert!(
+            Document::from("x")
+                .said_by(Some("assistant"), None)
+                .traits(0)
+                .is_assistant()
+        );
+        assert_eq!(Document::from("x").traits(0), Traits::default());
+    }
+}

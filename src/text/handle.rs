@@ -19,6 +19,7 @@ use super::index::uncommitted::Uncommitted;
 use super::index::view::View;
 use super::options::TextOptions;
 use super::query::lowering::Query;
+use super::search::execute::{Search, Searched};
 use super::search::highlight::Highlighter;
 use super::search::hit::{Hits, RecalledHit};
 use super::search::ranking::Ranking;
@@ -181,27 +182,26 @@ impl Text {
         limit: usize,
         accept: &(dyn Fn(EntryId) -> bool + Sync),
     ) -> Result<Hits, Error> {
-        self.search_until(query, ranking, limit, accept, &|| false)
+        let found = self.find(&Search {
+            query,
+            ranking,
+            limit,
+            accept,
+            is_over: &|| false,
+            meaning: None,
+            reach: None,
+        });
+        Ok(found?.hits)
     }
 
-    /// Does what [`search`](Self::search) does until `is_over`, asked before every few thousand
-    /// rows, returns true: then the hits so far are returned, marked as partial.
+    /// Does what [`search`](Self::search) does, with all that a search can have.
     ///
     /// # Errors
     /// As [`search`](Self::search).
-    pub fn search_until(
-        &self,
-        query: &Query,
-        ranking: &Ranking,
-        limit: usize,
-        accept: &(dyn Fn(EntryId) -> bool + Sync),
-        is_over: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Hits, Error> {
-        self.view.search(query, ranking, limit, accept, is_over)
+    pub(crate) fn find(&self, search: &Search<'_>) -> Result<Searched, Error> {
+        self.view.search(search)
     }
-}
 
-impl Text {
     /// Returns the best `limit` rows as [`search`](Self::search) does, each with up to `reach`
     /// turns of its conversation before and after it for which `accept` returns true.
     ///
@@ -219,8 +219,8 @@ impl Text {
         Ok(found.0)
     }
 
-    /// Does what [`recall`](Self::recall) does with a `limit` and a `reach`, until `is_over` as in
-    /// [`search_until`](Self::search_until); returns also whether the answer is partial.
+    /// Does what [`recall`](Self::recall) does with a `limit` and a `reach`, until `is_over`
+    /// returns true; returns also whether the answer is partial.
     ///
     /// # Errors
     /// As [`recall`](Self::recall).
@@ -232,8 +232,17 @@ impl Text {
         accept: &(dyn Fn(EntryId) -> bool + Sync),
         is_over: &(dyn Fn() -> bool + Sync),
     ) -> Result<(Vec<RecalledHit>, bool), Error> {
-        let view = &self.view;
-        view.recall(query, ranking, (limit, reach), accept, is_over)
+        let found = self.find(&Search {
+            query,
+            ranking,
+            limit,
+            accept,
+            is_over,
+            meaning: None,
+            reach: Some(reach),
+        })?;
+        let is_partial = found.hits.is_partial;
+        Ok((found.into_recalled(), is_partial))
     }
 
     /// Returns a highlighter for `query`.

@@ -22,8 +22,10 @@ pub use error::Error;
 pub(crate) use index::partitions::Partitions;
 pub use options::TextOptions;
 pub use query::lowering::Query;
+pub(crate) use search::execute::Search;
 pub use search::highlight::Snippet;
 pub use search::ranking::{Ranking, Recency};
+pub(crate) use search::rerank::Meaning;
 
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
 #[doc(hidden)]

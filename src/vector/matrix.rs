@@ -153,6 +153,14 @@ impl Matrix {
         best.in_order()
     }
 
+    /// Returns the cosine of each row and a vector; `None` of a row without a vector, and of all if
+    /// the vector has no direction or another length.
+    pub fn cosines(&self, vector: &[f32], rows: &[EntryId]) -> Vec<Option<f32>> {
+        let unit = unit(vector).filter(|unit| unit.len() == self.dimensions);
+        let cosine = |row: &EntryId| Some(dot(unit.as_ref()?, self.get(*row)?));
+        rows.iter().map(cosine).collect()
+    }
+
     fn at(&self, place: usize) -> Option<&[f32]> {
         let from = place * self.dimensions;
         self.values.get(from..from + self.dimensions)

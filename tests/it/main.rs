@@ -13,6 +13,7 @@ mod conformance_rules;
 mod did;
 mod disclosure;
 mod embedding;
+mod everyday;
 mod exports;
 mod followers;
 mod foreign;

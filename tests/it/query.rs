@@ -3,6 +3,7 @@
 
 mod bitemporal;
 mod expiry;
+mod explained;
 mod pages;
 mod plan;
 mod scan;

@@ -2,6 +2,7 @@
 
 mod files;
 mod partitions;
+mod structure;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -225,7 +226,7 @@ static CROWD: LazyLock<Text> = LazyLock::new(|| {
             .passage("subject", spelled(subject))
             .passage("object", spelled(object))
             .order(below(1 << 40))
-            .thread(row / 9 % 1_000);
+            .thread(session_of(EntryId::new(row)));
         text.add(EntryId::new(row), document).unwrap();
         if [9_000, 14_000, CROWD_LEN as u64 - 300].contains(&row) {
             text.flush().unwrap();
@@ -235,6 +236,11 @@ static CROWD: LazyLock<Text> = LazyLock::new(|| {
 });
 
 const CROWD_LEN: usize = 16_000;
+
+/// The session of a row of the crowd; 0 is none.
+fn session_of(row: EntryId) -> u64 {
+    row.get() / 9 % 1_000
+}
 
 /// BM25 as its inventors wrote it, with the inverse frequency that is never negative.
 fn bm25(corpus: &[Vec<u8>], query: &[u8]) -> Vec<(u64, f64)> {
@@ -363,6 +369,10 @@ proptest! {
                 .passage("subject", spelled(subject))
                 .passage("object", spelled(object))
                 .thread(row % 7)
+                .said_by(
+                    ["user", "assistant"].get(usize::try_from(row % 3).unwrap()).copied(),
+                    ["w1x", "w2x"].get(usize::try_from(row % 4).unwrap()).copied(),
+                )
                 .time_ms(i64::try_from(row * 31 % 17).unwrap());
             text.add(EntryId::new(row), document).unwrap();
             if row == flushed as u64 {
@@ -393,12 +403,17 @@ proptest! {
         };
         // Where more is asked for than there is, every match is scored.
         let mut all = search(&Ranking::WORDS, CROWD_LEN);
-        // What a conversation adds to the best is a match too, and stands there once.
+        // What is found matches, or is a turn of a session that was read, because another of its
+        // turns matches; each stands there once.
         let matches: HashSet<EntryId> = all.hits.iter().map(|hit| hit.row).collect();
+        let sessions: HashSet<u64> = matches.iter().map(|row| session_of(*row)).collect();
         let around = search(&Ranking::default(), limit).hits;
         let found: HashSet<EntryId> = around.iter().map(|hit| hit.row).collect();
-        prop_assert!(found.is_subset(&matches));
-        prop_assert_eq!(found.len(), limit.min(matches.len()));
+        prop_assert_eq!(found.len(), around.len());
+        let in_session = |row: &EntryId| session_of(*row) != 0 && sessions.contains(&session_of(*row));
+        let is_explained = found.iter().all(|row| matches.contains(row) || in_session(row));
+        prop_assert!(is_explained);
+        prop_assert!(found.len() >= limit.min(matches.len()));
         all.hits.truncate(limit);
         prop_assert_eq!(&recall(&Ranking::WORDS), &all.hits);
         prop_assert_eq!(search(&Ranking::WORDS, limit), all);

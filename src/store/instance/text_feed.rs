@@ -117,6 +117,7 @@ fn document(grain: &Grain) -> Document {
     let mut document = Document::default()
         .time_ms(grain.event_time().ms())
         .thread(conversation(grain))
+        .said_by(grain.text("role"), grain.text("observer_id"))
         .order(Column::address(&grain.address()))
         .importance(
             grain

@@ -153,6 +153,21 @@ impl Store {
         })?;
         found.unwrap_or_else(|| Ok((Vec::new(), 0)))
     }
+
+    /// Returns the cosine of each row and a vector; `None` of a row without a vector of the model.
+    #[cfg(feature = "text")]
+    pub(crate) fn cosines(
+        &self,
+        snapshot: &Snapshot,
+        model: &str,
+        vector: &[f32],
+        rows: &[EntryId],
+    ) -> Result<Vec<Option<f32>>, Error> {
+        let cosines = self
+            .inner
+            .with_view(snapshot, model, |matrix| matrix.cosines(vector, rows))?;
+        Ok(cosines.unwrap_or_default())
+    }
 }
 
 /// The lengths of the vectors of models, as far as they are known.

@@ -4,6 +4,8 @@
 //! Nothing here knows the index or the query language.
 
 pub(super) mod chunk;
+pub(super) mod cues;
+pub(super) mod family;
 pub(super) mod fold;
 pub(super) mod language;
 pub(super) mod script;

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use crate::text::analysis::chunk::{Part, WORD_LEN_MAX, chunks};
+use crate::text::analysis::cues;
 use crate::text::analysis::fold;
 use crate::text::analysis::language::Language;
 use crate::text::analysis::script::Script;
@@ -20,6 +21,8 @@ pub(in crate::text) struct Terms {
     /// Further terms: the unstemmed word, the reversed stem of a possible compound, the stem as
     /// typed without accents.
     pub(in crate::text) variants: Vec<String>,
+    /// Whether it says a time or a number, as [`cues`] has them.
+    pub(in crate::text) cues: u8,
 }
 
 /// A word of a text: where it stands and its terms.
@@ -104,7 +107,11 @@ fn pairs(letters: &[Part<'_>], position: &mut u32, tokens: &mut Vec<Token>) {
         tokens.push(Token {
             position: *position,
             range,
-            terms: Rc::new(Terms { stem, variants }),
+            terms: Rc::new(Terms {
+                stem,
+                variants,
+                cues: 0,
+            }),
         });
         *position += 1;
     }
@@ -130,6 +137,7 @@ pub(in crate::text) fn terms(part: &Part<'_>, language: Language) -> Terms {
         (stem_of(&lower), stem_of(&plain))
     };
     let mut variants = Vec::new();
+    let cues = cues::cues_of(&plain, language);
     for other in [plain, typed] {
         if other != stem && !variants.contains(&other) {
             variants.push(other);
@@ -138,7 +146,11 @@ pub(in crate::text) fn terms(part: &Part<'_>, language: Language) -> Terms {
     if language.has_compounds() && stem.chars().count() >= COMPOUND_LEN_MIN {
         variants.push(reversed(&stem));
     }
-    Terms { stem, variants }
+    Terms {
+        stem,
+        variants,
+        cues,
+    }
 }
 
 /// Returns a stem reversed and marked, so that all compounds that end in `versicherung` share a

@@ -9,7 +9,7 @@ use tantivy::fieldnorm::FieldNormReader;
 
 use crate::ledger::EntryId;
 use crate::text::analysis::token::TermCache;
-use crate::text::document::Document;
+use crate::text::document::{Document, Traits};
 use crate::text::index::schema::{Fields, TermField};
 
 /// A segment in memory.
@@ -30,6 +30,7 @@ pub(in crate::text) struct DocValues {
     pub(in crate::text) thread: u64,
     pub(in crate::text) time_ms: i64,
     pub(in crate::text) importance: f64,
+    pub(in crate::text) traits: Traits,
     /// The number of its words, quantized as on disk.
     pub(in crate::text) len_class: u8,
 }
@@ -75,7 +76,18 @@ impl MemorySegment {
         let (mut stems, mut variants) = (Occurrences::default(), Occurrences::default());
         for (number, (row, document)) in (0..).zip(documents) {
             let terms = document.terms(fields.language, &mut cache);
-            memory.add(fields, number, row, document, terms.len());
+            let cues = terms.iter().fold(0, |cues, (_, terms)| cues | terms.cues);
+            let len = FieldNormReader::fieldnorm_to_id(memory.count(terms.len()));
+            memory.add(fields, number, document);
+            memory.values.push(DocValues {
+                row,
+                order: document.order,
+                thread: document.thread,
+                time_ms: document.time_ms,
+                importance: document.importance,
+                traits: document.traits(cues),
+                len_class: len,
+            });
             for (position, terms) in terms {
                 stems.add(number, position, &terms.stem);
                 for variant in &terms.variants {
@@ -88,18 +100,15 @@ impl MemorySegment {
         memory
     }
 
-    /// Adds the values of a document of `len` words.
-    fn add(&mut self, fields: &Fields, number: u32, row: EntryId, document: &Document, len: usize) {
+    /// Counts the words of a document, and returns their number.
+    fn count(&mut self, len: usize) -> u32 {
         let len = u32::try_from(len).unwrap_or(u32::MAX);
         self.len_words += u64::from(len);
-        self.values.push(DocValues {
-            row,
-            order: document.order,
-            thread: document.thread,
-            time_ms: document.time_ms,
-            importance: document.importance,
-            len_class: FieldNormReader::fieldnorm_to_id(len),
-        });
+        len
+    }
+
+    /// Adds the conversation and the language of a document.
+    fn add(&mut self, fields: &Fields, number: u32, document: &Document) {
         self.threads
             .entry(document.thread)
             .or_default()

@@ -27,10 +27,11 @@ pub(in crate::text) struct Fields {
     pub(in crate::text) languages: Field,
     pub(in crate::text) thread: Field,
     pub(in crate::text) language: Language,
-    row: Field,
+    pub(in crate::text) row: Field,
     order: Field,
     time: Field,
     importance: Field,
+    traits: Field,
 }
 
 /// The field of the index that a term belongs to: one stem per word, or further variants of it.
@@ -44,7 +45,8 @@ impl Fields {
     /// Creates the schema. `stems` holds one term per word and `also` its variants, both with
     /// positions, for phrases and field queries. `language` lists languages other than the default.
     /// `row` identifies a document and is indexed for erasure. `order` breaks ties, `thread` finds
-    /// the turns of a conversation, `time` and `importance` rank. No field is stored: the ledger
+    /// the turns of a conversation, `time`, `importance` and `traits`
+    /// rank. No field is stored: the ledger
     /// holds the text.
     pub(in crate::text) fn new(language: Language) -> Self {
         let mut builder = Schema::builder();
@@ -66,6 +68,7 @@ impl Fields {
             thread: builder.add_u64_field(THREAD, INDEXED | FAST),
             time: builder.add_i64_field(TIME, FAST),
             importance: builder.add_f64_field(IMPORTANCE, FAST),
+            traits: builder.add_u64_field(TRAITS, FAST),
             schema: builder.build(),
             analyzers,
             language,
@@ -111,12 +114,15 @@ impl Fields {
         indexable.add_i64(self.time, document.time_ms);
         indexable.add_f64(self.importance, document.importance);
         let (mut stems, mut variants) = (PackedTerms::default(), PackedTerms::default());
+        let mut cues = 0;
         for (position, terms) in document.terms(self.language, cache) {
+            cues |= terms.cues;
             stems.push(position, &terms.stem);
             for variant in &terms.variants {
                 variants.push(position, variant);
             }
         }
+        indexable.add_u64(self.traits, document.traits(cues).0);
         indexable.add_text(self.stems, stems.as_str());
         indexable.add_text(self.variants, variants.as_str());
         if let Some(language) = document.language.filter(|of| *of != self.language) {
@@ -142,3 +148,6 @@ pub(in crate::text) const TIME: &str = "event_time";
 
 /// The field of the importance.
 pub(in crate::text) const IMPORTANCE: &str = "importance";
+
+/// The field of the [`Traits`](crate::text::document::Traits).
+pub(in crate::text) const TRAITS: &str = "traits";

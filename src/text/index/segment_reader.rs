@@ -11,9 +11,10 @@ use tantivy::termdict::TermDictionary;
 use tantivy::{DocSet, InvertedIndexReader, Searcher, SegmentReader, TERMINATED};
 
 use crate::ledger::EntryId;
+use crate::text::document::Traits;
 use crate::text::index::memory_segment::{MemorySegment, MemoryTerms};
 use crate::text::index::postings::{TermFreqs, TermPositions};
-use crate::text::index::schema::{Fields, IMPORTANCE, ORDER, ROW, THREAD, TIME, TermField};
+use crate::text::index::schema::{Fields, IMPORTANCE, ORDER, ROW, THREAD, TIME, TRAITS, TermField};
 
 /// An immutable snapshot for one search. Feeding continues beside it.
 pub(in crate::text) struct Snapshot {
@@ -77,6 +78,8 @@ pub(in crate::text) struct DiskSegment {
     thread: Column<u64>,
     time: Column<i64>,
     importance: Column<f64>,
+    traits: Column<u64>,
+    rows: Arc<InvertedIndexReader>,
 }
 
 /// The term dictionary of a field of a segment.
@@ -100,6 +103,8 @@ impl DiskSegment {
             thread: fast.u64(THREAD)?,
             time: fast.i64(TIME)?,
             importance: fast.f64(IMPORTANCE)?,
+            traits: fast.u64(TRAITS)?,
+            rows: reader.inverted_index(fields.row)?,
         })
     }
 
@@ -190,6 +195,40 @@ impl Segment<'_> {
                 .map(|values| values.importance),
         }
         .unwrap_or(0.0)
+    }
+
+    /// Returns what ranking needs to know of a document besides its words.
+    pub(in crate::text) fn traits(&self, document: u32) -> Traits {
+        match self {
+            Self::Disk(disk) => disk.traits.first(document).map(Traits),
+            Self::Memory(memory) => memory
+                .values
+                .get(document as usize)
+                .map(|values| values.traits),
+        }
+        .unwrap_or_default()
+    }
+
+    /// Returns the document of a row that is not deleted, if it is in this segment.
+    pub(in crate::text) fn document_of(
+        &self,
+        fields: &Fields,
+        row: EntryId,
+    ) -> tantivy::Result<Option<u32>> {
+        let found = match self {
+            Self::Disk(disk) => {
+                let term = fields.row_term(row);
+                let postings = disk.rows.read_postings(&term, IndexRecordOption::Basic)?;
+                postings.map(|postings| postings.doc())
+            }
+            Self::Memory(memory) => {
+                let place = memory
+                    .values
+                    .binary_search_by_key(&row, |values| values.row);
+                place.ok().and_then(|place| u32::try_from(place).ok())
+            }
+        };
+        Ok(found.filter(|document| *document != TERMINATED && self.is_alive(*document)))
     }
 
     /// Returns the quantized length of a document; [`len_of_class`] decodes it.

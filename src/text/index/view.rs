@@ -201,6 +201,7 @@ mod tests {
     use super::*;
     use crate::ledger::MemoryDisk;
     use crate::text::query::lowering::Query;
+    use crate::text::search::execute::Search;
     use crate::text::search::hit::Hits;
     use crate::text::search::ranking::Ranking;
 
@@ -217,8 +218,16 @@ mod tests {
         view.push(EntryId::new(1), Document::from("tea"), |_| ());
         let query = Query::words("green tea");
         let search = || -> Hits {
-            let hits = view.search(&query, &Ranking::default(), 9, &|_| true, &|| false);
-            hits.unwrap()
+            let found = view.search(&Search {
+                query: &query,
+                ranking: &Ranking::default(),
+                limit: 9,
+                accept: &|_| true,
+                is_over: &|| false,
+                meaning: None,
+                reach: None,
+            });
+            found.unwrap().hits
         };
         let before = search();
         let documents = view.state.lock().uncommitted.documents();

@@ -5,6 +5,7 @@
 use crate::text::analysis::chunk::{self, Chunk, Part};
 use crate::text::analysis::script::Script;
 use crate::text::error::Error;
+use crate::text::query::asked::Asked;
 use crate::text::query::ast::{Leaf, Node, Role, Word};
 use crate::text::query::parse::{self, Form, Item, Run};
 
@@ -34,6 +35,7 @@ use crate::text::query::parse::{self, Form, Item, Run};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Query {
     pub(in crate::text) clauses: Vec<(Role, Node)>,
+    pub(in crate::text) asked: Asked,
     is_truncated: bool,
 }
 
@@ -44,7 +46,7 @@ impl Query {
     /// `ERR_SEARCH_SYNTAX` with the offset in `text`; for more than 256 words and phrases with an
     /// operator, a field, a boost or in a group.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let query = Self::of(parse::parse(text)?);
+        let query = Self::of(parse::parse(text)?, text);
         let of_text = query.clauses.iter();
         // Plain words may be a text that was pasted, and are cut off instead.
         let clauses = of_text.filter(|(_, node)| !matches!(node, Node::Leaf(leaf) if leaf.is_bare));
@@ -72,16 +74,17 @@ impl Query {
             boost: 1.0,
             form: Form::Words,
         };
-        Self::of(vec![(Role::Should, Item::Run(run))])
+        Self::of(vec![(Role::Should, Item::Run(run))], text)
     }
 
-    fn of(items: Vec<(Role, Item)>) -> Self {
+    fn of(items: Vec<(Role, Item)>, text: &str) -> Self {
         let mut lowering = Lowering {
             words_left: WORDS_MAX,
         };
         let clauses = lowering.clauses(items, 1.0);
         Self {
             clauses,
+            asked: Asked::of(text),
             is_truncated: lowering.words_left == 0,
         }
     }

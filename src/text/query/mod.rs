@@ -2,6 +2,7 @@
 //!
 //! Parsing, stop words, term expansion and planning. Matching and scoring are in `search/`.
 
+pub(super) mod asked;
 pub(super) mod ast;
 pub(super) mod fuzzy;
 pub(super) mod lowering;

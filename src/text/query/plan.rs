@@ -3,7 +3,11 @@
 //! All statistics (document frequency, mean length) are taken over all segments together, so that
 //! the score of a document does not depend on its segment.
 
+use crate::text::analysis::chunk::Part;
+use crate::text::analysis::family::Family;
+use crate::text::analysis::fold;
 use crate::text::analysis::language::Language;
+use crate::text::analysis::token;
 use crate::text::index::schema::{Fields, TermField};
 use crate::text::index::segment_reader::Segment;
 use crate::text::query::ast::{Leaf, Node, Role, Word};
@@ -16,6 +20,10 @@ use crate::text::query::term_expansion::TermExpansion;
 pub(in crate::text) struct Plan {
     pub(in crate::text) root: Vec<(Role, PlanNode)>,
     pub(in crate::text) leaves: Vec<PlannedLeaf>,
+    /// The leaves of loose words that are adjacent in the query.
+    pub(in crate::text) pairs: Vec<(usize, usize)>,
+    /// Whether it has loose words alone, beside what is ruled out.
+    pub(in crate::text) is_loose: bool,
     /// The mean document length in words.
     pub(in crate::text) len_mean: f64,
 }
@@ -52,6 +60,8 @@ pub(in crate::text) struct WeightedTerm {
 struct Planner<'a> {
     segments: &'a [Segment<'a>],
     languages: Vec<Language>,
+    /// The factor of relatives; 0 for none.
+    relatives: f64,
     documents: u64,
     leaves: Vec<PlannedLeaf>,
 }
@@ -72,6 +82,7 @@ impl Plan {
         clauses: &[(Role, Node)],
         fields: &Fields,
         keeps_stop_words: bool,
+        relatives: f64,
         segments: &[Segment<'_>],
     ) -> tantivy::Result<Self> {
         let documents = segments
@@ -82,17 +93,46 @@ impl Plan {
         let mut planner = Planner {
             segments,
             languages: languages(fields.language, segments)?,
+            relatives,
             documents,
             leaves: Vec::new(),
+        };
+        let is_bare = |node: &Node| matches!(node, Node::Leaf(leaf) if leaf.is_bare);
+        let is_loose = |(role, node): &(Role, Node)| match role {
+            Role::Should => is_bare(node),
+            Role::Must => false,
+            Role::MustNot => true,
         };
         let kept = stop_words::kept(clauses, fields.language, keeps_stop_words);
         let root = planner.nodes(kept, true)?;
         Ok(Self {
+            pairs: pairs(&root, &planner.leaves),
+            is_loose: clauses.iter().all(is_loose),
             root,
             leaves: planner.leaves,
             len_mean: as_f64(words) / as_f64(documents.max(1)),
         })
     }
+}
+
+/// Returns the pairs of adjacent words among the clauses of the query itself.
+fn pairs(root: &[(Role, PlanNode)], leaves: &[PlannedLeaf]) -> Vec<(usize, usize)> {
+    let word = |(role, node): &(Role, PlanNode)| match node {
+        PlanNode::Leaf(number) if *role == Role::Should => {
+            let leaf = leaves.get(*number)?;
+            let is_word = leaf.words.len() == 1 && leaf.field.is_none();
+            is_word.then_some(*number)
+        }
+        _ => None,
+    };
+    let words = root.windows(2);
+    words
+        .filter_map(|pair| match pair {
+            [a, b] => word(a).zip(word(b)),
+            _ => None,
+        })
+        .take(PAIRS_MAX)
+        .collect()
 }
 
 /// Returns the default language and all languages that documents name.
@@ -163,9 +203,16 @@ impl Planner<'_> {
         let mut words = Vec::new();
         let mut idf = 0.0;
         for (offset, word) in &leaf.words {
-            let terms = self.terms(word)?;
+            let mut terms = self.terms(word)?;
             if is_scored {
-                idf += self.idf(&terms)?;
+                let mut with = self.documents_with(&terms)?;
+                let mut factor = 1.0;
+                if with == 0 && leaf.is_bare && self.relatives > 0.0 {
+                    terms.append(&mut self.relatives(word)?);
+                    with = self.documents_with(&terms)?;
+                    factor = self.relatives;
+                }
+                idf += factor * self.idf(with);
             }
             words.push((*offset, terms));
         }
@@ -176,6 +223,40 @@ impl Planner<'_> {
             is_scored,
             uses: 1,
         })
+    }
+
+    /// Returns the terms of the family of a word.
+    fn relatives(&self, word: &Word) -> tantivy::Result<Vec<WeightedTerm>> {
+        let Word::Form(part) = word else {
+            return Ok(Vec::new());
+        };
+        let mut texts: Vec<String> = Vec::new();
+        for language in &self.languages {
+            let written = fold::plain(&fold::lower(&part.written, *language));
+            let stem = token::terms(part, *language).stem;
+            let family = Family::of(&written, &stem, *language);
+            for form in family.forms {
+                let form = Part {
+                    written: (*form).into(),
+                    ..part.clone()
+                };
+                texts.push(token::terms(&form, *language).stem);
+            }
+            for root in &family.roots {
+                let prefix = PatternTerms::new(TermPattern::Prefix(root.clone()));
+                let terms = self.expand(prefix, Some(TermField::Stems))?;
+                let terms = terms.into_iter().map(|(_, text, _)| text);
+                texts.extend(terms.filter(|text| family.has(text, root)));
+            }
+        }
+        texts.sort_unstable();
+        texts.dedup();
+        let term = |text| WeightedTerm {
+            field: TermField::Stems,
+            text,
+            factor: 1.0,
+        };
+        Ok(texts.into_iter().map(term).collect())
     }
 
     /// Returns the terms of a word in the index.
@@ -229,8 +310,8 @@ impl Planner<'_> {
         Ok(expansion.into_terms())
     }
 
-    /// Returns the inverse document frequency of a word, in the variant that is never negative.
-    fn idf(&self, terms: &[WeightedTerm]) -> tantivy::Result<f64> {
+    /// Returns the number of documents with a word, about.
+    fn documents_with(&self, terms: &[WeightedTerm]) -> tantivy::Result<u64> {
         let mut with = [0; 2];
         for term in terms {
             for segment in self.segments {
@@ -244,11 +325,18 @@ impl Planner<'_> {
         }
         // A document may contain several of the terms, and most contain both the stem and a variant
         // of a word.
-        let with = with.into_iter().max().unwrap_or(0).min(self.documents);
+        Ok(with.into_iter().max().unwrap_or(0).min(self.documents))
+    }
+
+    /// Returns the inverse document frequency of a word, in the variant that is never negative.
+    fn idf(&self, with: u64) -> f64 {
         let without = as_f64(self.documents - with);
-        Ok(((without + 0.5) / (as_f64(with) + 0.5)).ln_1p())
+        ((without + 0.5) / (as_f64(with) + 0.5)).ln_1p()
     }
 }
+
+/// The maximum number of pairs that are looked for: a question has fewer, and a pasted text more.
+const PAIRS_MAX: usize = 32;
 
 /// Converts a count, which is far below 2^53.
 #[expect(clippy::cast_precision_loss, reason = "a count of what is on a disk")]

@@ -67,7 +67,7 @@ impl TermExpansion {
 
     fn add_forms(&mut self, part: &Part<'_>, languages: &[Language]) {
         for language in languages {
-            let Terms { stem, variants } = token::terms(part, *language);
+            let Terms { stem, variants, .. } = token::terms(part, *language);
             let plain = fold::plain(&fold::lower(&part.written, *language));
             let plain_len = plain.chars().count();
             self.add(TermField::Variants, plain);

@@ -1,96 +1,61 @@
-//! Conversation-aware ranking: a turn is scored by its own words, its neighbours and its whole
-//! session.
+//! Conversations: the turns around the candidates of a search, read from the index and scored by
+//! their own words.
 //!
 //! An answer often repeats few words of the question but stands beside turns that do. Only the
-//! conversations of the best candidates are read; no text is stored twice for it.
+//! conversations of the best candidates are read; no text is stored twice for it. How the scores of
+//! turns combine is in `rerank.rs`.
 
 use std::collections::HashMap;
 
 use crate::ledger::EntryId;
+use crate::text::document::Traits;
 use crate::text::index::schema::Fields;
 use crate::text::index::segment_reader::{Segment, len_of_class};
-use crate::text::query::plan::Plan;
+use crate::text::query::ast::Role;
+use crate::text::query::plan::{Plan, PlanNode};
 use crate::text::search::bm25::{evaluate, norm, saturation};
+use crate::text::search::phrase::{PhraseMatcher, are_near};
 use crate::text::search::postings_cursor::PostingsCursor;
-use crate::text::search::ranking::Ranking;
 use crate::text::search::top_docs::Candidate;
 
-/// A turn of a conversation that contains a candidate.
-struct Turn {
-    segment: usize,
-    document: u32,
-    row: EntryId,
-    time_ms: i64,
+/// A turn of a conversation that contains a candidate, or a candidate outside any.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::text) struct Turn {
+    pub(in crate::text) segment: usize,
+    pub(in crate::text) document: u32,
+    pub(in crate::text) row: EntryId,
+    pub(in crate::text) time_ms: i64,
+    pub(in crate::text) traits: Traits,
     len_class: u8,
     /// The score of its own words, whether it matches the query or not.
-    own: f64,
-    /// The score of its match; `None` if it does not match.
-    score: Option<f64>,
+    pub(in crate::text) words: f64,
+    /// The score of the adjacent words of the query that are near each other in it.
+    pub(in crate::text) pairs: f64,
+    /// The score of its meaning.
+    pub(in crate::text) meaning: f64,
+    /// The score of its match; `None` if it may not be a hit.
+    pub(in crate::text) matched: Option<f64>,
 }
 
 /// A conversation: its turns in chronological order.
 pub(in crate::text) struct Conversation {
-    turns: Vec<Turn>,
+    pub(in crate::text) turns: Vec<Turn>,
     /// The frequency of each leaf of the plan in all turns together.
     counts: Vec<f64>,
-    len_words: f64,
+    pub(in crate::text) len_words: f64,
 }
 
 /// The conversations that were read, by their identifier.
 pub(in crate::text) type Conversations = HashMap<u64, Conversation>;
 
-/// Rescores candidates (given best first) by the turns around them, and adds the other matches in
-/// their conversations.
-///
-/// Only the conversations of the best candidates are read; other turns score as if they stood
-/// alone. Returns the conversations.
-pub(in crate::text) fn rank(
-    candidates: &mut Vec<Candidate>,
-    segments: &[Segment<'_>],
-    fields: &Fields,
-    plan: &Plan,
-    norms: &[f64; 256],
-    ranking: &Ranking,
-    accept: &(dyn Fn(EntryId) -> bool + Sync),
-) -> tantivy::Result<Conversations> {
-    let mut conversations = read(candidates, segments, fields, accept)?;
-    count(&mut conversations, segments, plan, norms)?;
-    let together = |own: f64, around: f64, session: f64| {
-        let more = ranking.neighbours * around + ranking.session * session;
-        (own + more) / (1.0 + ranking.session)
-    };
-    candidates.retain_mut(|candidate| {
-        let segment = segments.get(candidate.segment);
-        let thread = segment.map_or(0, |segment| segment.thread(candidate.document));
-        candidate.score = together(candidate.score, 0.0, candidate.score);
-        !conversations.contains_key(&thread)
-    });
-    let len_sum: f64 = conversations.values().map(|thread| thread.len_words).sum();
-    let len_mean = len_sum / crate::text::query::plan::as_f64(conversations.len().max(1) as u64);
-    for thread in conversations.values() {
-        let session = thread.score(plan, len_mean);
-        for (at, turn) in thread.turns.iter().enumerate() {
-            let found = turn.score.zip(segments.get(turn.segment));
-            candidates.extend(found.map(|(score, segment)| Candidate {
-                row: turn.row,
-                order: segment.order(turn.document),
-                score: together(score, thread.around(at), session),
-                segment: turn.segment,
-                document: turn.document,
-            }));
-        }
-    }
-    Ok(conversations)
-}
-
-/// Reads the conversations of the candidates.
-fn read(
+/// Reads the conversations of the candidates, which are given best first.
+pub(in crate::text) fn read(
     candidates: &[Candidate],
     segments: &[Segment<'_>],
     fields: &Fields,
     accept: &(dyn Fn(EntryId) -> bool + Sync),
-) -> tantivy::Result<HashMap<u64, Conversation>> {
-    let mut conversations: HashMap<u64, Conversation> = HashMap::new();
+) -> tantivy::Result<Conversations> {
+    let mut conversations = Conversations::new();
     let mut turns_left = TURNS_MAX;
     for candidate in candidates {
         let segment = segments.get(candidate.segment);
@@ -120,15 +85,7 @@ fn turns_of(
         for document in segment.turns(fields, thread)? {
             let row = segment.row(document).filter(|row| accept(*row));
             if let Some(row) = row.filter(|_| segment.is_alive(document)) {
-                turns.push(Turn {
-                    segment: number,
-                    document,
-                    row,
-                    time_ms: segment.time_ms(document),
-                    len_class: segment.len_class(document),
-                    own: 0.0,
-                    score: None,
-                });
+                turns.push(Turn::of(segment, number, document, row));
             }
         }
     }
@@ -168,23 +125,25 @@ pub(in crate::text) fn around(
     Ok(all)
 }
 
-/// Counts each leaf in every turn, and decides which turns match.
-fn count(
-    conversations: &mut HashMap<u64, Conversation>,
+/// Counts each leaf in every turn of conversations and in turns outside any, scores their words,
+/// and decides which may be hits.
+pub(in crate::text) fn count(
+    conversations: &mut Conversations,
+    alone: &mut [Turn],
     segments: &[Segment<'_>],
     plan: &Plan,
     norms: &[f64; 256],
+    pairs: f64,
 ) -> tantivy::Result<()> {
     let leaves = plan.leaves.len();
-    let mut by_place = Vec::new();
-    for thread in conversations.values_mut() {
-        thread.counts = vec![0.0; leaves];
-        let counts = thread.counts.as_mut_slice();
-        let counts = std::rc::Rc::new(std::cell::RefCell::new(counts));
-        for turn in &mut thread.turns {
-            by_place.push((turn, std::rc::Rc::clone(&counts)));
-        }
-    }
+    let mut counts = vec![vec![0.0; leaves]; conversations.len()];
+    let of_threads = conversations.values_mut().enumerate();
+    let turns = of_threads.flat_map(|(number, thread)| {
+        let turns = thread.turns.iter_mut();
+        turns.map(move |turn| (turn, Some(number)))
+    });
+    let mut by_place: Vec<(&mut Turn, Option<usize>)> = turns.collect();
+    by_place.extend(alone.iter_mut().map(|turn| (turn, None)));
     by_place.sort_by_key(|(turn, _)| (turn.segment, turn.document));
     // The score of each leaf in each turn of a segment.
     let mut added: Vec<Option<f64>> = Vec::new();
@@ -200,26 +159,113 @@ fn count(
         for (number, leaf) in plan.leaves.iter().enumerate() {
             let mut cursor = PostingsCursor::open(segment, leaf)?;
             let slots = added.iter_mut().skip(number).step_by(leaves);
-            for ((turn, counts), slot) in of_segment.iter_mut().zip(slots) {
+            for ((turn, thread), slot) in of_segment.iter_mut().zip(slots) {
                 let count = cursor.count(turn.document);
                 if count > 0.0 {
                     let norm = norms.get(usize::from(turn.len_class));
                     let score = leaf.weight * saturation(count, norm.copied().unwrap_or(1.0));
                     *slot = Some(score);
                     if leaf.is_scored {
-                        turn.own += f64::from(leaf.uses) * score;
-                        if let Some(sum) = counts.borrow_mut().get_mut(number) {
+                        turn.words += f64::from(leaf.uses) * score;
+                        let counts = thread.and_then(|thread| counts.get_mut(thread));
+                        if let Some(sum) = counts.and_then(|counts| counts.get_mut(number)) {
                             *sum += count;
                         }
                     }
                 }
             }
         }
-        for ((turn, _), added) in of_segment.iter_mut().zip(added.chunks(leaves.max(1))) {
-            turn.score = evaluate(&plan.root, &|number| added.get(number).copied().flatten());
+        if pairs > 0.0 {
+            add_pairs(of_segment, segment, plan, &added, pairs)?;
+        }
+        for (number, (turn, _)) in of_segment.iter_mut().enumerate() {
+            let from = number * leaves;
+            let added = |leaf: usize| added.get(from + leaf).copied().flatten();
+            turn.matched = evaluate(&plan.root, &added);
+            if turn.matched.is_none() && admits(plan, &added) {
+                turn.matched = Some(0.0);
+            }
+        }
+    }
+    for (thread, counts) in conversations.values_mut().zip(counts) {
+        thread.counts = counts;
+    }
+    Ok(())
+}
+
+/// Returns whether a turn of a conversation that was read may be a hit without any word of the query:
+/// if the query has loose words alone, and nothing that it rules out is there.
+fn admits(plan: &Plan, added: &impl Fn(usize) -> Option<f64>) -> bool {
+    let is_ruled_out = |(role, node): &(Role, PlanNode)| {
+        *role == Role::MustNot
+            && match node {
+                PlanNode::Leaf(number) => added(*number).is_some(),
+                PlanNode::Group(inner) => evaluate(inner, added).is_some(),
+            }
+    };
+    plan.is_loose && !plan.root.iter().any(is_ruled_out)
+}
+
+/// Adds to the turns of a segment the scores of adjacent words of the query that are near each
+/// other there: a share of the lesser of both.
+fn add_pairs(
+    turns: &mut [(&mut Turn, Option<usize>)],
+    segment: &Segment<'_>,
+    plan: &Plan,
+    added: &[Option<f64>],
+    share: f64,
+) -> tantivy::Result<()> {
+    let leaves = plan.leaves.len();
+    for (a, b) in &plan.pairs {
+        let mut matchers = None;
+        for ((turn, _), added) in turns.iter_mut().zip(added.chunks(leaves.max(1))) {
+            let of = |number: &usize| added.get(*number).copied().flatten();
+            let Some((first, second)) = of(a).zip(of(b)) else {
+                continue;
+            };
+            if matchers.is_none() {
+                let (Some(a), Some(b)) = (plan.leaves.get(*a), plan.leaves.get(*b)) else {
+                    break;
+                };
+                let first = PhraseMatcher::open(segment, a)?;
+                matchers = Some((first, PhraseMatcher::open(segment, b)?));
+            }
+            if let Some((one, other)) = &mut matchers {
+                let (one, other) = (one.starts(turn.document), other.starts(turn.document));
+                if are_near(one, other, NEAR_WORDS) {
+                    turn.pairs += share * first.min(second);
+                }
+            }
         }
     }
     Ok(())
+}
+
+impl Turn {
+    pub(in crate::text) fn of(
+        segment: &Segment<'_>,
+        number: usize,
+        document: u32,
+        row: EntryId,
+    ) -> Self {
+        Self {
+            segment: number,
+            document,
+            row,
+            time_ms: segment.time_ms(document),
+            traits: segment.traits(document),
+            len_class: segment.len_class(document),
+            words: 0.0,
+            pairs: 0.0,
+            meaning: 0.0,
+            matched: None,
+        }
+    }
+
+    /// Returns its own score, whether it may be a hit or not.
+    pub(in crate::text) fn own(&self) -> f64 {
+        self.words + self.pairs + self.meaning
+    }
 }
 
 impl Conversation {
@@ -239,16 +285,9 @@ impl Conversation {
         self.turns.binary_search_by_key(&(time_ms, row), place).ok()
     }
 
-    /// Returns the sum of the scores of the turns before and after one, by their own words.
-    fn around(&self, at: usize) -> f64 {
-        let before = at.checked_sub(1).and_then(|at| self.turns.get(at));
-        let after = self.turns.get(at.saturating_add(1));
-        before.into_iter().chain(after).map(|turn| turn.own).sum()
-    }
-
     /// Returns the score of all turns as one document, normalized by the mean length of
     /// conversations.
-    fn score(&self, plan: &Plan, len_mean: f64) -> f64 {
+    pub(in crate::text) fn score(&self, plan: &Plan, len_mean: f64) -> f64 {
         let norm = norm(self.len_words, len_mean);
         let leaves = plan.leaves.iter().zip(&self.counts);
         leaves
@@ -262,3 +301,6 @@ const CONVERSATIONS_MAX: usize = 32;
 
 /// The number of turns after which a search reads no further conversation.
 const TURNS_MAX: usize = 20_000;
+
+/// The distance in words within which two words are near each other.
+const NEAR_WORDS: u32 = 8;

@@ -12,56 +12,53 @@ use crate::text::search::bm25::{self, SegmentScorer};
 use crate::text::search::conversation::{self, Conversations};
 use crate::text::search::hit::{Hit, Hits, RecalledHit, TOTAL_MAX};
 use crate::text::search::phrase::PhraseMatcher;
-use crate::text::search::ranking::Ranking;
+use crate::text::search::ranking::{Ranking, RankingExplanation};
+use crate::text::search::rerank::{Explanations, Meaning, Reranker};
 use crate::text::search::top_docs::{Candidate, TopDocs, as_f32};
 
+/// A search: what is asked, and what may be shown.
+pub(crate) struct Search<'a> {
+    pub(crate) query: &'a Query,
+    pub(crate) ranking: &'a Ranking,
+    /// The maximum number of hits.
+    pub(crate) limit: usize,
+    pub(crate) accept: &'a (dyn Fn(EntryId) -> bool + Sync),
+    /// Asked before every few thousand rows: a search that is over returns the hits so far.
+    pub(crate) is_over: &'a (dyn Fn() -> bool + Sync),
+    /// The vectors of a hybrid search.
+    pub(crate) meaning: Option<&'a Meaning<'a>>,
+    /// The number of turns around each hit that a recall returns; `None` of a search, which counts
+    /// its matches instead.
+    pub(crate) reach: Option<usize>,
+}
+
+/// The result of a search: its hits, with their explanations, and the turns around them for a
+/// recall.
+#[derive(Default)]
+pub(crate) struct Searched {
+    pub(crate) hits: Hits,
+    /// One for each hit, if they were asked for.
+    pub(crate) explanations: Vec<Vec<(&'static str, f64)>>,
+    /// Those of each hit, for a recall.
+    turns: Vec<Vec<EntryId>>,
+}
+
 impl View {
-    pub(in crate::text) fn search(
-        &self,
-        query: &Query,
-        ranking: &Ranking,
-        limit: usize,
-        accept: &(dyn Fn(EntryId) -> bool + Sync),
-        is_over: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Hits, Error> {
-        if query.is_empty() {
-            return Ok(Hits::default());
+    pub(in crate::text) fn search(&self, search: &Search<'_>) -> Result<Searched, Error> {
+        if search.query.is_empty() && search.meaning.is_none() {
+            return Ok(Searched::default());
         }
-        let found = self.find(query, ranking, (limit, None), accept, is_over);
-        let (hits, _) = found.map_err(Error::index("searching"))?;
-        Ok(hits)
+        self.find(search).map_err(Error::index("searching"))
     }
 
-    pub(in crate::text) fn recall(
-        &self,
-        query: &Query,
-        ranking: &Ranking,
-        (limit, reach): (usize, usize),
-        accept: &(dyn Fn(EntryId) -> bool + Sync),
-        is_over: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(Vec<RecalledHit>, bool), Error> {
-        if query.is_empty() {
-            return Ok((Vec::new(), false));
-        }
-        let found = self.find(query, ranking, (limit, Some(reach)), accept, is_over);
-        let (hits, turns) = found.map_err(Error::index("recalling"))?;
-        let around = hits.hits.into_iter().zip(turns);
-        let around = around.map(|(hit, turns)| RecalledHit { hit, turns });
-        Ok((around.collect(), hits.is_partial))
-    }
-
-    fn find(
-        &self,
-        query: &Query,
-        ranking: &Ranking,
-        (limit, reach): (usize, Option<usize>),
-        accept: &(dyn Fn(EntryId) -> bool + Sync),
-        is_over: &(dyn Fn() -> bool + Sync),
-    ) -> tantivy::Result<(Hits, Vec<Vec<EntryId>>)> {
+    fn find(&self, search: &Search<'_>) -> tantivy::Result<Searched> {
+        let (query, ranking, limit) = (search.query, search.ranking, search.limit);
         let snapshot = self.snapshot();
         let segments = snapshot.segments(&self.fields)?;
         let keeps_stop_words = self.options.stop_words;
-        let plan = Plan::of(&query.clauses, &self.fields, keeps_stop_words, &segments)?;
+        let relatives = ranking.relatives;
+        let (clauses, fields) = (&query.clauses, &self.fields);
+        let plan = Plan::of(clauses, fields, keeps_stop_words, relatives, &segments)?;
         let norms = bm25::norms(&plan);
         // Reranking may promote candidates that the words alone rank low.
         let kept = match (ranking.uses_signals(), ranking.uses_conversation()) {
@@ -70,8 +67,8 @@ impl View {
             (false, false) => limit,
         };
         // A recall does not report a total.
-        let count_max = if reach.is_some() { 0 } else { TOTAL_MAX };
-        let mut top = TopDocs::new(kept, count_max, accept, is_over);
+        let count_max = if search.reach.is_some() { 0 } else { TOTAL_MAX };
+        let mut top = TopDocs::new(kept, count_max, search.accept, search.is_over);
         for (number, segment) in segments.iter().enumerate() {
             if top.is_over() {
                 break;
@@ -81,24 +78,33 @@ impl View {
         let (total, total_is_lower_bound) = top.total();
         let is_partial = top.is_over();
         let mut candidates = top.into_candidates();
+        let mut explanations = ranking.explains.then(Explanations::new);
         let mut conversations = Conversations::new();
         if ranking.uses_conversation() && !is_partial {
-            conversations = conversation::rank(
-                &mut candidates,
-                &segments,
-                &self.fields,
-                &plan,
-                &norms,
+            let reranker = Reranker {
+                segments: &segments,
+                fields: &self.fields,
+                plan: &plan,
+                norms: &norms,
                 ranking,
-                accept,
-            )?;
+                asked: &query.asked,
+                accept: search.accept,
+                meaning: search.meaning,
+            };
+            conversations = reranker.rank(&mut candidates, explanations.as_mut())?;
         }
         if ranking.uses_signals() {
             for candidate in &mut candidates {
                 if let Some(segment) = segments.get(candidate.segment) {
                     let time_ms = segment.time_ms(candidate.document);
                     let importance = segment.importance(candidate.document);
-                    candidate.score *= ranking.signals(time_ms, importance);
+                    let signals = ranking.signals(time_ms, importance);
+                    if let Some(explanations) = &mut explanations {
+                        let explanation = explanations.entry(candidate.row);
+                        let explanation = explanation.or_insert_with(|| by_words(candidate.score));
+                        explanation.signals = signals;
+                    }
+                    candidate.score *= signals;
                 }
             }
         }
@@ -106,24 +112,54 @@ impl View {
             candidates.sort_unstable_by(Candidate::best_first);
             candidates.truncate(limit);
         }
-        let turns = match reach {
+        let turns = match search.reach {
             Some(reach) => conversation::around(
                 &candidates,
                 conversations,
                 &segments,
                 &self.fields,
                 reach,
-                accept,
+                search.accept,
             )?,
             None => Vec::new(),
         };
-        let hits = Hits {
-            total,
-            total_is_lower_bound: total_is_lower_bound || is_partial,
-            is_partial,
-            hits: hits(&candidates, &segments, &plan)?,
-        };
-        Ok((hits, turns))
+        let explained = explanations.map(|explanations| {
+            let explanation = |candidate: &Candidate| {
+                let explanation = explanations.get(&candidate.row).copied();
+                let explanation = explanation.unwrap_or_else(|| by_words(candidate.score));
+                explanation.parts().collect()
+            };
+            candidates.iter().map(explanation).collect()
+        });
+        Ok(Searched {
+            explanations: explained.unwrap_or_default(),
+            turns,
+            hits: Hits {
+                // Turns of a conversation that was read are hits without a match.
+                total: total.max(candidates.len().min(TOTAL_MAX)),
+                total_is_lower_bound: total_is_lower_bound || is_partial,
+                is_partial,
+                hits: hits(&candidates, &segments, &plan)?,
+            },
+        })
+    }
+}
+
+impl Searched {
+    /// Returns the hits of a recall, each with the turns around it.
+    pub(in crate::text) fn into_recalled(self) -> Vec<RecalledHit> {
+        let around = self.hits.hits.into_iter().zip(self.turns);
+        around
+            .map(|(hit, turns)| RecalledHit { hit, turns })
+            .collect()
+    }
+}
+
+/// Returns the explanation of a score by words alone.
+fn by_words(words: f64) -> RankingExplanation {
+    RankingExplanation {
+        words,
+        ..RankingExplanation::default()
     }
 }
 

@@ -11,5 +11,6 @@ pub(super) mod hit;
 pub(super) mod phrase;
 pub(super) mod postings_cursor;
 pub(super) mod ranking;
+pub(super) mod rerank;
 pub(super) mod score_block;
 pub(super) mod top_docs;

@@ -4,10 +4,12 @@
 
 /// The parameters of ranking besides the words of a hit.
 ///
-/// The score of a turn is the sum of its own score, `neighbours` times the scores of the turns
-/// before and after it, and `session` times the score of the whole session as one document, divided
-/// by (1 + `session`). A row outside any session is a session of its own, so that turns and single
-/// facts compare. Recency and importance then multiply the score.
+/// The own score of a turn is that of its words, with `pairs`, and with `meaning` in a hybrid
+/// search. Its score is its own, `neighbours` and `two_away`
+/// times the own scores of the turns around it, `answer` times that of the question it answers, and
+/// `session` times the score of the whole session as one document, divided by (1 + `session`). A
+/// row outside any session is a session of its own, so that turns and single facts compare. The
+/// factors, recency and importance then multiply the score.
 ///
 /// ```
 /// use grainstore::text::{Ranking, Recency};
@@ -22,12 +24,36 @@
 pub struct Ranking {
     /// The factor of the neighbours' scores.
     pub neighbours: f64,
+    /// The factor of the scores of the turns two away, where all between are said by persons.
+    pub two_away: f64,
     /// The factor of the session's score.
     pub session: f64,
+    /// The share of its score that a person's question gives to the answer of another person.
+    pub answer: f64,
+    /// The factor of a turn that asks such a question.
+    pub question: f64,
+    /// The factor of a turn of an assistant.
+    pub assistant: f64,
+    /// The factor of a turn of the one speaker of its conversation whom the question names.
+    pub speaker: f64,
+    /// The factor of a turn that was said when the question says.
+    pub date: f64,
+    /// The factor of a text with a time, if the question is when, or a number, if it is how many.
+    pub answer_type: f64,
+    /// The factor of the lesser score of two adjacent words of the query that are near each other.
+    pub pairs: f64,
+    /// The factor of the words of the same family, where no text has a word of the question.
+    pub relatives: f64,
+    /// The factor of how much nearer in meaning than the mean a text is, in standard deviations;
+    /// of hybrid searches only.
+    pub meaning: f64,
     /// The boost of newer hits; `None` for no boost.
     pub recency: Option<Recency>,
     /// The boost of important hits: the score is multiplied by 1 + this × the importance.
     pub importance: f64,
+    /// Whether each result says how the rules changed its score
+    /// ([`Found::explanation`](crate::query::Found::explanation)).
+    pub explains: bool,
 }
 
 /// The boost of newer hits: the score is multiplied by 1 + weight × 2^(-age / half-life).
@@ -41,18 +67,117 @@ pub struct Recency {
     pub now_ms: i64,
 }
 
+/// How each rule of a [`Ranking`] changed the score of a hit: the score is the sum of the first six
+/// times the product of the others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::text) struct RankingExplanation {
+    /// The words of the query.
+    pub(in crate::text) words: f64,
+    /// Adjacent words of the query that are near each other.
+    pub(in crate::text) pairs: f64,
+    /// The vector of a hybrid search.
+    pub(in crate::text) meaning: f64,
+    /// The turns beside it.
+    pub(in crate::text) neighbours: f64,
+    /// The question that it answers.
+    pub(in crate::text) answer: f64,
+    /// Its whole session.
+    pub(in crate::text) session: f64,
+    /// The factor of an assistant's turn.
+    pub(in crate::text) assistant: f64,
+    /// The factor of a question that is answered.
+    pub(in crate::text) question: f64,
+    /// The factor of the speaker whom the question names.
+    pub(in crate::text) speaker: f64,
+    /// The factor of a date that the question names.
+    pub(in crate::text) date: f64,
+    /// The factor of the kind of answer.
+    pub(in crate::text) answer_type: f64,
+    /// The factor of recency and importance.
+    pub(in crate::text) signals: f64,
+}
+
+impl RankingExplanation {
+    /// Returns the score.
+    pub(in crate::text) fn score(&self) -> f64 {
+        let sum = self.words + self.pairs + self.meaning;
+        let sum = sum + self.neighbours + self.answer + self.session;
+        let product = self.assistant * self.question * self.speaker;
+        sum * (product * self.date * self.answer_type) * self.signals
+    }
+
+    /// Returns the name and value of each rule that changed the score.
+    pub(in crate::text) fn parts(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let added = [
+            ("words", self.words),
+            ("pairs", self.pairs),
+            ("meaning", self.meaning),
+            ("neighbours", self.neighbours),
+            ("answer", self.answer),
+            ("session", self.session),
+        ];
+        let factors = [
+            ("assistant", self.assistant),
+            ("question", self.question),
+            ("speaker", self.speaker),
+            ("date", self.date),
+            ("answer_type", self.answer_type),
+            ("signals", self.signals),
+        ];
+        let added = added.into_iter().filter(|(_, value)| *value != 0.0);
+        added.chain(factors.into_iter().filter(|(_, factor)| *factor != 1.0))
+    }
+}
+
+impl Default for RankingExplanation {
+    fn default() -> Self {
+        Self {
+            words: 0.0,
+            pairs: 0.0,
+            meaning: 0.0,
+            neighbours: 0.0,
+            answer: 0.0,
+            session: 0.0,
+            assistant: 1.0,
+            question: 1.0,
+            speaker: 1.0,
+            date: 1.0,
+            answer_type: 1.0,
+            signals: 1.0,
+        }
+    }
+}
+
 impl Ranking {
     /// Ranks by words alone.
     pub const WORDS: Self = Self {
         neighbours: 0.0,
+        two_away: 0.0,
         session: 0.0,
+        answer: 0.0,
+        question: 1.0,
+        assistant: 1.0,
+        speaker: 1.0,
+        date: 1.0,
+        answer_type: 1.0,
+        pairs: 0.0,
+        relatives: 0.0,
+        meaning: 0.0,
         recency: None,
         importance: 0.0,
+        explains: false,
     };
 
     /// Returns whether conversations affect the ranking.
     pub(in crate::text) fn uses_conversation(&self) -> bool {
-        self.neighbours > 0.0 || self.session > 0.0
+        let of_signals = Self {
+            recency: self.recency,
+            importance: self.importance,
+            relatives: self.relatives,
+            explains: self.explains,
+            ..Self::WORDS
+        };
+        *self != of_signals
     }
 
     /// Returns whether time or importance affects the ranking.
@@ -77,8 +202,20 @@ impl Default for Ranking {
     fn default() -> Self {
         Self {
             neighbours: 0.5,
+            two_away: 0.25,
             session: 0.5,
-            ..Self::WORDS
+            answer: 0.3,
+            question: 0.85,
+            assistant: 0.9,
+            speaker: 1.1,
+            date: 1.3,
+            answer_type: 1.15,
+            pairs: 0.3,
+            relatives: 0.5,
+            meaning: 2.0,
+            recency: None,
+            importance: 0.0,
+            explains: false,
         }
     }
 }

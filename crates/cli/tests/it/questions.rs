@@ -213,6 +213,29 @@ fn a_search_lists_the_best_first() {
 }
 
 #[test]
+fn a_search_explains_its_scores_and_a_question_finds_another_form_of_a_word() {
+    let home = Home::new();
+    home.put(&event("I am allergic to peanuts", 1));
+    home.put(&event("the weather was fine", 2));
+    let shown = home.run(&["search", "any allergies?", "--explain"]);
+    let mut lines = shown.stdout.lines();
+    assert!(lines.next().unwrap().contains("peanuts"), "{shown:?}");
+    let explained = lines.next().unwrap().trim_start();
+    assert!(explained.starts_with("words "), "{shown:?}");
+    let answer = home
+        .run(&["--json", "search", "peanuts", "--explain"])
+        .json();
+    let result = &answer["results"][0];
+    assert!(
+        result["explanation"]["words"].as_f64().unwrap() > 0.0,
+        "{answer}"
+    );
+    let known = home.run(&["recall", "any allergies?"]);
+    assert!(known.stdout.contains("peanuts"), "{known:?}");
+    assert!(!known.stdout.contains("weather"), "{known:?}");
+}
+
+#[test]
 fn a_search_shows_where_it_fits_and_a_wrong_one_says_where_it_is_wrong() {
     let home = Home::new();
     let long = format!(

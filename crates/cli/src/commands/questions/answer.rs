@@ -27,10 +27,39 @@ pub(super) fn show(envelope: &Envelope, scores: Scores, out: &mut Output) -> io:
     show_lines(envelope, &table(envelope, scores, 0), out)
 }
 
-/// Writes the lines of the results, and a message with their number and the total.
+/// Returns the sum and the factors of a score, as `words 4.10 + session 2.00, date ×1.30`.
+fn explained(explanation: &[(&str, f64)]) -> String {
+    let parts = explanation.iter();
+    let (added, factors): (Vec<_>, Vec<_>) = parts.partition(|(name, _)| ADDED.contains(name));
+    let added = added
+        .iter()
+        .map(|(name, value)| format!("{name} {value:.2}"));
+    let mut text = added.collect::<Vec<_>>().join(" + ");
+    for (name, factor) in factors {
+        text.push_str(&format!(", {name} ×{factor:.2}"));
+    }
+    text
+}
+
+/// The parts of an explanation that are added; the others are factors.
+const ADDED: &[&str] = &[
+    "words",
+    "pairs",
+    "meaning",
+    "neighbours",
+    "answer",
+    "session",
+];
+
+/// Writes the lines of the results, each with the explanation of its score below it if there is one,
+/// and a message with their number and the total.
 pub(super) fn show_lines(envelope: &Envelope, lines: &Table, out: &mut Output) -> io::Result<()> {
-    for line in lines.lines() {
+    for (number, line) in lines.lines().enumerate() {
         out.styled_line(&line)?;
+        let found = envelope.results.get(number);
+        if let Some(found) = found.filter(|found| !found.explanation.is_empty()) {
+            out.line(format!("      {}", explained(&found.explanation)))?;
+        }
     }
     out.flush()?;
     let least = if envelope.total_is_lower_bound {

@@ -3,6 +3,7 @@
 //! Filters restrict the results; the query language and the ranking are in docs/search.md.
 
 use clap::Args;
+use grainstore::text::{Query, Ranking};
 
 use super::answer::{Scores, show, show_by_observer, show_lines};
 use crate::args::As;
@@ -22,7 +23,8 @@ use crate::session::Session;
 ///   object:word              in this field only
 ///   word^2                   weight 2
 ///
-/// With --json the result is the envelope of OMS 28.1. Exits with 1 if nothing is found.
+/// With --json the result is the envelope of OMS 28.1; with --explain each result also has an
+/// `explanation`. Exits with 1 if nothing is found.
 #[derive(Debug, Args)]
 #[command(after_long_help = r#"Example:
   grainstore search "peanut* -butter""#)]
@@ -46,6 +48,9 @@ pub(crate) struct Search {
     /// Group the results by observer (observer_type, observer_id)
     #[arg(long)]
     by_observer: bool,
+    /// Show how each rule of the ranking changed the score of each result
+    #[arg(long, conflicts_with = "by_observer")]
+    explain: bool,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -67,7 +72,16 @@ impl Search {
         }
         let handle = self.as_whom.narrow(&store)?;
         let text = self.text.join(" ");
-        let envelope = handle.search(&text, &filter, self.limit)?;
+        let envelope = if self.explain {
+            let ranking = Ranking {
+                explains: true,
+                ..Ranking::default()
+            };
+            let query = Query::parse(&text).map_err(grainstore::Error::from)?;
+            handle.search_ranked(&query, &filter, &ranking, self.limit)?
+        } else {
+            handle.search(&text, &filter, self.limit)?
+        };
         if self.by_observer {
             show_by_observer(&envelope, Scores::Shown, &mut session.out)?;
             return Ok(Exit::done_if(envelope.total > 0));

@@ -1,0 +1,268 @@
+//! Reranking: the score of a candidate by its words, its meaning, and the conversation around it.
+//!
+//! Every rule is a parameter of [`Ranking`], and [`RankingExplanation`] has what each gave to a hit.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::ledger::EntryId;
+use crate::text::index::schema::Fields;
+use crate::text::index::segment_reader::Segment;
+use crate::text::query::asked::Asked;
+use crate::text::query::plan::{Plan, as_f64};
+use crate::text::search::conversation::{self, Conversation, Conversations, Turn};
+use crate::text::search::ranking::{Ranking, RankingExplanation};
+use crate::text::search::top_docs::Candidate;
+
+/// The vectors of a hybrid search.
+pub(crate) struct Meaning<'a> {
+    /// The rows nearest to the question.
+    pub(crate) nearest: Vec<EntryId>,
+    /// Returns for each row how much nearer than the mean it is, in standard deviations: at least
+    /// 0, and 0 for a row without a vector.
+    pub(crate) of: &'a dyn Fn(&[EntryId]) -> Vec<f64>,
+}
+
+/// The explanations of the candidates, by their rows.
+pub(in crate::text) type Explanations = HashMap<EntryId, RankingExplanation>;
+
+/// The values that a search is reranked by.
+pub(in crate::text) struct Reranker<'a> {
+    pub(in crate::text) segments: &'a [Segment<'a>],
+    pub(in crate::text) fields: &'a Fields,
+    pub(in crate::text) plan: &'a Plan,
+    pub(in crate::text) norms: &'a [f64; 256],
+    pub(in crate::text) ranking: &'a Ranking,
+    pub(in crate::text) asked: &'a Asked,
+    pub(in crate::text) accept: &'a (dyn Fn(EntryId) -> bool + Sync),
+    pub(in crate::text) meaning: Option<&'a Meaning<'a>>,
+}
+
+impl Reranker<'_> {
+    /// Rescores candidates (given best first) by the turns around them, and adds the other turns
+    /// of their conversations and the rows nearest in meaning, as far as the query admits them.
+    ///
+    /// Only the conversations of the best candidates are read; other turns score as if they stood
+    /// alone. Returns the conversations.
+    pub(in crate::text) fn rank(
+        &self,
+        candidates: &mut Vec<Candidate>,
+        mut explanations: Option<&mut Explanations>,
+    ) -> tantivy::Result<Conversations> {
+        let matches: HashMap<EntryId, f64> = match self.meaning {
+            Some(_) => candidates.iter().map(|it| (it.row, it.score)).collect(),
+            None => HashMap::new(),
+        };
+        self.add_nearest(candidates, &matches)?;
+        let (segments, fields) = (self.segments, self.fields);
+        let mut conversations = conversation::read(candidates, segments, fields, self.accept)?;
+        let mut alone = Vec::new();
+        let mut unmatched = Vec::new();
+        for candidate in candidates.drain(..) {
+            let Some(segment) = segments.get(candidate.segment) else {
+                continue;
+            };
+            if conversations.contains_key(&segment.thread(candidate.document)) {
+                continue;
+            }
+            let (number, document) = (candidate.segment, candidate.document);
+            let mut turn = Turn::of(segment, number, document, candidate.row);
+            let score = match self.meaning {
+                Some(_) => matches.get(&candidate.row).copied(),
+                None => Some(candidate.score),
+            };
+            match score {
+                Some(score) => {
+                    turn.words = score;
+                    turn.matched = Some(score);
+                    alone.push(turn);
+                }
+                None => unmatched.push(turn),
+            }
+        }
+        let pairs = self.ranking.pairs;
+        let (plan, norms) = (self.plan, self.norms);
+        conversation::count(
+            &mut conversations,
+            &mut unmatched,
+            segments,
+            plan,
+            norms,
+            pairs,
+        )?;
+        alone.append(&mut unmatched);
+        self.add_meaning(&mut conversations, &mut alone);
+        let mut rank = |turn: &Turn, explanation: RankingExplanation| {
+            let score = explanation.score();
+            // A hybrid search shows what is far, too, behind the rest.
+            if (score > 0.0 || self.meaning.is_some())
+                && let Some(segment) = segments.get(turn.segment)
+            {
+                candidates.push(Candidate {
+                    row: turn.row,
+                    order: segment.order(turn.document),
+                    score,
+                    segment: turn.segment,
+                    document: turn.document,
+                });
+                if let Some(explanations) = &mut explanations {
+                    explanations.insert(turn.row, explanation);
+                }
+            }
+        };
+        for turn in &alone {
+            if let Some(matched) = turn.matched {
+                rank(turn, self.of_turn(turn, matched, 0.0, 0.0, matched));
+            }
+        }
+        let len_sum: f64 = conversations.values().map(|thread| thread.len_words).sum();
+        let len_mean = len_sum / as_f64(conversations.len().max(1) as u64);
+        for thread in conversations.values() {
+            self.rank_thread(thread, len_mean, &mut rank);
+        }
+        Ok(conversations)
+    }
+
+    /// Adds the rows nearest in meaning, and orders all by words and meaning together.
+    fn add_nearest(
+        &self,
+        candidates: &mut Vec<Candidate>,
+        matches: &HashMap<EntryId, f64>,
+    ) -> tantivy::Result<()> {
+        let Some(meaning) = self.meaning else {
+            return Ok(());
+        };
+        let others = meaning.nearest.iter();
+        for row in others.filter(|row| !matches.contains_key(row)) {
+            for (number, segment) in self.segments.iter().enumerate() {
+                if let Some(document) = segment.document_of(self.fields, *row)? {
+                    candidates.push(Candidate {
+                        row: *row,
+                        order: segment.order(document),
+                        score: 0.0,
+                        segment: number,
+                        document,
+                    });
+                    break;
+                }
+            }
+        }
+        let rows: Vec<EntryId> = candidates.iter().map(|candidate| candidate.row).collect();
+        for (candidate, nearness) in candidates.iter_mut().zip((meaning.of)(&rows)) {
+            candidate.score += self.ranking.meaning * nearness;
+        }
+        candidates.sort_unstable_by(Candidate::best_first);
+        Ok(())
+    }
+
+    /// Sets the score of the meaning of every turn.
+    fn add_meaning(&self, conversations: &mut Conversations, alone: &mut [Turn]) {
+        let Some(meaning) = self.meaning else {
+            return;
+        };
+        let threads = conversations.values_mut();
+        let turns = threads.flat_map(|thread| thread.turns.iter_mut());
+        let mut turns: Vec<&mut Turn> = turns.chain(alone).collect();
+        let rows: Vec<EntryId> = turns.iter().map(|turn| turn.row).collect();
+        for (turn, nearness) in turns.iter_mut().zip((meaning.of)(&rows)) {
+            turn.meaning = self.ranking.meaning * nearness;
+        }
+    }
+
+    /// Passes on each turn of a conversation that may be a hit.
+    fn rank_thread(
+        &self,
+        thread: &Conversation,
+        len_mean: f64,
+        rank: &mut impl FnMut(&Turn, RankingExplanation),
+    ) {
+        let session = thread.score(self.plan, len_mean);
+        let speaker = self.named_speaker(thread);
+        let turns = thread.turns.as_slice();
+        for (at, turn) in turns.iter().enumerate() {
+            let Some(matched) = turn.matched else {
+                continue;
+            };
+            let around = self.around(turns, at);
+            let question = at.checked_sub(1).and_then(|at| turns.get(at));
+            let question = question.filter(|question| is_answered_by(question, turn));
+            let answer = self.ranking.answer * question.map_or(0.0, Turn::own);
+            let mut explanation = self.of_turn(turn, matched, around, answer, session);
+            let next = at.checked_add(1).and_then(|at| turns.get(at));
+            if next.is_some_and(|next| is_answered_by(turn, next)) {
+                explanation.question = self.ranking.question;
+            }
+            if speaker.is_some_and(|speaker| turn.traits.speaker() == speaker) {
+                explanation.speaker = self.ranking.speaker;
+            }
+            rank(turn, explanation);
+        }
+    }
+
+    /// Returns the weighted sum of the scores of the turns beside one.
+    fn around(&self, turns: &[Turn], at: usize) -> f64 {
+        let turn = |at: Option<usize>| turns.get(at?);
+        let is_person = |turn: Option<&Turn>| turn.is_some_and(|turn| turn.traits.is_person());
+        let mut sum = 0.0;
+        let sides = [
+            [at.checked_sub(1), at.checked_sub(2)],
+            [at.checked_add(1), at.checked_add(2)],
+        ];
+        for [beside, two_away] in sides.map(|side| side.map(turn)) {
+            sum += self.ranking.neighbours * beside.map_or(0.0, Turn::own);
+            if is_person(turn(Some(at))) && is_person(beside) && is_person(two_away) {
+                sum += self.ranking.two_away * two_away.map_or(0.0, Turn::own);
+            }
+        }
+        sum
+    }
+
+    /// Returns the speaker of a conversation whom the question names, if it names one alone.
+    fn named_speaker(&self, thread: &Conversation) -> Option<u32> {
+        if self.ranking.speaker == 1.0 {
+            return None;
+        }
+        let speakers = thread.turns.iter().map(|turn| turn.traits.speaker());
+        let speakers: HashSet<u32> = speakers.filter(|speaker| *speaker != 0).collect();
+        let mut named = speakers.into_iter().filter(|it| self.asked.names(*it));
+        named.next().filter(|_| named.next().is_none())
+    }
+
+    /// Returns the explanation of a turn, with the factors that are its own.
+    fn of_turn(
+        &self,
+        turn: &Turn,
+        matched: f64,
+        around: f64,
+        answer: f64,
+        session: f64,
+    ) -> RankingExplanation {
+        let ranking = self.ranking;
+        let share = 1.0 / (1.0 + ranking.session);
+        let factor = |applies: bool, factor: f64| if applies { factor } else { 1.0 };
+        RankingExplanation {
+            words: share * matched,
+            pairs: share * turn.pairs,
+            meaning: share * turn.meaning,
+            neighbours: share * around,
+            answer: share * answer,
+            session: share * ranking.session * session,
+            assistant: factor(turn.traits.is_assistant(), ranking.assistant),
+            date: factor(
+                ranking.date != 1.0 && self.asked.is_dated(turn.time_ms),
+                ranking.date,
+            ),
+            answer_type: factor(
+                self.asked.cues & turn.traits.cues() != 0,
+                ranking.answer_type,
+            ),
+            ..RankingExplanation::default()
+        }
+    }
+}
+
+/// Returns whether a turn asks and the next is the answer of another person.
+fn is_answered_by(turn: &Turn, next: &Turn) -> bool {
+    let (asking, answering) = (turn.traits, next.traits);
+    let are_persons = asking.is_person() && answering.is_person();
+    asking.asks() && are_persons && asking.speaker() != answering.speaker()
+}
