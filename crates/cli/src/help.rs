@@ -39,12 +39,25 @@ fn groups(command: &Command) -> String {
 const GROUPS: &[(&str, &[&str])] = &[
     (
         "Getting started",
-        &["demo", "init", "mcp", "serve", "token", "completions"],
+        &[
+            "demo",
+            "init",
+            "mcp",
+            "serve",
+            "token",
+            "completions",
+            "man",
+        ],
+    ),
+    (
+        "Look and change",
+        &["ls", "show", "sessions", "remember", "correct", "undo"],
     ),
     (
         "Grains",
         &[
             "put",
+            "schema",
             "get",
             "exists",
             "list",
@@ -66,6 +79,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "similar",
             "import",
             "export",
+            "merge",
             "conflicts",
             "validate",
             "convert",

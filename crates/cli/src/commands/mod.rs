@@ -5,6 +5,8 @@
 
 pub(crate) mod agents;
 pub(crate) mod audit;
+pub(crate) mod browse;
+pub(crate) mod change;
 pub(crate) mod demo;
 pub(crate) mod files;
 pub(crate) mod grains;
