@@ -9,7 +9,10 @@ use crate::command::{Home, belief, event, sample};
 const PAGE: &str = include_str!("../../../../docs/command.md");
 
 /// Members whose own members are data of grains or files, and no keys of the command.
-const FREE: [&str; 5] = ["grain", "by_type", "carried", "left_out", "dropped"];
+const FREE: [&str; 3] = ["grain", "by_type", "counts"];
+
+/// A grain that `put` warns about.
+const MISSPELT: &str = r#"{"type":"event","content":"hi","userid":"ana","created_at":1}"#;
 
 /// The keys that each command has printed.
 #[derive(Default)]
@@ -76,8 +79,11 @@ fn seen() -> Seen {
     let note = note["address"].as_str().unwrap().to_owned();
     let with = |line: &str| line.replace("$A", &address).replace("$N", &note);
     for line in [
+        "hold place /$A --reason r --authority a",
         "get /$A",
         "show /$A",
+        "hold list",
+        "hold lift /$A --reason r --authority a",
         "exists /$A",
         "status /$A",
         "list",
@@ -93,9 +99,6 @@ fn seen() -> Seen {
         "policy explain /$A supersede",
         "policy report",
         "policy clock",
-        "hold place /$A --reason r --authority a",
-        "hold list",
-        "hold lift /$A --reason r --authority a",
         "correct /$A --set object=milk",
         "history /$A",
         "contradict /$N",
@@ -108,7 +111,6 @@ fn seen() -> Seen {
         "checkpoint create /--key key.pem",
         "checkpoint list",
         "trust list",
-        "token list",
         "consent list",
         "consent require",
         "conflicts",

@@ -16,7 +16,7 @@ use crate::error::Exit;
 use crate::output::{Output, cut, printable};
 use crate::session::Session;
 
-/// Show the namespaces, types, users, sessions, subjects, relations and tags of the store
+/// Count the namespaces, types, users, sessions, subjects, relations and tags of the store
 ///
 /// Each has the number of its grains and the time of the newest, newest first. Filters narrow the
 /// view: `ls relations --subject ana`. Counted are the grains that `query` returns with the same
@@ -120,8 +120,9 @@ fn count(grain: &Grain, field: &str, time: Time, seen: &mut Seen) {
     match field {
         "type" => add(&grain.type_().to_string()),
         _ => {
-            let values = grain.field(field).into_iter().flat_map(Value::texts);
-            values.for_each(add);
+            let value = grain.field(field);
+            let texts = value.into_iter().flat_map(Value::texts);
+            texts.chain(value.and_then(Value::as_text)).for_each(add);
         }
     }
 }

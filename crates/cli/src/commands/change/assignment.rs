@@ -31,8 +31,9 @@ fn value(schema: &Value, field: &str, text: &str) -> Value {
     let property = member(schema, "properties").and_then(|all| member(&all, field));
     let kinds = property.and_then(|property| member(&property, "type"));
     let takes = |kind: &str| {
-        let kinds = kinds.as_ref();
-        kinds.is_some_and(|kinds| kinds.texts().any(|one| one == kind))
+        let is_kind =
+            |kinds: &Value| kinds.as_text() == Some(kind) || kinds.texts().any(|one| one == kind);
+        kinds.as_ref().is_some_and(is_kind)
     };
     let parsed = Value::from_json(text).ok();
     match parsed {

@@ -14,8 +14,9 @@ use crate::args::{Lines, address};
 use crate::error::{CliError, Exit};
 use crate::session::Session;
 
-/// Delete grains permanently: their bytes, their index terms and every entry that names them
+/// Delete grains permanently, from every file of the store
 ///
+/// Their bytes, their index terms and every entry that names them are gone.
 /// The grains that rest on them are named first, and those that they protect, which keep their rule.
 /// A deletion cannot be undone, and a later import of an older file does not restore the grains.
 /// Backups and exports made before the deletion keep their copies. Many grains are deleted together:

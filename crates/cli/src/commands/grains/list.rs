@@ -15,9 +15,10 @@ use crate::error::Exit;
 use crate::output::{Output, Table, is_screen};
 use crate::session::Session;
 
-/// List all grains, oldest first: their addresses, on a terminal with time, type and summary
+/// List all grains, oldest first
 ///
-/// The list includes superseded grains. With --json: {"addresses": […], "next_cursor": …}. `query`
+/// In a pipe their addresses, on a terminal time, type and summary too. The list includes superseded
+/// grains. With --json: {"addresses": […], "next_cursor": …}. `query`
 /// lists grains by their fields, `ls` counts them.
 #[derive(Debug, Args)]
 pub(crate) struct List {

@@ -20,7 +20,7 @@ fn mistakes(address: &str) -> Vec<Mistake> {
     let rows = MISTAKES.lines();
     let rows = rows.filter(|row| !row.is_empty() && !row.starts_with('#'));
     let rows = rows.map(|row| {
-        let (row, input) = row.split_once(" <").unwrap_or((row, ""));
+        let (row, input) = row.split_once(" <<").unwrap_or((row, ""));
         let columns: Vec<_> = row.split(" | ").collect();
         let [exit, args, named] = columns[..] else {
             panic!("{row}");

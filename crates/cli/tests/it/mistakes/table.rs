@@ -1,4 +1,4 @@
-//! The mistakes: exit code, command line, what the message must name, and stdin after `<`.
+//! The mistakes: exit code, command line, what the message must name, and stdin after `<<`.
 //!
 //! `$A` is the address of the one stored grain; words in the third column are separated by commas.
 
@@ -106,16 +106,16 @@ pub(super) const MISTAKES: &str = r#"
 2 | export --format jsonl -o nowhere/x.jsonl | nowhere/x.jsonl
 2 | checkpoint verify nowhere | nowhere
 # Input.
-2 | import - | the file is empty <
-2 | import - | - < {"type":
-2 | put - | ERR_JSON, line 1, column, `grainstore put --help` < {"type":
-2 | put - | ERR_JSON, line 2 < {"type":"event","content":"a"}\n{type:"event"}
-2 | put - | duplicate, line 1 < {"type":"event","content":"a","content":"b"}
-2 | put - | subject, `grainstore put --help` < {"type":"belief"}
-2 | put - | gaol, belief < {"type":"gaol"}
-2 | put - | type < {"content":"a"}
-2 | put - | confidence < {"type":"belief","subject":"a","relation":"b","object":"c","confidence":"high"}
-2 | put - | created_at < {"type":"event","content":"a","created_at":"yesterday"}
-2 | put - | JSON object < [1]
-2 | put - | verification_status < {"type":"event","content":"a","verification_status":"verified"}
+2 | import - | the file is empty <<
+2 | import - | - << {"type":
+2 | put - | ERR_JSON, line 1, column, `grainstore put --help` << {"type":
+2 | put - | ERR_JSON, line 2 << \n{type:"event"}
+2 | put - | duplicate, line 1 << {"type":"event","content":"a","content":"b"}
+2 | put - | subject, `grainstore put --help` << {"type":"belief"}
+2 | put - | gaol, belief << {"type":"gaol"}
+2 | put - | type << {"content":"a"}
+2 | put - | confidence << {"type":"belief","subject":"a","relation":"b","object":"c","confidence":"high"}
+2 | put - | created_at << {"type":"event","content":"a","created_at":"yesterday"}
+2 | put - | JSON object << [1]
+2 | put - | verification_status << {"type":"event","content":"a","verification_status":"verified"}
 "#;
