@@ -133,7 +133,8 @@ fn of_input(code: ErrorCode) -> Option<&'static str> {
             "the place names the line and the column; `grainstore put --help` shows a line of each type"
         }
         ErrorCode::Corrupt => {
-            "a member stands twice, or the bytes are not canonical: take them from their source again"
+            "write each member once and under its full name (`grainstore schema TYPE`); bytes that are not \
+             canonical are taken from their source again"
         }
         ErrorCode::NoType | ErrorCode::UnknownType => {
             "\"type\" must be one of belief, event, state, workflow, action, observation, goal, \

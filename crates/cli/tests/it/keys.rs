@@ -44,7 +44,7 @@ impl Seen {
 
 fn collect(value: &Value, path: &str, keys: &mut BTreeSet<String>) {
     match value {
-        Value::Object(members) => {
+        Value::Object(members) if !members.is_empty() => {
             for (name, value) in members {
                 let path = match path {
                     "" => name.clone(),
@@ -69,11 +69,7 @@ fn collect(value: &Value, path: &str, keys: &mut BTreeSet<String>) {
 fn seen() -> Seen {
     let (home, mut seen) = (Home::new(), Seen::default());
     seen.run(&home, "init");
-    seen.run_with(
-        &home,
-        "put /-",
-        &(belief("ana", "likes", "tea") + &event("hi", 1)),
-    );
+    seen.run_with(&home, "put /-", &(belief("ana", "likes", "tea") + MISSPELT));
     let address = home.addresses().remove(0);
     let note = seen.run(&home, "remember /hello --user ana --session s1");
     let note = note["address"].as_str().unwrap().to_owned();
