@@ -9,7 +9,7 @@ use crate::command::{Home, belief, event, sample};
 const PAGE: &str = include_str!("../../../../docs/command.md");
 
 /// Members whose own members are data of grains or files, and no keys of the command.
-const FREE: [&str; 3] = ["grain", "by_type", "counts"];
+const FREE: [&str; 5] = ["grain", "by_type", "counts", "loss", "not_read"];
 
 /// A grain that `put` warns about.
 const MISSPELT: &str = r#"{"type":"event","content":"hi","userid":"ana","created_at":1}"#;
