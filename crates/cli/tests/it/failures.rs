@@ -37,7 +37,7 @@ fn a_broken_json_line() {
     let ran = home.run(&["put", "broken.jsonl"]);
     assert!(
         ran.stderr
-            .contains("error[ERR_CORRUPT]: broken.jsonl, line 2: "),
+            .contains("error[ERR_JSON]: broken.jsonl, line 2: "),
         "{ran:?}"
     );
     assert!(ran.stderr.contains("\n  hint: "), "{ran:?}");
