@@ -127,7 +127,10 @@ fn count(grain: &Grain, field: &str, time: Time, seen: &mut Seen) {
     }
 }
 
-type Values = Vec<(String, u64, Time)>;
+/// A value of a kind, the number of its grains and the time of the newest.
+type Entry = (String, u64, Time);
+
+type Values = Vec<Entry>;
 
 fn newest_first(seen: Seen) -> Values {
     let values = seen.into_iter();
@@ -187,7 +190,7 @@ fn show_all(
 fn show_kind(
     name: &str,
     flag: &str,
-    values: &Values,
+    values: &[Entry],
     limit: usize,
     out: &mut Output,
 ) -> anyhow::Result<()> {

@@ -50,7 +50,7 @@ pub(super) fn edit(fields: &Value) -> anyhow::Result<Map> {
 /// Returns the editor with its arguments, as `code --wait`.
 fn editor() -> Result<Vec<String>, CliError> {
     let named = ["VISUAL", "EDITOR"].iter().find_map(|name| {
-        let value = std::env::var(name).ok()?;
+        let value = std::env::var_os(name)?.into_string().ok()?;
         let words: Vec<_> = value.split_whitespace().map(str::to_owned).collect();
         (!words.is_empty()).then_some(words)
     });

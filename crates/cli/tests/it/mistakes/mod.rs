@@ -22,9 +22,7 @@ fn mistakes(address: &str) -> Vec<Mistake> {
     let rows = rows.map(|row| {
         let (row, input) = row.split_once(" <<").unwrap_or((row, ""));
         let columns: Vec<_> = row.split(" | ").collect();
-        let [exit, args, named] = columns[..] else {
-            panic!("{row}");
-        };
+        let [exit, args, named]: [&str; 3] = columns.try_into().unwrap();
         Mistake {
             args: args
                 .split(' ')
