@@ -55,6 +55,7 @@ codes! {
         TooShort "ERR_TOO_SHORT" "a blob shorter than its header and a payload"
         Version "ERR_VERSION" "a blob of an unknown format version"
         Corrupt "ERR_CORRUPT" "bytes, a value or a text that is malformed or not canonical"
+        Json "ERR_JSON" "a text that is not JSON"
         NotMap "ERR_NOT_MAP" "a payload that is not a map"
         FloatInvalid "ERR_FLOAT_INVALID" "a float that is NaN or infinite"
         HashFormat "ERR_HASH_FORMAT" "an address that is not lower-case hexadecimal"

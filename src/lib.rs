@@ -33,3 +33,8 @@ pub use codec::ContentAddress;
 pub use grain::{Draft, Grain, Time, Type};
 pub use query::{Envelope, Filter};
 pub use store::{Error, Options, Store};
+
+// The code of the guide compiles and runs with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/guide.md")]
+struct Guide;

@@ -75,10 +75,11 @@ impl Error {
         match self {
             Self::TooShort { .. } => ErrorCode::TooShort,
             Self::Version { .. } => ErrorCode::Version,
-            Self::Corrupt { .. }
-            | Self::NotCanonical { .. }
-            | Self::DuplicateMember { .. }
-            | Self::Json { .. } => ErrorCode::Corrupt,
+            // OMS 4.1: a duplicate key is ERR_CORRUPT in every encoding.
+            Self::Corrupt { .. } | Self::NotCanonical { .. } | Self::DuplicateMember { .. } => {
+                ErrorCode::Corrupt
+            }
+            Self::Json { .. } => ErrorCode::Json,
             Self::NotMap => ErrorCode::NotMap,
             Self::FloatInvalid => ErrorCode::FloatInvalid,
             Self::TooLong { .. } => ErrorCode::Range,

@@ -58,7 +58,7 @@ impl Grain {
             if is_guessable(&value) {
                 warnings.push(Warning {
                     field: (*name).to_owned(),
-                    message: GUESSABLE,
+                    message: GUESSABLE.into(),
                 });
             }
             hashes.insert(*name, hash_of(value.into_owned())?);

@@ -180,7 +180,7 @@ impl Grain {
                 Origin::Local => return Err(mismatch),
                 Origin::Foreign => warnings.push(Warning {
                     field: "header".into(),
-                    message: "does not match the payload",
+                    message: "does not match the payload".into(),
                 }),
             }
         }
@@ -204,7 +204,7 @@ impl Grain {
         }
         let warning = Warning {
             field: "payload".into(),
-            message: "is encrypted: kept, and not interpreted",
+            message: "is encrypted: kept, and not interpreted".into(),
         };
         Ok((Self::assembled(blob, header, Map::new()), vec![warning]))
     }

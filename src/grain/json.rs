@@ -19,7 +19,7 @@ impl Draft {
     /// ```
     ///
     /// # Errors
-    /// `ERR_CORRUPT` for text that is not strict JSON, `ERR_NOT_MAP`, `ERR_NO_TYPE`,
+    /// `ERR_JSON` for text that is not strict JSON, `ERR_CORRUPT` for a member that is there twice, `ERR_NOT_MAP`, `ERR_NO_TYPE`,
     /// `ERR_UNKNOWN_TYPE`.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         Self::from_value(Value::from_json(text)?)

@@ -59,7 +59,7 @@ fn the_reader_goes_on_after_a_bad_line_and_names_it() {
         .map(|error| (error.code().as_str(), error.place().to_string()))
         .collect();
     let expected = [
-        ("ERR_CORRUPT", 4),
+        ("ERR_JSON", 4),
         ("ERR_SCHEMA", 5),
         ("ERR_NOT_MAP", 6),
         ("ERR_NO_TYPE", 7),
@@ -74,7 +74,7 @@ fn the_reader_goes_on_after_a_bad_line_and_names_it() {
         ("JSONL_STATUS", 16),
         ("JSONL_STATUS", 17),
         ("JSONL_STATUS", 18),
-        ("ERR_CORRUPT", 19),
+        ("ERR_JSON", 19),
     ];
     let expected: Vec<_> = expected
         .map(|(code, line)| (code, format!("line {line}")))

@@ -15,13 +15,15 @@ use serde_json::json;
 use crate::args::MasterKeyArgs;
 use crate::commands::agents::McpTool;
 use crate::commands::audit::AuditTool;
+use crate::commands::browse::{Ls, Sessions, Show};
+use crate::commands::change::{Correct, Remember, SchemaTool, Undo};
 use crate::commands::demo::Demo;
-use crate::commands::files::{Conflicts, Convert, Export, Import, Validate};
+use crate::commands::files::{Conflicts, Convert, Export, Import, Merge, Validate};
 use crate::commands::grains::{
     Contradict, Delete, Exists, Get, History, List, Put, Status, Supersede, Tail,
 };
 use crate::commands::maintenance::{
-    Backup, Check, CheckpointTool, Compact, Completions, Init, Restore, Stats,
+    Backup, Check, CheckpointTool, Compact, Completions, Init, Man, Restore, Stats,
 };
 use crate::commands::policy::{ConsentTool, HoldTool, PolicyTool};
 use crate::commands::questions::{Embed, Query, Recall, Search, Similar};
@@ -76,6 +78,13 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(Init),
+    Ls(Ls),
+    Show(Show),
+    Sessions(Sessions),
+    Remember(Remember),
+    Correct(Correct),
+    Undo(Undo),
+    Schema(SchemaTool),
     Put(Put),
     Get(Get),
     Exists(Exists),
@@ -92,6 +101,7 @@ enum Command {
     Embed(Embed),
     Similar(Similar),
     Import(Import),
+    Merge(Merge),
     Export(Export),
     Consent(ConsentTool),
     Hold(HoldTool),
@@ -116,6 +126,7 @@ enum Command {
     Restore(Restore),
     Demo(Demo),
     Mcp(McpTool),
+    Man(Man),
     Completions(Completions),
 }
 
@@ -175,6 +186,13 @@ impl Command {
     fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         match self {
             Self::Init(command) => command.run(session),
+            Self::Ls(command) => command.run(session),
+            Self::Show(command) => command.run(session),
+            Self::Sessions(command) => command.run(session),
+            Self::Remember(command) => command.run(session),
+            Self::Correct(command) => command.run(session),
+            Self::Undo(command) => command.run(session),
+            Self::Schema(command) => command.run(session),
             Self::Put(command) => command.run(session),
             Self::Get(command) => command.run(session),
             Self::Exists(command) => command.run(session),
@@ -191,6 +209,7 @@ impl Command {
             Self::Embed(command) => command.run(session),
             Self::Similar(command) => command.run(session),
             Self::Import(command) => command.run(session),
+            Self::Merge(command) => command.run(session),
             Self::Export(command) => command.run(session),
             Self::Consent(command) => command.run(session),
             Self::Hold(command) => command.run(session),
@@ -215,6 +234,7 @@ impl Command {
             Self::Restore(command) => command.run(session),
             Self::Demo(command) => command.run(session),
             Self::Mcp(command) => command.run(session),
+            Self::Man(man) => man.run(session, command()),
             Self::Completions(completions) => completions.run(session, command()),
         }
     }
@@ -236,18 +256,42 @@ fn suggest(error: &mut clap::Error) {
     }
 }
 
-const OTHER_NAMES: [(&str, &[&str]); 14] = [
-    ("add", &["put"]),
-    ("remember", &["put"]),
-    ("store", &["put"]),
-    ("cat", &["get"]),
-    ("show", &["get"]),
-    ("ls", &["list"]),
+const OTHER_NAMES: &[(&str, &[&str])] = &[
+    ("add", &["remember", "put"]),
+    ("save", &["remember", "put"]),
+    ("store", &["remember", "put"]),
+    ("cat", &["show", "get"]),
+    ("view", &["show"]),
+    ("dump", &["export"]),
+    ("edit", &["correct"]),
+    ("update", &["correct", "supersede"]),
+    ("set", &["correct"]),
+    ("revert", &["undo"]),
+    ("chat", &["sessions"]),
+    ("conversations", &["sessions"]),
+    ("users", &["ls", "user"]),
+    ("tags", &["ls"]),
+    ("namespaces", &["ls"]),
     ("find", &["search", "query"]),
     ("log", &["history", "list"]),
     ("rm", &["delete"]),
+    ("remove", &["delete"]),
     ("forget", &["delete", "user"]),
-    ("correct", &["supersede"]),
+    ("info", &["stats"]),
+    ("size", &["stats"]),
+    ("vacuum", &["compact"]),
+    ("gc", &["compact"]),
+    ("repair", &["check", "restore"]),
+    ("recover", &["restore"]),
+    ("server", &["serve"]),
+    ("start", &["serve"]),
+    ("watch", &["tail"]),
+    ("follow", &["tail"]),
+    ("select", &["query"]),
+    ("grep", &["search"]),
+    ("ask", &["recall", "search"]),
+    ("new", &["init"]),
+    ("create", &["init", "remember"]),
     ("verify", &["check", "validate"]),
     ("doctor", &["check", "stats"]),
     ("load", &["import"]),

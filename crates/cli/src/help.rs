@@ -33,23 +33,25 @@ fn groups(command: &Command) -> String {
         }
         text.push('\n');
     }
+    text.push_str(&format!("Also: {}\n\n", ALSO.join(", ")));
     text
 }
 
 const GROUPS: &[(&str, &[&str])] = &[
-    (
-        "Getting started",
-        &["demo", "init", "mcp", "serve", "token", "completions"],
-    ),
+    ("Getting started", &["demo", "init", "mcp", "serve"]),
     (
         "Grains",
         &[
+            "ls",
+            "show",
+            "sessions",
+            "remember",
+            "correct",
+            "undo",
             "put",
             "get",
-            "exists",
             "list",
             "supersede",
-            "contradict",
             "delete",
             "status",
             "history",
@@ -59,16 +61,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Search and interchange",
         &[
-            "query",
-            "search",
-            "recall",
-            "embed",
-            "similar",
-            "import",
-            "export",
-            "conflicts",
-            "validate",
-            "convert",
+            "query", "search", "recall", "import", "export", "validate", "convert",
         ],
     ),
     (
@@ -79,16 +72,23 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Maintenance",
-        &[
-            "stats",
-            "check",
-            "compact",
-            "backup",
-            "restore",
-            "audit",
-            "checkpoint",
-        ],
+        &["stats", "check", "backup", "restore", "audit", "checkpoint"],
     ),
+];
+
+/// Commands that are named without a line of their own.
+const ALSO: &[&str] = &[
+    "completions",
+    "compact",
+    "conflicts",
+    "contradict",
+    "embed",
+    "exists",
+    "man",
+    "merge",
+    "schema",
+    "similar",
+    "token",
 ];
 
 const TAIL: &str = "Exit codes: 0 success, 1 nothing or partly, 2 error, 3 denied, 4 damage. `grainstore COMMAND --help` says more";
@@ -104,7 +104,11 @@ mod tests {
     fn the_help_names_every_command_once() {
         let command = Cli::command();
         command.clone().debug_assert();
-        let mut grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| *names).collect();
+        let mut grouped: Vec<_> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .chain(ALSO)
+            .collect();
         grouped.sort();
         let mut all: Vec<_> = command.get_subcommands().map(Command::get_name).collect();
         all.sort_unstable();

@@ -31,8 +31,8 @@ impl Value {
     /// ```
     ///
     /// # Errors
-    /// `ERR_CORRUPT` with what is wrong and where; for more than 524,288 values and names too, which
-    /// would take thirty times the memory of their text.
+    /// `ERR_JSON` with what is wrong and where; for more than 524,288 values and names too, which would
+    /// take thirty times the memory of their text. `ERR_CORRUPT` for a member that is there twice.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         let seen = Seen::default();
         strictly(text, &seen, Strict { seen: &seen })

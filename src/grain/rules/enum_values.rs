@@ -85,7 +85,7 @@ const TRIGGER_MODES: &[&str] = &[
     "scheduled",
 ];
 
-const LISTS: &[(&str, &[&str])] = &[
+pub(super) const LISTS: &[(&str, &[&str])] = &[
     (
         "goal_state",
         &["active", "satisfied", "failed", "suspended"],

@@ -1,5 +1,7 @@
 //! The problems that the rules find, and how hard a rule is for a grain from elsewhere.
 
+use std::borrow::Cow;
+
 use crate::grain::Error;
 
 /// Where a grain comes from, which decides what is an error and what is a warning.
@@ -17,7 +19,7 @@ pub struct Warning {
     /// The field concerned.
     pub field: String,
     /// The problem.
-    pub message: &'static str,
+    pub message: Cow<'static, str>,
 }
 
 impl std::fmt::Display for Warning {
@@ -32,10 +34,10 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    pub(super) fn warn(&mut self, field: &str, message: &'static str) {
+    pub(super) fn warn(&mut self, field: &str, message: impl Into<Cow<'static, str>>) {
         self.warnings.push(Warning {
             field: field.to_owned(),
-            message,
+            message: message.into(),
         });
     }
 

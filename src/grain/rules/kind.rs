@@ -3,6 +3,7 @@
 use crate::codec::{self, ContentAddress, Map, Value};
 
 use super::findings::Findings;
+use super::lint::look_alike;
 use super::required_fields::{entries, entries_of};
 use crate::grain::fields::{Field, Holds};
 use crate::grain::{Error, Namespace, Type};
@@ -12,6 +13,8 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(
         if let Some(field) = Field::named(name) {
             expect(&[name], field.holds, value)?;
             each_member(name, value, expect)?;
+        } else {
+            look_alike::check(name, findings);
         }
     }
     match of {

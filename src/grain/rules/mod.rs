@@ -15,6 +15,7 @@ mod profile;
 mod profile_conflict;
 mod profile_table;
 mod references;
+mod schema;
 mod sensitivity;
 
 use crate::codec::Map;

@@ -30,12 +30,46 @@ impl Admin<'_> {
         address: &ContentAddress,
         authorization: Authorization<'_>,
     ) -> Result<(), Error> {
-        let address = *address;
-        match self.inner().delete_all(&[address], authorization)?.pop() {
-            Some(Deletion::Done) => Ok(()),
-            Some(Deletion::Kept(rule)) => Err(Error::Denied { address, rule }),
-            Some(Deletion::NotStored) | None => Err(Error::NotFound { address }),
-        }
+        let mut outcomes = self.delete_batch(&[*address], authorization)?;
+        let none = Err(Error::NotFound { address: *address });
+        outcomes.pop().unwrap_or(none)
+    }
+
+    /// Deletes grains as [`Admin::delete`] does one, and rewrites the files once for a thousand of
+    /// them. Returns the outcome of each, in their order.
+    ///
+    /// ```
+    /// use grainstore::store::Authorization;
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let grains = ["one", "two"].map(Draft::event);
+    /// let addresses = store.put_batch(grains)?;
+    /// let office = Authorization { reason: "asked for", authority: "the office" };
+    /// let outcomes = store.admin()?.delete_batch(&addresses, office)?;
+    /// assert!(outcomes.iter().all(Result::is_ok));
+    /// assert_eq!(store.get(&addresses[1])?, None);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Storage errors; the outcome of each grain has the codes of [`Admin::delete`].
+    pub fn delete_batch(
+        self,
+        addresses: &[ContentAddress],
+        authorization: Authorization<'_>,
+    ) -> Result<Vec<Result<(), Error>>, Error> {
+        let outcomes = self.inner().delete_all(addresses, authorization)?;
+        let outcomes = addresses.iter().zip(outcomes);
+        let outcomes = outcomes.map(|(address, outcome)| match outcome {
+            Deletion::Done => Ok(()),
+            Deletion::Kept(rule) => Err(Error::Denied {
+                address: *address,
+                rule,
+            }),
+            Deletion::NotStored => Err(Error::NotFound { address: *address }),
+        });
+        Ok(outcomes.collect())
     }
 }
 

@@ -36,9 +36,9 @@ pub(crate) fn named_by(grain: &Grain) -> Option<ContentAddress> {
 /// Returns the warnings about a grain beside the stored ones; `named` is the grain of [`named_by`],
 /// or `None` if it is not here.
 pub(crate) fn beside(grain: &Grain, named: Option<&Grain>) -> Option<Warning> {
-    let warning = |field: &str, message| Warning {
+    let warning = |field: &str, message: &'static str| Warning {
         field: field.into(),
-        message,
+        message: message.into(),
     };
     let subject = |grain: &Grain| {
         grain

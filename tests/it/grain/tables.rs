@@ -420,7 +420,7 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
     (
         "T6",
         r#"{"type": "event", "content": "\ud800", NOW}"#,
-        "ERR_CORRUPT",
+        "ERR_JSON",
     ),
 ];
 

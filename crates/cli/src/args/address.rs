@@ -7,45 +7,55 @@ use grainstore::{ContentAddress, Store};
 
 use crate::error::CliError;
 
-/// Resolves an address: whole, as a `sha256:` reference, or as its first 8 to 16 digits if exactly
-/// one grain of the store begins with them.
+/// Resolves an address: whole, as a `sha256:` reference, or as its first digits, 4 or more, if
+/// exactly one grain of the store begins with them.
 ///
 /// # Errors
 /// `ERR_HASH_FORMAT`, `ERR_HASH_LENGTH`; for a short address `ERR_NOT_FOUND`, `ERR_AMBIGUOUS`.
 pub(crate) fn resolve(store: &Store, text: &str) -> anyhow::Result<ContentAddress> {
-    let is_short = SHORT_LEN.contains(&text.len())
-        && text
-            .bytes()
-            .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
-    if !is_short {
+    if !is_short(text) {
         return ContentAddress::from_reference(text).map_err(|error| {
             CliError::of(&error)
                 .at(format!("address \"{text}\""))
                 .into()
         });
     }
-    let mut found: Option<ContentAddress> = None;
+    let mut found = Vec::new();
     let mut after = None;
     loop {
         let page = store.list(after, PAGE_LEN)?;
-        for address in page.addresses {
-            if !address.to_string().starts_with(text) {
-                continue;
-            }
-            if let Some(other) = found.replace(address) {
-                let message = format!("{text} matches both {other} and {address}");
-                return Err(CliError::new(ErrorCode::Ambiguous, message).into());
-            }
-        }
+        let addresses = page.addresses.iter();
+        found.extend(addresses.filter(|address| address.to_string().starts_with(text)));
         after = match page.next {
-            Some(next) => Some(next),
-            None => break,
+            Some(next) if found.len() <= NAMED_MAX => Some(next),
+            _ => break,
         };
     }
-    found.ok_or_else(|| {
-        let message = format!("no address begins with {text}");
-        CliError::new(ErrorCode::NotFound, message).into()
-    })
+    match *found.as_slice() {
+        [address] => Ok(address),
+        [] => {
+            let message = format!("no address begins with {text}");
+            Err(CliError::new(ErrorCode::NotFound, message).into())
+        }
+        ref several => {
+            let named = several.iter().take(NAMED_MAX).map(short);
+            let named = named.collect::<Vec<_>>().join(", ");
+            let more = if several.len() > NAMED_MAX {
+                ", …"
+            } else {
+                ""
+            };
+            let message = format!("{text} is the beginning of several addresses: {named}{more}");
+            Err(CliError::new(ErrorCode::Ambiguous, message).into())
+        }
+    }
+}
+
+/// Returns whether a text is the beginning of an address, and not the whole of one.
+pub(crate) fn is_short(text: &str) -> bool {
+    let mut digits = text.bytes();
+    SHORT_LEN.contains(&text.len())
+        && digits.all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Returns the first digits of an address, as lists show it and [`resolve`] accepts it.
@@ -53,10 +63,13 @@ pub(crate) fn short(address: &ContentAddress) -> String {
     address.to_string().chars().take(SHOWN_LEN).collect()
 }
 
-/// A longer prefix is an address cut off by accident, which must be refused.
-const SHORT_LEN: std::ops::RangeInclusive<usize> = 8..=16;
+/// Four digits suffice in a store of a few hundred grains.
+const SHORT_LEN: std::ops::Range<usize> = 4..64;
 
 /// At a million grains, two share these digits with a probability of 1 in 500.
 const SHOWN_LEN: usize = 12;
+
+/// How many addresses with the same beginning a message names.
+const NAMED_MAX: usize = 5;
 
 const PAGE_LEN: usize = 4096;

@@ -71,6 +71,11 @@ impl As {
         Ok(Some(capability))
     }
 
+    /// Returns the author that the command acts as; `None` for the owner.
+    pub(crate) fn author(&self) -> Option<&str> {
+        self.author.as_deref()
+    }
+
     /// Returns the handle that the arguments narrow a store to.
     ///
     /// # Errors

@@ -47,6 +47,15 @@ impl Exit {
         }
     }
 
+    /// Returns the worse of two outcomes, as a command on many grains ends with it.
+    pub(crate) const fn worse(self, other: Self) -> Self {
+        if (other as u8) > (self as u8) {
+            other
+        } else {
+            self
+        }
+    }
+
     /// Returns `Done` if the condition holds, else `Nothing`.
     pub(crate) const fn done_if(condition: bool) -> Self {
         if condition { Self::Done } else { Self::Nothing }

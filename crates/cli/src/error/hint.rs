@@ -115,7 +115,7 @@ fn of_grains(code: ErrorCode) -> Option<&'static str> {
 fn of_input(code: ErrorCode) -> Option<&'static str> {
     Some(match code {
         ErrorCode::HashFormat | ErrorCode::HashLength => {
-            "an address has 64 lower-case hexadecimal digits; its first 8 to 16 digits are accepted too"
+            "an address has 64 lower-case hexadecimal digits; its first digits are accepted too, 4 or more"
         }
         ErrorCode::Ambiguous => "give more digits of the address",
         ErrorCode::Cursor => "pass the next_cursor of the previous page, unchanged",
@@ -129,9 +129,12 @@ fn of_input(code: ErrorCode) -> Option<&'static str> {
         }
         ErrorCode::Terminal => "write to a file with -o FILE, or pipe the output to a program",
         // Grains as text and bytes.
+        ErrorCode::Json => {
+            "the place names the line and the column; `grainstore put --help` shows a line of each type"
+        }
         ErrorCode::Corrupt => {
-            "a line is one JSON object without duplicate members, and a blob is canonical; `grainstore put \
-             --help` shows a line"
+            "write each member once and under its full name (`grainstore schema TYPE`); bytes that are not \
+             canonical are taken from their source again"
         }
         ErrorCode::NoType | ErrorCode::UnknownType => {
             "\"type\" must be one of belief, event, state, workflow, action, observation, goal, \

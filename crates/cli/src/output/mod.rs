@@ -9,8 +9,7 @@ mod style;
 mod table;
 mod terminal;
 
-pub(crate) use printable::printable;
-pub(crate) use printable::printable_lines;
+pub(crate) use printable::{cut, printable, printable_lines};
 pub(crate) use stream::Output;
 pub(crate) use style::{Style, Styling};
 pub(crate) use table::Table;

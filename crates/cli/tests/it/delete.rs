@@ -96,3 +96,35 @@ fn a_held_grain_is_not_deleted() {
     assert_eq!(denied.code, 3, "{denied:?}");
     assert_eq!(home.run(&["get", &address]).code, 0);
 }
+
+#[test]
+fn many_grains_are_deleted_together_and_one_that_is_held_stays() {
+    let home = Home::new();
+    let lines: String = (0..30).map(|n| event(&format!("note {n}"), n)).collect();
+    let addresses = home.put(&lines);
+    home.ok(&[&["hold", "place", &addresses[3]][..], &WHY].concat());
+    let list = addresses[..20].join("\n");
+    let args = [&["delete", "--from", "-", "--yes", "--json"][..], &WHY].concat();
+    let ran = home.run_with(&args, list + "\n" + &addresses[0]);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    let (kept, deleted): (Vec<_>, Vec<_>) = ran
+        .json_lines()
+        .into_iter()
+        .partition(|line| line["deleted"].is_null());
+    assert_eq!(deleted.len(), 19);
+    assert_eq!(kept.len(), 1);
+    assert_eq!(kept[0]["address"], addresses[3]);
+    assert_eq!(kept[0]["error"]["code"], "ERR_INVALIDATION_DENIED");
+    assert_eq!(home.addresses().len(), 11);
+    // One that is not there is said, and the others are deleted.
+    let two = [
+        &["delete", &addresses[0], &addresses[29], "--yes"][..],
+        &WHY,
+    ]
+    .concat();
+    let ran = home.run(&two);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stderr.contains("ERR_NOT_FOUND"), "{ran:?}");
+    assert_eq!(home.addresses().len(), 10);
+    assert_eq!(home.run(&["check", "--deep"]).code, 0);
+}

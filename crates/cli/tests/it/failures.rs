@@ -30,17 +30,14 @@ fn a_broken_json_line() {
         event("new", 2) + "{\"type\": \"event\", \"content\": \n",
     );
     for command in ["put", "import"] {
-        home.run(&["--json", command, "broken.jsonl"]).fails(
-            2,
-            "ERR_CORRUPT",
-            "broken.jsonl, line 2",
-        );
+        home.run(&["--json", command, "broken.jsonl"])
+            .fails(2, "ERR_JSON", "broken.jsonl, line 2");
         still_only(&home, &address);
     }
     let ran = home.run(&["put", "broken.jsonl"]);
     assert!(
         ran.stderr
-            .contains("error[ERR_CORRUPT]: broken.jsonl, line 2: "),
+            .contains("error[ERR_JSON]: broken.jsonl, line 2: "),
         "{ran:?}"
     );
     assert!(ran.stderr.contains("\n  hint: "), "{ran:?}");

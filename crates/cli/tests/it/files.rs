@@ -69,7 +69,7 @@ fn verify_only_and_validate_store_nothing() {
     assert!(!home.path("memory.grains").exists());
     home.write("bad.jsonl", event("one", 1) + "nonsense\n");
     home.run(&["--json", "validate", "bad.jsonl"])
-        .fails(1, "ERR_CORRUPT", "bad.jsonl, line 2");
+        .fails(1, "ERR_JSON", "bad.jsonl, line 2");
 }
 
 #[test]

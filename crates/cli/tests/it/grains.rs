@@ -81,12 +81,13 @@ fn what_is_not_there_is_exit_1() {
 }
 
 #[test]
-fn an_address_cut_by_accident_is_refused() {
+fn an_address_is_whole_or_its_beginning_in_lower_case() {
     let home = Home::new();
     let address = home.put(&event("something", 1)).remove(0);
     assert_eq!(home.run(&["exists", &address]).stdout, "yes\n");
-    let cut = home.run(&["--json", "exists", &address[..63]]);
-    cut.fails(2, "ERR_HASH_LENGTH", &address[..63]);
+    assert_eq!(home.run(&["exists", &address[..63]]).stdout, "yes\n");
+    let long = home.run(&["--json", "exists", &format!("{address}0")]);
+    long.fails(2, "ERR_HASH_LENGTH", &address);
     let upper = home.run(&["--json", "get", &address.to_uppercase()]);
     upper.fails(2, "ERR_HASH_FORMAT", "address");
 }

@@ -10,7 +10,9 @@ mod access;
 mod audit;
 #[cfg(target_os = "linux")]
 mod bombs;
+mod browse;
 mod care;
+mod change;
 mod command;
 mod delete;
 mod demo;
@@ -18,6 +20,7 @@ mod failures;
 mod files;
 mod foreign;
 mod grains;
+mod keys;
 mod kill;
 mod mcp;
 mod mistakes;

@@ -93,7 +93,7 @@ fn keep_going_stores_what_is_right_and_reports_what_is_not() {
         .collect();
     assert_eq!(refused.len(), 1);
     assert_eq!(refused[0]["line"], 2);
-    assert_eq!(refused[0]["error"]["code"], "ERR_CORRUPT");
+    assert_eq!(refused[0]["error"]["code"], "ERR_JSON");
     assert_eq!(home.addresses().len(), 2);
 }
 

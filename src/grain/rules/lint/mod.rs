@@ -1,5 +1,6 @@
 //! Warnings about valid grains: the SHOULDs that need no store (OMS 6.11, 8, 12.5.1, 23.2, 27.3).
 
+pub(super) mod look_alike;
 mod observation;
 
 use crate::codec::{Map, Value};

@@ -17,7 +17,7 @@ use super::log::{entry_json, line};
 /// the ledger about decisions on the grain: holds, reviews, withdrawals, verifications, refusals.
 #[derive(Debug, Args)]
 pub(super) struct Why {
-    /// Address of the grain, or its first 8 to 16 digits
+    /// Address of the grain, or its first digits, 4 or more
     address: String,
 }
 

@@ -28,7 +28,7 @@ enum Action {
     List,
     /// Keep one grain, and mark the others of the same id as contradicted
     Resolve {
-        /// Address of the grain to keep, or its first 8 to 16 digits
+        /// Address of the grain to keep, or its first digits, 4 or more
         address: String,
         /// Reason for the choice; recorded with it
         #[arg(long, value_name = "TEXT")]

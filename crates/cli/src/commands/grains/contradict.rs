@@ -17,7 +17,7 @@ use crate::session::Session;
 /// Exits with 3 if the policy of the grain denies it. A denied attempt is recorded in the ledger.
 #[derive(Debug, Args)]
 pub(crate) struct Contradict {
-    /// Address of the grain, or its first 8 to 16 digits
+    /// Address of the grain, or its first digits, 4 or more
     address: String,
     /// Reason for the change; recorded with it
     #[arg(long, value_name = "TEXT")]

@@ -13,7 +13,7 @@ use crate::session::Session;
 /// Check whether a grain is stored: exit 0 if it is, 1 if not
 #[derive(Debug, Args)]
 pub(crate) struct Exists {
-    /// Address of the grain, or its first 8 to 16 digits
+    /// Address of the grain, or its first digits, 4 or more
     address: String,
     #[command(flatten)]
     as_whom: As,

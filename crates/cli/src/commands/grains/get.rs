@@ -24,7 +24,7 @@ use crate::session::Session;
 /// Every read verifies the bytes of the grain against its address.
 #[derive(Debug, Args)]
 pub(crate) struct Get {
-    /// Addresses of grains, or their first 8 to 16 digits
+    /// Addresses of grains, or their first digits, 4 or more
     #[arg(required = true, value_name = "ADDRESS")]
     addresses: Vec<String>,
     /// Write the raw blobs, concatenated; signed grains require --delivery instead

@@ -16,7 +16,7 @@ use crate::session::Session;
 /// Show all versions of a grain, and forks that imports brought
 #[derive(Debug, Args)]
 pub(crate) struct History {
-    /// Address of any version, or its first 8 to 16 digits
+    /// Address of any version, or its first digits, 4 or more
     address: String,
     /// Show the messages before this one in its conversation, oldest first, as JSON lines
     #[arg(long)]

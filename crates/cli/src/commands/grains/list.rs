@@ -1,25 +1,31 @@
-//! `grainstore list`: all addresses, page by page, written as they are read.
+//! `grainstore list`: all grains, page by page, written as they are read.
 //!
 //! The list is streamed, so that a store of any size needs constant memory.
 
 use std::io::Write;
 
 use clap::Args;
-use grainstore::ContentAddress;
 use grainstore::ledger::EntryId;
+use grainstore::{ContentAddress, Store};
 use serde_json::json;
 
 use crate::args::As;
+use crate::commands::browse::readable;
 use crate::error::Exit;
-use crate::output::Output;
+use crate::output::{Output, Table, is_screen};
 use crate::session::Session;
 
-/// List the addresses of all grains, oldest first
+/// List all grains, oldest first
 ///
-/// The list includes superseded grains. With --json: {"addresses": […], "next_cursor": …}.
+/// In a pipe their addresses, on a terminal time, type and summary too. The list includes superseded
+/// grains. With --json: {"addresses": […], "next_cursor": …}. `query`
+/// lists grains by their fields, `ls` counts them.
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Maximum number of addresses
+    /// Show time, type and summary in a pipe too
+    #[arg(long, short, conflicts_with = "json")]
+    long: bool,
+    /// Maximum number of grains
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// Continue after this cursor of the previous page
@@ -33,13 +39,18 @@ impl List {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = self.as_whom.narrow(&session.open_to_read()?)?;
         let out = &mut session.out;
+        let is_long = self.long || (is_screen() && !out.is_json());
         let mut writer = Writer::new(out)?;
         let mut after = self.after.map(EntryId::new);
         loop {
             let left = self.limit.map_or(PAGE_LEN, |limit| limit - writer.count);
             let page = store.list(after, left.min(PAGE_LEN))?;
-            for address in &page.addresses {
-                writer.write(address)?;
+            if is_long {
+                writer.write_table(&store, &page.addresses)?;
+            } else {
+                for address in &page.addresses {
+                    writer.write(address)?;
+                }
             }
             after = page.next;
             if after.is_none() || self.limit == Some(writer.count) {
@@ -75,6 +86,23 @@ impl<'a> Writer<'a> {
             self.out.line(address)?;
         }
         self.count += 1;
+        Ok(())
+    }
+
+    fn write_table(&mut self, store: &Store, addresses: &[ContentAddress]) -> anyhow::Result<()> {
+        let mut table = Table::default();
+        for (grain, address) in readable(store, addresses)?.into_iter().zip(addresses) {
+            // A grain that was erased since, or that needs a missing consent, is not shown.
+            if let Some(grain) = grain {
+                let is_current = store.status(address)?.is_current();
+                let note = if is_current { "" } else { "superseded" };
+                table.add(format!("{}  ", grain.event_time()), &grain, note);
+            }
+        }
+        for line in table.lines() {
+            self.out.styled_line(&line)?;
+        }
+        self.count += addresses.len();
         Ok(())
     }
 

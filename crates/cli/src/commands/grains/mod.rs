@@ -21,7 +21,7 @@ pub(crate) use exists::Exists;
 pub(crate) use get::Get;
 pub(crate) use history::History;
 pub(crate) use list::List;
-pub(crate) use put::Put;
+pub(crate) use put::{Put, examples};
 pub(crate) use status::Status;
 pub(crate) use supersede::Supersede;
 pub(crate) use tail::Tail;

@@ -277,6 +277,12 @@ fn print(
 /// Lines that share one sync, so that its cost per line is small.
 const BATCH_LEN: usize = 256;
 
+/// Returns a line of each type.
+pub(crate) fn examples() -> impl Iterator<Item = &'static str> {
+    let lines = LINES.lines().map(str::trim);
+    lines.filter(|line| line.starts_with('{'))
+}
+
 /// A line of each type with the fields that it requires, and what is often added.
 const LINES: &str = r#"A line of each type (Open Memory Specification 1.3, section 8):
   {"type":"belief","subject":"ana","relation":"likes","object":"tea","confidence":0.9,"user_id":"ana"}

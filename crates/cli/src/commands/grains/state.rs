@@ -41,7 +41,7 @@ pub(crate) fn status_json(status: &Status) -> Value {
 }
 
 /// Returns the status as a sentence; `None` for a current grain with the default status.
-pub(super) fn status_line(status: &Status) -> Option<String> {
+pub(crate) fn status_line(status: &Status) -> Option<String> {
     let mut parts = Vec::new();
     if let Some(by) = status.superseded_by {
         parts.push(format!("is superseded by {by}"));

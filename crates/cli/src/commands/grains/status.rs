@@ -20,7 +20,7 @@ use crate::session::Session;
 /// policy denies it. A denied attempt is recorded in the ledger.
 #[derive(Debug, Args)]
 pub(crate) struct Status {
-    /// Address of the grain, or its first 8 to 16 digits
+    /// Address of the grain, or its first digits, 4 or more
     address: String,
     /// Record this verification status
     #[arg(long, value_enum, value_name = "STATUS")]

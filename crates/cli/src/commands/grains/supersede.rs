@@ -21,7 +21,7 @@ use crate::session::Session;
 /// attempt is recorded in the ledger.
 #[derive(Debug, Args)]
 pub(crate) struct Supersede {
-    /// Address of the grain to replace, or its first 8 to 16 digits
+    /// Address of the grain to replace, or its first digits, 4 or more
     old: String,
     /// File with the new grain, or - for stdin
     file: String,

@@ -54,7 +54,7 @@ struct Verify {
 /// `checkpoint verify` checks it.
 #[derive(Debug, Args)]
 struct ReceiptOf {
-    /// Address of the grain, or its first 8 to 16 digits
+    /// Address of the grain, or its first digits, 4 or more
     address: String,
     #[command(flatten)]
     key: KeySource,

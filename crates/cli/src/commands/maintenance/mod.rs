@@ -7,6 +7,7 @@ mod checkpoint;
 mod compact;
 mod completions;
 mod init;
+mod man;
 mod restore;
 mod stats;
 
@@ -16,5 +17,6 @@ pub(crate) use checkpoint::CheckpointTool;
 pub(crate) use compact::Compact;
 pub(crate) use completions::Completions;
 pub(crate) use init::Init;
+pub(crate) use man::Man;
 pub(crate) use restore::Restore;
 pub(crate) use stats::Stats;

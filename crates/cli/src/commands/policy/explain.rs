@@ -17,7 +17,7 @@ use crate::session::Session;
 #[command(after_long_help = r#"Example:
   grainstore policy explain 3a1f5d8e9c2b delete --justification "asked" --authority "DPO""#)]
 pub(super) struct Explain {
-    /// Address of the grain, or its first 8 to 16 digits
+    /// Address of the grain, or its first digits, 4 or more
     address: String,
     /// Operation: supersede, contradict, verify, delete, erase, import, export, sell, or rely
     operation: String,

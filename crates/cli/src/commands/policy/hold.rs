@@ -35,7 +35,7 @@ enum Action {
 
 #[derive(Debug, Args)]
 struct Change {
-    /// Address of the grain, or its first 8 to 16 digits
+    /// Address of the grain, or its first digits, 4 or more
     address: String,
     #[command(flatten)]
     authorization: AuthorizationArgs,

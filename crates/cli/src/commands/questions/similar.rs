@@ -24,7 +24,7 @@ use crate::session::Session;
 #[command(after_long_help = r#"Example:
   grainstore similar --model my-model --vector question.json --words "green tea""#)]
 pub(crate) struct Similar {
-    /// Address of the grain, or its first 8 to 16 digits
+    /// Address of the grain, or its first digits, 4 or more
     #[arg(required_unless_present = "vector", conflicts_with = "vector")]
     address: Option<String>,
     /// Name of the embedding model

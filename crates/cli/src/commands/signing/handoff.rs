@@ -46,7 +46,7 @@ pub(super) struct HandOff {
 /// Take a task over, and print the grains that were handed over, as JSON lines; needs --as
 #[derive(Debug, Args)]
 pub(super) struct TakeOver {
-    /// Address of the delegation, or its first 8 to 16 digits
+    /// Address of the delegation, or its first digits, 4 or more
     delegation: String,
     #[command(flatten)]
     as_whom: As,
@@ -55,7 +55,7 @@ pub(super) struct TakeOver {
 /// Hand a task back with its outcome, which ends the delegation; needs --as
 #[derive(Debug, Args)]
 pub(super) struct HandBack {
-    /// Address of the delegation, or its first 8 to 16 digits
+    /// Address of the delegation, or its first digits, 4 or more
     delegation: String,
     /// Outcome of the task
     outcome: String,

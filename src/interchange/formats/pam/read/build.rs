@@ -170,7 +170,7 @@ impl RecordBuilder<'_> {
         if (memory.status == Status::Superseded) != memory.superseded_by.is_some() {
             record.warnings.push(Warning {
                 field: "status".into(),
-                message: "superseded and superseded_by come without each other (PAM 7)",
+                message: "superseded and superseded_by come without each other (PAM 7)".into(),
             });
         }
         Ok(record)

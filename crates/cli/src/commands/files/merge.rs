@@ -1,0 +1,115 @@
+//! `grainstore merge`: the grains of another store in this one, by an archive between them.
+//!
+//! A copy of a whole store is made by `backup` and `restore`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use grainstore::interchange::{Format, ReadOptions, WriteOptions};
+use grainstore::store::Create;
+use grainstore::{Filter, Options, Store};
+
+use super::format::ImportFormat;
+use super::reading::read;
+use super::report::{report_errors, report_import};
+use crate::error::{CliError, Exit};
+use crate::output::progress;
+use crate::session::Session;
+
+/// Add the grains of another store to this one, with their status
+///
+/// The other store is only read. Merging it again changes nothing. Where both stores replaced the
+/// same grain, this store's version stays current, and `history` shows the other as a fork. A grain
+/// that this store erased does not come back; one that may not leave the other store is not carried.
+/// The keys, rules and ledger of the other store are not merged.
+#[derive(Debug, Args)]
+pub(crate) struct Merge {
+    /// Directory of the other store
+    other: PathBuf,
+    /// Show the result of the merge, and store nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Merge {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let folder = Folder::create()?;
+        let archive = folder.0.join("grains.mg");
+        let left_out = self.write(&archive)?;
+        if left_out > 0 {
+            session.out.note(format!(
+                "{left_out} grains stay in {}: they may not leave it, or are damaged",
+                self.other.display()
+            ));
+        }
+        let reading = read(
+            &archive,
+            ImportFormat::Auto,
+            &ReadOptions::default(),
+            session,
+        )?;
+        if !reading.errors.is_empty() {
+            report_errors(&reading, &self.other, &mut session.out)?;
+            return Ok(Exit::Failed);
+        }
+        let format = reading.format;
+        let summary = if self.dry_run {
+            session.open_to_read()?.admin()?.preview_import(reading)?
+        } else {
+            let store = session.open_or(Create::IfMissing)?;
+            let bar = progress::bar(&session.out, "storing", reading.records.len());
+            let summary = store
+                .admin()?
+                .import_with(reading, &mut |done| bar.set_position(done))?;
+            bar.finish_and_clear();
+            summary
+        };
+        report_import(&summary, format, &self.other, &mut session.out)?;
+        Ok(Exit::done_if(summary.is_complete()))
+    }
+
+    /// Writes the grains of the other store to an archive; returns how many are left out.
+    fn write(&self, archive: &Path) -> anyhow::Result<u64> {
+        let failed = |error: &grainstore::Error| CliError::of(error).in_store(&self.other);
+        let store = Store::open_read_only(&self.other, Options::default());
+        let store = store.map_err(|error| failed(&error.into()))?;
+        let everything = Filter::new()
+            .with_superseded()
+            .with_unreviewed()
+            .with_expired();
+        let options = WriteOptions {
+            with_embeddings: true,
+            ..WriteOptions::default()
+        };
+        let exported = store
+            .admin()
+            .and_then(|admin| Ok(admin.export_file(Format::Mg, &everything, &options, archive)))?;
+        let exported = exported.map_err(|error| CliError::of(&error).in_store(&self.other))?;
+        let all = store.maintenance()?.stats()?.grains;
+        Ok(all.saturating_sub(exported.grains))
+    }
+}
+
+/// A directory of its own for the archive, removed with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    /// Creates a directory that only its owner may enter: the archive holds all grains in plain.
+    fn create() -> Result<Self, CliError> {
+        let process = std::process::id();
+        let path = std::env::temp_dir().join(format!("grainstore-merge-{process}"));
+        let mut builder = std::fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let created = builder.create(&path);
+        created.map_err(|error| CliError::of(&error).at(path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // A directory that cannot be removed is left to the cleaning of temporary files.
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
