@@ -66,9 +66,18 @@ fn the_first_person_creates_the_vault_and_later_openings_find_it() {
         "ERR_USER_UNKNOWN"
     );
     assert!(disk.list("vault").is_err(), "no vault without persons");
-    let added = store.admin().unwrap().vault().add(&["beatrice", "adalbert"]).unwrap();
+    let added = store
+        .admin()
+        .unwrap()
+        .vault()
+        .add(&["beatrice", "adalbert"])
+        .unwrap();
     assert_eq!(users(&store).unwrap(), ["adalbert", "beatrice"]);
-    let again = store.admin().unwrap().vault().add(&["cordelia", "adalbert"]);
+    let again = store
+        .admin()
+        .unwrap()
+        .vault()
+        .add(&["cordelia", "adalbert"]);
     assert_eq!(code(again), "ERR_USER_EXISTS");
     drop(store);
 

@@ -18,6 +18,8 @@ mod failures;
 mod files;
 mod foreign;
 mod grains;
+#[cfg(unix)]
+mod inspector;
 mod kill;
 mod mcp;
 mod mistakes;

@@ -12,24 +12,25 @@ use serde_json::Value;
 use crate::command::Home;
 
 /// A server on a free port of this machine, ended with the test.
-struct Served {
+pub(crate) struct Served {
     child: Child,
-    at: String,
-    token: String,
+    pub(crate) at: String,
+    pub(crate) token: String,
 }
 
 impl Served {
     fn new(home: &Home) -> Self {
-        let actor = [
-            "--as",
-            "did:web:bot.acme.example",
-            "--allow",
-            "read,write,admin",
-        ];
+        Self::with(home, "read,write,admin", &[])
+    }
+
+    /// Starts a server with more options, and makes a token of some operations.
+    pub(crate) fn with(home: &Home, allow: &str, options: &[&str]) -> Self {
+        let actor = ["--as", "did:web:bot.acme.example", "--allow", allow];
         let token = home.ok(&[&["token", "add"][..], &actor].concat());
         let mut child = home
             .command()
             .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(options)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
