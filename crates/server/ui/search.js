@@ -43,7 +43,7 @@ export async function open({ parts, isCurrent }) {
       cursor = found.next_cursor;
       more.hidden = words !== "" || !cursor;
       const least = found.total_is_lower_bound ? "at least " : "";
-      say(words ? `${least}${found.total} found` : `${found.total} grains, newest first`);
+      say(words ? `${least}${found.total} found` : `${least}${found.total} grains, newest first`);
     } catch (error) {
       if (error.name === "AbortError" || mine !== sent) return;
       results.replaceChildren();

@@ -21,6 +21,8 @@ mod grains;
 #[cfg(unix)]
 mod inspector;
 mod kill;
+#[cfg(unix)]
+mod load;
 mod mcp;
 mod mistakes;
 #[cfg(unix)]

@@ -64,7 +64,12 @@ impl Served {
         Some(body["address"].as_str().unwrap().to_owned())
     }
 
-    fn signal(&self, name: &str) {
+    /// Returns the id of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
         let sent = Command::new("kill")
             .args([&format!("-{name}"), &id])
@@ -81,7 +86,7 @@ impl Drop for Served {
 }
 
 /// Reads one answer; `None` where the connection ends before it is whole.
-fn answer(stream: &mut TcpStream) -> Option<(u16, String)> {
+pub(crate) fn answer(stream: &mut TcpStream) -> Option<(u16, String)> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];

@@ -203,7 +203,11 @@ impl App {
                 let is_short = |(_, value): &(u16, serde_json::Value)| {
                     value.to_string().len() <= KEPT_ANSWER_MAX
                 };
-                self.answered.end(key, kept.filter(is_short));
+                match &answer {
+                    // Nothing has changed: another request may have the key.
+                    Err(failure) if failure.status < 500 => self.answered.forget(key),
+                    _ => self.answered.end(key, kept.filter(is_short)),
+                }
                 answer
             }
         };

@@ -59,8 +59,8 @@ pub(crate) enum Turn {
 #[serde(deny_unknown_fields)]
 struct Line {
     key: String,
-    request: String,
-    time: i64,
+    /// The hash of the request, and the time of the first; `null` for a key that is free again.
+    taken: Option<(String, i64)>,
 }
 
 impl Answered {
@@ -117,7 +117,7 @@ impl Answered {
                 };
                 if is_kept {
                     // The time is on disk before the store is changed.
-                    let written = inner.write(&key, &state);
+                    let written = inner.write(&key, Some(&state));
                     written.and_then(|()| inner.sync()).map_err(failed)?;
                 }
                 inner.insert(key, state);
@@ -129,12 +129,22 @@ impl Answered {
 
     /// Keeps an answer; a request without one may be tried again, at the same time.
     pub(crate) fn end(&self, key: Key, answer: Option<(u16, Value)>) {
+        if let Some(state) = self.lock().known.get_mut(&key) {
+            state.is_under_way = false;
+            state.answer = answer;
+        }
+    }
+
+    /// Forgets a request that was refused.
+    pub(crate) fn forget(&self, key: Key) {
         let mut inner = self.lock();
-        let Some(state) = inner.known.get_mut(&key) else {
+        let Some(state) = inner.remove(&key) else {
             return;
         };
-        state.is_under_way = false;
-        state.answer = answer;
+        if state.is_kept {
+            // Without this line the key is taken after a restart, and is refused to other requests.
+            drop(inner.write(&key, None));
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -143,6 +153,12 @@ impl Answered {
 }
 
 impl Inner {
+    fn remove(&mut self, key: &Key) -> Option<State> {
+        let state = self.known.remove(key)?;
+        self.oldest_first.retain(|known| known != key);
+        Some(state)
+    }
+
     fn insert(&mut self, key: Key, state: State) {
         if self.known.insert(key, state).is_none() {
             self.oldest_first.push_back(key);
@@ -171,7 +187,7 @@ impl Inner {
             self.lines = 0;
             for key in Vec::from_iter(self.oldest_first.iter().copied()) {
                 if let Some(state) = self.known.get(&key).filter(|state| state.is_kept).cloned() {
-                    self.write(&key, &state)?;
+                    self.write(&key, Some(&state))?;
                 }
             }
             self.sync()?;
@@ -201,25 +217,30 @@ impl Inner {
             let hash = |text: &str| -> Option<[u8; 32]> {
                 HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()
             };
-            if let (Some(key), Some(request)) = (hash(&line.key), hash(&line.request)) {
-                let state = State {
-                    request,
-                    time: Time::from_ms(line.time),
-                    is_under_way: false,
-                    is_kept: true,
-                    answer: None,
-                };
-                self.insert(key, state);
+            let Some(key) = hash(&line.key) else { continue };
+            let taken = line.taken.and_then(|(text, ms)| Some((hash(&text)?, ms)));
+            match taken {
+                None => drop(self.remove(&key)),
+                Some((request, ms)) => self.insert(
+                    key,
+                    State {
+                        request,
+                        time: Time::from_ms(ms),
+                        is_under_way: false,
+                        is_kept: true,
+                        answer: None,
+                    },
+                ),
             }
         }
         Ok(())
     }
 
-    fn write(&mut self, key: &Key, state: &State) -> io::Result<()> {
+    /// Writes the line of a key; without a state, the line that forgets it.
+    fn write(&mut self, key: &Key, state: Option<&State>) -> io::Result<()> {
         let line = Line {
             key: HEXLOWER.encode(key),
-            request: HEXLOWER.encode(&state.request),
-            time: state.time.ms(),
+            taken: state.map(|state| (HEXLOWER.encode(&state.request), state.time.ms())),
         };
         let mut text = serde_json::to_vec(&line)?;
         text.push(b'\n');

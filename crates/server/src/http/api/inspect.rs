@@ -38,6 +38,12 @@ pub(crate) fn protection(call: &Call<'_>) -> Result<Answer, Failure> {
     let (scope, address) = (call.scope()?, call.address()?);
     scope.reach(&address)?;
     let admin = scope.owner().admin()?;
+    // Of the rules that ask for a reason or an authority, a caller learns when they state one.
+    let stated = Actor {
+        justification: Some("stated"),
+        authority: Some("stated"),
+        ..Actor::default()
+    };
     let mut changes = serde_json::Map::new();
     for operation in [
         Operation::Supersede,
@@ -45,7 +51,7 @@ pub(crate) fn protection(call: &Call<'_>) -> Result<Answer, Failure> {
         Operation::Delete,
     ] {
         let asked = Asked::Change(operation);
-        let found = admin.explain_policy(&address, asked, &Actor::default())?;
+        let found = admin.explain_policy(&address, asked, &stated)?;
         let by = match found.protected_by {
             Some(by) if scope.sees(&by)? => Some(by.to_string()),
             _ => None,
