@@ -74,7 +74,7 @@ function protected_(changes) {
     [one.rule, one.wants].filter(Boolean).join(": "),
     one.protected_by ? link(short(one.protected_by, 12), "grain", one.protected_by) : "",
   ]);
-  return table("What may be done without a further right", ["Change", "", "Rule", "Protected by"], rows);
+  return table("For a caller who states a reason and an authority", ["Change", "Decision", "Rule", "Protected by"], rows);
 }
 
 function listed(found, none) {

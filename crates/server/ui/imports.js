@@ -46,7 +46,7 @@ function summed(summary) {
   const rows = ["inserted", "updated", "unchanged", "erased", "dropped_embeddings"].map((name) => [name, String(summary[name])]);
   rows.push(["conflicts", String(summary.conflicts.length)], ["denied", String(summary.denied.length)], ["refused", String(summary.refused.length)]);
   return [h("p", { class: summary.complete ? "good" : "bad" }, summary.complete ? "All records are stored." : "Some records are not stored."),
-    table("Summary of the import", ["", "Records"], rows)];
+    table("Summary of the import", ["Result", "Records"], rows)];
 }
 
 async function conflicts(section, isCurrent) {

@@ -227,7 +227,9 @@ fn many_connections_read_and_write_without_an_error_beside_readers_that_do_not_r
         report("mixed, reads", took, reads);
         report("mixed, writes", took, writes);
         let began = Instant::now();
-        let told = run(&served, until(), Connection::recall);
+        let told = run(&served, until(), |connection, client, n| {
+            connection.recall(client, n)
+        });
         let recalls = told.into_iter().flat_map(|it| it.1).collect();
         report("recalls", began.elapsed(), recalls);
     }
