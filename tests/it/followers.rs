@@ -1,6 +1,8 @@
 //! Stores opened for reading beside the one that writes: their answers hold what it has
 //! acknowledged and nothing else, and they change nothing.
 
+mod moments;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -95,7 +95,8 @@ impl Ledger {
     }
 
     /// Reads the entries from `from` to the present end, in order, and proves each, until `visit`
-    /// breaks. Erased entries are skipped.
+    /// breaks. Erased entries are skipped, and so are those that another process erased after the
+    /// present end.
     ///
     /// # Errors
     /// As [`Ledger::read`].
@@ -164,6 +165,12 @@ impl Ledger {
         }
         let hash: [u8; 32] = hash.finalize().into();
         Ok(hash.first_chunk().copied())
+    }
+
+    /// Returns whether an entry is known to be erased. Of a ledger that another process writes, an
+    /// erasure is known once it was followed.
+    pub(crate) fn is_erased(&self, sequence: EntryId) -> bool {
+        self.offsets.read().erased().contains(&sequence)
     }
 
     pub(in crate::ledger) fn locate(&self, sequence: EntryId) -> Result<EntryExtent, Error> {

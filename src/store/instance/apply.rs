@@ -8,7 +8,7 @@ use crate::grain::Time;
 use crate::index::{Batch, Index};
 use crate::ledger::{EntryId, Kind};
 use crate::store::Error;
-use crate::store::records::{EntryBody, Frame, SealedEntries, Uid};
+use crate::store::records::{EntryBody, Frame, SealedEntries, Uid, erased_rows};
 use crate::store::state::{Body, DecodedEntry, Entry, State, index_card, index_entry};
 
 use super::inner::Inner;
@@ -138,12 +138,21 @@ impl Inner {
         index: &Index,
         after_batch: &mut dyn FnMut(),
     ) -> Result<(), Error> {
-        let from = EntryId::new(index.watermark());
-        let mut snapshot = index.snapshot();
-        let damaged = snapshot.of_kind(Kind::Grain).rows()?;
+        let damaged = index.snapshot().of_kind(Kind::Grain).rows()?;
         self.set_damaged(damaged.iter().collect());
+        while self.index_known(index, after_batch)? == Scanned::Outrun {
+            self.ledger().follow(erased_rows)?;
+        }
+        Ok(())
+    }
+
+    /// Applies the entries that the index lacks and this process knows of.
+    fn index_known(&self, index: &Index, after_batch: &mut dyn FnMut()) -> Result<Scanned, Error> {
+        let rows = EntryId::new(index.watermark())..EntryId::new(self.ledger().len());
+        let mut snapshot = index.snapshot();
         let mut batch = index.batch();
-        self.each_entry(from, &mut |entry| {
+        let scanned = self.each_decoded(&rows, &mut |entry| {
+            let entry = entry.as_entry();
             let mut resolve =
                 |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
             index_entry(&mut batch, &entry, &mut resolve)?;
@@ -159,8 +168,8 @@ impl Inner {
             }
             Ok(())
         })?;
-        index.publish(batch, self.ledger().len());
-        Ok(())
+        index.publish(batch, rows.end.get());
+        Ok(scanned)
     }
 
     /// Passes every entry of the ledger from a sequence on to `show`, without those that were
@@ -174,10 +183,12 @@ impl Inner {
         show: &mut dyn FnMut(Entry<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let rows = from..EntryId::new(self.ledger().len());
-        self.each_decoded(&rows, &mut |entry| show(entry.as_entry()))
+        self.each_decoded(&rows, &mut |entry| show(entry.as_entry()))?;
+        Ok(())
     }
 
-    /// Does as [`Inner::each_entry`] for the entries `rows`, and gives them away.
+    /// Does as [`Inner::each_entry`] for the entries `rows`, gives them away, and returns whether
+    /// they were all that is left of these.
     ///
     /// # Errors
     /// As [`Inner::each_entry`].
@@ -185,14 +196,22 @@ impl Inner {
         &self,
         rows: &Range<EntryId>,
         take: &mut dyn FnMut(DecodedEntry) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    ) -> Result<Scanned, Error> {
         let mut from = rows.start;
+        let mut scanned = Scanned::Whole;
+        let mut skip = |rows: Range<EntryId>| {
+            if EntryId::all(&rows).any(|row| !self.ledger().is_erased(row)) {
+                scanned = Scanned::Outrun;
+            }
+        };
         loop {
             let mut outcome = Ok(());
-            let scanned = self.ledger().scan(from, &mut |entry| {
+            let read = self.ledger().scan(from, &mut |entry| {
                 if entry.header.sequence >= rows.end {
                     return ControlFlow::Break(());
                 }
+                skip(from..entry.header.sequence);
+                from = entry.header.sequence.next();
                 outcome = DecodedEntry::decode(entry).and_then(&mut *take);
                 match outcome {
                     Ok(()) => ControlFlow::Continue(()),
@@ -200,14 +219,17 @@ impl Inner {
                 }
             });
             outcome?;
-            let Err(error) = scanned else {
-                return Ok(());
+            let damaged = match read {
+                Ok(()) => None,
+                Err(error) => Some(DecodedEntry::damaged(self.ledger(), error)?),
             };
-            let damaged = DecodedEntry::damaged(self.ledger(), error)?;
-            if damaged.as_entry().row >= rows.end {
-                return Ok(());
-            }
-            from = damaged.as_entry().row.next();
+            let Some(damaged) = damaged.filter(|it| it.as_entry().row < rows.end) else {
+                skip(from..rows.end);
+                return Ok(scanned);
+            };
+            let row = damaged.as_entry().row;
+            skip(from..row);
+            from = row.next();
             take(damaged)?;
         }
     }
@@ -236,6 +258,16 @@ impl Inner {
             tracing::warn!(%error, "the index cannot be written and stays in memory");
         }
     }
+}
+
+/// Whether a scan saw all that is left of some entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scanned {
+    Whole,
+    /// Another process erased some of them, and this one does not know of that erasure yet. Until it
+    /// is followed they are missing without those that the erasure put in their place: a grain that
+    /// an erased one replaced would be current.
+    Outrun,
 }
 
 /// Entries applied at once when an index is built: many enough to make sorting cheap.

@@ -13,6 +13,7 @@ use std::time::Duration;
 use crate::index::Index;
 use crate::ledger::{self, Disk, EntryId, Kind, Lock, OverlayDisk};
 use crate::store::Error;
+use crate::store::instance::apply::Scanned;
 use crate::store::instance::inner::Inner;
 use crate::store::instance::open::derived_files;
 use crate::store::records::{Record, erased_rows};
@@ -97,15 +98,15 @@ impl Inner {
         let rows = EntryId::new(self.index().watermark())..EntryId::new(self.ledger().len());
         match rows.end.get().saturating_sub(rows.start.get()) {
             0 => {}
-            1..=ONE_BY_ONE_MAX => self.apply_followed(&rows)?,
+            1..=ONE_BY_ONE_MAX => {
+                self.apply_followed(rows)?;
+            }
             // Its files are the ones that others take up.
             _ if self.is_keeper() => {
                 let mut from = rows.start;
                 while from < rows.end {
                     let end = from.get().saturating_add(ONE_BY_ONE_MAX);
-                    let part = from..EntryId::new(end).min(rows.end);
-                    self.apply_followed(&part)?;
-                    from = part.end;
+                    from = self.apply_followed(from..EntryId::new(end).min(rows.end))?;
                 }
             }
             _ => self.reload()?,
@@ -114,18 +115,15 @@ impl Inner {
         Ok(())
     }
 
-    /// Applies the entries at once, so that no question sees a part of a batch.
-    fn apply_followed(&self, rows: &Range<EntryId>) -> Result<(), Error> {
+    /// Applies the entries at once, so that no question sees a part of a batch. Returns the end of
+    /// those that it applied.
+    fn apply_followed(&self, rows: Range<EntryId>) -> Result<EntryId, Error> {
         let was_unmeasured = self.state_cell().read().clock().trusted().is_none();
-        let mut decoded = Vec::new();
-        self.each_decoded(rows, &mut |entry| {
-            decoded.push(entry);
-            Ok(())
-        })?;
+        let (mut decoded, rows) = self.followed_until_whole(rows)?;
         #[cfg(feature = "sealing")]
         self.open_followed(&mut decoded)?;
         let entries: Vec<_> = decoded.iter().map(DecodedEntry::as_entry).collect();
-        self.apply_entries(&entries, rows)?;
+        self.apply_entries(&entries, &rows)?;
         let (mut is_rewritten, mut is_measured_anew) = (false, was_unmeasured);
         for entry in &entries {
             match entry.body {
@@ -149,7 +147,29 @@ impl Inner {
             self.reload()?;
         }
         self.freeze_if_due();
-        Ok(())
+        Ok(rows.end)
+    }
+
+    /// Reads the entries `rows`, and those after them while an erasure that is not among them has
+    /// taken some away.
+    fn followed_until_whole(
+        &self,
+        mut rows: Range<EntryId>,
+    ) -> Result<(Vec<DecodedEntry>, Range<EntryId>), Error> {
+        let mut decoded = Vec::new();
+        let mut unread = rows.clone();
+        loop {
+            let scanned = self.each_decoded(&unread, &mut |entry| {
+                decoded.push(entry);
+                Ok(())
+            })?;
+            if scanned == Scanned::Whole {
+                return Ok((decoded, rows));
+            }
+            self.ledger().follow(erased_rows)?;
+            unread = rows.end..EntryId::new(self.ledger().len());
+            rows.end = unread.end;
+        }
     }
 
     /// Opens the derived files that the keeper has published, and brings them to the end of the
