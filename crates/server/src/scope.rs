@@ -155,7 +155,9 @@ impl Scope {
     /// Returns whether a grain is about the person, or about any if there is none.
     pub fn includes(&self, grain: &Grain) -> bool {
         let user = self.user.as_deref();
+        let token = self.token.as_ref();
         user.is_none_or(|user| grain.text("user_id") == Some(user))
+            && token.is_none_or(|token| token.covers(grain))
     }
 
     /// Returns a grain; `None` also for one outside the scope.

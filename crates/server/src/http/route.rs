@@ -50,7 +50,10 @@ impl Route {
 
     /// Whether it reads or writes so much that few may run at a time.
     pub(crate) fn is_bulk(&self) -> bool {
-        matches!(self.takes, Takes::File(_)) || self.needs == Some(Operation::Export)
+        let reads_much = ["/v1/persons/erase", "/v1/audit", "/v1/growth"];
+        matches!(self.takes, Takes::File(_))
+            || self.needs == Some(Operation::Export)
+            || reads_much.contains(&self.path)
     }
 }
 

@@ -193,6 +193,36 @@ fn a_token_of_one_user_does_nothing_to_another_person() {
 }
 
 #[test]
+fn a_token_of_a_user_erases_nothing_that_it_does_not_see() {
+    let server = Server::new();
+    let (all, of_mira) = (
+        server.all(),
+        Grant::new(ACTOR, Operation::ALL).for_user("mira"),
+    );
+    let of_mira = server.token(of_mira);
+    server
+        .post(&of_mira, "/v1/grains", &event("mine"))
+        .expect(200);
+    // About her, and of no user.
+    let address = server
+        .post(&all, "/v1/grains", &belief("mira", "tea"))
+        .expect(200)
+        .address();
+    let report = server.post(&of_mira, "/v1/persons/report", &json!({ "user": "mira" }));
+    let report = report.expect(200).json();
+    assert_eq!(report["about"].as_array().unwrap().len(), 1);
+    assert!(report["mentions"].is_null() && report["entries_written"].is_null());
+    let erase = json!({ "user": "mira", "reason": "request 17", "authority": "the office" });
+    server
+        .post(&of_mira, "/v1/persons/erase", &erase)
+        .expect(403);
+    server
+        .get(&all, &format!("/v1/grains/{address}"))
+        .expect(200);
+    server.post(&all, "/v1/persons/erase", &erase).expect(200);
+}
+
+#[test]
 fn growth_counts_by_day_type_and_namespace() {
     let server = Server::new();
     let token = server.all();

@@ -3,6 +3,7 @@
 //! Both are the owner's in the library. A token of a user does them for that user alone, and is not
 //! told what of the store lies outside its reach.
 
+use grainstore::ErrorCode;
 use grainstore::policy::Rule;
 use grainstore::store::{Authorization, ErasureScope, Person, PersonGrain, PersonReport};
 use serde_json::{Value, json};
@@ -56,6 +57,7 @@ pub(crate) fn erase(call: &Call<'_>) -> Result<Answer, Failure> {
         return Ok(Answer::Json(200, preview(&report, body.mentions)));
     }
     let named = admitted(scope, &person)?;
+    admit_erasure(scope, &named)?;
     let extent = ErasureScope {
         mentions: body.mentions,
         except_kept: body.except_kept,
@@ -91,7 +93,35 @@ fn admitted(scope: &TokenScope, body: &PersonBody) -> Result<Person, Failure> {
 
 fn reported(scope: &TokenScope, body: &PersonBody) -> Result<PersonReport, Failure> {
     let person = admitted(scope, body)?;
-    Ok(scope.owner().admin()?.person_report(&person)?)
+    let mut report = scope.owner().admin()?.person_report(&person)?;
+    if scope.whole().is_err() {
+        // Grains without a user that have the person as subject are not the tenant's.
+        let mut seen = Vec::with_capacity(report.about.len());
+        for found in report.about {
+            if scope.sees(&found.address)? {
+                seen.push(found);
+            }
+        }
+        report.about = seen;
+    }
+    Ok(report)
+}
+
+/// Judges whether the token reaches everything that an erasure takes.
+///
+/// # Errors
+/// `ERR_ACCESS_DENIED`.
+fn admit_erasure(scope: &TokenScope, person: &Person) -> Result<(), Failure> {
+    if scope.whole().is_ok() {
+        return Ok(());
+    }
+    for found in scope.owner().admin()?.person_report(person)?.about {
+        if !scope.sees(&found.address)? {
+            let message = "some grains about the person are out of reach: the operator erases them";
+            return Err(Failure::of(ErrorCode::AccessDenied, message));
+        }
+    }
+    Ok(())
 }
 
 fn preview(report: &PersonReport, with_mentions: bool) -> Value {
