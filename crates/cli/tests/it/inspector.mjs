@@ -191,7 +191,7 @@ await task("see which rule protects a grain", async () => {
 await task("a change that a rule forbids is refused in words", async () => {
   expected = 403;
   await page.getByRole("button", { name: "Contradict…" }).click();
-  await page.getByLabel("Reason").fill("a guess");
+  await page.getByLabel(/^Reason/).fill("a guess");
   await page.getByRole("button", { name: "Contradict", exact: true }).click();
   await status.filter({ hasText: "ERR_INVALIDATION_DENIED" }).waitFor();
   expected = null;
@@ -202,7 +202,7 @@ await task("correct a fact", async () => {
   await page.getByRole("button", { name: "Correct…" }).click();
   await axe("dialog");
   await page.getByLabel("New object").fill("black tea");
-  await page.getByLabel("Reason").fill("she said so");
+  await page.getByLabel(/^Reason/).fill("she said so");
   await page.getByRole("button", { name: "Correct", exact: true }).click();
   await heading(/black tea/);
 });
@@ -222,7 +222,7 @@ await task("contradict a note", async () => {
   await visit(`#/grain/${note}`);
   await heading(/a note on/);
   await page.getByRole("button", { name: "Contradict…" }).click();
-  await page.getByLabel("Reason").fill("she moved");
+  await page.getByLabel(/^Reason/).fill("she moved");
   await page.getByRole("button", { name: "Contradict", exact: true }).click();
   await sees("contradicted");
 });
@@ -234,8 +234,8 @@ await task("delete a grain, after a second thought", async () => {
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await heading(/slip/);
   await page.getByRole("button", { name: "Delete…" }).click();
-  await page.getByLabel("Reason").fill("asked for");
-  await page.getByLabel("Authority").fill("the owner");
+  await page.getByLabel(/^Reason/).fill("asked for");
+  await page.getByLabel("Authority", { exact: true }).fill("the owner");
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await heading("Search");
   assert.equal((await api("GET", `/v1/grains/${doomed}/exists`)).exists, false);
@@ -321,7 +321,7 @@ await task("erase a person, and keep the signed receipt", async () => {
     await page.getByRole("button", { name: "Preview" }).click();
   }
   await page.getByLabel("Reason (it must not name the person)").fill("request 17");
-  await page.getByLabel("Authority").fill("the office");
+  await page.getByLabel("Authority", { exact: true }).fill("the office");
   await page.getByLabel("I know that this cannot be undone").check();
   await page.getByRole("button", { name: "Erase for good" }).click();
   await sees(/grains are erased/);
