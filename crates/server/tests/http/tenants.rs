@@ -155,20 +155,26 @@ impl<'a> Tenant<'a> {
             Request::Growth | Request::Report { .. } | Request::Erase { .. } => {
                 self.send_of_person(request)
             }
-            Request::Whole { what } => match what {
-                0 => post("/v1/audit", json!({})),
-                1 => self.server.get(&self.token, "/v1/conflicts"),
-                2 => post("/v1/conflicts/settle", json!({ "keep": address(0) })),
-                3 => self.server.get(&self.token, "/metrics"),
-                _ => {
-                    let mut told = self.server.get(&self.token, "/v1/token").expect(200);
-                    // The name of a token is its own.
-                    told.body = told.json()["user"].to_string().into();
-                    told
-                }
-            },
+            Request::Whole { what } => self.send_of_whole(*what, &address(0)),
             _ => return vec![self.send_file(at, request)],
         }]
+    }
+
+    /// Asks for what only a token of the whole store sees, and for the token itself.
+    fn send_of_whole(&self, what: u8, address: &str) -> Told {
+        let post = |path: &str, body: Value| self.server.post(&self.token, path, &body);
+        match what {
+            0 => post("/v1/audit", json!({})),
+            1 => self.server.get(&self.token, "/v1/conflicts"),
+            2 => post("/v1/conflicts/settle", json!({ "keep": address })),
+            3 => self.server.get(&self.token, "/metrics"),
+            _ => {
+                let mut told = self.server.get(&self.token, "/v1/token").expect(200);
+                // The name of a token is its own.
+                told.body = told.json()["user"].to_string().into();
+                told
+            }
+        }
     }
 
     fn send_of_person(&self, request: &Request) -> Told {
