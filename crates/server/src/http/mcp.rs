@@ -1,7 +1,7 @@
 //! MCP over streamable HTTP, at `/mcp`.
 //!
 //! Each token has a server and sessions of its own, so that no token goes on with a session of
-//! another, and a token that is revoked or changed takes its sessions with it.
+//! another. A token that is revoked is let in nowhere, and its sessions end with the next new token.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
