@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::ledger::{self, Disk, END, FileDisk};
+use crate::ledger::{self, Disk, END, FileDisk, OpenMode};
 use crate::store::{Create, Error};
 
 use super::manifest;
@@ -155,6 +155,16 @@ pub(super) const NEXT: &str = "NEXT";
 pub(super) const TEXT: &str = "text";
 const TEXT_LIST: &str = "meta.json";
 pub(super) const BALLAST: &str = "ballast";
+
+/// Returns what names the derived files: it changes with them.
+pub(super) fn derived_files(disk: &dyn Disk) -> [Option<Vec<u8>>; 2] {
+    ["index/CURRENT", "text/meta.json"].map(|name| {
+        let file = disk.open(name, OpenMode::Read).ok()?;
+        let mut bytes = vec![0; usize::try_from(file.len_bytes().ok()?).ok()?];
+        file.read_at(&mut bytes, 0).ok()?;
+        Some(bytes)
+    })
+}
 
 #[cfg(test)]
 mod tests {

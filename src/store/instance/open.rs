@@ -11,13 +11,14 @@ use crate::code::ErrorCode;
 use crate::index::{Index, RetrievalCounters};
 use crate::ledger::{
     self, Ballast, Disk, EntryId, EntryLocation, ErasureDecoder, FileDisk, Ledger, LedgerOptions,
-    Lock, MemoryDisk, OpenMode, OverlayDisk, RecoveryHint, StoreId, TornTail,
+    Lock, MemoryDisk, OverlayDisk, RecoveryHint, StoreId, TornTail,
 };
 use crate::store::records::erased_rows;
 use crate::store::{Create, Error, Options};
 
 use super::folder::{
-    BALLAST, LOCK, no_manifest, prepare_folder, refuse_planted, remove_text, this_process,
+    BALLAST, LOCK, derived_files, no_manifest, prepare_folder, refuse_planted, remove_text,
+    this_process,
 };
 use super::inner::{Inner, Reader};
 use super::manifest::Manifest;
@@ -455,7 +456,9 @@ fn follow_once(
     let flushed = EntryId::new(inner.index().flushed());
     inner.catch_up()?;
     inner.hide_begun()?;
-    inner.hide_completed(flushed)?;
+    if inner.hide_completed(flushed)?.is_some() {
+        inner.reload()?;
+    }
     let unavailable = inner.text().unavailable();
     let damaged = inner.damaged();
     // The keeper completes it, if this process cannot wait for one.
@@ -465,16 +468,6 @@ fn follow_once(
     recovery.damaged = damaged;
     recovery.erasure_waits = is_waiting.then(|| "the store was opened for reading".to_owned());
     Ok(Store::owner(inner))
-}
-
-/// Returns what names the derived files: it changes with them.
-pub(super) fn derived_files(disk: &dyn Disk) -> [Option<Vec<u8>>; 2] {
-    [CURRENT, TEXT_LIST_PATH].map(|name| {
-        let file = disk.open(name, OpenMode::Read).ok()?;
-        let mut bytes = vec![0; usize::try_from(file.len_bytes().ok()?).ok()?];
-        file.read_at(&mut bytes, 0).ok()?;
-        Some(bytes)
-    })
 }
 
 /// Deletes the derived files. The ledger is open already: its length was checked against the index.
@@ -496,5 +489,3 @@ const LOCK_POLL: Duration = Duration::from_millis(5);
 
 /// How often a store is opened for reading while its files are being replaced.
 const ATTEMPTS: usize = 5;
-const CURRENT: &str = "index/CURRENT";
-const TEXT_LIST_PATH: &str = "text/meta.json";

@@ -14,8 +14,8 @@ use crate::index::Index;
 use crate::ledger::{self, Disk, EntryId, Kind, Lock, OverlayDisk};
 use crate::store::Error;
 use crate::store::instance::apply::Scanned;
+use crate::store::instance::folder::derived_files;
 use crate::store::instance::inner::Inner;
-use crate::store::instance::open::derived_files;
 use crate::store::records::{Record, erased_rows};
 use crate::store::state::{Body, DecodedEntry};
 
@@ -174,11 +174,27 @@ impl Inner {
 
     /// Opens the derived files that the keeper has published, and brings them to the end of the
     /// ledger, before they take the place of the old ones.
-    fn reload(&self) -> Result<(), Error> {
+    pub(in crate::store::instance) fn reload(&self) -> Result<(), Error> {
         let disk = self.derived_disk();
+        loop {
+            let known = EntryId::new(self.ledger().len());
+            let completed = self.reload_index(&disk)?;
+            // The keeper rewrites its files before it completes an erasure: those that were opened
+            // may hold the words of one that was completed since.
+            if completed.is_none_or(|row| row < known) {
+                break;
+            }
+        }
+        self.reload_text(&disk);
+        Ok(())
+    }
+
+    /// Does what [`Inner::reload`] does, once and for the index. Returns the entry that completes the
+    /// last erasure which the files may be older than.
+    fn reload_index(&self, disk: &Arc<dyn Disk>) -> Result<Option<EntryId>, Error> {
         let terms = self.manifest().term_key();
         let options = self.options().index.clone();
-        let (index, _) = Index::open(&disk, self.manifest().store_id, terms, options);
+        let (index, _) = Index::open(disk, self.manifest().store_id, terms, options);
         // The runs are of entries that were published before them.
         self.ledger().follow(erased_rows)?;
         if index.watermark() > self.ledger().len() {
@@ -192,9 +208,7 @@ impl Inner {
         self.recover_state()?;
         self.caches().forget(&[]);
         self.hide_begun()?;
-        self.hide_completed(flushed)?;
-        self.reload_text(&disk);
-        Ok(())
+        self.hide_completed(flushed)
     }
 
     /// Checks the files of the index: those that are open here, or, in a process that does not keep
@@ -253,19 +267,24 @@ impl Inner {
     }
 
     /// Hides the entries of erasures that were completed after the files of the index were opened, which
-    /// hold the first entries up to `flushed`: their runs are from before that.
+    /// hold the first entries up to `flushed`: their runs may be from before that. Returns the last
+    /// entry that completes one.
     ///
     /// # Errors
     /// Storage errors.
-    pub(in crate::store::instance) fn hide_completed(&self, flushed: EntryId) -> Result<(), Error> {
+    pub(in crate::store::instance) fn hide_completed(
+        &self,
+        flushed: EntryId,
+    ) -> Result<Option<EntryId>, Error> {
         if !self.state_cell().read().erasures().any() {
-            return Ok(());
+            return Ok(None);
         }
-        let mut rows = Vec::new();
+        let (mut rows, mut last) = (Vec::new(), None);
         self.each_entry(flushed, &mut |entry| {
             match entry.body {
                 Body::Record(Record::Erasing(erasing)) => rows.extend(&erasing.rows),
                 Body::Record(Record::Erased(erased)) => {
+                    last = Some(entry.row);
                     let begun = self.ledger().read(erased.begun)?;
                     if let Some(Record::Erasing(erasing)) =
                         Record::decode(Kind::Erasing, &begun.body)
@@ -277,7 +296,8 @@ impl Inner {
             }
             Ok(())
         })?;
-        self.hide(&rows)
+        self.hide(&rows)?;
+        Ok(last)
     }
 
     fn hide(&self, rows: &[EntryId]) -> Result<(), Error> {
