@@ -3,9 +3,9 @@
 //! Both are the owner's in the library. A token of a user does them for that user alone, and is not
 //! told what of the store lies outside its reach.
 
-use grainstore::ErrorCode;
 use grainstore::policy::Rule;
 use grainstore::store::{Authorization, ErasureScope, Person, PersonGrain, PersonReport};
+use grainstore::{ContentAddress, ErrorCode};
 use serde_json::{Value, json};
 
 use super::grains::{grain_json, status_json};
@@ -71,7 +71,7 @@ pub(crate) fn erase(call: &Call<'_>) -> Result<Answer, Failure> {
     let done = admin.erase_person(&named, extent, authorization)?;
     let addresses = done.erased.iter().map(ToString::to_string);
     let kept = done.kept.iter();
-    let kept = kept.map(|(address, rule)| kept_json(address.to_string(), Some(*rule)));
+    let kept = kept.map(|(address, rule)| kept_json(address, Some(*rule)));
     let mut document = json!({
         "erased": addresses.collect::<Vec<_>>(),
         "kept": kept.collect::<Vec<_>>(),
@@ -130,15 +130,15 @@ fn preview(report: &PersonReport, with_mentions: bool) -> Value {
     let (kept, erased): (Vec<_>, Vec<_>) = chosen.partition(|found| found.kept.is_some());
     let erased = erased.iter().map(|found| found.address.to_string());
     let kept = kept.iter();
-    let kept = kept.map(|found| kept_json(found.address.to_string(), found.kept));
+    let kept = kept.map(|found| kept_json(&found.address, found.kept));
     json!({
         "would_erase": erased.collect::<Vec<_>>(),
         "kept": kept.collect::<Vec<_>>(),
     })
 }
 
-fn kept_json(address: String, rule: Option<Rule>) -> Value {
-    json!({ "address": address, "rule": rule.map(Rule::name) })
+fn kept_json(address: &ContentAddress, rule: Option<Rule>) -> Value {
+    json!({ "address": address.to_string(), "rule": rule.map(Rule::name) })
 }
 
 /// Returns a grain of a report; its content, if the token sees it.
