@@ -87,6 +87,12 @@ kill times="2000":
     # The number is compiled in, and cargo sees that it changed.
     GRAINSTORE_KILLS={{times}} cargo test --release --package grainstore-cli --test it -- kill:: --nocapture
 
+# `grainstore serve` with 64 connections, and 10,000 that are idle (docs/benchmarks.md)
+load seconds="60":
+    # The number is compiled in, and cargo sees that it changed.
+    ulimit -n 40000 && GRAINSTORE_SECONDS={{seconds}} nice -n 10 cargo test --release \
+        --package grainstore-cli --test it -- load:: --nocapture --test-threads=1
+
 # Commands on real files whose n-th system call fails or is their last, at 5,000 points (needs
 # strace); `just sweep 1200..5000` goes on where an earlier run was stopped
 sweep points="5000":

@@ -3,10 +3,12 @@
 //!
 //! The library is synchronous: each question and each change runs on a thread that may block.
 
+mod receipt;
 mod scope;
 
 pub mod http;
 pub mod mcp;
 pub mod memory;
 
+pub use receipt::receipt_json;
 pub use scope::Scope;

@@ -1,10 +1,15 @@
 //! The reach of a server: a handle of the store, and at most one person.
 //!
-//! The handle enforces author, namespace and role; the person is enforced here.
+//! The handle enforces author, namespace and role; the person is enforced here. A server that a
+//! token reaches over HTTP has the rights of the token besides.
 
 use grainstore::crypto::Did;
 use grainstore::policy::Capability;
-use grainstore::{ContentAddress, Draft, Error, Filter, Grain, Store};
+use grainstore::query::Cursor;
+use grainstore::store::Admin;
+use grainstore::{ContentAddress, Draft, Error, ErrorCode, Filter, Grain, Store};
+
+use crate::http::{Operation, TokenScope};
 
 /// The part of a store that a server reads and writes, and in whose name.
 ///
@@ -22,12 +27,88 @@ use grainstore::{ContentAddress, Draft, Error, Filter, Grain, Store};
 pub struct Scope {
     store: Store,
     user: Option<String>,
+    token: Option<TokenScope>,
 }
 
 impl Scope {
     /// Takes a handle as it is: for [`Store::open`], all that the owner may do.
     pub const fn owner(store: Store) -> Self {
-        Self { store, user: None }
+        Self {
+            store,
+            user: None,
+            token: None,
+        }
+    }
+
+    /// Takes the reach of a token, which has one namespace or none.
+    ///
+    /// # Errors
+    /// `ERR_USAGE` for a token of several namespaces.
+    pub(crate) fn of_token(token: TokenScope) -> Result<Self, crate::http::Failure> {
+        Ok(Self {
+            store: token.view(None)?.clone(),
+            user: token.holder.grant.user.clone(),
+            token: Some(token),
+        })
+    }
+
+    /// Returns whether the token permits an operation; without a token, the handle decides.
+    pub(crate) fn permits(&self, operation: Operation) -> bool {
+        let token = self.token.as_ref();
+        token.is_none_or(|token| token.holder.grant.operations.contains(&operation))
+    }
+
+    /// Returns the operations of the owner. The caller confines them to this scope.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED` for an agent.
+    pub(crate) fn admin(&self) -> Result<Admin<'_>, Error> {
+        match &self.token {
+            Some(token) => token.owner().admin(),
+            None => self.store.admin(),
+        }
+    }
+
+    /// Returns whether everything about a person is in it, in whatever namespace.
+    pub(crate) fn includes_all_of(&self, person: &str) -> bool {
+        let token = self.token.as_ref();
+        token.is_none_or(|token| token.admit_person(&[person]).is_ok())
+    }
+
+    /// Judges whether what a draft links to is in reach of the token.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`.
+    pub(crate) fn admit_links(&self, draft: &Draft) -> Result<(), crate::mcp::Failure> {
+        let Some(token) = &self.token else {
+            return Ok(());
+        };
+        let admitted = token.admit_links(draft.fields(), &|_| false);
+        admitted.map_err(|failure| match failure.status {
+            404 => crate::mcp::Failure::not_found("that a link names"),
+            _ => crate::mcp::Failure::new(ErrorCode::StorageIo, "the store cannot answer now"),
+        })
+    }
+
+    /// Returns a cursor as its reader may see it: one of a token does not tell how many entries the
+    /// store has.
+    pub(crate) fn shown(&self, cursor: Cursor) -> Option<String> {
+        match &self.token {
+            Some(token) => token.seal(&cursor.to_string()).ok(),
+            None => Some(cursor.to_string()),
+        }
+    }
+
+    /// Reads a cursor that was shown.
+    ///
+    /// # Errors
+    /// `ERR_CURSOR`.
+    pub(crate) fn cursor(&self, text: &str) -> Result<Cursor, Error> {
+        match &self.token {
+            // The empty text is no cursor.
+            Some(token) => token.open(text).unwrap_or_default().parse(),
+            None => text.parse(),
+        }
     }
 
     /// Narrows an owner's store to an author, a namespace, or both, in the role of an agent.
@@ -74,7 +155,9 @@ impl Scope {
     /// Returns whether a grain is about the person, or about any if there is none.
     pub fn includes(&self, grain: &Grain) -> bool {
         let user = self.user.as_deref();
+        let token = self.token.as_ref();
         user.is_none_or(|user| grain.text("user_id") == Some(user))
+            && token.is_none_or(|token| token.covers(grain))
     }
 
     /// Returns a grain; `None` also for one outside the scope.

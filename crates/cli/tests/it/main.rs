@@ -21,7 +21,11 @@ mod files;
 mod foreign;
 mod grains;
 mod keys;
+#[cfg(unix)]
+mod inspector;
 mod kill;
+#[cfg(unix)]
+mod load;
 mod mcp;
 mod mistakes;
 #[cfg(unix)]

@@ -261,19 +261,25 @@ fn the_official_sdk_drives_everything_at_two_revisions() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let script = root.join("crates/cli/tests/it/mcp_sdk.py");
     for (mode, revision) in [("legacy", "2025-11-25"), ("2026-07-28", "2026-07-28")] {
-        let home = Home::new();
-        let output = std::process::Command::new(root.join("target/mcp-sdk/bin/python"))
-            .arg(&script)
-            .args([
-                crate::command::binary().as_ref(),
-                home.path("s").as_os_str(),
-            ])
-            .arg(mode)
-            .output()
-            .unwrap();
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{mode}: {errors}");
-        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(said["revision"], revision, "{errors}");
+        for transport in ["stdio", "http"] {
+            let home = Home::new();
+            let mut python = std::process::Command::new(root.join("target/mcp-sdk/bin/python"));
+            python.arg(&script).args([mode, transport]);
+            let served = (transport == "http").then(|| {
+                let all = "read,write,erase,export,import";
+                crate::serve::Served::with(&home, all, &[])
+            });
+            match &served {
+                Some(served) => python
+                    .arg(format!("http://{}/mcp", served.at))
+                    .arg(&served.token),
+                None => python.arg(crate::command::binary()).arg(home.path("s")),
+            };
+            let output = python.output().unwrap();
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{mode}, {transport}: {errors}");
+            let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(said["revision"], revision, "{errors}");
+        }
     }
 }

@@ -1,7 +1,8 @@
-"""Drives every tool, resource and prompt of `grainstore mcp` with the official MCP SDK for Python.
+"""Drives every tool, resource and prompt of the MCP server with the official SDK for Python.
 
-Usage: mcp_sdk.py PROGRAM STORE_DIRECTORY MODE, where MODE is `legacy` (a handshake, 2025-11-25) or a
-later revision (2026-07-28). The SDK validates every structured answer against its schema.
+Usage: mcp_sdk.py MODE stdio PROGRAM STORE_DIRECTORY, or mcp_sdk.py MODE http URL TOKEN. MODE is
+`legacy` (a handshake, 2025-11-25) or a later revision (2026-07-28). The SDK validates every
+structured answer against its schema.
 """
 
 import asyncio
@@ -9,10 +10,17 @@ import json
 import sys
 
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 from mcp_types import ElicitResult
 
-PROGRAM, STORE, MODE = sys.argv[1:]
-SERVER = StdioServerParameters(command=PROGRAM, args=["--quiet", "--store", STORE, "mcp"])
+MODE, TRANSPORT, WHERE, WITH = sys.argv[1:]
+
+
+def server():
+    if TRANSPORT == "stdio":
+        return StdioServerParameters(command=WHERE, args=["--quiet", "--store", WITH, "mcp"])
+    http = create_mcp_http_client(headers={"Authorization": f"Bearer {WITH}"})
+    return streamable_http_client(WHERE, http_client=http)
 
 
 def text(result):
@@ -98,7 +106,7 @@ async def prompts(client):
 
 
 async def main():
-    async with Client(SERVER, mode=MODE) as client:
+    async with Client(server(), mode=MODE) as client:
         address = await tools(client)
         await files(client)
         await resources(client)
@@ -114,7 +122,7 @@ async def main():
         asked.append(params.message)
         return answers[len(asked) - 1]
 
-    async with Client(SERVER, mode=MODE, elicitation_callback=ask) as client:
+    async with Client(server(), mode=MODE, elicitation_callback=ask) as client:
         address = (await ok(client, "remember", text="the hat is red"))["address"]
         assert not (await ok(client, "forget", address=address))["deleted"]
         assert (await ok(client, "forget", address=address))["deleted"]

@@ -12,24 +12,25 @@ use serde_json::Value;
 use crate::command::Home;
 
 /// A server on a free port of this machine, ended with the test.
-struct Served {
+pub(crate) struct Served {
     child: Child,
-    at: String,
-    token: String,
+    pub(crate) at: String,
+    pub(crate) token: String,
 }
 
 impl Served {
     fn new(home: &Home) -> Self {
-        let actor = [
-            "--as",
-            "did:web:bot.acme.example",
-            "--allow",
-            "read,write,admin",
-        ];
+        Self::with(home, "read,write,admin", &[])
+    }
+
+    /// Starts a server with more options, and makes a token of some operations.
+    pub(crate) fn with(home: &Home, allow: &str, options: &[&str]) -> Self {
+        let actor = ["--as", "did:web:bot.acme.example", "--allow", allow];
         let token = home.ok(&[&["token", "add"][..], &actor].concat());
         let mut child = home
             .command()
             .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(options)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -63,7 +64,12 @@ impl Served {
         Some(body["address"].as_str().unwrap().to_owned())
     }
 
-    fn signal(&self, name: &str) {
+    /// Returns the id of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
         let sent = Command::new("kill")
             .args([&format!("-{name}"), &id])
@@ -80,7 +86,7 @@ impl Drop for Served {
 }
 
 /// Reads one answer; `None` where the connection ends before it is whole.
-fn answer(stream: &mut TcpStream) -> Option<(u16, String)> {
+pub(crate) fn answer(stream: &mut TcpStream) -> Option<(u16, String)> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];

@@ -17,9 +17,11 @@ use super::TokenError;
 use super::answer;
 use super::failure::Failure;
 use super::idempotency::Answered;
+use super::mcp::{self, Agents};
 use super::metrics::Metrics;
 use super::route::ROUTES;
 use super::token::{Holder, TokenFile, Tokens};
+use super::ui;
 
 /// How much a server takes at a time.
 ///
@@ -98,7 +100,9 @@ pub struct App {
     threads: Arc<Semaphore>,
     /// The requests of each token that are under way.
     pub(super) of_token: Mutex<HashMap<String, usize>>,
-    pub(super) is_closing: watch::Sender<bool>,
+    is_closing: watch::Sender<bool>,
+    agents: Agents,
+    with_ui: bool,
 }
 
 impl std::fmt::Debug for App {
@@ -121,6 +125,7 @@ impl App {
         let semaphore = |permits: usize| Arc::new(Semaphore::new(permits));
         Self {
             store,
+            answered: Answered::beside(tokens.path()),
             tokens: Tokens::of(tokens),
             signing_key: None,
             requests: semaphore(limits.requests),
@@ -130,9 +135,10 @@ impl App {
             limits,
             log: Box::new(log),
             metrics: Metrics::default(),
-            answered: Answered::default(),
             of_token: Mutex::default(),
             is_closing: watch::Sender::new(false),
+            agents: Agents::default(),
+            with_ui: false,
         }
     }
 
@@ -140,6 +146,13 @@ impl App {
     #[must_use]
     pub fn signing_with(mut self, key: SigningKey) -> Self {
         self.signing_key = Some(key);
+        self
+    }
+
+    /// Serves the inspector at `/ui/`: a page to look at the store, for those who have a token.
+    #[must_use]
+    pub const fn with_inspector(mut self) -> Self {
+        self.with_ui = true;
         self
     }
 
@@ -155,6 +168,16 @@ impl App {
                 app.respond(route, params, request).await
             };
             router = router.route(route.path, on(method, handle));
+        }
+        let agent = |State(app): State<Arc<Self>>, request: Request| async move {
+            app.agent(request).await
+        };
+        let methods = MethodFilter::GET
+            .or(MethodFilter::POST)
+            .or(MethodFilter::DELETE);
+        router = router.route(mcp::PATH, on(methods, agent));
+        if self.with_ui {
+            router = router.merge(ui::router());
         }
         let missing = || async {
             answer::failed(&Failure::new(
@@ -183,6 +206,20 @@ impl App {
 
     pub(super) fn is_closing(&self) -> bool {
         *self.is_closing.borrow()
+    }
+
+    /// Lets no more work begin; streams and sessions end.
+    pub(super) fn close(&self) {
+        self.is_closing.send_replace(true);
+        self.agents.end();
+    }
+
+    pub(super) const fn agents(&self) -> &Agents {
+        &self.agents
+    }
+
+    pub(super) fn shared_threads(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.threads)
     }
 
     pub(super) fn closing(&self) -> watch::Receiver<bool> {

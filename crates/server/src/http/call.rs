@@ -4,23 +4,25 @@ use std::collections::BTreeMap;
 
 use axum::body::Bytes;
 use axum::http::HeaderMap;
-use grainstore::ContentAddress;
 use grainstore::codec::Value;
+use grainstore::{ContentAddress, Time};
 use serde::de::DeserializeOwned;
 
 use super::app::App;
 use super::failure::Failure;
-use super::scope::Scope;
+use super::token_scope::TokenScope;
 
 /// A request that was let in.
 pub(crate) struct Call<'a> {
     pub(crate) app: &'a App,
     /// `None` on a route that anyone may ask.
-    pub(crate) scope: Option<Scope>,
+    pub(crate) scope: Option<TokenScope>,
     pub(crate) address: Option<String>,
     pub(crate) query: BTreeMap<String, String>,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// The time of the request: that of the first where it is repeated.
+    pub(crate) now: Time,
 }
 
 impl Call<'_> {
@@ -28,7 +30,7 @@ impl Call<'_> {
     ///
     /// # Errors
     /// Status 401 on a route without one.
-    pub(crate) fn scope(&self) -> Result<&Scope, Failure> {
+    pub(crate) fn scope(&self) -> Result<&TokenScope, Failure> {
         let missing = || Failure::new(401, "ERR_UNAUTHENTICATED", "a bearer token is needed");
         self.scope.as_ref().ok_or_else(missing)
     }

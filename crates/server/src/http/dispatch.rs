@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{Query, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Response, header};
 use grainstore::ErrorCode;
+use grainstore::store::{Clock, SystemClock};
 use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -22,8 +23,8 @@ use super::call::Call;
 use super::failure::Failure;
 use super::idempotency::{Turn, digest};
 use super::route::{Route, Takes};
-use super::scope::Scope;
-use super::token::Holder;
+use super::token::{Holder, Operation};
+use super::token_scope::TokenScope;
 
 impl App {
     /// Answers a request, counts it and logs it.
@@ -55,18 +56,30 @@ impl App {
                 (answer::failed(&failure), Some(failure.code))
             }
         };
-        let (status, took) = (response.status().as_u16(), began.elapsed());
-        self.metrics.count((route.method, route.path), status, took);
+        let took = began.elapsed();
+        self.note((route.method, route.path), &response, took, (code, id));
+        response
+    }
+
+    /// Counts and logs an answer, without content.
+    pub(super) fn note(
+        &self,
+        (method, path): (&'static str, &'static str),
+        response: &Response<Body>,
+        took: Duration,
+        (code, token): (Option<String>, Option<String>),
+    ) {
+        let status = response.status().as_u16();
+        self.metrics.count((method, path), status, took);
         let line = json!({
-            "method": route.method,
-            "route": route.path,
+            "method": method,
+            "route": path,
             "status": status,
             "code": code,
-            "token": id,
+            "token": token,
             "ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         });
         (self.log)(&line.to_string());
-        response
     }
 
     async fn admitted(
@@ -87,6 +100,7 @@ impl App {
                 query,
                 headers: request.headers().clone(),
                 body: axum::body::Bytes::new(),
+                now: SystemClock.now(),
             };
             return Ok(finished((route.run)(&call)?));
         };
@@ -110,7 +124,7 @@ impl App {
         let limit = accepts(route, &parts.headers, &self.limits)?;
         let body = to_bytes(body, limit).await.map_err(|_| too_large(limit))?;
         let asked = Asked {
-            scope: Scope::new(self.store(), holder, self.position_key()?)?,
+            scope: TokenScope::new(self.store(), holder, self.position_key()?)?,
             address,
             query,
             parts,
@@ -138,9 +152,10 @@ impl App {
                 query: asked.query,
                 headers: asked.parts.headers,
                 body: asked.body,
+                now: SystemClock.now(),
             };
-            let answer = app.once(route, &call, &uri);
-            (answer, call.scope, held)
+            let (answer, scope) = app.once(route, call, &uri);
+            (answer, scope, held)
         });
         let broken = |_| Failure::new(500, "ERR_INTERNAL", "the server failed");
         let (answer, scope, held) = worked.await.map_err(broken)?;
@@ -161,17 +176,26 @@ impl App {
     }
 
     /// Runs a route, once for each idempotency key.
-    fn once(&self, route: &Route, call: &Call<'_>, uri: &str) -> Result<Answer, Failure> {
+    fn once(
+        &self,
+        route: &Route,
+        mut call: Call<'_>,
+        uri: &str,
+    ) -> (Result<Answer, Failure>, Option<TokenScope>) {
         let key = call.header("idempotency-key");
         let (Some(key), "POST", Some(scope)) = (key, route.method, &call.scope) else {
-            return (route.run)(call);
+            return ((route.run)(&call), call.scope);
         };
         let key = digest(&[scope.holder.id.as_bytes(), key.as_bytes()]);
         let request = digest(&[uri.as_bytes(), &call.body]);
-        match self.answered.begin(key, request)? {
-            Turn::Again(status, value) => Ok(Answer::Json(status, value)),
-            Turn::First => {
-                let answer = (route.run)(call);
+        // A question changes nothing, and its answer has content, which no file but the store keeps.
+        let is_kept = route.needs != Some(Operation::Read);
+        let answer = match self.answered.begin(key, request, call.now, is_kept) {
+            Err(failure) => Err(failure),
+            Ok(Turn::Again(status, value)) => Ok(Answer::Json(status, value)),
+            Ok(Turn::Run(time)) => {
+                call.now = time;
+                let answer = (route.run)(&call);
                 let kept = match &answer {
                     Ok(Answer::Json(status, value)) => Some((*status, value.clone())),
                     _ => None,
@@ -179,16 +203,21 @@ impl App {
                 let is_short = |(_, value): &(u16, serde_json::Value)| {
                     value.to_string().len() <= KEPT_ANSWER_MAX
                 };
-                self.answered.end(key, kept.filter(is_short));
+                match &answer {
+                    // Nothing has changed: another request may have the key.
+                    Err(failure) if failure.status < 500 => self.answered.forget(key),
+                    _ => self.answered.end(key, kept.filter(is_short)),
+                }
                 answer
             }
-        }
+        };
+        (answer, call.scope)
     }
 }
 
 /// A request that was let in, with its body.
 struct Asked {
-    scope: Scope,
+    scope: TokenScope,
     address: Option<String>,
     query: BTreeMap<String, String>,
     parts: Parts,
@@ -196,13 +225,13 @@ struct Asked {
 }
 
 /// One request of a token, counted until it is dropped.
-struct Turns {
+pub(super) struct Turns {
     app: Arc<App>,
     id: String,
 }
 
 impl Turns {
-    fn begin(app: &Arc<App>, holder: &Holder) -> Result<Self, Failure> {
+    pub(super) fn begin(app: &Arc<App>, holder: &Holder) -> Result<Self, Failure> {
         let mut counts = app.of_token.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(holder.id.clone()).or_default();
         if *count >= app.limits.requests_of_token {

@@ -3,7 +3,8 @@
 //! Each route is one row of a table (`route`), a plain function from a `Call` to an
 //! answer; `dispatch` runs it on a thread that may block, and the description of the interface is
 //! made from the same rows (`openapi`). A call reaches the store through the scope of its token
-//! alone (`scope`). The statuses of errors are in `failure`, the listener in `serve`.
+//! alone (`token_scope`). MCP has a route of its own (`mcp`), and so have the files of the inspector
+//! (`ui`). The statuses of errors are in `failure`, the listener in `serve`.
 
 mod answer;
 mod api;
@@ -12,15 +13,19 @@ mod call;
 mod dispatch;
 mod failure;
 mod idempotency;
+mod mcp;
 mod metrics;
 mod openapi;
 mod position;
 mod route;
-mod scope;
 mod serve;
 mod token;
+mod token_scope;
+mod ui;
 
 pub use app::{App, Limits};
+pub(crate) use failure::Failure;
 pub use failure::status_of;
 pub use serve::{ServeError, Serving, serve};
 pub use token::{Grant, IssuedToken, Operation, TokenError, TokenFile, TokenRecord};
+pub(crate) use token_scope::TokenScope;

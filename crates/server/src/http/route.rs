@@ -5,10 +5,11 @@ use schemars::{JsonSchema, Schema};
 
 use super::answer::Answer;
 use super::api::request::{
-    AddressesBody, BatchBody, ContradictBody, DeleteBody, ExportBody, GrainBody, QueryBody,
-    RecallBody, SearchBody, SupersedeBody,
+    AddressesBody, AuditBody, BatchBody, ContradictBody, DeleteBody, ErasePersonBody, ExportBody,
+    GrainBody, GrowthBody, PersonBody, QueryBody, RecallBody, SearchBody, SettleBody,
+    SupersedeBody,
 };
-use super::api::{aimem, feed, files, grains, operator, questions};
+use super::api::{aimem, feed, files, grains, inspect, operator, people, questions};
 use super::call::Call;
 use super::failure::Failure;
 use super::token::Operation;
@@ -49,7 +50,10 @@ impl Route {
 
     /// Whether it reads or writes so much that few may run at a time.
     pub(crate) fn is_bulk(&self) -> bool {
-        matches!(self.takes, Takes::File(_)) || self.needs == Some(Operation::Export)
+        let reads_much = ["/v1/persons/erase", "/v1/audit", "/v1/growth"];
+        matches!(self.takes, Takes::File(_))
+            || self.needs == Some(Operation::Export)
+            || reads_much.contains(&self.path)
     }
 }
 
@@ -165,6 +169,15 @@ pub(crate) const ROUTES: &[Route] = &[
             grains::get,
         )
     },
+    Route {
+        statuses: &[404],
+        ..get(
+            "/v1/grains/{address}/protection",
+            "Says what may be done with a grain, and which rule forbids the rest",
+            READ,
+            inspect::protection,
+        )
+    },
     get(
         "/v1/grains/{address}/exists",
         "Says whether a grain is there",
@@ -231,6 +244,56 @@ pub(crate) const ROUTES: &[Route] = &[
         Takes::Json(schema::<RecallBody>),
         questions::recall,
     ),
+    get(
+        "/v1/token",
+        "Returns the rights of the token",
+        READ,
+        inspect::token,
+    ),
+    post(
+        "/v1/growth",
+        "Counts the newest grains by day, type and namespace",
+        Operation::Read,
+        Takes::Json(schema::<GrowthBody>),
+        inspect::growth,
+    ),
+    post(
+        "/v1/persons/report",
+        "Returns everything about a person",
+        Operation::Export,
+        Takes::Json(schema::<PersonBody>),
+        people::report,
+    ),
+    post(
+        "/v1/persons/erase",
+        "Erases a person, or says what that would erase",
+        Operation::Erase,
+        Takes::Json(schema::<ErasePersonBody>),
+        people::erase,
+    ),
+    post(
+        "/v1/audit",
+        "Returns a page of the ledger as a log, oldest first",
+        Operation::Admin,
+        Takes::Json(schema::<AuditBody>),
+        inspect::audit,
+    ),
+    get(
+        "/v1/conflicts",
+        "Returns the conflicts of imports that are not settled",
+        Some(Operation::Admin),
+        inspect::conflicts,
+    ),
+    Route {
+        statuses: &[404, 409, 413, 415, 422],
+        ..post(
+            "/v1/conflicts/settle",
+            "Settles a conflict in favour of one grain",
+            Operation::Admin,
+            Takes::Json(schema::<SettleBody>),
+            inspect::settle,
+        )
+    },
     Route {
         params: &[
             ("from", "start or now, where no Last-Event-ID is sent"),

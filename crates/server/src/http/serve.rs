@@ -136,7 +136,7 @@ async fn accept(
         });
     }
     drop(listener);
-    app.is_closing.send_replace(true);
+    app.close();
     let rest = graceful.shutdown();
     drop(tokio::time::timeout(app.limits.closing_time, rest).await);
     Ok(())

@@ -29,7 +29,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
             code: code.as_str(),
             message: message.into(),
@@ -42,7 +42,7 @@ impl Failure {
         Self::new(ErrorCode::Usage, message)
     }
 
-    pub(super) fn not_found(what: impl std::fmt::Display) -> Self {
+    pub(crate) fn not_found(what: impl std::fmt::Display) -> Self {
         Self::new(
             ErrorCode::NotFound,
             format!("no grain has the address {what}"),

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use grainstore::query::{Cursor, Sort, SortBy};
+use grainstore::query::{Sort, SortBy};
 use grainstore::render::escaped;
 use grainstore::{Error, Filter};
 use rmcp::model::{
@@ -39,7 +39,8 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 /// # Errors
 /// Invalid parameters for a cursor of another list.
 pub(super) fn list(scope: &Scope, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
-    let after = cursor_of(cursor)?;
+    let after = cursor.map(|text| scope.cursor(text)).transpose();
+    let after = after.map_err(refused)?;
     let filter = scope.filter(Filter::new());
     let newest_first = Sort::by(SortBy::Stored).descending();
     let page = scope
@@ -67,7 +68,7 @@ pub(super) fn list(scope: &Scope, cursor: Option<&str>) -> Result<ListResourcesR
         }
     }
     let mut result = ListResourcesResult::with_all_items(listed);
-    result.next_cursor = page.next_cursor.map(|cursor| cursor.to_string());
+    result.next_cursor = page.next_cursor.and_then(|cursor| scope.shown(cursor));
     Ok(result)
 }
 
@@ -113,7 +114,7 @@ fn read_session(scope: &Scope, rest: &str) -> Result<(String, &'static str), Fai
         None => (rest, None),
     };
     let id = decoded(id).ok_or_else(|| Failure::usage("the session is not percent-encoded"))?;
-    let after = cursor.map(str::parse::<Cursor>).transpose()?;
+    let after = cursor.map(|text| scope.cursor(text)).transpose()?;
     let filter = scope.filter(Filter::new().session(&id));
     let page = |limit| scope.store().query(&filter, limit, after);
     let envelope = page(TURNS)?;
@@ -133,7 +134,7 @@ fn read_session(scope: &Scope, rest: &str) -> Result<(String, &'static str), Fai
         fitting if fitting < envelope.results.len() => page(fitting)?.next_cursor,
         _ => envelope.next_cursor,
     };
-    if let Some(cursor) = next {
+    if let Some(cursor) = next.and_then(|cursor| scope.shown(cursor)) {
         let id = encoded(&id);
         text.push_str(&format!(
             "\n{} in all; more: session://{id}?cursor={cursor}\n",
@@ -141,11 +142,6 @@ fn read_session(scope: &Scope, rest: &str) -> Result<(String, &'static str), Fai
         ));
     }
     Ok((text, "text/markdown"))
-}
-
-fn cursor_of(cursor: Option<&str>) -> Result<Option<Cursor>, ErrorData> {
-    let cursor = cursor.map(str::parse::<Cursor>).transpose();
-    cursor.map_err(refused)
 }
 
 fn refused(error: Error) -> ErrorData {

@@ -14,6 +14,8 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 
+use tokio::sync::Semaphore;
+
 use super::{confirm, prompts, resources, tools};
 use crate::Scope;
 
@@ -33,6 +35,8 @@ pub struct Server {
     scope: Scope,
     /// The grains whose deletion this client was told to ask its user about.
     previewed: Arc<Mutex<HashSet<ContentAddress>>>,
+    /// The right to call the library, where many servers share the threads.
+    threads: Option<Arc<Semaphore>>,
 }
 
 impl Server {
@@ -41,7 +45,14 @@ impl Server {
         Self {
             scope,
             previewed: Arc::default(),
+            threads: None,
         }
+    }
+
+    /// Shares the threads that call the library with others.
+    pub(crate) fn sharing(mut self, threads: Arc<Semaphore>) -> Self {
+        self.threads = Some(threads);
+        self
     }
 
     pub(super) fn previewed(&self) -> &Mutex<HashSet<ContentAddress>> {
@@ -57,7 +68,17 @@ impl Server {
         task: impl FnOnce(&Scope) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let scope = self.scope.clone();
-        let done = tokio::task::spawn_blocking(move || task(&scope)).await;
+        let threads = self.threads.clone();
+        let permit = match threads {
+            // A semaphore that is never closed.
+            Some(threads) => threads.acquire_owned().await.ok(),
+            None => None,
+        };
+        let done = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            task(&scope)
+        });
+        let done = done.await;
         done.map_err(|_| ErrorData::internal_error("the request failed inside the server", None))
     }
 }
@@ -80,7 +101,9 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = tools::ALL.iter().map(|entry| (entry.describe)());
+        let permitted = tools::ALL.iter();
+        let permitted = permitted.filter(|entry| self.scope.permits(entry.needs));
+        let tools = permitted.map(|entry| (entry.describe)());
         Ok(ListToolsResult::with_all_items(tools.collect()))
     }
 
@@ -94,14 +117,17 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if request.name == tools::FORGET {
-            return confirm::forget(self, request, &context).await;
-        }
         let entry = tools::ALL.iter().find(|entry| entry.name == request.name);
         let entry = entry.ok_or_else(|| {
             let message = format!("there is no tool \"{}\"", shown(&request.name));
             ErrorData::invalid_params(message, None)
         })?;
+        if !self.scope.permits(entry.needs) {
+            return Ok(tools::denied(entry.needs).into());
+        }
+        if request.name == tools::FORGET {
+            return confirm::forget(self, request, &context).await;
+        }
         let (run, arguments) = (entry.run, request.arguments.unwrap_or_default());
         let result = self.blocking(move |scope| run(scope, arguments)).await?;
         Ok(result.into())

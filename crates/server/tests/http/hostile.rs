@@ -9,7 +9,7 @@ use crate::Server;
 
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS"];
 
-const PATHS: [&str; 22] = [
+const PATHS: [&str; 32] = [
     "/healthz",
     "/metrics",
     "/v1/openapi.json",
@@ -22,6 +22,16 @@ const PATHS: [&str; 22] = [
     "/v1/grains/{}/supersede",
     "/v1/grains/{}/contradict",
     "/v1/grains/{}/delete",
+    "/v1/grains/{}/protection",
+    "/v1/token",
+    "/v1/growth",
+    "/v1/persons/report",
+    "/v1/persons/erase",
+    "/v1/audit",
+    "/v1/conflicts",
+    "/v1/conflicts/settle",
+    "/mcp",
+    "/mcp?{}",
     "/v1/query",
     "/v1/search",
     "/v1/recall",
@@ -34,7 +44,7 @@ const PATHS: [&str; 22] = [
     "/{}",
 ];
 
-const HEADERS: [&str; 8] = [
+const HEADERS: [&str; 11] = [
     "content-type",
     "content-length",
     "last-event-id",
@@ -42,6 +52,9 @@ const HEADERS: [&str; 8] = [
     "aimem-signature",
     "authorization",
     "accept",
+    "mcp-session-id",
+    "mcp-protocol-version",
+    "mcp-method",
     "x-anything",
 ];
 
@@ -90,6 +103,16 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
         "version",
         "checksum",
         "tags",
+        "user",
+        "also",
+        "preview",
+        "keep",
+        "after",
+        "with_snippets",
+        "jsonrpc",
+        "method",
+        "params",
+        "id",
     ]);
     let leaf = prop_oneof![
         Just(serde_json::Value::Null),

@@ -8,7 +8,9 @@ mod aimem;
 mod description;
 mod files;
 mod hostile;
+mod inspector;
 mod listening;
+mod mcp;
 mod protocol;
 mod tenants;
 mod tokens;
@@ -121,9 +123,35 @@ impl Ask<'_> {
     }
 
     fn send(self, body: impl Into<Body>) -> Told {
+        let app = Arc::clone(&self.server.app);
+        self.send_to(&app, body)
+    }
+
+    /// Sends it, and reads no body: that of a session goes on.
+    fn send_head(self, body: impl Into<Body>) -> Told {
         let request = self.request.body(body.into()).unwrap();
         self.server.runtime.block_on(async {
             let answer = self.server.app.router().oneshot(request).await.unwrap();
+            let (parts, body) = answer.into_parts();
+            let is_stream = parts.headers.get("content-type");
+            let is_stream = is_stream.is_some_and(|it| it == "text/event-stream");
+            let body = match is_stream {
+                true => Bytes::new(),
+                false => axum::body::to_bytes(body, usize::MAX).await.unwrap(),
+            };
+            Told {
+                status: parts.status.as_u16(),
+                headers: parts.headers,
+                body,
+            }
+        })
+    }
+
+    /// Sends it to another server over the same store.
+    fn send_to(self, app: &Arc<App>, body: impl Into<Body>) -> Told {
+        let request = self.request.body(body.into()).unwrap();
+        self.server.runtime.block_on(async {
+            let answer = app.router().oneshot(request).await.unwrap();
             let (parts, body) = answer.into_parts();
             Told {
                 status: parts.status.as_u16(),

@@ -1,7 +1,7 @@
 //! The store protocol of OMS 28.4, operation by operation.
 
 use axum::body::Body;
-use grainstore_server::http::{Grant, Operation};
+use grainstore_server::http::{App, Grant, Operation};
 use serde_json::{Value, json};
 
 use crate::{ACTOR, Server, belief, event};
@@ -318,4 +318,42 @@ pub(crate) fn follow(
         });
         events.collect()
     })
+}
+
+#[test]
+fn a_key_outlives_a_restart_and_the_repetition_is_the_same_grain() {
+    let server = Server::new();
+    let token = server.all();
+    let send = |app: &std::sync::Arc<App>, path: &str, body: &str, key: &str| {
+        let ask = server.ask("POST", path).bearer(&token);
+        ask.header("idempotency-key", key)
+            .send_to(app, body.to_owned())
+    };
+    let restarted = || {
+        let limits = grainstore_server::http::Limits::default();
+        let (store, tokens) = (server.store.clone(), server.tokens.clone());
+        std::sync::Arc::new(App::new(store, tokens, limits, |_| {}))
+    };
+    let draft = r#"{"type":"event","content":"no time of its own"}"#;
+    let first = send(&server.app, "/v1/grains", draft, "a")
+        .expect(200)
+        .address();
+    send(&server.app, "/v1/grains", "{}", "refused").expect(422);
+    let other = r#"{"grain":{"type":"event","content":"the next version"}}"#;
+    let path = format!("/v1/grains/{first}/supersede");
+    let next = send(&server.app, &path, other, "b").expect(200).address();
+    for _ in 0..2 {
+        let again = restarted();
+        let told = send(&again, "/v1/grains", draft, "a").expect(200);
+        assert_eq!(told.address(), first);
+        assert_eq!(send(&again, &path, other, "b").expect(200).address(), next);
+        let told = send(&again, "/v1/grains", "{}", "a").expect(422);
+        assert_eq!(told.code(), "ERR_IDEMPOTENCY_KEY");
+    }
+    // A refusal takes no key, also after a restart.
+    send(&restarted(), "/v1/grains", draft, "refused").expect(200);
+    let mut path = server.tokens.path().as_os_str().to_owned();
+    path.push(".keys");
+    let kept = std::fs::read_to_string(path).unwrap();
+    assert!(!kept.contains(&first), "{kept}");
 }

@@ -25,6 +25,11 @@ enum Request {
     Export { format: u8 },
     Import { text: u8 },
     Bundle { urn: u8, text: u8 },
+    Growth,
+    Report { is_other: bool },
+    Erase { is_other: bool, is_preview: bool },
+    Whole { what: u8 },
+    Tool { what: u8, of: u8, text: u8 },
 }
 
 fn request() -> impl Strategy<Value = Request> {
@@ -37,15 +42,22 @@ fn request() -> impl Strategy<Value = Request> {
         2 => (any::<u8>(), text.clone()).prop_map(|(of, text)| Request::Supersede { of, text }),
         1 => any::<u8>().prop_map(|of| Request::Contradict { of }),
         1 => any::<u8>().prop_map(|of| Request::Delete { of }),
-        3 => (any::<u8>(), 0..3_u8).prop_map(|(of, what)| Request::Read { of, what }),
+        3 => (any::<u8>(), 0..4_u8).prop_map(|(of, what)| Request::Read { of, what }),
         1 => prop::collection::vec(any::<u8>(), 1..4).prop_map(|of| Request::Get { of }),
         2 => (1..4_u8, any::<bool>())
             .prop_map(|(limit, is_paged)| Request::Query { limit, is_paged }),
         2 => text.clone().prop_map(|text| Request::Search { text }),
         1 => text.clone().prop_map(|text| Request::Recall { text }),
-        1 => (0..3_u8).prop_map(|format| Request::Export { format }),
+        1 => (0..4_u8).prop_map(|format| Request::Export { format }),
         1 => text.clone().prop_map(|text| Request::Import { text }),
-        2 => (0..2_u8, text).prop_map(|(urn, text)| Request::Bundle { urn, text }),
+        2 => (0..2_u8, text.clone()).prop_map(|(urn, text)| Request::Bundle { urn, text }),
+        1 => Just(Request::Growth),
+        1 => any::<bool>().prop_map(|is_other| Request::Report { is_other }),
+        1 => any::<(bool, bool)>()
+            .prop_map(|(is_other, is_preview)| Request::Erase { is_other, is_preview }),
+        1 => (0..5_u8).prop_map(|what| Request::Whole { what }),
+        4 => (0..9_u8, any::<u8>(), text)
+            .prop_map(|(what, of, text)| Request::Tool { what, of, text }),
     ]
 }
 
@@ -122,7 +134,7 @@ impl<'a> Tenant<'a> {
                 post(&format!("/v1/grains/{}/delete", address(*of)), why)
             }
             Request::Read { of, what } => {
-                let what = ["", "/exists", "/history"][usize::from(*what)];
+                let what = ["", "/exists", "/history", "/protection"][usize::from(*what)];
                 let path = format!("/v1/grains/{}{what}", address(*of));
                 self.server.get(&self.token, &path)
             }
@@ -139,8 +151,82 @@ impl<'a> Tenant<'a> {
                 let next = post("/v1/query", json!({ "limit": limit, "cursor": cursor }));
                 return vec![first, next];
             }
+            Request::Tool { what, of, text } => self.call(at, *what, &address(*of), *text),
+            Request::Growth | Request::Report { .. } | Request::Erase { .. } => {
+                self.send_of_person(request)
+            }
+            Request::Whole { what } => self.send_of_whole(*what, &address(0)),
             _ => return vec![self.send_file(at, request)],
         }]
+    }
+
+    /// Asks for what only a token of the whole store sees, and for the token itself.
+    fn send_of_whole(&self, what: u8, address: &str) -> Told {
+        let post = |path: &str, body: Value| self.server.post(&self.token, path, &body);
+        match what {
+            0 => post("/v1/audit", json!({})),
+            1 => self.server.get(&self.token, "/v1/conflicts"),
+            2 => post("/v1/conflicts/settle", json!({ "keep": address })),
+            3 => self.server.get(&self.token, "/metrics"),
+            _ => {
+                let mut told = self.server.get(&self.token, "/v1/token").expect(200);
+                // The name of a token is its own.
+                told.body = told.json()["user"].to_string().into();
+                told
+            }
+        }
+    }
+
+    fn send_of_person(&self, request: &Request) -> Told {
+        let post = |path: &str, body: Value| self.server.post(&self.token, path, &body);
+        let user = |is_other: bool| {
+            let other = USERS.into_iter().find(|user| *user != self.user);
+            if is_other { other.unwrap() } else { self.user }
+        };
+        match request {
+            Request::Report { is_other } => {
+                post("/v1/persons/report", json!({ "user": user(*is_other) }))
+            }
+            Request::Erase {
+                is_other,
+                is_preview,
+            } => {
+                let mut body = json!({ "user": user(*is_other), "preview": is_preview });
+                body["reason"] = json!("request 17");
+                body["authority"] = json!("the office");
+                post("/v1/persons/erase", body)
+            }
+            _ => post("/v1/growth", json!({})),
+        }
+    }
+
+    /// Calls a tool of MCP; the answer is its structured content.
+    fn call(&self, at: usize, what: u8, address: &str, text: u8) -> Told {
+        let word = WORDS[usize::from(text)];
+        let other = USERS.into_iter().find(|user| *user != self.user);
+        let mut linked = grain(at, text);
+        linked["derived_from"] = json!([address]);
+        let mut foreign = grain(at, text);
+        foreign["user_id"] = json!(other);
+        foreign["namespace"] = json!("of:nobody");
+        let (name, arguments) = match what {
+            0 => ("get", json!({ "address": address })),
+            1 => ("get", json!({ "address": &address[..12] })),
+            2 => (
+                "search",
+                json!({ "text": word, "limit": 100, "max_tokens": 20_000 }),
+            ),
+            3 => ("query", json!({ "limit": 2, "max_tokens": 20_000 })),
+            4 => ("remember", json!({ "grain": linked })),
+            5 => ("remember", json!({ "grain": foreign })),
+            6 => ("report", json!({ "user": other })),
+            7 => ("report", json!({ "user": self.user, "max_tokens": 20_000 })),
+            _ => ("forget", json!({ "address": address, "confirm": true })),
+        };
+        let result = self.server.tool(&self.token, name, &arguments);
+        let mut told = self.server.ask("GET", "/healthz").send("").expect(200);
+        told.body = result["structuredContent"].to_string().into();
+        told
     }
 
     fn send_file(&self, at: usize, request: &Request) -> Told {
@@ -160,6 +246,7 @@ impl<'a> Tenant<'a> {
             Request::Export { format } => match format {
                 0 => self.server.get(&self.token, "/v1/brain/export"),
                 1 => post("/v1/export", json!({ "format": "jsonl" })),
+                2 => self.server.get(&self.token, "/v1/brain/export/stream"),
                 // Superseded grains would bring the times at which they ended.
                 _ => post("/v1/export", json!({ "format": "mg" })),
             },
@@ -192,7 +279,15 @@ fn grain(at: usize, text: u8) -> Value {
 /// ranking, on the words of all tenants (`docs/http.md`).
 fn said(told: &Told) -> (u16, Value) {
     let Ok(mut value) = serde_json::from_slice::<Value>(&told.body) else {
-        let mut lines: Vec<_> = told.body.split(|byte| *byte == b'\n').collect();
+        let lines = told.body.split(|byte| *byte == b'\n');
+        let lines = lines.map(|line| match serde_json::from_slice::<Value>(line) {
+            Ok(mut value) => {
+                blank(&mut value);
+                value.to_string().into_bytes()
+            }
+            Err(_) => line.to_vec(),
+        });
+        let mut lines: Vec<_> = lines.collect();
         lines.sort_unstable();
         return (told.status, json!(lines));
     };
@@ -219,7 +314,7 @@ fn blank(value: &mut Value) {
                 members.remove("text");
             }
             members.values_mut().for_each(blank);
-            for name in ["results", "addresses"] {
+            for name in ["results", "addresses", "items"] {
                 if let Some(Value::Array(items)) = members.get_mut(name) {
                     items.sort_by_key(Value::to_string);
                 }
@@ -356,5 +451,19 @@ fn a_grain_that_links_to_a_grain_out_of_reach_is_refused_whether_that_is_stored_
             let told = server.post(&second.token, "/v1/grains", &grain).expect(404);
             assert_eq!(told.code(), "ERR_NOT_FOUND");
         }
+    }
+}
+
+/// A route that is added is asked by the tenants above, or needs no token.
+#[test]
+fn every_route_that_shows_grains_is_asked_by_the_tenants() {
+    let asked = include_str!("tenants.rs");
+    let told = Server::new().ask("GET", "/v1/openapi.json").send("").json();
+    for (path, methods) in told["paths"].as_object().unwrap() {
+        let needs_token = methods.as_object().unwrap().values();
+        let needs_token = { needs_token }.any(|method| method.get("security").is_some());
+        let last = path.rsplit('/').next().unwrap();
+        let is_asked = last.starts_with('{') || asked.contains(last);
+        assert!(!needs_token || is_asked, "{path}");
     }
 }

@@ -16,7 +16,7 @@ use crate::args::read_key;
 use crate::error::{CliError, Exit};
 use crate::session::Session;
 
-/// Serve the store over HTTP
+/// Serve the store over HTTP, and to agents over MCP at /mcp
 ///
 /// Each caller needs a token of `grainstore token add`. Beyond this machine tokens would be sent in
 /// the clear: put a proxy that ends TLS before the server, and say so with --behind-proxy. SIGTERM
@@ -36,7 +36,11 @@ pub(crate) struct Serve {
     /// Listen beyond this machine: a proxy before the server ends TLS
     #[arg(long)]
     behind_proxy: bool,
-    /// Sign AIMEM bundles with this key: PKCS#8 in PEM, readable by its owner only
+    /// Serve the inspector at /ui/ too: a page to look at the store with a token
+    #[arg(long)]
+    ui: bool,
+    /// Sign AIMEM bundles and receipts of erasures with this key: PKCS#8 in PEM, readable by its
+    /// owner only
     #[arg(long, value_name = "FILE")]
     sign_key: Option<String>,
 }
@@ -70,11 +74,15 @@ impl Serve {
             Some(key) => app.signing_with(key),
             None => app,
         };
+        let app = if self.ui { app.with_inspector() } else { app };
         let url = format!("http://{}", serving.address());
         if session.out.is_json() {
             session.out.json(&json!({ "listening": url }))?;
         } else {
             session.out.line(&url)?;
+            if self.ui {
+                session.out.note(format!("the inspector is at {url}/ui/"));
+            }
         }
         session.out.flush()?;
         serve(app, serving).map_err(|error| told(&error))?;

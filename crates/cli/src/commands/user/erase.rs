@@ -10,9 +10,9 @@ use clap::Args;
 use grainstore::ErrorCode;
 use grainstore::crypto::SigningKey;
 use grainstore::store::{Admin, ErasureScope, PersonErasure};
+use grainstore_server::receipt_json;
 use serde_json::json;
 
-use super::receipt::receipt_json;
 use super::report::line;
 use super::user_tool::PersonArgs;
 use crate::args::{AuthorizationArgs, create_private, read_key};

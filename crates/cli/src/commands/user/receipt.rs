@@ -4,6 +4,7 @@ use clap::Args;
 use grainstore::ErrorCode;
 use grainstore::crypto::{ErasureReceipt, Offline};
 use grainstore::store::{InclusionProof, Person};
+use grainstore_server::receipt_json;
 use serde_json::{Value, json};
 
 use crate::args::read_document;
@@ -60,53 +61,4 @@ impl Verify {
         session.out.json(&shown)?;
         Ok(Exit::unless_damaged(!is_sound))
     }
-}
-
-/// Returns a receipt with its readable part, which is derived from the signed message.
-///
-/// # Errors
-/// As [`ErasureReceipt::open`].
-pub(super) fn receipt_json(message: &[u8]) -> anyhow::Result<Value> {
-    let (receipt, signer) = ErasureReceipt::open(message, &Offline)?;
-    let persons: Vec<_> = receipt
-        .persons
-        .iter()
-        .map(|hash| hex::encode(hash))
-        .collect();
-    let kept = receipt.kept.iter();
-    let kept = kept.map(|(address, rule)| json!({ "address": address.to_string(), "rule": rule }));
-    let escrows = receipt.escrows.iter();
-    let escrows = escrows.map(|(name, end)| json!({ "name": name, "until": end.ms() }));
-    let mut document = json!({
-        "receipt": hex::encode(message),
-        "signer": signer.did.as_str(),
-        "store_id": hex::encode(&receipt.store),
-        "nonce": hex::encode(&receipt.nonce),
-        "persons": persons,
-        "time": receipt.time.ms(),
-        "entries": receipt.entries,
-        "head": hex::encode(&receipt.head),
-        "begun": receipt.begun,
-        "erased": receipt.erased,
-        "root": hex::encode(&receipt.root),
-        "entries_blanked": receipt.blanked,
-        "kept": kept.collect::<Vec<_>>(),
-        "mentions": receipt.mentions,
-        "records": receipt.records,
-    });
-    if let Some(tree) = &receipt.tree {
-        let proofs = receipt.proofs.iter().map(|proof| hex::encode(proof));
-        document["tree"] = json!(hex::encode(tree));
-        document["proofs"] = json!(proofs.collect::<Vec<_>>());
-    }
-    if let Some((before, after)) = receipt.epochs {
-        document["epochs"] = json!([before, after]);
-    }
-    if let Some(check) = &receipt.key_check {
-        document["key_check"] = json!(hex::encode(check));
-    }
-    if !receipt.escrows.is_empty() {
-        document["escrows"] = json!(escrows.collect::<Vec<_>>());
-    }
-    Ok(document)
 }

@@ -21,7 +21,7 @@ use crate::http::answer::{Answer, READER_WAITS_MAX, streamed};
 use crate::http::app::App;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::scope::Scope;
+use crate::http::token_scope::TokenScope;
 
 /// Follows the store from `Last-Event-ID` on, from its beginning, or from now.
 pub(crate) fn changes(call: &Call<'_>) -> Result<Answer, Failure> {
@@ -51,7 +51,7 @@ pub(crate) fn changes(call: &Call<'_>) -> Result<Answer, Failure> {
 /// Streams the entries of a feed, as they come, until the server ends or the token does.
 pub(crate) fn stream(
     app: Arc<App>,
-    scope: Scope,
+    scope: TokenScope,
     changes: Changes,
     permit: OwnedSemaphorePermit,
 ) -> Response<Body> {
@@ -65,7 +65,7 @@ pub(crate) fn stream(
 
 async fn follow(
     app: Arc<App>,
-    scope: Scope,
+    scope: TokenScope,
     mut changes: Changes,
     sender: mpsc::Sender<Result<Bytes, Infallible>>,
     _permit: OwnedSemaphorePermit,
@@ -119,7 +119,7 @@ async fn follow(
 }
 
 /// Returns the next events as text; `None` if they cannot be read.
-fn events(scope: &Scope, changes: &mut Changes) -> Option<String> {
+fn events(scope: &TokenScope, changes: &mut Changes) -> Option<String> {
     let mut text = String::new();
     for _ in 0..EVENTS_AT_ONCE {
         let Some(change) = changes.next() else { break };

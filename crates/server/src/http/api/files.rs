@@ -19,7 +19,7 @@ use crate::http::answer::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::idempotency::digest;
-use crate::http::scope::Scope;
+use crate::http::token_scope::TokenScope;
 
 /// Stores the records of a file, and tells how far it is.
 pub(crate) fn import(call: &Call<'_>) -> Result<Answer, Failure> {
@@ -114,7 +114,7 @@ pub(crate) fn spool(
 ///
 /// # Errors
 /// `ERR_ACCESS_DENIED` for a record outside the scope, `ERR_NOT_FOUND` for one that links outside.
-pub(crate) fn confine(scope: &Scope, file: ImportFile) -> Result<(ImportFile, u64), Failure> {
+pub(crate) fn confine(scope: &TokenScope, file: ImportFile) -> Result<(ImportFile, u64), Failure> {
     let grant = &scope.holder.grant;
     if !grant.is_confined() {
         return Ok((file, 0));

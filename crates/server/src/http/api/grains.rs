@@ -4,7 +4,7 @@
 use grainstore::codec::{Profile, Value};
 use grainstore::interchange::{ReadOptions, jsonl};
 use grainstore::policy::Trust;
-use grainstore::store::{Authorization, Clock, NewGrain, Signature, SystemClock, Version};
+use grainstore::store::{Authorization, NewGrain, Signature, Version};
 use grainstore::{ContentAddress, Draft, ErrorCode, Grain, Store, Time};
 use serde_json::json;
 
@@ -15,13 +15,12 @@ use super::request::{
 use crate::http::answer::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::scope::Scope;
 
 /// Stores a grain.
 pub(crate) fn put(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: GrainBody = call.json()?;
-    let (view, grain) = new_grain(scope, body, None)?;
+    let (view, grain) = new_grain(call, body, None)?;
     scope.admit(&grain, &|_| false)?;
     let address = view.put(NewGrain::from(grain))?;
     Ok(Answer::Json(200, json!({ "address": address.to_string() })))
@@ -35,7 +34,7 @@ pub(crate) fn put_batch(call: &Call<'_>) -> Result<Answer, Failure> {
     let mut through: Option<&Store> = None;
     let mut ready: Vec<Grain> = Vec::with_capacity(grains.len());
     for (index, body) in grains.into_iter().enumerate() {
-        let (view, grain) = new_grain(scope, body, None).map_err(|it| it.at(index))?;
+        let (view, grain) = new_grain(call, body, None).map_err(|it| it.at(index))?;
         let before = *through.get_or_insert(view);
         // A batch is one frame of one handle.
         if !std::ptr::eq(before, view) {
@@ -110,7 +109,7 @@ pub(crate) fn supersede(call: &Call<'_>) -> Result<Answer, Failure> {
         justification,
     } = call.json()?;
     let view = scope.reach(&old)?;
-    let (_, grain) = new_grain(scope, grain, Some(&old))?;
+    let (_, grain) = new_grain(call, grain, Some(&old))?;
     scope.admit(&grain, &|_| false)?;
     let new = view.supersede(&old, NewGrain::from(grain), justification.as_deref())?;
     let answer = json!({ "address": new.to_string(), "supersedes": old.to_string() });
@@ -146,10 +145,11 @@ pub(crate) fn delete(call: &Call<'_>) -> Result<Answer, Failure> {
 /// Returns the grain of a document and the handle that stores it. A draft gets the author, the user,
 /// the namespace and the time that it lacks, and `supersedes` in `derived_from`.
 fn new_grain<'a>(
-    scope: &'a Scope,
+    call: &'a Call<'_>,
     body: GrainBody,
     supersedes: Option<&ContentAddress>,
 ) -> Result<(&'a Store, Grain), Failure> {
+    let scope = call.scope()?;
     let is_encoded = body.contains_key("blob") || body.contains_key("envelope");
     let text = serde_json::Value::Object(body).to_string();
     if is_encoded {
@@ -172,9 +172,7 @@ fn new_grain<'a>(
         Some(capability) => capability.fill(draft),
         None => draft,
     };
-    let grain = draft
-        .created_at_or(SystemClock.now())
-        .finish(Profile::Extended)?;
+    let grain = draft.created_at_or(call.now).finish(Profile::Extended)?;
     Ok((view, grain))
 }
 
@@ -223,7 +221,7 @@ pub(crate) fn signature_json(signature: &Signature) -> serde_json::Value {
     members
 }
 
-fn status_json(status: &grainstore::grain::Status) -> serde_json::Value {
+pub(crate) fn status_json(status: &grainstore::grain::Status) -> serde_json::Value {
     json!({
         "current": status.is_current(),
         "superseded_by": status.superseded_by.map(|address| address.to_string()),

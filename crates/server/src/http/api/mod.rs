@@ -4,6 +4,8 @@ pub(crate) mod aimem;
 pub(crate) mod feed;
 pub(crate) mod files;
 pub(crate) mod grains;
+pub(crate) mod inspect;
 pub(crate) mod operator;
+pub(crate) mod people;
 pub(crate) mod questions;
 pub(crate) mod request;

@@ -3,14 +3,15 @@
 use grainstore::Envelope;
 use grainstore::query::Recall;
 use grainstore::render::Format;
-use serde_json::json;
+use grainstore::text::Snippet;
+use serde_json::{Value, json};
 
 use super::grains::signature_json;
 use super::request::{PAGE_MAX, QueryBody, RecallBody, SearchBody, limited};
 use crate::http::answer::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::scope::Scope;
+use crate::http::token_scope::TokenScope;
 
 /// Returns a page of the grains that pass a filter.
 pub(crate) fn query(call: &Call<'_>) -> Result<Answer, Failure> {
@@ -22,7 +23,7 @@ pub(crate) fn query(call: &Call<'_>) -> Result<Answer, Failure> {
     let after = body.cursor.as_deref().map(|text| scope.cursor(text));
     let limit = limited(body.limit, PAGE_MAX)?;
     let found = view.query_sorted(&filter, sort, limit, after.transpose()?)?;
-    answer(scope, &found)
+    Ok(Answer::Json(200, envelope(scope, &found)?))
 }
 
 /// Returns the grains that match a text best.
@@ -32,7 +33,33 @@ pub(crate) fn search(call: &Call<'_>) -> Result<Answer, Failure> {
     let view = scope.view(body.filter.namespace.as_deref())?;
     let filter = scope.narrow(body.filter.filter()?);
     let found = view.search(&body.text, &filter, limited(body.limit, PAGE_MAX)?)?;
-    answer(scope, &found)
+    let mut envelope = envelope(scope, &found)?;
+    if body.with_snippets {
+        let snippets = view.snippets(&body.text, &found, SNIPPET_LEN)?;
+        for (at, snippet) in snippets.iter().enumerate() {
+            envelope["results"][at]["snippet"] = snippet_json(snippet);
+        }
+    }
+    Ok(Answer::Json(200, envelope))
+}
+
+/// Returns an excerpt as parts, so that no reader has to count bytes.
+fn snippet_json(snippet: &Snippet) -> Value {
+    let (mut parts, mut from) = (Vec::new(), 0);
+    let mut part = |from: usize, to: usize, is_match: bool| {
+        // The marks lie between characters; another would be left out.
+        match snippet.text.get(from..to) {
+            None | Some("") => {}
+            Some(text) => parts.push(json!({ "text": text, "is_match": is_match })),
+        }
+    };
+    for mark in &snippet.marks {
+        part(from, mark.start, false);
+        part(mark.start, mark.end, true);
+        from = mark.end;
+    }
+    part(from, snippet.text.len(), false);
+    Value::Array(parts)
 }
 
 /// Returns what is known for a question, within a budget of tokens.
@@ -65,7 +92,7 @@ pub(crate) fn recall(call: &Call<'_>) -> Result<Answer, Failure> {
 }
 
 /// Returns the envelope of OMS 28.1, whose cursor is sealed.
-fn answer(scope: &Scope, found: &Envelope) -> Result<Answer, Failure> {
+fn envelope(scope: &TokenScope, found: &Envelope) -> Result<Value, Failure> {
     let mut results = Vec::with_capacity(found.results.len());
     for one in &found.results {
         let fields = super::grains::grain_json(&one.grain)?;
@@ -97,7 +124,9 @@ fn answer(scope: &Scope, found: &Envelope) -> Result<Answer, Failure> {
     if found.is_partial {
         envelope["partial"] = json!("deadline");
     }
-    Ok(Answer::Json(200, envelope))
+    Ok(envelope)
 }
 
 const BUDGET_MAX: usize = 100_000;
+
+const SNIPPET_LEN: usize = 200;

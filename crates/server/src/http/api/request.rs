@@ -79,12 +79,94 @@ pub(crate) struct QueryBody {
 pub(crate) struct SearchBody {
     /// Words, "phrases", -exclusions.
     pub(crate) text: String,
+    /// Adds to each result an excerpt, in parts that match or do not.
+    #[serde(default)]
+    pub(crate) with_snippets: bool,
     #[serde(default)]
     pub(crate) filter: FilterBody,
     /// At most 1,000.
     #[serde(default = "page")]
     #[schemars(range(min = 1, max = 1_000))]
     pub(crate) limit: usize,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PersonBody {
+    /// The person: their user_id.
+    pub(crate) user: String,
+    /// Other names of the same person, as a DID.
+    #[serde(default)]
+    pub(crate) also: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ErasePersonBody {
+    /// The person: their user_id.
+    pub(crate) user: String,
+    /// Other names of the same person, as a DID.
+    #[serde(default)]
+    pub(crate) also: Vec<String>,
+    /// Grains that only mention the person too.
+    #[serde(default)]
+    pub(crate) mentions: bool,
+    /// The others, if a rule keeps some.
+    #[serde(default)]
+    pub(crate) except_kept: bool,
+    /// Only says what would be erased.
+    #[serde(default)]
+    pub(crate) preview: bool,
+    /// Why, for the record; it must not name the person.
+    #[serde(default)]
+    pub(crate) reason: String,
+    /// The authority that decided.
+    #[serde(default)]
+    pub(crate) authority: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AuditBody {
+    #[serde(default)]
+    pub(crate) from: Option<Moment>,
+    #[serde(default)]
+    pub(crate) to: Option<Moment>,
+    /// An author; the empty text for the owner.
+    #[serde(default)]
+    pub(crate) by: Option<String>,
+    /// store, supersede, deny, erase, import and so on.
+    #[serde(default)]
+    pub(crate) operation: Option<String>,
+    #[serde(default)]
+    pub(crate) address: Option<String>,
+    /// Entries about the grains of this person.
+    #[serde(default)]
+    pub(crate) person: Option<String>,
+    /// The `next` of the page before.
+    #[serde(default)]
+    pub(crate) after: Option<u64>,
+    /// At most 1,000.
+    #[serde(default = "page")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub(crate) limit: usize,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GrowthBody {
+    #[serde(default)]
+    pub(crate) filter: FilterBody,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SettleBody {
+    /// The grain that is right.
+    pub(crate) keep: String,
+    /// Why, for the record.
+    #[serde(default)]
+    pub(crate) justification: Option<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -263,7 +345,7 @@ impl QueryBody {
 }
 
 impl Moment {
-    fn time(&self) -> Result<Time, Failure> {
+    pub(crate) fn time(&self) -> Result<Time, Failure> {
         match self {
             Self::Ms(ms) => Ok(Time::from_ms(*ms)),
             Self::Text(text) => Time::parse(text)

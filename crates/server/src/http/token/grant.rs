@@ -28,7 +28,7 @@ pub enum Operation {
     Export,
     /// Storing the records of files.
     Import,
-    /// The counters of the server as a whole.
+    /// The counters of the server, the audit log, and conflicts of imports.
     Admin,
 }
 

@@ -51,6 +51,7 @@ impl Tool for Correct {
             let message = "this server keeps the memory of one person; user_id cannot change";
             return Err(Failure::new(ErrorCode::AccessDenied, message));
         }
+        scope.admit_links(&draft)?;
         let new = scope
             .store()
             .supersede(&old, draft, self.reason.as_deref())?;

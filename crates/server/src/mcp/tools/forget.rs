@@ -52,7 +52,7 @@ impl Tool for Forget {
             reason,
             authority: AUTHORITY,
         };
-        scope.store().admin()?.delete(&address, authorization)?;
+        scope.admin()?.delete(&address, authorization)?;
         Ok(Answer {
             text: format!("Deleted {address}.\n"),
             output: Deleted {
@@ -75,11 +75,15 @@ impl Forget {
         &self,
         scope: &Scope,
     ) -> Result<(ContentAddress, String), Failure> {
-        let admin = scope.store().admin()?;
+        let admin = scope.admin()?;
         let address = resolve(scope, &self.address)?;
         let grain = scope.get(&address)?;
         let grain = grain.ok_or_else(|| Failure::not_found(address))?;
-        let resting = admin.resting_on(&address)?.len();
+        let mut resting = 0_u32;
+        for other in admin.resting_on(&address)? {
+            // Others than those of the scope are not counted.
+            resting += u32::from(scope.get(&other)?.is_some());
+        }
         let summary = grain.summary();
         let shown = escaped(&summary);
         let (text, _) = shortened(&shown, PREVIEW);

@@ -17,6 +17,7 @@ mod remember;
 mod report;
 mod search;
 
+use grainstore::ErrorCode;
 use rmcp::handler::server::tool::{schema_for_input, schema_for_output};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as Description, ToolAnnotations};
 use schemars::JsonSchema;
@@ -26,6 +27,7 @@ use serde_json::{Value, json};
 
 use super::failure::Failure;
 use crate::Scope;
+use crate::http::Operation;
 
 pub(super) use address::resolve;
 pub(super) use forget::{Deleted, Forget};
@@ -37,6 +39,12 @@ trait Tool: DeserializeOwned + JsonSchema + 'static {
     const TITLE: &'static str;
     const ABOUT: &'static str;
     const EFFECT: Effect;
+    /// The operation that a token must permit.
+    const NEEDS: Operation = match Self::EFFECT {
+        Effect::Reads => Operation::Read,
+        Effect::Adds => Operation::Write,
+        Effect::Destroys => Operation::Erase,
+    };
     type Output: Serialize + JsonSchema + 'static;
 
     fn run(self, scope: &Scope) -> Result<Answer<Self::Output>, Failure>;
@@ -60,6 +68,7 @@ pub(super) struct Answer<T> {
 /// A tool without its type.
 pub(super) struct Entry {
     pub(super) name: &'static str,
+    pub(super) needs: Operation,
     pub(super) describe: fn() -> Description,
     pub(super) run: fn(&Scope, JsonObject) -> CallToolResult,
 }
@@ -85,6 +94,7 @@ pub(super) const FORGET: &str = Forget::NAME;
 const fn entry<T: Tool>() -> Entry {
     Entry {
         name: T::NAME,
+        needs: T::NEEDS,
         describe: describe::<T>,
         run: run::<T>,
     }
@@ -115,6 +125,12 @@ fn run<T: Tool>(scope: &Scope, arguments: JsonObject) -> CallToolResult {
 pub(super) fn parse<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Failure> {
     serde_json::from_value(Value::Object(arguments))
         .map_err(|error| Failure::usage(format!("the arguments do not fit the tool: {error}")))
+}
+
+/// Returns the refusal of a tool whose operation the token does not permit.
+pub(super) fn denied(needs: Operation) -> CallToolResult {
+    let message = format!("the token does not permit the operation {}", needs.name());
+    result::<Value>(Err(Failure::new(ErrorCode::AccessDenied, message)))
 }
 
 /// Turns the outcome of a tool into a result: a failure is one that the model reads.

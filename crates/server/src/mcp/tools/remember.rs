@@ -81,6 +81,7 @@ impl Tool for Remember {
         let text_of = |name: &str| draft.fields().get(name)?.as_text().map(str::to_owned);
         let same = text_of("subject").zip(text_of("relation"));
         let is_belief = draft.type_() == Type::Belief;
+        scope.admit_links(&draft)?;
         let address = scope.store().put(draft)?;
         let mut text = format!("Remembered as {address}.\n");
         let mut related = Vec::new();

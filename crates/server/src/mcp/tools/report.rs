@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Answer, Effect, Item, Tool};
 use crate::Scope;
+use crate::http::Operation;
 use crate::mcp::budget::Budget;
 use crate::mcp::failure::Failure;
 
@@ -45,6 +46,7 @@ impl Tool for Report {
     const ABOUT: &'static str = "Returns everything that this memory holds about a person: what is \
         about them, and what of others names them, with old versions.";
     const EFFECT: Effect = Effect::Reads;
+    const NEEDS: Operation = Operation::Export;
     type Output = Known;
 
     fn run(self, scope: &Scope) -> Result<Answer<Known>, Failure> {
@@ -53,12 +55,12 @@ impl Tool for Report {
         let is_other = scope
             .user()
             .is_some_and(|own| own != user || !self.also.is_empty());
-        if is_other {
+        if is_other || !scope.includes_all_of(user) {
             let message = "this server keeps the memory of one person, and this is another";
             return Err(Failure::new(ErrorCode::AccessDenied, message));
         }
         let person = self.also.iter().fold(Person::new(user), Person::also);
-        let report = scope.store().admin()?.person_report(&person)?;
+        let report = scope.admin()?.person_report(&person)?;
         let mut budget = Budget::of(self.max_tokens);
         let mut text = format!("# About {user}\n\n");
         let about = listed(scope, &report.about, &mut text, &mut budget)?;

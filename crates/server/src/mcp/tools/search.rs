@@ -1,7 +1,7 @@
 //! `search` by words and `query` by fields: lists of grains.
 
 use grainstore::Envelope;
-use grainstore::query::{Cursor, Sort, SortBy};
+use grainstore::query::{Sort, SortBy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -103,7 +103,7 @@ impl Tool for Query {
         let after = self
             .cursor
             .as_deref()
-            .map(str::parse::<Cursor>)
+            .map(|text| scope.cursor(text))
             .transpose()?;
         let page = |limit| scope.store().query_sorted(&filter, sort, limit, after);
         let envelope = page(limit_of(self.limit, 20))?;
@@ -114,7 +114,7 @@ impl Tool for Query {
             shown if shown < envelope.results.len() => page(shown)?.next_cursor,
             _ => envelope.next_cursor,
         };
-        let next = next.map(|cursor| cursor.to_string());
+        let next = next.and_then(|cursor| scope.shown(cursor));
         Ok(answer(&envelope, items, text, next))
     }
 }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use grainstore::codec::Value;
+use grainstore::codec::{Map, Value};
 use grainstore::grain::Namespace;
 use grainstore::policy::{Capability, Role};
 use grainstore::query::Cursor;
@@ -18,8 +18,8 @@ use super::position;
 use super::token::{Holder, Operation};
 
 /// A store as the holder of a token sees it.
-#[derive(Debug, Clone)]
-pub(crate) struct Scope {
+#[derive(Clone)]
+pub(crate) struct TokenScope {
     owner: Store,
     views: Vec<View>,
     pub(crate) holder: Arc<Holder>,
@@ -32,7 +32,15 @@ struct View {
     store: Store,
 }
 
-impl Scope {
+impl std::fmt::Debug for TokenScope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TokenScope")
+            .field("holder", &self.holder.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl TokenScope {
     pub(crate) fn new(
         owner: &Store,
         holder: Arc<Holder>,
@@ -149,6 +157,31 @@ impl Scope {
         is_own && names.any(|own| own.is_none_or(lies_in))
     }
 
+    /// Judges whether the token reaches everything about a person: what is about them may be in any
+    /// namespace.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED`.
+    pub(crate) fn admit_person(&self, ids: &[&str]) -> Result<(), Failure> {
+        let grant = &self.holder.grant;
+        let is_own = |user: &String| ids.iter().all(|id| *id == user.as_str());
+        match grant.namespaces.is_empty() && grant.user.as_ref().is_none_or(is_own) {
+            true => Ok(()),
+            false => Err(outside()),
+        }
+    }
+
+    /// Returns the owner's handle to a token that reaches every grain.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED`.
+    pub(crate) fn whole(&self) -> Result<&Store, Failure> {
+        match self.holder.grant.is_confined() {
+            true => Err(outside()),
+            false => Ok(&self.owner),
+        }
+    }
+
     /// Narrows a filter to the user.
     pub(crate) fn narrow(&self, filter: Filter) -> Filter {
         match &self.holder.grant.user {
@@ -180,8 +213,23 @@ impl Scope {
         if grain.is_encrypted() || !self.covers(grain) {
             return Err(outside());
         }
+        self.admit_links(grain.fields(), beside)
+    }
+
+    /// Judges whether everything that fields link to is in the scope.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND` for a link to a grain out of reach.
+    pub(crate) fn admit_links(
+        &self,
+        fields: &Map,
+        beside: &dyn Fn(&ContentAddress) -> bool,
+    ) -> Result<(), Failure> {
+        if !self.holder.grant.is_confined() {
+            return Ok(());
+        }
         let mut links = Vec::new();
-        for (name, value) in grain.fields().iter() {
+        for (name, value) in fields.iter() {
             // Hashes of files, not of grains.
             if !["content_refs", "embedding_refs"].contains(&name) {
                 collect_addresses(value, &mut links);

@@ -1,0 +1,160 @@
+//! Routes about a person: all that is known, and its erasure with a preview and a receipt.
+//!
+//! Both are the owner's in the library. A token of a user does them for that user alone, and is not
+//! told what of the store lies outside its reach.
+
+use grainstore::policy::Rule;
+use grainstore::store::{Authorization, ErasureScope, Person, PersonGrain, PersonReport};
+use grainstore::{ContentAddress, ErrorCode};
+use serde_json::{Value, json};
+
+use super::grains::{grain_json, status_json};
+use super::request::{ErasePersonBody, PersonBody};
+use crate::http::answer::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::token_scope::TokenScope;
+use crate::receipt::receipt_json;
+
+/// Returns everything about a person (GDPR Art. 15).
+pub(crate) fn report(call: &Call<'_>) -> Result<Answer, Failure> {
+    let scope = call.scope()?;
+    let body: PersonBody = call.json()?;
+    let report = reported(scope, &body)?;
+    let about: Result<Vec<_>, _> = report
+        .about
+        .iter()
+        .map(|found| person_json(scope, found))
+        .collect();
+    let mut document = json!({ "about": about? });
+    if scope.whole().is_ok() {
+        let mentions = report.mentions.iter();
+        let mentions: Result<Vec<_>, _> = { mentions }
+            .map(|found| person_json(scope, found))
+            .collect();
+        document["mentions"] = json!(mentions?);
+        let records = report.records.iter();
+        let records = records.map(|(entry, kind)| json!({ "entry": entry.get(), "kind": kind }));
+        document["records"] = records.collect();
+        document["entries_written"] = json!(report.written);
+    }
+    Ok(Answer::Json(200, document))
+}
+
+/// Erases a person (GDPR Art. 17), or says what that would erase.
+pub(crate) fn erase(call: &Call<'_>) -> Result<Answer, Failure> {
+    let scope = call.scope()?;
+    let body: ErasePersonBody = call.json()?;
+    let person = PersonBody {
+        user: body.user,
+        also: body.also,
+    };
+    if body.mentions {
+        scope.whole()?;
+    }
+    if body.preview {
+        let report = reported(scope, &person)?;
+        return Ok(Answer::Json(200, preview(&report, body.mentions)));
+    }
+    let named = admitted(scope, &person)?;
+    admit_erasure(scope, &named)?;
+    let extent = ErasureScope {
+        mentions: body.mentions,
+        except_kept: body.except_kept,
+        reseal_held: false,
+    };
+    let authorization = Authorization {
+        reason: &body.reason,
+        authority: &body.authority,
+    };
+    let admin = scope.owner().admin()?;
+    let done = admin.erase_person(&named, extent, authorization)?;
+    let addresses = done.erased.iter().map(ToString::to_string);
+    let kept = done.kept.iter();
+    let kept = kept.map(|(address, rule)| kept_json(address, Some(*rule)));
+    let mut document = json!({
+        "erased": addresses.collect::<Vec<_>>(),
+        "kept": kept.collect::<Vec<_>>(),
+    });
+    if let Some(key) = call.app.signing_key() {
+        // The receipt counts the entries of the ledger: it is for the operator and the person.
+        let message = admin.erasure_receipt(&done, key, &key.did())?;
+        document["receipt"] = receipt_json(&message).map_err(grainstore::Error::from)?;
+    }
+    Ok(Answer::Json(200, document))
+}
+
+fn admitted(scope: &TokenScope, body: &PersonBody) -> Result<Person, Failure> {
+    let also = body.also.iter().map(String::as_str);
+    let ids: Vec<_> = std::iter::once(&*body.user).chain(also).collect();
+    scope.admit_person(&ids)?;
+    Ok(body.also.iter().fold(Person::new(&body.user), Person::also))
+}
+
+fn reported(scope: &TokenScope, body: &PersonBody) -> Result<PersonReport, Failure> {
+    let person = admitted(scope, body)?;
+    let mut report = scope.owner().admin()?.person_report(&person)?;
+    if scope.whole().is_err() {
+        // Grains without a user that have the person as subject are not the tenant's.
+        let mut seen = Vec::with_capacity(report.about.len());
+        for found in report.about {
+            if scope.sees(&found.address)? {
+                seen.push(found);
+            }
+        }
+        report.about = seen;
+    }
+    Ok(report)
+}
+
+/// Judges whether the token reaches everything that an erasure takes.
+///
+/// # Errors
+/// `ERR_ACCESS_DENIED`.
+fn admit_erasure(scope: &TokenScope, person: &Person) -> Result<(), Failure> {
+    if scope.whole().is_ok() {
+        return Ok(());
+    }
+    for found in scope.owner().admin()?.person_report(person)?.about {
+        if !scope.sees(&found.address)? {
+            let message = "some grains about the person are out of reach: the operator erases them";
+            return Err(Failure::of(ErrorCode::AccessDenied, message));
+        }
+    }
+    Ok(())
+}
+
+fn preview(report: &PersonReport, with_mentions: bool) -> Value {
+    let mentions = report.mentions.iter().filter(|_| with_mentions);
+    let chosen = report.about.iter().chain(mentions);
+    let (kept, erased): (Vec<_>, Vec<_>) = chosen.partition(|found| found.kept.is_some());
+    let erased = erased.iter().map(|found| found.address.to_string());
+    let kept = kept.iter();
+    let kept = kept.map(|found| kept_json(&found.address, found.kept));
+    json!({
+        "would_erase": erased.collect::<Vec<_>>(),
+        "kept": kept.collect::<Vec<_>>(),
+    })
+}
+
+fn kept_json(address: &ContentAddress, rule: Option<Rule>) -> Value {
+    json!({ "address": address.to_string(), "rule": rule.map(Rule::name) })
+}
+
+/// Returns a grain of a report; its content, if the token sees it.
+fn person_json(scope: &TokenScope, found: &PersonGrain) -> Result<Value, Failure> {
+    let seen = match scope.reach(&found.address) {
+        Ok(view) => view.get(&found.address)?,
+        Err(failure) if failure.status == 404 => None,
+        Err(failure) => return Err(failure),
+    };
+    let mut document = match seen {
+        Some(grain) => grain_json(&grain)?,
+        None => json!({ "address": found.address.to_string(), "grain": null }),
+    };
+    document["found_by"] = json!(found.found_by);
+    document["kept"] = json!(found.kept.map(Rule::name));
+    document["status"] = status_json(&found.status);
+    document["reads"] = json!(found.reads);
+    Ok(document)
+}

@@ -1,0 +1,167 @@
+//! MCP over streamable HTTP, at `/mcp`.
+//!
+//! Each token has a server and sessions of its own, so that no token goes on with a session of
+//! another. A token that is revoked is let in nowhere, and its sessions end with the next new token.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use axum::body::{Body, HttpBody};
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, Method, Response, header};
+use grainstore::ErrorCode;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio_stream::StreamExt;
+use tokio_util::sync::CancellationToken;
+
+use super::answer;
+use super::app::App;
+use super::dispatch::Turns;
+use super::failure::Failure;
+use super::token::{Holder, Operation};
+use super::token_scope::TokenScope;
+use crate::Scope;
+use crate::mcp::Server;
+
+/// The path of the endpoint.
+pub(super) const PATH: &str = "/mcp";
+
+/// The servers of the tokens that speak MCP.
+#[derive(Default)]
+pub(crate) struct Agents {
+    served: Mutex<HashMap<String, Served>>,
+    end: CancellationToken,
+}
+
+#[derive(Clone)]
+struct Served {
+    holder: Arc<Holder>,
+    service: StreamableHttpService<Server, LocalSessionManager>,
+    sessions: Arc<LocalSessionManager>,
+    end: CancellationToken,
+}
+
+impl Agents {
+    /// Ends every session.
+    pub(crate) fn end(&self) {
+        self.end.cancel();
+    }
+}
+
+impl App {
+    /// Answers a request to the endpoint, counts it and logs it.
+    pub(super) async fn agent(self: Arc<Self>, request: Request) -> Response<Body> {
+        let began = Instant::now();
+        let method = match *request.method() {
+            Method::GET => "GET",
+            Method::DELETE => "DELETE",
+            _ => "POST",
+        };
+        let mut id = None;
+        let answered = Arc::clone(&self).agent_admitted(request, &mut id).await;
+        let (response, code) = match answered {
+            Ok(response) => (response, None),
+            Err(failure) => (answer::failed(&failure), Some(failure.code)),
+        };
+        self.note((method, PATH), &response, began.elapsed(), (code, id));
+        response
+    }
+
+    async fn agent_admitted(
+        self: Arc<Self>,
+        request: Request,
+        id: &mut Option<String>,
+    ) -> Result<Response<Body>, Failure> {
+        if self.is_closing() {
+            let message = "the server is shutting down";
+            return Err(Failure::busy(503, "ERR_CLOSING", message));
+        }
+        // A stream stays open while nothing happens; a request is under way until it is answered.
+        let is_stream = request.method() == Method::GET;
+        let permits = if is_stream {
+            &self.feeds
+        } else {
+            &self.requests
+        };
+        let busy = |_| Failure::busy(503, "ERR_BUSY", "too many requests are under way");
+        let permit = Arc::clone(permits).try_acquire_owned().map_err(busy)?;
+        let holder = self.authenticate(&request)?;
+        *id = Some(holder.id.clone());
+        // Resources and the answers of the tools that write show grains.
+        if !holder.grant.operations.contains(&Operation::Read) {
+            let message = "the token does not permit the operation read";
+            return Err(Failure::of(ErrorCode::AccessDenied, message));
+        }
+        let turn = Turns::begin(&self, &holder)?;
+        let served = self.served(&holder)?;
+        let begins = !is_stream && !request.headers().contains_key("mcp-session-id");
+        if begins && served.sessions.sessions.read().await.len() >= SESSIONS_OF_TOKEN_MAX {
+            return Err(Failure::busy(429, "ERR_BUSY", "too many sessions"));
+        }
+        let answered = tokio::time::timeout(self.limits.time, served.service.handle(request));
+        let late = |_| Failure::busy(408, "ERR_TIMEOUT", "the request took too long");
+        let (mut parts, body) = answered.await.map_err(late)?.into_parts();
+        let headers = &mut parts.headers;
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        let nosniff = HeaderName::from_static("x-content-type-options");
+        headers.insert(nosniff, HeaderValue::from_static("nosniff"));
+        let body = Body::new(body);
+        if body.is_end_stream() {
+            return Ok(Response::from_parts(parts, body));
+        }
+        // The request counts until its answer has ended.
+        let held = (permit, (!is_stream).then_some(turn));
+        let pieces = body.into_data_stream().map(move |piece| {
+            let _held = &held;
+            piece
+        });
+        Ok(Response::from_parts(parts, Body::from_stream(pieces)))
+    }
+
+    /// Returns the server of a token.
+    fn served(&self, holder: &Arc<Holder>) -> Result<Served, Failure> {
+        let agents = self.agents();
+        let mut served = agents.served.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = served.get(&holder.id)
+            && Arc::ptr_eq(&known.holder, holder)
+        {
+            return Ok(known.clone());
+        }
+        // The file of the tokens was read again: some are revoked, some are what they were.
+        served.retain(|_, known| {
+            let is_in_force = self.is_in_force(&known.holder);
+            if !is_in_force {
+                known.end.cancel();
+            }
+            is_in_force
+        });
+        if let Some(known) = served.get_mut(&holder.id) {
+            known.holder = Arc::clone(holder);
+            return Ok(known.clone());
+        }
+        let scope = TokenScope::new(self.store(), Arc::clone(holder), self.position_key()?)?;
+        let server = Server::new(Scope::of_token(scope)?).sharing(self.shared_threads());
+        let sessions = Arc::new(LocalSessionManager::default());
+        let end = agents.end.child_token();
+        let config = StreamableHttpServerConfig::default()
+            .with_cancellation_token(end.clone())
+            .with_max_request_body_bytes(self.limits.body_bytes)
+            // The token, which no page of another host has, is what lets a request in.
+            .disable_allowed_hosts();
+        let service =
+            StreamableHttpService::new(move || Ok(server.clone()), Arc::clone(&sessions), config);
+        let new = Served {
+            holder: Arc::clone(holder),
+            service,
+            sessions,
+            end,
+        };
+        served.insert(holder.id.clone(), new.clone());
+        Ok(new)
+    }
+}
+
+/// A session that is idle for five minutes has ended.
+const SESSIONS_OF_TOKEN_MAX: usize = 64;

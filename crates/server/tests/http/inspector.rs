@@ -1,0 +1,270 @@
+//! The routes behind the inspector, and the files that it is made of.
+
+use axum::body::Body;
+use grainstore::crypto::{ErasureReceipt, Offline, OsRandom, SigningKey};
+use grainstore_server::http::{App, Grant, Limits, Operation};
+use serde_json::json;
+
+use crate::{ACTOR, Server, belief, event};
+
+const FILES: [&str; 3] = ["/ui/", "/ui/app.js", "/ui/style.css"];
+
+#[test]
+fn the_inspector_is_served_where_it_is_asked_for_and_lets_no_foreign_script_in() {
+    let server = Server::new();
+    for path in FILES {
+        server.ask("GET", path).send(Body::empty()).expect(404);
+    }
+    let (store, tokens) = (server.store.clone(), server.tokens.clone());
+    let app = App::new(store, tokens, Limits::default(), |_| {}).with_inspector();
+    let app = std::sync::Arc::new(app);
+    for path in FILES {
+        let told = server
+            .ask("GET", path)
+            .send_to(&app, Body::empty())
+            .expect(200);
+        let policy = told.headers["content-security-policy"].to_str().unwrap();
+        assert!(
+            policy.starts_with("default-src 'none'; script-src 'self';"),
+            "{policy}"
+        );
+        assert!(!policy.contains("unsafe"), "{policy}");
+        assert_eq!(told.headers["x-content-type-options"], "nosniff");
+        assert_eq!(told.headers["cache-control"], "no-store");
+    }
+    let told = server
+        .ask("GET", "/")
+        .send_to(&app, Body::empty())
+        .expect(307);
+    assert_eq!(told.headers["location"], "/ui/");
+}
+
+/// No file has a way to turn text into markup or code, or names another host.
+#[test]
+fn the_files_of_the_inspector_make_elements_of_text_alone() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("ui");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        for forbidden in [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "Function(",
+            "setHTML",
+            "parseFromString",
+            "localStorage",
+            "javascript:",
+            "https:",
+            "style=",
+        ] {
+            assert!(!text.contains(forbidden), "{}: {forbidden}", path.display());
+        }
+        assert!(text.lines().count() <= 500, "{}", path.display());
+        count += 1;
+    }
+    assert!(count > 10);
+}
+
+#[test]
+fn a_search_returns_excerpts_in_parts() {
+    let server = Server::new();
+    let token = server.all();
+    server
+        .post(&token, "/v1/grains", &event("<b>täglich</b> green tea"))
+        .expect(200);
+    let asked = json!({ "text": "tea", "with_snippets": true });
+    let found = server.post(&token, "/v1/search", &asked).expect(200).json();
+    let parts = found["results"][0]["snippet"].as_array().unwrap().clone();
+    let text: String = parts
+        .iter()
+        .map(|part| part["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(text, "<b>täglich</b> green tea");
+    let marked: Vec<_> = parts
+        .iter()
+        .filter(|part| part["is_match"] == true)
+        .collect();
+    assert_eq!(marked[0]["text"], "tea");
+}
+
+#[test]
+fn the_protection_of_a_grain_names_the_rule_and_what_rests_on_it() {
+    let server = Server::new();
+    let token = server.all();
+    let mut grain = belief("mira", "peanuts");
+    grain["invalidation_policy"] = json!({ "mode": "locked" });
+    let address = server
+        .post(&token, "/v1/grains", &grain)
+        .expect(200)
+        .address();
+    let told = server.get(&token, &format!("/v1/grains/{address}/protection"));
+    let told = told.expect(200).json();
+    assert_eq!(told["changes"]["supersede"]["is_allowed"], false, "{told}");
+    assert_eq!(told["resting_on"], json!([]));
+}
+
+#[test]
+fn a_person_is_reported_previewed_and_erased_with_a_signed_receipt() {
+    let key = SigningKey::generate(grainstore::crypto::Algorithm::Ed25519, &OsRandom).unwrap();
+    let server = Server::with(Limits::default(), Some(key));
+    let token = server.all();
+    for (user, text) in [
+        ("mira", "likes tea"),
+        ("mira", "likes rain"),
+        ("noor", "knows mira"),
+    ] {
+        let mut grain = event(text);
+        grain["user_id"] = json!(user);
+        server.post(&token, "/v1/grains", &grain).expect(200);
+    }
+    let post = |path: &str, body| server.post(&token, path, &body);
+    let person = json!({ "user": "mira" });
+    let report = post("/v1/persons/report", person).expect(200).json();
+    assert_eq!(report["about"].as_array().unwrap().len(), 2, "{report}");
+    let preview = post(
+        "/v1/persons/erase",
+        json!({ "user": "mira", "preview": true }),
+    );
+    let preview = preview.expect(200).json();
+    assert_eq!(preview["would_erase"].as_array().unwrap().len(), 2);
+    let erase = json!({ "user": "mira", "reason": "request 17", "authority": "the office" });
+    let unstated = post("/v1/persons/erase", json!({ "user": "mira" })).expect(422);
+    assert_eq!(unstated.code(), "ERR_AUTHORITY");
+    let done = post("/v1/persons/erase", erase).expect(200).json();
+    assert_eq!(done["erased"], preview["would_erase"]);
+    let message = done["receipt"]["receipt"].as_str().unwrap();
+    let message = data_encoding::HEXLOWER.decode(message.as_bytes()).unwrap();
+    let (receipt, _) = ErasureReceipt::open(&message, &Offline).unwrap();
+    assert!(receipt.names("mira") && receipt.erased == 2);
+    assert!(server.store.admin().unwrap().agrees_with(&receipt).unwrap());
+}
+
+#[test]
+fn a_token_of_one_user_does_nothing_to_another_person() {
+    let server = Server::new();
+    let mut grain = event("likes tea");
+    grain["user_id"] = json!("noor");
+    let all = server.all();
+    let address = server
+        .post(&all, "/v1/grains", &grain)
+        .expect(200)
+        .address();
+    let of_mira = server.token(Grant::new(ACTOR, Operation::ALL).for_user("mira"));
+    let inside = server.token(Grant::new(ACTOR, Operation::ALL).inside("acme"));
+    let why = ("request 17", "the office");
+    for body in [
+        json!({ "user": "noor" }),
+        json!({ "user": "mira", "also": ["noor"] }),
+        json!({ "user": "mira", "mentions": true }),
+    ] {
+        let mut erase = body.clone();
+        erase["reason"] = json!(why.0);
+        erase["authority"] = json!(why.1);
+        server
+            .post(&of_mira, "/v1/persons/erase", &erase)
+            .expect(403);
+        server
+            .post(&inside, "/v1/persons/erase", &erase)
+            .expect(403);
+        if body.get("mentions").is_none() {
+            server
+                .post(&of_mira, "/v1/persons/report", &body)
+                .expect(403);
+            server
+                .post(&inside, "/v1/persons/report", &body)
+                .expect(403);
+        }
+    }
+    for token in [&of_mira, &inside] {
+        server.post(token, "/v1/audit", &json!({})).expect(403);
+        server.get(token, "/v1/conflicts").expect(403);
+        let settle = json!({ "keep": address });
+        server
+            .post(token, "/v1/conflicts/settle", &settle)
+            .expect(403);
+    }
+    server
+        .get(&all, &format!("/v1/grains/{address}"))
+        .expect(200);
+}
+
+#[test]
+fn a_token_of_a_user_erases_nothing_that_it_does_not_see() {
+    let server = Server::new();
+    let (all, of_mira) = (
+        server.all(),
+        Grant::new(ACTOR, Operation::ALL).for_user("mira"),
+    );
+    let of_mira = server.token(of_mira);
+    server
+        .post(&of_mira, "/v1/grains", &event("mine"))
+        .expect(200);
+    // About her, and of no user.
+    let address = server
+        .post(&all, "/v1/grains", &belief("mira", "tea"))
+        .expect(200)
+        .address();
+    let report = server.post(&of_mira, "/v1/persons/report", &json!({ "user": "mira" }));
+    let report = report.expect(200).json();
+    assert_eq!(report["about"].as_array().unwrap().len(), 1);
+    assert!(report["mentions"].is_null() && report["entries_written"].is_null());
+    let erase = json!({ "user": "mira", "reason": "request 17", "authority": "the office" });
+    server
+        .post(&of_mira, "/v1/persons/erase", &erase)
+        .expect(403);
+    server
+        .get(&all, &format!("/v1/grains/{address}"))
+        .expect(200);
+    server.post(&all, "/v1/persons/erase", &erase).expect(200);
+}
+
+#[test]
+fn growth_counts_by_day_type_and_namespace() {
+    let server = Server::new();
+    let token = server.all();
+    let mut inside = event("one");
+    inside["namespace"] = json!("acme:a");
+    for grain in [inside, event("two"), event("three"), belief("mira", "tea")] {
+        server.post(&token, "/v1/grains", &grain).expect(200);
+    }
+    let told = server
+        .post(&token, "/v1/growth", &json!({}))
+        .expect(200)
+        .json();
+    let counts: u64 = { told["days"].as_array().unwrap().iter() }
+        .map(|day| day["count"].as_u64().unwrap())
+        .sum();
+    assert_eq!(
+        (counts, &told["counted"], &told["is_cut"]),
+        (4, &json!(4), &json!(false))
+    );
+    assert_eq!(told["days"].as_array().unwrap().len(), 3, "{told}");
+}
+
+#[test]
+fn the_audit_log_is_read_in_pages() {
+    let server = Server::new();
+    let token = server.token(Grant::new(ACTOR, [Operation::Admin, Operation::Write]));
+    for n in 0..5 {
+        server
+            .post(&token, "/v1/grains", &event(&n.to_string()))
+            .expect(200);
+    }
+    let (mut seen, mut after) = (0, json!(null));
+    loop {
+        let body = json!({ "limit": 2, "after": after, "operation": "store" });
+        let told = server.post(&token, "/v1/audit", &body).expect(200).json();
+        seen += told["entries"].as_array().unwrap().len();
+        after = told["next"].clone();
+        if after.is_null() {
+            break;
+        }
+    }
+    assert_eq!(seen, 5);
+    let reader = server.token(Grant::new(ACTOR, [Operation::Read]));
+    server.post(&reader, "/v1/audit", &json!({})).expect(403);
+}
