@@ -83,7 +83,8 @@ macro_rules! ways {
                 let sort = Sort::default().descending();
                 r.query_sorted(&all(), sort, 9, None).unwrap();
             }),
-            ("search", &[1], |r, _| {
+            // The other turn of its session is handed out, too.
+            ("search", &[0, 1], |r, _| {
                 drop(r.search("black", &all(), 9).unwrap())
             }),
             ("nearest", &[0], |r, _| {
