@@ -63,7 +63,7 @@ impl Store {
         let by = (&ranking, limit);
         let mut envelope = self.ranked_among(&snapshot, &rows, &query, by, Some(&meaning))?;
         if let Some(error) = failed.into_inner() {
-            return Err(error.into());
+            return Err(error);
         }
         envelope.total = envelope.total.max(total);
         envelope.total_is_lower_bound = true;

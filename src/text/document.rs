@@ -112,11 +112,10 @@ impl Document {
     /// cues in its words.
     pub(in crate::text) fn traits(&self, cues: u8) -> Traits {
         let asks = self.passages.iter().any(|(_, text)| ends_in_question(text));
-        let bits = u64::from(self.voice.is_person) * PERSON
-            | u64::from(self.voice.is_assistant) * ASSISTANT
-            | u64::from(asks) * ASKS
-            | u64::from(cues) << CUES_SHIFT;
-        Traits(bits | u64::from(self.voice.speaker) << SPEAKER_SHIFT)
+        let flag = |is_set: bool, bit: u64| if is_set { bit } else { 0 };
+        let voice = flag(self.voice.is_person, PERSON) | flag(self.voice.is_assistant, ASSISTANT);
+        let words = flag(asks, ASKS) | (u64::from(cues) << CUES_SHIFT);
+        Traits(voice | words | (u64::from(self.voice.speaker) << SPEAKER_SHIFT))
     }
 
     /// Returns the total length of the passages, in bytes.

@@ -158,13 +158,7 @@ impl<'a> Importer<'a> {
         if !self.is_here(&record.grain.address())?
             && let Some(refused) = self.judge(&record.grain)?
         {
-            if let Some(denial) = refused.denial(Operation::Import.name()) {
-                let person = self.inner.unlocked_person_of(&record.grain);
-                let denial = Entry::Denial(denial);
-                self.frame.record_about(&denial, None, person)?;
-            }
-            self.refuse(place, &refused);
-            return Ok(());
+            return self.deny(&record.grain, place, &refused);
         }
         for warning in &record.warnings {
             self.findings.note(place.clone(), warning.to_string());
@@ -179,11 +173,8 @@ impl<'a> Importer<'a> {
         }
         let address = match (merge, newest) {
             (Merge::Unchanged(at), Some(newest)) => {
-                self.summary.unchanged += 1;
                 let same = known.and_then(|known| known.addresses.get(at).copied());
-                let same = same.unwrap_or(newest);
-                self.keep_vector_of(&record.grain, same, &place)?;
-                same
+                self.keep_unchanged(&record.grain, same.unwrap_or(newest), &place)?
             }
             (Merge::Older, Some(newest)) => {
                 let message = format!("is older than {newest}, which is kept");
@@ -197,15 +188,7 @@ impl<'a> Importer<'a> {
                 self.keep_both(record, newest)?
             }
             (Merge::Reject, Some(newest)) => {
-                if let Some(id) = record.foreign_id {
-                    let conflict = Conflict {
-                        place,
-                        id,
-                        existing: newest,
-                        kept: None,
-                    };
-                    self.summary.conflicts.push(conflict);
-                }
+                self.reject(place, record.foreign_id, newest);
                 newest
             }
             _ if is_envelope && !self.is_here(&read)? => {
@@ -243,14 +226,6 @@ impl<'a> Importer<'a> {
             ) => Ok(Some(refused)),
             Err(error) => Err(error),
         }
-    }
-
-    fn refuse(&mut self, place: Place, error: &Error) {
-        self.summary.refused.push(interchange::Error::Format {
-            code: error.code(),
-            place,
-            message: error.to_string(),
-        });
     }
 
     /// Records the address under which a record is stored, and resolves the records that waited for

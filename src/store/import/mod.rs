@@ -5,6 +5,7 @@ mod batch;
 mod conflict;
 mod entries;
 mod lookup;
+mod refusal;
 mod summary;
 mod vectors;
 

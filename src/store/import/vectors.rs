@@ -46,6 +46,18 @@ impl Importer<'_> {
         Ok(())
     }
 
+    /// Counts a record as unchanged: the grain at `here` says the same. Returns that address.
+    pub(super) fn keep_unchanged(
+        &mut self,
+        grain: &Grain,
+        here: ContentAddress,
+        place: &Place,
+    ) -> Result<ContentAddress, Error> {
+        self.summary.unchanged += 1;
+        self.keep_vector_of(grain, here, place)?;
+        Ok(here)
+    }
+
     fn keep_all(&mut self, vectors: Vec<ForeignVector>) -> Result<(), Error> {
         let mut writer = self.inner.exclusive()?;
         for vector in vectors {

@@ -35,7 +35,7 @@ pub(in crate::text) fn cues_of(word: &str, language: Language) -> u8 {
     };
     let is_time = cues.times.contains(&word) || cues.months.iter().any(|of| of.contains(&word));
     let is_number = cues.numbers.contains(&word);
-    u8::from(is_number) * NUMBER | u8::from(is_time) * TIME
+    (u8::from(is_number) * NUMBER) | (u8::from(is_time) * TIME)
 }
 
 /// Returns the month, from 1 to 12, that a folded word names in any language.

@@ -203,7 +203,7 @@ mod tests {
             ("description", "describe", "en"),
             ("bought", "buy", "en"),
             ("allergisch", "allergie", "de"),
-            ("malerin", "maler", "de"),
+            ("freundschaft", "freundlich", "de"),
             ("allergisch", "allergie", "nl"),
             ("alergico", "alergia", "es"),
         ] {

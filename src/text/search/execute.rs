@@ -94,19 +94,7 @@ impl View {
             conversations = reranker.rank(&mut candidates, explanations.as_mut())?;
         }
         if ranking.uses_signals() {
-            for candidate in &mut candidates {
-                if let Some(segment) = segments.get(candidate.segment) {
-                    let time_ms = segment.time_ms(candidate.document);
-                    let importance = segment.importance(candidate.document);
-                    let signals = ranking.signals(time_ms, importance);
-                    if let Some(explanations) = &mut explanations {
-                        let explanation = explanations.entry(candidate.row);
-                        let explanation = explanation.or_insert_with(|| by_words(candidate.score));
-                        explanation.signals = signals;
-                    }
-                    candidate.score *= signals;
-                }
-            }
+            weigh(&mut candidates, &segments, ranking, explanations.as_mut());
         }
         if ranking.reranks() {
             candidates.sort_unstable_by(Candidate::best_first);
@@ -123,14 +111,7 @@ impl View {
             )?,
             None => Vec::new(),
         };
-        let explained = explanations.map(|explanations| {
-            let explanation = |candidate: &Candidate| {
-                let explanation = explanations.get(&candidate.row).copied();
-                let explanation = explanation.unwrap_or_else(|| by_words(candidate.score));
-                explanation.parts().collect()
-            };
-            candidates.iter().map(explanation).collect()
-        });
+        let explained = explanations.map(|explanations| parts(&candidates, &explanations));
         Ok(Searched {
             explanations: explained.unwrap_or_default(),
             turns,
@@ -143,6 +124,38 @@ impl View {
             },
         })
     }
+}
+
+/// Multiplies the scores by the signals of the candidates.
+fn weigh(
+    candidates: &mut [Candidate],
+    segments: &[Segment<'_>],
+    ranking: &Ranking,
+    mut explanations: Option<&mut Explanations>,
+) {
+    for candidate in candidates {
+        let Some(segment) = segments.get(candidate.segment) else {
+            continue;
+        };
+        let time_ms = segment.time_ms(candidate.document);
+        let signals = ranking.signals(time_ms, segment.importance(candidate.document));
+        if let Some(explanations) = &mut explanations {
+            let explanation = explanations.entry(candidate.row);
+            let explanation = explanation.or_insert_with(|| by_words(candidate.score));
+            explanation.signals = signals;
+        }
+        candidate.score *= signals;
+    }
+}
+
+/// Returns the parts of the score of each candidate.
+fn parts(candidates: &[Candidate], explanations: &Explanations) -> Vec<Vec<(&'static str, f64)>> {
+    let parts = |candidate: &Candidate| {
+        let explanation = explanations.get(&candidate.row).copied();
+        let explanation = explanation.unwrap_or_else(|| by_words(candidate.score));
+        explanation.parts().collect()
+    };
+    candidates.iter().map(parts).collect()
 }
 
 impl Searched {

@@ -79,16 +79,9 @@ impl Reranker<'_> {
                 None => unmatched.push(turn),
             }
         }
-        let pairs = self.ranking.pairs;
-        let (plan, norms) = (self.plan, self.norms);
-        conversation::count(
-            &mut conversations,
-            &mut unmatched,
-            segments,
-            plan,
-            norms,
-            pairs,
-        )?;
+        let (plan, norms, pairs) = (self.plan, self.norms, self.ranking.pairs);
+        let (known, others) = (&mut conversations, &mut unmatched);
+        conversation::count(known, others, segments, plan, norms, pairs)?;
         alone.append(&mut unmatched);
         self.add_meaning(&mut conversations, &mut alone);
         let mut rank = |turn: &Turn, explanation: RankingExplanation| {

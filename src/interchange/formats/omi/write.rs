@@ -118,7 +118,7 @@ impl File {
         // Records inherit from it as it is read again.
         let given = envelope.clone();
         settle(&mut envelope, &mut loss, |validator, map| {
-            validator.envelope(map)
+            validator.envelope(map);
         });
         if envelopes.len() > 1 {
             for (grain, map) in &envelopes {

@@ -118,7 +118,7 @@ impl Page {
                 match grain {
                     Some(grain) => table.add("  ", grain, ""),
                     None => {
-                        out.line(format!("  {address}  not in this store, or not to be read"))?
+                        out.line(format!("  {address}  not in this store, or not to be read"))?;
                     }
                 }
             }

@@ -72,7 +72,7 @@ impl Merge {
     fn write(&self, archive: &Path) -> anyhow::Result<u64> {
         let failed = |error: &grainstore::Error| CliError::of(error).in_store(&self.other);
         let store = Store::open_read_only(&self.other, Options::default());
-        let store = store.map_err(|error| failed(&error.into()))?;
+        let store = store.map_err(|error| failed(&error))?;
         let everything = Filter::new()
             .with_superseded()
             .with_unreviewed()
@@ -83,7 +83,7 @@ impl Merge {
         };
         let exported = store
             .admin()
-            .and_then(|admin| Ok(admin.export_file(Format::Mg, &everything, &options, archive)))?;
+            .map(|admin| admin.export_file(Format::Mg, &everything, &options, archive))?;
         let exported = exported.map_err(|error| CliError::of(&error).in_store(&self.other))?;
         let all = store.maintenance()?.stats()?.grains;
         Ok(all.saturating_sub(exported.grains))

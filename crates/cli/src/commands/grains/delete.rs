@@ -63,7 +63,7 @@ impl Delete {
             }),
         ];
         for (what, concerned) in kinds {
-            let grains = targets.iter().flat_map(|target| concerned(target));
+            let grains = targets.iter().flat_map(concerned);
             let grains: BTreeSet<_> = grains.map(ToString::to_string).collect();
             if !grains.is_empty() {
                 let count = grains.len();

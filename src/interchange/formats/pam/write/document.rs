@@ -98,22 +98,12 @@ impl Document {
             envelopes,
             mut relations,
             mut index,
-            mut messages,
+            messages,
         } = sorted;
         writer.write_sides(&mut relations);
         let is_delta = matches!(options.scope, Scope::Since(_));
         writer.drop_dangling(&mut relations, &mut index, is_delta);
-        let mut conversations = BTreeMap::new();
-        let mut entries_of_index = Vec::new();
-        for (grain, mut map) in index {
-            let id = grain.text("session_id").unwrap_or_default();
-            let messages = messages.remove(id).unwrap_or_default();
-            writer.conversation(grain, &mut map, messages, &mut conversations);
-            entries_of_index.push(Value::Map(map));
-        }
-        for _ in messages.into_values().flatten() {
-            writer.loss.count("message");
-        }
+        let (conversations, entries_of_index) = writer.write_index(index, messages);
         let owner = owner(entries)?;
         let now = options.now_for(entries);
         let mut store = match options.scope {
@@ -298,6 +288,25 @@ impl Writer<'_> {
             ends.all(|end| end.is_some_and(|id| is_in(&ids, id)))
         });
         (relations.len()..before).for_each(|_| self.loss.count("relation"));
+    }
+
+    /// Writes the entries of the index. Returns their documents, by path, and the entries.
+    fn write_index(
+        &mut self,
+        index: Vec<(&Grain, Map)>,
+        mut messages: HashMap<&str, Vec<Value>>,
+    ) -> (BTreeMap<String, Value>, Vec<Value>) {
+        let (mut conversations, mut entries) = (BTreeMap::new(), Vec::new());
+        for (grain, mut map) in index {
+            let id = grain.text("session_id").unwrap_or_default();
+            let messages = messages.remove(id).unwrap_or_default();
+            self.conversation(grain, &mut map, messages, &mut conversations);
+            entries.push(Value::Map(map));
+        }
+        for _ in messages.into_values().flatten() {
+            self.loss.count("message");
+        }
+        (conversations, entries)
     }
 
     /// Writes one entry of the index, and its document if it has one that can be a file.

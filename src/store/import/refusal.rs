@@ -1,0 +1,50 @@
+//! The records of a file that are not stored: refused by a rule, or rejected for the one that is
+//! here.
+
+use crate::codec::ContentAddress;
+use crate::grain::Grain;
+use crate::interchange::{self, ForeignId, Place};
+use crate::policy::Operation;
+use crate::store::Error;
+use crate::store::records::Record as Entry;
+
+use super::Conflict;
+use super::batch::Importer;
+
+impl Importer<'_> {
+    /// Refuses a record, and records that if a policy did.
+    pub(super) fn deny(
+        &mut self,
+        grain: &Grain,
+        place: Place,
+        refused: &Error,
+    ) -> Result<(), Error> {
+        if let Some(denial) = refused.denial(Operation::Import.name()) {
+            let person = self.inner.unlocked_person_of(grain);
+            self.frame
+                .record_about(&Entry::Denial(denial), None, person)?;
+        }
+        self.refuse(place, refused);
+        Ok(())
+    }
+
+    /// Counts a record as refused.
+    pub(super) fn refuse(&mut self, place: Place, error: &Error) {
+        self.summary.refused.push(interchange::Error::Format {
+            code: error.code(),
+            place,
+            message: error.to_string(),
+        });
+    }
+
+    /// Counts a record as a conflict of which nothing is stored (AIMEM 2.9).
+    pub(super) fn reject(&mut self, place: Place, id: Option<ForeignId>, existing: ContentAddress) {
+        let conflict = id.map(|id| Conflict {
+            place,
+            id,
+            existing,
+            kept: None,
+        });
+        self.summary.conflicts.extend(conflict);
+    }
+}
