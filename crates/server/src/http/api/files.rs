@@ -80,7 +80,8 @@ pub(crate) fn export(call: &Call<'_>) -> Result<Answer, Failure> {
 /// # Errors
 /// Storage errors.
 pub(crate) fn seen(view: &Store, filter: &Filter) -> Result<Vec<ContentAddress>, Failure> {
-    let filter = filter.clone().with_expired();
+    // An export needs the envelope of a file to write it as it came.
+    let filter = filter.clone().with_expired().with_envelopes();
     let (mut addresses, mut after) = (Vec::new(), None);
     loop {
         let page = view.query_sorted(&filter, Sort::of(&filter), PAGE_LEN, after)?;
