@@ -40,11 +40,11 @@ const QUERIES: [&str; 8] = [
 fn grain(user: &str, session: &str, n: usize, text: &str) -> Draft {
     let draft = Draft::event(text).user(user).session(session);
     let draft = match text {
-        _ if text.contains("atze") => draft.set("language", "de"),
-        _ if text.starts_with("il ") => draft.set("language", "it"),
+        _ if text.contains("atze") => draft.set("lang", "de"),
+        _ if text.starts_with("il ") => draft.set("lang", "it"),
         _ => draft,
     };
-    draft.created_at(Time::from_ms(1_768_471_200_000 + n as i64))
+    draft.created_at(Time::from_ms(1_768_471_200_000 + i64::try_from(n).unwrap()))
 }
 
 /// Stores the grains of one person, and those of another between and after them.

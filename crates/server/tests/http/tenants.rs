@@ -228,7 +228,11 @@ impl<'a> Tenant<'a> {
         };
         let result = self.server.tool(&self.token, name, &arguments);
         let mut told = self.server.ask("GET", "/healthz").send("").expect(200);
-        told.body = result["structuredContent"].to_string().into();
+        let answer = match result["isError"] == true {
+            true => &result["_meta"],
+            false => &result["structuredContent"],
+        };
+        told.body = answer.to_string().into();
         told
     }
 
