@@ -24,7 +24,7 @@ export async function open({ rights, isCurrent }) {
     place.replaceChildren(table("Entries of the ledger", ["Entry", "Time", "By", "Operation", "Grains", "Facts"],
       found.entries.map((entry) => [
         String(entry.entry), time(entry.at), text(entry.by ?? "owner"), entry.operation,
-        h("ul", { class: "plain" }, entry.addresses.slice(0, 5).map((one) => h("li", {}, link(short(one, 12), "grain", one)))),
+        h("ul", { class: "plain" }, entry.addresses.slice(0, 5).map((one) => h("li", { class: "whole" }, link(short(one, 12), "grain", one)))),
         text(entry.detail),
       ])));
     say(`${counted(found.entries.length, "entry", "entries")}, oldest first`);
