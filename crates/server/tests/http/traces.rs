@@ -53,7 +53,7 @@ fn a_collector_gets_a_span_for_each_request_without_content() {
     let ask = server.ask("POST", "/mcp").header("traceparent", "00-0-0-01");
     ask.send_to(&app, Body::empty()).expect(401);
 
-    // What is left is sent when the server ends.
+    // The rest is sent when the server ends.
     let ended = std::thread::spawn(move || drop(app));
     let (head, told) = collected(&listener);
     ended.join().unwrap();

@@ -39,7 +39,7 @@ fn every_tool_has_schemas_a_title_and_hints_at_every_revision() {
                 tool["title"].is_string() && tool["description"].is_string(),
                 "{tool}"
             );
-            // What a client that knows a part of JSON Schema understands too.
+            // A client may know a part of JSON Schema only.
             let (input, whole) = (tool["inputSchema"].to_string(), tool.to_string());
             assert!(!input.contains("\"null\""), "{input}");
             assert!(!whole.contains("\"format\":\"uint"), "{whole}");

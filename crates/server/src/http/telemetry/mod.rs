@@ -1,4 +1,4 @@
-//! What operators learn of requests besides the log: counters and spans, without content.
+//! Counters and spans of requests, which operators read besides the log. They have no content.
 
 mod metrics;
 mod traces;

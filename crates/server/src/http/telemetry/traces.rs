@@ -55,7 +55,7 @@ pub(crate) struct TraceContext {
     parent: Option<[u8; 8]>,
 }
 
-/// What a span tells of a request.
+/// A request as a span tells it.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) method: &'static str,
