@@ -58,21 +58,7 @@ impl View {
         let (query, ranking, limit) = (search.query, search.ranking, search.limit);
         let snapshot = self.snapshot();
         let segments = snapshot.segments(&self.fields)?;
-        let keeps_stop_words = self.options.stop_words;
-        let relatives = ranking.relatives;
-        let (clauses, fields) = (&query.clauses, &self.fields);
-        let statistics = match &search.own {
-            Some(own) => Statistics::of_own(&segments, fields, own, search.accept)?,
-            None => Statistics::of_all(&segments),
-        };
-        let plan = Plan::of(
-            clauses,
-            fields,
-            keeps_stop_words,
-            relatives,
-            &segments,
-            &statistics,
-        )?;
+        let plan = self.plan(search, &segments)?;
         let norms = bm25::norms(&plan);
         // Reranking may promote candidates that the words alone rank low.
         let kept = match (ranking.uses_signals(), ranking.uses_conversation()) {
@@ -137,6 +123,27 @@ impl View {
                 hits: hits(&candidates, &segments, &plan)?,
             },
         })
+    }
+}
+
+impl View {
+    /// Plans a search over the statistics that it asks for.
+    fn plan(&self, search: &Search<'_>, segments: &[Segment<'_>]) -> tantivy::Result<Plan> {
+        let fields = &self.fields;
+        let statistics = match &search.own {
+            Some(own) => Statistics::of_own(segments, fields, own, search.accept)?,
+            None => Statistics::of_all(segments),
+        };
+        let (keeps_stop_words, relatives) = (self.options.stop_words, search.ranking.relatives);
+        let clauses = &search.query.clauses;
+        Plan::of(
+            clauses,
+            fields,
+            keeps_stop_words,
+            relatives,
+            segments,
+            &statistics,
+        )
     }
 }
 

@@ -48,11 +48,9 @@ pub struct Snippet {
 impl View {
     pub(in crate::text) fn highlighter(&self, query: &Query) -> Result<Highlighter, Error> {
         let snapshot = self.snapshot();
-        let languages = snapshot
-            .segments(&self.fields)
-            .and_then(|segments| {
-                plan::languages(self.fields.language, &Statistics::of_all(&segments))
-            });
+        let languages = snapshot.segments(&self.fields).and_then(|segments| {
+            plan::languages(self.fields.language, &Statistics::of_all(&segments))
+        });
         let languages = languages.map_err(Error::index("reading languages"))?;
         let mut leaves = Vec::new();
         let kept = stop_words::kept(

@@ -270,7 +270,9 @@ fn many_connections_read_and_write_without_an_error_beside_readers_that_do_not_r
     if seconds().is_some() {
         type Step = fn(&mut Connection<'_>, usize, usize) -> Option<()>;
         let steps: [(&str, Step); 3] = [
-            ("answers without the store", |connection, _, _| connection.bare()),
+            ("answers without the store", |connection, _, _| {
+                connection.bare()
+            }),
             ("reads", Connection::read),
             ("recalls", Connection::recall),
         ];

@@ -87,10 +87,18 @@ fn tools(inspector: &Inspector<'_>) {
         ("user", json!("mira")),
     ];
     let address = call("remember", &belief)["address"].clone();
-    let of_mira = [("filter", json!({ "subject": "mira" })), ("limit", json!(3))];
+    let of_mira = [
+        ("filter", json!({ "subject": "mira" })),
+        ("limit", json!(3)),
+    ];
     assert_eq!(call("query", &of_mira)["items"][0]["address"], address);
     let recalled = call("recall", &[("question", json!("which tea?"))]);
-    assert!(recalled["markdown"].as_str().unwrap().contains("mira prefers tea"));
+    assert!(
+        recalled["markdown"]
+            .as_str()
+            .unwrap()
+            .contains("mira prefers tea")
+    );
     let found = call("search", &[("text", json!("tea"))]);
     assert_eq!(found["items"][0]["address"], address);
     let got = call("get", &[("address", address.clone())]);
@@ -99,7 +107,11 @@ fn tools(inspector: &Inspector<'_>) {
     let new = call("correct", &correction)["address"].clone();
     let history = call("history", &[("address", new.clone())]);
     assert_eq!(history["versions"].as_array().unwrap().len(), 2);
-    assert!(inspector.refused("correct", &correction).contains("ERR_CONFLICT"));
+    assert!(
+        inspector
+            .refused("correct", &correction)
+            .contains("ERR_CONFLICT")
+    );
     let messages = json!([{ "role": "user", "content": "where is my hat?" }]);
     let session = [
         ("messages", messages),
@@ -109,7 +121,11 @@ fn tools(inspector: &Inspector<'_>) {
     assert_eq!(call("import_conversation", &session)["stored"], 1);
     assert_eq!(call("report", &[("user", json!("mira"))])["about_total"], 3);
     let path = ("path", json!("/memories/a.md"));
-    let create = [("command", json!("create")), path.clone(), ("file_text", json!("one"))];
+    let create = [
+        ("command", json!("create")),
+        path.clone(),
+        ("file_text", json!("one")),
+    ];
     call("memory", &create);
     let view = call("memory", &[("command", json!("view")), path]);
     assert!(view["result"].as_str().unwrap().contains("one"), "{view}");
@@ -133,7 +149,12 @@ fn resources_and_prompts(inspector: &Inspector<'_>) {
     for prompt in prompts {
         let (name, argument) = (&prompt["name"], &prompt["arguments"][0]["name"]);
         let pair = format!("{}=the garden", argument.as_str().unwrap());
-        let arguments = ["--prompt-name", name.as_str().unwrap(), "--prompt-args", &pair];
+        let arguments = [
+            "--prompt-name",
+            name.as_str().unwrap(),
+            "--prompt-args",
+            &pair,
+        ];
         let got = inspector.ask("prompts/get", &arguments);
         let text = got["messages"][0]["content"]["text"].as_str().unwrap();
         assert!(text.contains("the garden"), "{got}");

@@ -64,7 +64,14 @@ fn request() -> impl Strategy<Value = Request> {
 const WORDS: [&str; 6] = ["tea", "coffee", "water", "tea and milk", "porto", "rain"];
 
 /// Queries whose words are in grains of either tenant, as written or not.
-const QUERIES: [&str; 6] = ["tea", "coff*", "watr~", "\"tea and milk\"", "porto rain", "teas"];
+const QUERIES: [&str; 6] = [
+    "tea",
+    "coff*",
+    "watr~",
+    "\"tea and milk\"",
+    "porto rain",
+    "teas",
+];
 
 const USERS: [&str; 2] = [
     "11111111-1111-1111-1111-111111111111",
@@ -307,12 +314,7 @@ fn said(told: &Told) -> (u16, Value) {
 fn blank(value: &mut Value) {
     match value {
         Value::Object(members) => {
-            for name in [
-                "stored_at",
-                "system_valid_to",
-                "exported_at",
-                "checksum",
-            ] {
+            for name in ["stored_at", "system_valid_to", "exported_at", "checksum"] {
                 members.remove(name);
             }
             if let Some(cursor) = members.get_mut("next_cursor") {

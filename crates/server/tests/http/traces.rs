@@ -28,7 +28,9 @@ fn collected(listener: &TcpListener) -> (String, Value) {
     }
     let mut body = vec![0; len];
     reader.read_exact(&mut body).unwrap();
-    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").unwrap();
+    stream
+        .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")
+        .unwrap();
     (head, serde_json::from_slice(&body).unwrap())
 }
 
@@ -50,14 +52,19 @@ fn a_collector_gets_a_span_for_each_request_without_content() {
     }
     let ask = server.ask("GET", "/v1/grains/nothing").bearer(&token);
     ask.send_to(&app, Body::empty()).expect(400);
-    let ask = server.ask("POST", "/mcp").header("traceparent", "00-0-0-01");
+    let ask = server
+        .ask("POST", "/mcp")
+        .header("traceparent", "00-0-0-01");
     ask.send_to(&app, Body::empty()).expect(401);
 
     // The rest is sent when the server ends.
     let ended = std::thread::spawn(move || drop(app));
     let (head, told) = collected(&listener);
     ended.join().unwrap();
-    assert!(head.starts_with("POST /base/v1/traces HTTP/1.1\r\n"), "{head}");
+    assert!(
+        head.starts_with("POST /base/v1/traces HTTP/1.1\r\n"),
+        "{head}"
+    );
     let scope = &told["resourceSpans"][0]["scopeSpans"][0];
     let spans = scope["spans"].as_array().unwrap();
     let names: Vec<_> = spans.iter().map(|span| &span["name"]).collect();
@@ -79,7 +86,10 @@ fn a_collector_gets_a_span_for_each_request_without_content() {
 
 #[test]
 fn a_collector_that_is_not_there_holds_no_request_up() {
-    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let gone = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
     let server = Server::new();
     let traces = Traces::to(&format!("http://{gone}")).unwrap();
     let (store, tokens) = (server.store.clone(), server.tokens.clone());
@@ -103,7 +113,11 @@ fn a_collector_is_an_http_url_without_anything_that_would_change_a_request() {
     ] {
         assert!(Traces::to(url).is_err(), "{url}");
     }
-    for url in ["http://127.0.0.1:4318", "http://[::1]:4318/otlp", "http://collector"] {
+    for url in [
+        "http://127.0.0.1:4318",
+        "http://[::1]:4318/otlp",
+        "http://collector",
+    ] {
         assert!(Traces::to(url).is_ok(), "{url}");
     }
 }

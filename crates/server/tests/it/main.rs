@@ -6,8 +6,6 @@
     reason = "arguments are written where they are used"
 )]
 
-#[path = "../../../../tests/it/query/own_statistics.rs"]
-mod own_statistics;
 mod arguments;
 mod client;
 mod denials;

@@ -37,8 +37,10 @@ pub struct Traces {
 #[non_exhaustive]
 pub enum TracesError {
     /// Not the URL of a collector that takes OTLP over plain HTTP.
-    #[error("\"{url}\" is not a collector: it is http://HOST:PORT, and a collector beside this \
-             server ends TLS")]
+    #[error(
+        "\"{url}\" is not a collector: it is http://HOST:PORT, and a collector beside this \
+             server ends TLS"
+    )]
     Url {
         /// The URL.
         url: String,
@@ -87,7 +89,9 @@ impl Traces {
     /// # Errors
     /// [`TracesError::Url`]; errors of the system.
     pub fn to(url: &str) -> Result<Self, TracesError> {
-        let not_one = || TracesError::Url { url: url.to_owned() };
+        let not_one = || TracesError::Url {
+            url: url.to_owned(),
+        };
         let collector = Collector::parse(url).ok_or_else(not_one)?;
         let (spans, received) = mpsc::sync_channel(QUEUE_LEN);
         let is_ending = Arc::new(AtomicBool::new(false));
@@ -163,7 +167,8 @@ impl TraceContext {
 impl Span {
     fn to_json(&self) -> Value {
         let request = &self.request;
-        let text = |name: &str, text: &str| json!({ "key": name, "value": { "stringValue": text } });
+        let text =
+            |name: &str, text: &str| json!({ "key": name, "value": { "stringValue": text } });
         let mut attributes = vec![
             text("http.request.method", request.method),
             text("http.route", request.route),

@@ -49,13 +49,15 @@ fn simplify(schema: &mut JsonObject, is_input: bool) {
 fn each_object(value: &mut Value, is_input: bool) {
     match value {
         Value::Object(schema) => simplify(schema, is_input),
-        Value::Array(items) => items.iter_mut().for_each(|item| each_object(item, is_input)),
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| each_object(item, is_input)),
         _ => {}
     }
 }
 
 /// The formats that schemas of Rust types have and JSON Schema has not.
 const FORMATS: &[&str] = &[
-    "uint", "uint8", "uint16", "uint32", "uint64", "int", "int8", "int16", "int32", "int64", "float",
-    "double",
+    "uint", "uint8", "uint16", "uint32", "uint64", "int", "int8", "int16", "int32", "int64",
+    "float", "double",
 ];

@@ -76,7 +76,9 @@ impl Tool for Search {
         let limit = limit_of(self.limit, 10);
         let query = text::Query::parse(&self.text).map_err(grainstore::Error::from)?;
         let ranking = scope.ranking();
-        let envelope = scope.store().search_ranked(&query, &filter, &ranking, limit)?;
+        let envelope = scope
+            .store()
+            .search_ranked(&query, &filter, &ranking, limit)?;
         let mut budget = Budget::of(self.max_tokens);
         let (items, text) = items_of(&envelope, &mut budget, true);
         Ok(answer(&envelope, items, text, None))
