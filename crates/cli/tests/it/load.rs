@@ -273,8 +273,10 @@ fn many_connections_read_and_write_without_an_error_beside_readers_that_do_not_r
             ("answers without the store", |connection, _, _| {
                 connection.bare()
             }),
-            ("reads", Connection::read),
-            ("recalls", Connection::recall),
+            ("reads", |connection, client, n| connection.read(client, n)),
+            ("recalls", |connection, client, n| {
+                connection.recall(client, n)
+            }),
         ];
         for (name, step) in steps {
             let began = Instant::now();

@@ -212,7 +212,6 @@ impl<'a> Tenant<'a> {
 
     /// Calls a tool of MCP; the answer is its structured content.
     fn call(&self, at: usize, what: u8, address: &str, text: u8) -> Told {
-        let word = WORDS[usize::from(text)];
         let other = USERS.into_iter().find(|user| *user != self.user);
         let mut linked = grain(at, text);
         linked["derived_from"] = json!([address]);
