@@ -4,7 +4,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::codec::nfc;
 use crate::grain::{Grain, Type};
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
@@ -12,6 +11,7 @@ use crate::render::{Line, Passage, Recollection};
 use crate::store::{ReadRecorder, Store};
 use crate::text::{self, Ranking};
 
+use super::search::own_rows;
 use super::visible::narrow;
 use super::{Error, Filter, Sort, SortBy};
 
@@ -94,12 +94,21 @@ impl Store {
         let snapshot = self.snapshot();
         let rows = self.rows_to_rank(&snapshot, filter)?;
         let accept = |row: EntryId| rows.contains(row);
-        let query = text::Query::words(&nfc(question));
+        let query = text::Query::words(question);
         let text = self.text_view()?;
         let is_over = self.search_deadline();
-        let limits = (HITS, recall.reach);
-        let found = text.recall_until(&query, &recall.ranking, limits, &accept, &is_over)?;
-        let (passages, is_partial) = found;
+        let found = text.find(&text::Search {
+            query: &query,
+            ranking: &recall.ranking,
+            limit: HITS,
+            accept: &accept,
+            own: own_rows(&rows, &recall.ranking),
+            is_over: &is_over,
+            meaning: None,
+            reach: Some(recall.reach),
+        })?;
+        let is_partial = found.hits.is_partial;
+        let passages = found.into_recalled();
         let mut collected = Collected::new(recall.budget);
         let hot = self.hot_rows(&snapshot, rows)?;
         let is_hot_cut = collected.within_share(HOT_SHARE, |collected| {

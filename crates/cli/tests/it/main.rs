@@ -27,6 +27,8 @@ mod kill;
 #[cfg(unix)]
 mod load;
 mod mcp;
+#[cfg(unix)]
+mod mcp_inspector;
 mod mistakes;
 #[cfg(unix)]
 mod outputs;

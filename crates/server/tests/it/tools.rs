@@ -39,6 +39,10 @@ fn every_tool_has_schemas_a_title_and_hints_at_every_revision() {
                 tool["title"].is_string() && tool["description"].is_string(),
                 "{tool}"
             );
+            // A client may know a part of JSON Schema only.
+            let (input, whole) = (tool["inputSchema"].to_string(), tool.to_string());
+            assert!(!input.contains("\"null\""), "{input}");
+            assert!(!whole.contains("\"format\":\"uint"), "{whole}");
             let hints = &tool["annotations"];
             assert_eq!(hints["openWorldHint"], false, "{tool}");
             let name = tool["name"].as_str().unwrap();

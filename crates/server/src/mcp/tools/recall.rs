@@ -54,7 +54,7 @@ impl Tool for Recall {
         let limits = Limits {
             budget,
             reach: self.reach.unwrap_or(1).min(10).into(),
-            ..Limits::default()
+            ranking: scope.ranking(),
         };
         let known = scope.store().recall(&self.question, &filter, &limits)?;
         let markdown = known.render(Format::Markdown);
