@@ -53,9 +53,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "list",
             "supersede",
             "delete",
-            "status",
             "history",
-            "tail",
         ],
     ),
     (
@@ -72,12 +70,13 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Maintenance",
-        &["stats", "check", "backup", "restore", "audit", "checkpoint"],
+        &["stats", "check", "doctor", "backup", "restore", "audit"],
     ),
 ];
 
 /// Commands that are named without a line of their own.
 const ALSO: &[&str] = &[
+    "checkpoint",
     "completions",
     "compact",
     "conflicts",
@@ -88,7 +87,10 @@ const ALSO: &[&str] = &[
     "merge",
     "schema",
     "similar",
+    "status",
+    "tail",
     "token",
+    "upgrade",
 ];
 
 const TAIL: &str = "Exit codes: 0 success, 1 nothing or partly, 2 error, 3 denied, 4 damage. `grainstore COMMAND --help` says more";

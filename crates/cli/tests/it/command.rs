@@ -35,7 +35,14 @@ impl Home {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(binary());
         command.current_dir(self.0.path());
-        command.env_remove("GRAINSTORE_STORE");
+        for name in [
+            "GRAINSTORE_STORE",
+            "GRAINSTORE_WAIT",
+            "GRAINSTORE_COLOR",
+            "RUST_LOG",
+        ] {
+            command.env_remove(name);
+        }
         command
     }
 
@@ -83,7 +90,7 @@ impl Home {
 }
 
 impl Ran {
-    fn of(output: &Output) -> Self {
+    pub(crate) fn of(output: &Output) -> Self {
         Self {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),

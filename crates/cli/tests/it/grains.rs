@@ -192,6 +192,6 @@ fn the_help_fits_a_screen_and_shells_complete() {
     assert_eq!(home.ok(&["help"]), help);
     for shell in ["bash", "zsh", "fish"] {
         let script = home.ok(&["completions", shell]);
-        assert!(script.contains("supersede"), "{shell}");
+        assert!(script.contains("GRAINSTORE_COMPLETE"), "{shell}");
     }
 }

@@ -86,7 +86,8 @@ impl Import {
         let summary = store
             .admin()?
             .import_with(reading, &mut |done| bar.set_position(done))?;
-        bar.finish_and_clear();
+        drop(bar);
+        progress::closing(&session.out, store);
         report_import(&summary, format, &self.path, &mut session.out)?;
         Ok(Exit::done_if(summary.is_complete()))
     }

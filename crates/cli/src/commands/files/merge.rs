@@ -61,7 +61,8 @@ impl Merge {
             let summary = store
                 .admin()?
                 .import_with(reading, &mut |done| bar.set_position(done))?;
-            bar.finish_and_clear();
+            drop(bar);
+            progress::closing(&session.out, store);
             summary
         };
         report_import(&summary, format, &self.other, &mut session.out)?;

@@ -18,11 +18,15 @@ pub(super) fn read(
     options: &ReadOptions,
     session: &Session,
 ) -> Result<ImportFile, CliError> {
-    let spinner = progress::spinner(&session.out, format!("reading {}", path.display()));
+    let spinner = progress::spinner(
+        &session.out,
+        format!("reading {}", path.display()),
+        progress::NOTHING_CHANGED,
+    );
     let stdin = Path::new("/dev/stdin");
     let from = if path == Path::new("-") { stdin } else { path };
     let reading = ImportFile::open(from, format.format(), options);
-    spinner.finish_and_clear();
+    drop(spinner);
     let mut reading = reading.map_err(|error| error_in(&error, path))?;
     // Records with invalid signatures are reported before anything is stored.
     reading.verify_signatures(&*session.resolver());
