@@ -34,7 +34,7 @@ use crate::commands::vault::VaultTool;
 use crate::config::Config;
 use crate::error::{CliError, Exit, is_broken_pipe};
 use crate::help;
-use crate::output::{Output, set_color};
+use crate::output::{Output, is_styled, set_color};
 use crate::session::Session;
 use crate::{completion, trace};
 
@@ -176,6 +176,12 @@ pub(crate) fn main(args: impl Iterator<Item = OsString>) -> Exit {
         Err(mut error) => {
             let wants_json = args.iter().any(|arg| arg == "--json");
             suggest(&mut error);
+            let is_whole = |arg: &OsString| arg == "--help" || arg == "help";
+            if error.kind() == ErrorKind::DisplayHelp && args.iter().any(is_whole) {
+                if let Some(help) = help::whole(command(), &args) {
+                    return print_help(&help);
+                }
+            }
             refuse(&error, wants_json)
         }
     }
@@ -366,6 +372,18 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("migrate", &["upgrade"]),
     ("load", &["import"]),
 ];
+
+/// Prints a help, in colours on a terminal.
+fn print_help(help: &clap::builder::StyledStr) -> Exit {
+    let mut out = Output::new(false, false);
+    let text = match is_styled() {
+        true => help.ansi().to_string(),
+        false => help.to_string(),
+    };
+    // A reader who has seen enough is no failure.
+    drop(out.styled_line(text.trim_end()).and_then(|()| out.flush()));
+    Exit::Done
+}
 
 /// Prints the requested help, or the error in the arguments.
 fn refuse(error: &clap::Error, wants_json: bool) -> Exit {

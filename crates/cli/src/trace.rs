@@ -92,19 +92,22 @@ struct Steps;
 
 impl<S: Subscriber> Layer<S> for Steps {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let mut said = Said::default();
+        event.record(&mut said);
+        let step = |name: &str| format!("opening {name}: {}", said.0);
         let mut opening = current();
         let (bar, name) = match opening.take() {
             None => return,
-            Some(Shown::Step(bar, name)) => (bar, name),
+            Some(Shown::Step(bar, name)) => {
+                bar.set_message(step(&name));
+                (bar, name)
+            }
             Some(Shown::Name(name)) => {
-                let bar = ProgressBar::new_spinner();
+                let bar = ProgressBar::new_spinner().with_message(step(&name));
                 bar.enable_steady_tick(TICK);
                 (bar, name)
             }
         };
-        let mut said = Said::default();
-        event.record(&mut said);
-        bar.set_message(format!("opening {name}: {}", said.0));
         *opening = Some(Shown::Step(bar, name));
     }
 }

@@ -7,7 +7,7 @@ use crate::output::{Format, Output, Rows};
 /// The form in which a command lists its results.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Listing {
-    /// Format of the results; table, or json with --json, if it is not given
+    /// Format of the results [default: table, or json with --json]
     #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "json")]
     format: Option<Format>,
     /// Fields of each result, separated by commas: of grains address, type, time, summary, status,

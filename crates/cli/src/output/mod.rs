@@ -17,4 +17,4 @@ pub(crate) use records::{Format, Rows};
 pub(crate) use stream::Output;
 pub(crate) use style::{Style, Styling};
 pub(crate) use table::Table;
-pub(crate) use terminal::{is_dialogue, is_screen, set_color, width};
+pub(crate) use terminal::{is_dialogue, is_screen, is_styled, set_color, width};

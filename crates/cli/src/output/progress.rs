@@ -39,7 +39,7 @@ pub(crate) fn bar(out: &Output, what: &'static str, total: u64) -> Progress {
     let seen = bar.clone();
     let interrupted = move || {
         let done = seen.position();
-        format!("interrupted: {done} of {total} records are stored. {AGAIN}")
+        self::interrupted(&format!("{done} of {total} stored"))
     };
     let _interrupted = interrupt::telling(interrupted);
     Progress { bar, _interrupted }
@@ -98,8 +98,12 @@ pub(crate) const NOTHING_CHANGED: &str =
 pub(crate) const NOTHING_LOST: &str =
     "interrupted: no grain is lost; the same command can be run again";
 
-/// What a person does after an interruption.
-pub(crate) const AGAIN: &str = "Run the same command again: what is stored is not stored twice";
+/// Returns what Ctrl-C says of work that stores: how far it is, and what to do.
+pub(crate) fn interrupted(stored: &str) -> String {
+    format!("interrupted: {stored}. {AGAIN}")
+}
+
+const AGAIN: &str = "Run the same command again: what is stored is not stored twice";
 
 const TICK: Duration = Duration::from_millis(120);
 

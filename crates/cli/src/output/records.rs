@@ -15,15 +15,11 @@ use super::terminal::is_screen;
 /// The format of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Aligned columns
     Table,
-    /// One JSON document
     Json,
-    /// A JSON object a line
     Jsonl,
-    /// Comma-separated values with a heading (RFC 4180)
+    // With a heading (RFC 4180).
     Csv,
-    /// A table in Markdown
     Markdown,
 }
 

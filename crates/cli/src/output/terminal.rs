@@ -31,7 +31,7 @@ pub(crate) fn set_color(choice: ColorChoice) {
 
 /// Returns whether results may be styled: as `--color` says, else on a terminal, unless `NO_COLOR`
 /// is set.
-pub(super) fn is_styled() -> bool {
+pub(crate) fn is_styled() -> bool {
     // https://no-color.org: a value that is set and not empty disables colours.
     let is_plain = || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     match COLOR.get().copied().unwrap_or_default() {

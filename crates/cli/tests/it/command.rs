@@ -85,7 +85,9 @@ impl Home {
 
     /// Returns every address of the store.
     pub(crate) fn addresses(&self) -> Vec<String> {
-        self.ok(&["list"]).lines().map(str::to_owned).collect()
+        let ran = self.run(&["list"]);
+        assert!(ran.code < 2, "{ran:?}");
+        ran.stdout.lines().map(str::to_owned).collect()
     }
 }
 

@@ -149,21 +149,37 @@ fn an_import_shows_its_progress_and_says_when_it_closes_the_text_index() {
 
 #[test]
 #[ignore = "needs script"]
+fn an_opening_that_takes_long_says_what_it_does() {
+    let home = Home::new();
+    let lines: String = (0..5_000).map(|n| event("a message", n)).collect();
+    home.put(&lines);
+    std::fs::write(home.path("memory.grains/index/CURRENT"), "gone").unwrap();
+    let (code, screen) = Terminal::run(&home, "stats", &[]).end();
+    assert_eq!(code, 0, "{screen}");
+    assert!(
+        screen.contains("opening ./memory.grains: adding"),
+        "{screen}"
+    );
+    assert!(screen.contains("the index lacks"), "{screen}");
+    assert!(!plain(&screen).join("\n").contains("opening"), "{screen}");
+}
+
+#[test]
+#[ignore = "needs script"]
 fn ctrl_c_says_how_much_is_stored() {
     let home = Home::new();
+    let tea = belief("ana", "likes", "tea");
+    let address = Home::new().put(&tea).remove(0);
     let mut terminal = Terminal::run(&home, "put -", &[]);
     terminal.until("Ctrl-D ends");
-    terminal.press(&belief("ana", "likes", "tea"));
-    let address = terminal.until("\n");
+    terminal.press(&tea);
+    terminal.until(&address);
     terminal.press("\u{3}");
     let (code, screen) = terminal.end();
     assert_eq!(code, 130, "{screen}");
-    assert!(
-        screen.contains("interrupted: 1 grains are stored"),
-        "{screen}"
-    );
+    assert!(screen.contains("interrupted: 1 stored"), "{screen}");
     assert!(screen.contains("Run the same command again"), "{screen}");
-    assert_eq!(home.addresses().len(), 1, "{address}");
+    assert_eq!(home.addresses(), [address]);
 
     let mut terminal = Terminal::run(&home, "import -", &[]);
     terminal.until("reading -");

@@ -34,5 +34,12 @@ pub(super) fn read(
 }
 
 fn error_in(error: &interchange::Error, path: &Path) -> CliError {
-    CliError::of(error).at(path.display())
+    let told = CliError::of(error).at(path.display());
+    let is_empty = path
+        .metadata()
+        .is_ok_and(|it| it.is_file() && it.len() == 0);
+    match is_empty {
+        true => told.advising("nothing is in it: export or copy it again"),
+        false => told,
+    }
 }

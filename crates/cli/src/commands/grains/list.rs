@@ -45,7 +45,7 @@ impl List {
             let (count, next) =
                 self.each_page(&store, |addresses| add_rows(&store, addresses, &mut rows))?;
             note_next(next, rows.end()?);
-            return Ok(self.exit(count));
+            return Ok(Exit::done_if(count > 0));
         }
         let out = &mut session.out;
         let is_long = self.long || (is_screen() && !out.is_json());
@@ -60,7 +60,7 @@ impl List {
             Ok(written?)
         })?;
         writer.end(next)?;
-        Ok(self.exit(count))
+        Ok(Exit::done_if(count > 0))
     }
 
     /// Calls `write` with each page of addresses; returns their number, and the cursor of what is
@@ -82,11 +82,6 @@ impl List {
                 return Ok((count, after));
             }
         }
-    }
-
-    fn exit(&self, count: usize) -> Exit {
-        // An empty store is listed in full, so exit 0; a cursor past the end finds nothing.
-        Exit::done_if(count > 0 || self.after.is_none())
     }
 }
 

@@ -73,10 +73,7 @@ impl Put {
             let told = Arc::clone(&put.told);
             let _interrupted = interrupt::telling(move || {
                 let stored = told.load(Ordering::Relaxed);
-                format!(
-                    "interrupted: {stored} grains are stored. {}",
-                    progress::AGAIN
-                )
+                progress::interrupted(&format!("{stored} stored"))
             });
             while !lines.is_at_end() {
                 let batch = put.read_batch(&mut lines, BATCH_LEN, &mut session.out)?;
@@ -184,6 +181,8 @@ impl PutRun<'_> {
                 Err(error) => return Err(error.into()),
             }
         };
+        self.stored += addresses.len() as u64;
+        self.told.store(self.stored, Ordering::Relaxed);
         let mut lines = batch.numbers.iter().zip(&addresses);
         let printed = lines.try_for_each(|(number, address)| {
             let warnings = warnings.take(&handle, address)?;
@@ -192,8 +191,6 @@ impl PutRun<'_> {
         });
         printed?;
         self.keep(out.flush());
-        self.stored += addresses.len() as u64;
-        self.told.store(self.stored, Ordering::Relaxed);
         Ok(())
     }
 
@@ -300,7 +297,7 @@ pub(crate) fn examples() -> impl Iterator<Item = &'static str> {
 }
 
 /// A line of each type with the fields that it requires, and what is often added.
-const LINES: &str = r#"A line of each type (Open Memory Specification 1.3, section 8):
+const LINES: &str = r#"A line of each type (`grainstore schema TYPE` has all of its fields):
   {"type":"belief","subject":"ana","relation":"likes","object":"tea","confidence":0.9,"user_id":"ana"}
   {"type":"event","content":"I moved to Porto","role":"user","session_id":"s1"}
   {"type":"state","context":{"open_tabs":3}}

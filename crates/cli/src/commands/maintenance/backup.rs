@@ -42,7 +42,7 @@ impl Backup {
         let backup = store.maintenance()?.backup(&self.to);
         drop(spinner);
         let backup = backup.map_err(|error| match error.code() {
-            ErrorCode::NotAStore => CliError::of(&error).advising(TO),
+            ErrorCode::NotAStore => CliError::of(&error).at(self.to.display()).advising(TO),
             _ => CliError::of(&error).in_store(&self.to),
         })?;
         let persons = store.admin()?.vault().status()?.persons;
