@@ -5,7 +5,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-/// What the key does while a command is at work, until this is dropped.
+/// The reaction to the key that a command has chosen, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Interrupted(());
 

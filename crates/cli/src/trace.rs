@@ -1,4 +1,4 @@
-//! What the library reports while it works: on stderr with `-v` or `RUST_LOG`, and as a line on a
+//! The events that the library reports while it works: on stderr with `-v` or `RUST_LOG`, and as a line on a
 //! terminal while a store takes long to open.
 //!
 //! Its events have numbers, names of files and errors, and no content of grains. Events of other
@@ -7,7 +7,7 @@
 use std::fmt;
 use std::io;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use grainstore::ErrorCode;
 use indicatif::ProgressBar;
@@ -56,9 +56,9 @@ fn ours(passes: fn(&Metadata<'_>) -> bool) -> FilterFn<impl Fn(&Metadata<'_>) ->
 
 /// Shows the steps of opening a store that takes long, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Opening(());
+pub(crate) struct Opening(Instant);
 
-/// What is shown of an opening.
+/// The part of an opening that is shown.
 enum Shown {
     /// The name of the store; no step has taken long so far.
     Name(String),
@@ -69,12 +69,14 @@ impl Opening {
     /// Begins to show the steps of opening the store of this name.
     pub(crate) fn of(name: String, out: &Output) -> Self {
         *current() = (!out.is_quiet()).then_some(Shown::Name(name));
-        Self(())
+        Self(Instant::now())
     }
 }
 
 impl Drop for Opening {
     fn drop(&mut self) {
+        let ms = self.0.elapsed().as_millis();
+        tracing::debug!(ms, "the store is open, or could not be opened");
         if let Some(Shown::Step(bar, _)) = current().take() {
             bar.finish_and_clear();
         }

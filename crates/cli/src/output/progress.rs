@@ -31,9 +31,10 @@ pub(crate) fn spinner(out: &Output, what: String, interrupted: &str) -> Progress
 }
 
 /// Shows the share of `total` records that is stored, the rate of the last seconds, and the time
-/// left.
-pub(crate) fn bar(out: &Output, what: &'static str, total: u64) -> Progress {
-    let bar = styled(out, ProgressBar::new(total).with_message(what), RECORDS);
+/// left for that; [`closing`] comes after it.
+pub(crate) fn storing(out: &Output, total: u64) -> Progress {
+    let bar = ProgressBar::new(total).with_message("1/2 storing");
+    let bar = styled(out, bar, RECORDS);
     // Without it the rate would stay as it was while nothing moves.
     bar.enable_steady_tick(TICK);
     let seen = bar.clone();
@@ -51,10 +52,10 @@ pub(crate) fn bytes(out: &Output, what: &'static str) -> Progress {
     Progress::new(styled(out, bar, BYTES), NOTHING_CHANGED.to_owned())
 }
 
-/// Shows that a store which was written to is being closed, which commits its text index, and
-/// returns when it is.
+/// Closes a store after [`storing`], and shows it while the text index is committed: that may take a
+/// third as long as the storing, and longer.
 pub(crate) fn closing(out: &Output, store: grainstore::Store) {
-    let what = "closing the text index".to_owned();
+    let what = "2/2 closing the text index".to_owned();
     let shown = spinner(out, what, "interrupted: everything is stored");
     drop(store);
     drop(shown);
@@ -90,15 +91,15 @@ fn styled(out: &Output, bar: ProgressBar, template: &str) -> ProgressBar {
     }
 }
 
-/// What Ctrl-C says of work that changes no store.
+/// The message of Ctrl-C for work that changes no store.
 pub(crate) const NOTHING_CHANGED: &str =
     "interrupted: the store is as it was; the same command can be run again";
 
-/// What Ctrl-C says of work on files that are derived or are written beside their place.
+/// The message of Ctrl-C for work on files that are derived or are written beside their place.
 pub(crate) const NOTHING_LOST: &str =
     "interrupted: no grain is lost; the same command can be run again";
 
-/// Returns what Ctrl-C says of work that stores: how far it is, and what to do.
+/// Returns the message of Ctrl-C for work that stores: how far it is, and what to do.
 pub(crate) fn interrupted(stored: &str) -> String {
     format!("interrupted: {stored}. {AGAIN}")
 }

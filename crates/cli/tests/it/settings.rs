@@ -88,7 +88,12 @@ fn events_go_to_stderr_and_have_no_content() {
     let ran = home.run(&["stats", "-v", "--json"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     ran.json();
-    for said in ["WARN", "INFO", "entries of the ledger that the index lacks"] {
+    for said in [
+        "WARN",
+        "INFO",
+        "DEBUG",
+        "entries of the ledger that the index lacks",
+    ] {
         assert!(ran.stderr.contains(said), "{said}: {ran:?}");
     }
     assert!(!ran.stderr.contains("secret"), "{ran:?}");

@@ -135,9 +135,9 @@ fn an_import_shows_its_progress_and_says_when_it_closes_the_text_index() {
     assert_eq!(code, 0, "{screen}");
     for shown in [
         "reading many.jsonl",
-        "storing",
+        "1/2 storing",
         "records",
-        "closing the text index",
+        "2/2 closing the text index",
     ] {
         assert!(screen.contains(shown), "{shown}: {screen}");
     }

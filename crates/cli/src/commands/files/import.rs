@@ -82,7 +82,7 @@ impl Import {
         }
         let store = session.open_or(Create::IfMissing)?;
         let total = reading.records.len();
-        let bar = progress::bar(&session.out, "storing", total);
+        let bar = progress::storing(&session.out, total);
         let summary = store
             .admin()?
             .import_with(reading, &mut |done| bar.set_position(done))?;

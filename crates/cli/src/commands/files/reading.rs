@@ -2,6 +2,7 @@
 //!
 //! Shared by `import`, `validate` and `convert`.
 
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use grainstore::interchange::{self, ImportFile, ReadOptions};
@@ -24,7 +25,12 @@ pub(super) fn read(
         progress::NOTHING_CHANGED,
     );
     let stdin = Path::new("/dev/stdin");
-    let from = if path == Path::new("-") { stdin } else { path };
+    let is_stdin = path == Path::new("-");
+    if is_stdin && io::stdin().is_terminal() {
+        let message = "reading from the terminal: Ctrl-D ends the file";
+        session.out.note(message);
+    }
+    let from = if is_stdin { stdin } else { path };
     let reading = ImportFile::open(from, format.format(), options);
     drop(spinner);
     let mut reading = reading.map_err(|error| error_in(&error, path))?;

@@ -14,7 +14,7 @@ pub(crate) fn grain_record(
 ) -> serde_json::Result<Map<String, Value>> {
     let mut record: Map<String, Value> = serde_json::from_str(&grain.to_json())?;
     let status = if is_current { "current" } else { "superseded" };
-    // What the store says takes the place of a field that a grain may have under the same name.
+    // They take the place of a field that a grain may have under the same name.
     for (name, value) in [
         ("address", json!(grain.address().to_string())),
         ("type", json!(grain.type_().to_string())),

@@ -24,7 +24,10 @@ impl Upgrade {
         let opened = store.recovery_report().clone();
         // A text index that could not be built on opening is built by a search.
         let unavailable = store.maintenance()?.stats()?.text_unavailable;
-        progress::closing(&session.out, store);
+        let closing = "closing the text index".to_owned();
+        let spinner = progress::spinner(&session.out, closing, progress::NOTHING_LOST);
+        drop(store);
+        drop(spinner);
         let path = session.store_path().display().to_string();
         let out = &mut session.out;
         if out.is_json() {

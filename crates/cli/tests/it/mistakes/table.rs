@@ -97,6 +97,11 @@ pub(super) const MISTAKES: &str = r#"
 2 | init | memory.grains, ready for use
 2 | --store nowhere stats | nowhere, grainstore init
 2 | --store notes.jsonl stats | notes.jsonl
+2 | --store notes.jsonl/x stats | ERR_STORAGE_IO, cannot open notes.jsonl/x, permissions
+2 | --store notes.jsonl/x init | ERR_STORAGE_IO, cannot open notes.jsonl/x
+2 | doctor --backup copy --store nowhere | nowhere, grainstore init
+2 | upgrade now | 'now'
+2 | help nothing | 'nothing'
 2 | backup memory.grains | the store itself, new or empty
 2 | backup . | . is not a grainstore, no MANIFEST, new or empty
 2 | backup notes.jsonl | notes.jsonl

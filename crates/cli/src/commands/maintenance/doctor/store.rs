@@ -1,4 +1,4 @@
-//! What `doctor` asks the store: what opening it did, the clock, holds, erasures, and a backup.
+//! The part of `doctor` that asks the store: about its opening, the clock, holds, erasures, and a backup.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What `doctor` looks at around a store: the process that keeps it, permissions, and the disk.
+//! The part of `doctor` that looks around a store: the process that keeps it, permissions, and the disk.
 
 use std::fs;
 use std::path::Path;
