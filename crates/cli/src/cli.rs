@@ -177,10 +177,11 @@ pub(crate) fn main(args: impl Iterator<Item = OsString>) -> Exit {
             let wants_json = args.iter().any(|arg| arg == "--json");
             suggest(&mut error);
             let is_whole = |arg: &OsString| arg == "--help" || arg == "help";
-            if error.kind() == ErrorKind::DisplayHelp && args.iter().any(is_whole) {
-                if let Some(help) = help::whole(command(), &args) {
-                    return print_help(&help);
-                }
+            if error.kind() == ErrorKind::DisplayHelp
+                && args.iter().any(is_whole)
+                && let Some(help) = help::whole(command(), &args)
+            {
+                return print_help(&help);
             }
             refuse(&error, wants_json)
         }

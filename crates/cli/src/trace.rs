@@ -25,7 +25,8 @@ use crate::output::Output;
 /// # Errors
 /// `ERR_USAGE` for a `RUST_LOG` that is no list of targets and levels.
 pub(crate) fn start(is_verbose: bool) -> Result<(), CliError> {
-    let named = std::env::var("RUST_LOG").ok().filter(|it| !it.is_empty());
+    let named = std::env::var_os("RUST_LOG").and_then(|it| it.into_string().ok());
+    let named = named.filter(|it| !it.is_empty());
     let levels = match (&named, is_verbose) {
         (Some(levels), _) => levels.as_str(),
         (None, true) => "debug",

@@ -38,11 +38,10 @@ pub(crate) fn storing(out: &Output, total: u64) -> Progress {
     // Without it the rate would stay as it was while nothing moves.
     bar.enable_steady_tick(TICK);
     let seen = bar.clone();
-    let interrupted = move || {
+    let _interrupted = interrupt::telling(move || {
         let done = seen.position();
-        self::interrupted(&format!("{done} of {total} stored"))
-    };
-    let _interrupted = interrupt::telling(interrupted);
+        interrupted(&format!("{done} of {total} stored"))
+    });
     Progress { bar, _interrupted }
 }
 
