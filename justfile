@@ -111,6 +111,11 @@ replay *line:
 demo:
     cargo run --quiet --release --package grainstore-cli -- demo
 
+# The recording of the demo that README shows (needs python3)
+record-demo:
+    cargo build --quiet --package grainstore-cli
+    tools/record_demo.py "${CARGO_TARGET_DIR:-target}/debug/grainstore" docs/demo.svg
+
 # The engine beside SQLite, fjall and redb (docs/benchmarks.md); `just bench --quick` is a smoke test
 bench *arguments:
     cargo run --quiet --release --manifest-path benches/Cargo.toml --bin engine -- {{arguments}}
