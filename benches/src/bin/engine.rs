@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use grainstore_benches::groups::{GROUPS, large, reopen};
+use grainstore_benches::groups::{GROUPS, exports, large, reopen};
 use grainstore_benches::report::Report;
 use grainstore_benches::setup::{Settings, Sizes};
 use grainstore_benches::{Result, machine};
@@ -14,7 +14,7 @@ const USAGE: &str = "usage: engine [--grains N] [--rounds R] [--only GROUP] [--q
   --grains N   grains of an ingest; reads take 2 N, the largest store 10 N (100000)
   --rounds R   how often everything is measured (5)
   --only GROUP one of ingest, ingest100, text, single, read, million, scale, reopen, latency, sealed,
-               several
+               several, exports
   --quick      small counts and two rounds: shows that everything works
   --dir DIR    where folders are made and deleted (the system's folder for temporary files)";
 
@@ -27,6 +27,7 @@ fn main() -> Result<()> {
         return match what.as_str() {
             "fill" => large::fill(grains, folder),
             "put" => reopen::put(grains, folder, text),
+            what if what.contains('-') => exports::child(what, folder),
             _ => reopen::open(grains, folder, text),
         };
     }

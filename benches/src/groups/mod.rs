@@ -9,6 +9,7 @@ pub mod reopen;
 pub mod latency;
 pub mod sealed;
 pub mod several;
+pub mod exports;
 
 use crate::Result;
 use crate::report::Report;
@@ -18,7 +19,7 @@ use crate::setup::Settings;
 type Run = fn(&Settings, &mut Report) -> Result<()>;
 
 /// The groups by name, in the order in which they run.
-pub const GROUPS: [(&str, Run); 11] = [
+pub const GROUPS: [(&str, Run); 12] = [
     ("ingest", ingest::by_thousands),
     ("ingest100", ingest::by_hundreds),
     ("text", ingest::with_text),
@@ -30,4 +31,5 @@ pub const GROUPS: [(&str, Run); 11] = [
     ("latency", latency::run),
     ("sealed", sealed::run),
     ("several", several::run),
+    ("exports", exports::run),
 ];
