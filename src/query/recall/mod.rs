@@ -9,7 +9,7 @@ mod names;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crate::codec::{ContentAddress, Value, nfc};
+use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, Time, Type, Verification};
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
