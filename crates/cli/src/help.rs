@@ -72,7 +72,9 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Maintenance",
-        &["stats", "check", "backup", "restore", "audit", "checkpoint"],
+        &[
+            "stats", "check", "backup", "restore", "recover", "audit", "checkpoint",
+        ],
     ),
 ];
 

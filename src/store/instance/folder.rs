@@ -16,7 +16,13 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
     let failed = |error: std::io::Error| not_a_store(error.to_string());
     match path.metadata() {
         Ok(found) if !found.is_dir() => Err(not_a_store("it is a file".into())),
-        Ok(_) if path.join(manifest::MANIFEST).exists() => Ok(()),
+        Ok(_)
+            if [manifest::MANIFEST, manifest::COPY]
+                .iter()
+                .any(|name| path.join(name).exists()) =>
+        {
+            Ok(())
+        }
         Ok(_) if create == Create::Never => Err(no_manifest(path)),
         Ok(_) => {
             // Only the remains of an earlier, interrupted creation may be there.
@@ -32,6 +38,7 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
                     BALLAST,
                     END,
                     manifest::TEMPORARY,
+                    manifest::COPY_TEMPORARY,
                 ];
                 if !ours.iter().any(|known| name == *known) {
                     let name = PathBuf::from(name);
@@ -59,6 +66,8 @@ pub(super) fn refuse_planted(disk: &FileDisk, path: &Path) -> Result<(), Error> 
     let files = [
         manifest::MANIFEST,
         manifest::TEMPORARY,
+        manifest::COPY,
+        manifest::COPY_TEMPORARY,
         LOCK,
         WRITER,
         NEXT,

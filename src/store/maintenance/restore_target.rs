@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::ledger::{self, Disk, Ledger, Lock};
 use crate::store::Error;
 use crate::store::instance::{
-    Announced, LOCK, MANIFEST, Manifest, TEMPORARY, create_private, this_process,
+    Announced, COPY, LOCK, MANIFEST, Manifest, TEMPORARY, create_private, this_process,
 };
 
 pub(super) struct RestoreTarget<'a> {
@@ -45,7 +45,7 @@ impl RestoreTarget<'_> {
     /// Refuses a directory that holds anything but an unfinished restore of this store.
     fn look(&self) -> Result<(), Error> {
         let failed = |error: std::io::Error| self.refused(error.to_string());
-        if self.path.join(MANIFEST).exists() {
+        if [MANIFEST, COPY].iter().any(|name| self.path.join(name).exists()) {
             return Err(Error::Exists {
                 path: self.path.to_owned(),
             });

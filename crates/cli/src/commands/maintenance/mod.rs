@@ -8,6 +8,7 @@ mod compact;
 mod completions;
 mod init;
 mod man;
+mod recover;
 mod restore;
 mod stats;
 
@@ -18,5 +19,6 @@ pub(crate) use compact::Compact;
 pub(crate) use completions::Completions;
 pub(crate) use init::Init;
 pub(crate) use man::Man;
+pub(crate) use recover::{Recover, what_would_come_out};
 pub(crate) use restore::Restore;
 pub(crate) use stats::Stats;
