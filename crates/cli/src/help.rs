@@ -73,7 +73,13 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Maintenance",
         &[
-            "stats", "check", "backup", "restore", "recover", "audit", "checkpoint",
+            "stats",
+            "check",
+            "backup",
+            "restore",
+            "recover",
+            "audit",
+            "checkpoint",
         ],
     ),
 ];

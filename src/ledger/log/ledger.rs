@@ -165,9 +165,9 @@ impl Ledger {
         let published = PublishedEnd::for_reading(&*disk, store_id).ok().flatten();
         let published = published.and_then(|published| published.read().ok().flatten());
         let published = published.map_or(0, |end| end.entries);
-        let watermark = hint.as_ref().map_or(watermark, |hint| {
-            watermark.max(hint.position.entries)
-        });
+        let watermark = hint
+            .as_ref()
+            .map_or(watermark, |hint| watermark.max(hint.position.entries));
         let watermark = watermark.max(published);
         let recovery = Recovery {
             disk: &*disk,

@@ -35,7 +35,10 @@ impl PublishedEnd {
     }
 
     /// Opens the file for a process that follows; `None` if no writer has published an end.
-    pub(in crate::ledger) fn for_reading(disk: &dyn Disk, store_id: StoreId) -> io::Result<Option<Self>> {
+    pub(in crate::ledger) fn for_reading(
+        disk: &dyn Disk,
+        store_id: StoreId,
+    ) -> io::Result<Option<Self>> {
         let file = match disk.open(END, OpenMode::Read) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened?,

@@ -12,6 +12,7 @@ use crate::ledger::log::published_end::PublishedEnd;
 use crate::ledger::segment::entry::{Fault, OVERHEAD, RawEntry};
 use crate::ledger::segment::frame::{self, Frame};
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
+use crate::ledger::segment::replacement;
 use crate::ledger::segment::segment_file::{self, HEADER_LEN, HeaderFault, SegmentHeader};
 use crate::ledger::{Binding, Disk, EntryHeader, EntryId, Error, OpenMode, StoreId};
 
@@ -33,6 +34,8 @@ pub(crate) struct FoundEntry<'a> {
     pub(crate) binding: Binding,
     /// The body; `None` if it is not the one that the header commits to.
     pub(crate) body: Option<Cow<'a, [u8]>>,
+    /// Whether salt and body are all zero, as an erasure leaves them.
+    pub(crate) is_blank: bool,
     pub(crate) begins_frame: bool,
     pub(crate) proof: Proof,
 }
@@ -84,6 +87,9 @@ pub(crate) fn salvage<E: From<Error>>(
         pending: Vec::new(),
         visit,
     };
+    if let Err(error) = replacement::complete(disk) {
+        tracing::warn!(%error, "an interrupted copy into the ledger is not completed");
+    }
     let mut expected = 1;
     for number in segment_file::numbers(disk)? {
         for number in expected..number {
@@ -220,8 +226,12 @@ impl<E: From<Error>> Salvage<'_, E> {
             let bytes = entry.place.bytes.clone();
             let is_found = !at.is_anchored;
             entry.begins_frame = bytes.start != at.offset || is_found;
-            if at.from < bytes.start {
-                self.lose(name, at.from..bytes.start, UNPROVEN);
+            // Without the store id no frame header proves anything: to name each says nothing.
+            let is_header = self.store_id.is_none() && !is_found;
+            if at.from < bytes.start && !is_header {
+                let is_frame = bytes.start - at.from == frame::HEADER_LEN as u64 && !is_found;
+                let reason = if is_frame { UNPROVEN_FRAME } else { UNPROVEN };
+                self.lose(name, at.from..bytes.start, reason);
             }
             (at.offset, at.from, at.is_anchored) = (bytes.end, bytes.end, true);
             if is_found || !run.is_empty() {
@@ -267,7 +277,14 @@ impl<E: From<Error>> Salvage<'_, E> {
             return Ok(false);
         };
         let is_joined = at.is_anchored && frame.first == next;
-        self.end_run(run, if is_joined { Proof::Place } else { Proof::Nothing })?;
+        self.end_run(
+            run,
+            if is_joined {
+                Proof::Place
+            } else {
+                Proof::Nothing
+            },
+        )?;
         if at.from < at.offset {
             self.lose(name, at.from..at.offset, UNPROVEN);
         }
@@ -287,6 +304,7 @@ impl<E: From<Error>> Salvage<'_, E> {
                 binding: raw.binding(&header),
                 header,
                 body,
+                is_blank: raw.is_zero(),
                 begins_frame: place == frame::HEADER_LEN as u64,
                 proof: Proof::Frame,
             })?;
@@ -335,7 +353,8 @@ impl<E: From<Error>> Salvage<'_, E> {
         (self.next, self.missing) = (entries.end, 0);
         if self.pending.is_empty() && !entries.is_empty() {
             let file = segment_file::FOLDER.to_owned();
-            self.pending.push((Place { file, bytes: 0..0 }, MISSING_ENTRIES));
+            self.pending
+                .push((Place { file, bytes: 0..0 }, MISSING_ENTRIES));
         }
         for (place, reason) in std::mem::take(&mut self.pending) {
             let lost = LostBytes {
@@ -362,11 +381,7 @@ struct Loose<'r, 'f> {
 
 impl Loose<'_, '_> {
     /// Returns the entry at `offset`, if its body is the one that its header commits to.
-    fn entry(
-        &mut self,
-        name: &str,
-        offset: u64,
-    ) -> std::io::Result<Option<FoundEntry<'static>>> {
+    fn entry(&mut self, name: &str, offset: u64) -> std::io::Result<Option<FoundEntry<'static>>> {
         let Some(bytes) = self.reader.get(offset, OVERHEAD)? else {
             return Ok(None);
         };
@@ -407,6 +422,7 @@ impl Loose<'_, '_> {
             binding: raw.binding(&header),
             header,
             body: Some(entry.body.into_owned().into()),
+            is_blank: false,
             begins_frame: false,
             proof: Proof::Place,
         }))
@@ -417,5 +433,7 @@ impl Loose<'_, '_> {
 const ENTRY_MIN: u64 = OVERHEAD as u64;
 
 const UNPROVEN: &str = "no frame or entry proves these bytes";
+const UNPROVEN_FRAME: &str =
+    "the check of the frame here does not hold; its entries prove themselves";
 const MISSING: &str = "the segment is missing";
 const MISSING_ENTRIES: &str = "the entries are in no segment";

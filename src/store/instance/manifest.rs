@@ -211,7 +211,8 @@ impl Manifest {
             for other in 0..128 {
                 *bytes.get_mut(at)? = other;
                 let text = std::str::from_utf8(&bytes).ok();
-                let read = text.and_then(|text| Self::from_json(text, MANIFEST, Path::new("")).ok());
+                let read =
+                    text.and_then(|text| Self::from_json(text, MANIFEST, Path::new("")).ok());
                 if read.is_some() {
                     return read;
                 }

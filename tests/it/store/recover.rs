@@ -25,7 +25,11 @@ fn asked() -> Authorization<'static> {
 /// Makes a store of five grains, each in a frame of its own.
 fn filled(home: &Path) -> Vec<ContentAddress> {
     let store = open(home);
-    let put = |n| store.put(Draft::event(format!("wombat{n} sleeps"))).unwrap();
+    let put = |n| {
+        store
+            .put(Draft::event(format!("wombat{n} sleeps")))
+            .unwrap()
+    };
     (0..5).map(put).collect()
 }
 
@@ -73,7 +77,9 @@ fn a_store_that_is_sound_comes_out_with_the_same_hash_chain() {
     let audit = store.maintenance().unwrap().audit();
     assert!(audit.extends(&head).unwrap());
     assert!(!store.exists(&addresses[1]).unwrap());
-    let log = audit.log(&grainstore::store::AuditFilter::default(), None, 99).unwrap();
+    let log = audit
+        .log(&grainstore::store::AuditFilter::default(), None, 99)
+        .unwrap();
 
     assert!(
         log.iter()
@@ -142,7 +148,9 @@ fn a_batch_of_which_one_header_is_damaged_loses_that_entry_alone() {
     let body = place_of(&file, "wombat4");
     let bytes = fs::read(&file).unwrap();
     // The header of the entry lies before its salt and the beginning of its blob.
-    let header = (0..body).rev().find(|at| bytes[*at..].starts_with(&4_u64.to_be_bytes()));
+    let header = (0..body)
+        .rev()
+        .find(|at| bytes[*at..].starts_with(&4_u64.to_be_bytes()));
     let header = header.unwrap();
     for (field, is_lost) in [(7, false), (15, false), (20, true), (27, true), (40, true)] {
         change(&file, |bytes| bytes[header + field] ^= 4);
@@ -255,7 +263,10 @@ fn a_damaged_or_missing_manifest_is_read_from_its_copy_and_written_anew() {
             assert_eq!(reader.list(None, 9).unwrap().addresses.len(), 5);
             let report = reader.maintenance().unwrap().check().unwrap();
             assert!(
-                report.findings.iter().any(|it| it.id.starts_with("manifest")),
+                report
+                    .findings
+                    .iter()
+                    .any(|it| it.id.starts_with("manifest")),
                 "{name} {damage:?}"
             );
             drop(reader);
@@ -375,7 +386,10 @@ fn the_report_of_a_check_names_the_file_and_the_bytes() {
     change(&file, |bytes| bytes[at] ^= 1);
     let report = store.maintenance().unwrap().check().unwrap();
     let found = &report.findings[0];
-    assert_eq!((found.id, found.severity), ("ledger-damaged", Severity::Damage));
+    assert_eq!(
+        (found.id, found.severity),
+        ("ledger-damaged", Severity::Damage)
+    );
     for part in [SEGMENT, "bytes ", "entry 2 (a grain)"] {
         assert!(found.message.contains(part), "{found:?}");
     }

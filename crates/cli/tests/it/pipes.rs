@@ -6,7 +6,9 @@ use std::process::{Command, Stdio};
 use crate::command::{Home, binary, event};
 
 fn lines() -> String {
-    (1..=3).map(|n| event(&format!("tea number {n}"), n)).collect()
+    (1..=3)
+        .map(|n| event(&format!("tea number {n}"), n))
+        .collect()
 }
 
 /// Runs a line of a shell in which `$G` is the command; returns the exit code and the output.
@@ -58,12 +60,18 @@ fn commands_in_one_pipe_share_a_store() {
     assert_eq!((code, text.trim()), (0, "3 vectors stored"));
     let (code, text) = shell(&home, "$G export --format jsonl | $G --store new import -");
     assert_eq!(code, 0, "{text}");
-    let (code, text) = shell(&home, "$G --json export --format jsonl | head -c 10 > /dev/null");
+    let (code, text) = shell(
+        &home,
+        "$G --json export --format jsonl | head -c 10 > /dev/null",
+    );
     assert_eq!(code, 0, "{text}");
     // What comes out of another command wrongly is an error with the line, and nothing is stored.
     let (code, text) = shell(&home, "$G query --json | $G embed -");
     assert_eq!(code, 2, "{text}");
-    assert!(text.contains("stdin, line 1: the line has no address"), "{text}");
+    assert!(
+        text.contains("stdin, line 1: the line has no address"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -72,13 +80,42 @@ fn an_output_that_takes_nothing_fails_every_command() {
     let address = home.put(&lines()).remove(0);
     home.write("in.jsonl", lines());
     let commands = [
-        "list", "list --json", "stats", "query", "query --json", "search tea", "check",
-        "check --json", "tail", "ls", "status ADDRESS", "show ADDRESS", "get ADDRESS",
-        "exists ADDRESS", "history ADDRESS", "put in.jsonl", "put --json in.jsonl", "import in.jsonl",
-        "export --format jsonl", "export --format mg", "convert in.jsonl - --to mg",
-        "validate in.jsonl", "grain encode in.jsonl", "embed -", "schema event", "audit log",
-        "audit head", "completions bash", "man", "help", "--help", "--version", "nonsense --json",
-        "backup copy", "restore copy again", "recover copy whole",
+        "list",
+        "list --json",
+        "stats",
+        "query",
+        "query --json",
+        "search tea",
+        "check",
+        "check --json",
+        "tail",
+        "ls",
+        "status ADDRESS",
+        "show ADDRESS",
+        "get ADDRESS",
+        "exists ADDRESS",
+        "history ADDRESS",
+        "put in.jsonl",
+        "put --json in.jsonl",
+        "import in.jsonl",
+        "export --format jsonl",
+        "export --format mg",
+        "convert in.jsonl - --to mg",
+        "validate in.jsonl",
+        "grain encode in.jsonl",
+        "embed -",
+        "schema event",
+        "audit log",
+        "audit head",
+        "completions bash",
+        "man",
+        "help",
+        "--help",
+        "--version",
+        "nonsense --json",
+        "backup copy",
+        "restore copy again",
+        "recover copy whole",
     ];
     for command in commands {
         let command = command.replace("ADDRESS", &address);

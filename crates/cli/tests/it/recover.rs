@@ -16,7 +16,9 @@ fn damaged() -> Home {
     let mut bytes = fs::read(home.path(SEGMENT)).unwrap();
     let word = b"tea number 7";
     let body = bytes.windows(word.len()).position(|part| part == word);
-    let frame = (0..body.unwrap()).rev().find(|at| bytes[*at..].starts_with(b"GFRM"));
+    let frame = (0..body.unwrap())
+        .rev()
+        .find(|at| bytes[*at..].starts_with(b"GFRM"));
     bytes[frame.unwrap() + 9] ^= 1;
     fs::write(home.path(SEGMENT), bytes).unwrap();
     home
@@ -27,11 +29,18 @@ fn a_store_that_does_not_open_names_the_command_and_what_it_would_bring_out() {
     let home = damaged();
     let ran = home.run(&["list"]);
     assert_eq!(ran.code, 4, "{ran:?}");
-    assert!(ran.stderr.contains("`grainstore recover DIR NEW`"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("`grainstore recover DIR NEW`"),
+        "{ran:?}"
+    );
     let told = "would bring out 20 grains and 0 other entries; 0 entries are lost";
     assert!(ran.stderr.contains(told), "{ran:?}");
     let dry = home.run(&["--json", "recover", "memory.grains", "--dry-run"]);
-    assert_eq!((dry.code, &dry.json()["grains"]), (4, &20.into()), "{dry:?}");
+    assert_eq!(
+        (dry.code, &dry.json()["grains"]),
+        (4, &20.into()),
+        "{dry:?}"
+    );
     assert_eq!(dry.json()["path"], serde_json::Value::Null);
 }
 
@@ -41,11 +50,18 @@ fn a_damaged_store_is_recovered_with_a_report() {
     let before = fs::read(home.path(SEGMENT)).unwrap();
     let ran = home.run(&["recover", "memory.grains", "new.grains"]);
     assert_eq!(ran.code, 4, "{ran:?}");
-    assert!(ran.stdout.contains("lost: ledger/0000000000000001.seg, bytes "), "{ran:?}");
+    assert!(
+        ran.stdout
+            .contains("lost: ledger/0000000000000001.seg, bytes "),
+        "{ran:?}"
+    );
     assert!(ran.stdout.contains(": no entry: "), "{ran:?}");
     let told = "new.grains: 20 grains and 0 other entries recovered, 0 lost of 20 entries";
     assert!(ran.stdout.contains(told), "{ran:?}");
-    assert_eq!(home.ok(&["--store", "new.grains", "list"]).lines().count(), 20);
+    assert_eq!(
+        home.ok(&["--store", "new.grains", "list"]).lines().count(),
+        20
+    );
     home.ok(&["--store", "new.grains", "check", "--deep"]);
     let log = home.ok(&["--store", "new.grains", "audit", "log"]);
     assert!(log.contains("recovered, 0 lost"), "{log}");
@@ -62,7 +78,11 @@ fn a_sound_store_is_recovered_with_exit_0() {
     let home = Home::new();
     home.put(&event("tea", 1));
     let ran = home.run(&["--json", "recover", "memory.grains", "new.grains"]);
-    assert_eq!((ran.code, &ran.json()["lost"]), (0, &serde_json::json!([])), "{ran:?}");
+    assert_eq!(
+        (ran.code, &ran.json()["lost"]),
+        (0, &serde_json::json!([])),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -78,7 +98,10 @@ fn a_check_says_where_the_damage_is_and_what_to_do() {
         assert!(ran.stdout.contains(told), "{told}: {ran:?}");
     }
     let found = home.run(&["--json", "check", "--deep"]).json()["findings"].clone();
-    assert!(found[0]["advice"].as_str().unwrap().contains("recover"), "{found}");
+    assert!(
+        found[0]["advice"].as_str().unwrap().contains("recover"),
+        "{found}"
+    );
 }
 
 #[test]

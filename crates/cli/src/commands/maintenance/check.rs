@@ -156,7 +156,9 @@ fn advice(id: &str) -> Option<&'static str> {
         }
         "state-differs" => "run the command again: nothing that is stored is wrong",
         "torn-tail" => "`grainstore compact` removes the file of a torn tail",
-        "erasure-waits" => "free some disk space; `grainstore compact` completes an erasure that waits",
+        "erasure-waits" => {
+            "free some disk space; `grainstore compact` completes an erasure that waits"
+        }
         "namespace-long" | "grain-twice" | "text-unavailable" => return None,
         _ => {
             "what is damaged in the ledger: `grainstore restore BACKUP NEW` takes it from a backup, \

@@ -38,7 +38,9 @@ impl Recover {
         let from = self.from.display();
         let spinner = progress::spinner(&session.out, format!("reading {from}"));
         let recovered = match self.to.as_deref().filter(|_| !self.dry_run) {
-            Some(to) => Store::recover(&self.from, to, Options::default()).map(|(_, report)| report),
+            Some(to) => {
+                Store::recover(&self.from, to, Options::default()).map(|(_, report)| report)
+            }
             None => Store::recoverable(&self.from, &Options::default()),
         };
         spinner.finish_and_clear();

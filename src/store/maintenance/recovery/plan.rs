@@ -64,6 +64,9 @@ impl Plan {
         let Some(body) = entry.body.as_deref() else {
             if entry.header.kind == Kind::Grain {
                 self.damaged.insert(row, (entry.binding, None));
+            } else if entry.header.kind == Kind::Actor {
+                // Its entries are those of an actor whose name is not known.
+                self.actors.insert(row);
             }
             self.end_grain();
             return;
