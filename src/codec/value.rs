@@ -270,7 +270,9 @@ impl Map {
 
     /// Returns the entries in the order of the names' bytes.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
-        self.pairs.iter().map(|(name, value)| (name.as_str(), value))
+        self.pairs
+            .iter()
+            .map(|(name, value)| (name.as_str(), value))
     }
 
     /// Returns the entries with their values for changing.
@@ -296,7 +298,8 @@ impl Map {
     }
 
     fn position(&self, name: &str) -> Result<usize, usize> {
-        self.pairs.binary_search_by(|(key, _)| key.as_str().cmp(name))
+        self.pairs
+            .binary_search_by(|(key, _)| key.as_str().cmp(name))
     }
 
     /// Returns where `name` is: in a short map most names are told apart by their length alone.

@@ -162,8 +162,7 @@ impl Conversations {
             self.next.push_str(part);
         }
         if self.next != self.name {
-            let [a, b, c, d, e, f, g, h, ..] =
-                *ContentAddress::of(self.next.as_bytes()).as_bytes();
+            let [a, b, c, d, e, f, g, h, ..] = *ContentAddress::of(self.next.as_bytes()).as_bytes();
             self.number = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
             std::mem::swap(&mut self.next, &mut self.name);
         }

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::mem;
 
+use tantivy::TantivyDocument;
 use tantivy::directory::TerminatingWrite;
 use tantivy::fastfield::FastFieldsWriter;
 use tantivy::fieldnorm::{FieldNormReaders, FieldNormsSerializer, FieldNormsWriter};
@@ -15,7 +16,6 @@ use tantivy::index::{Segment, SegmentComponent, SegmentId};
 use tantivy::postings::InvertedIndexSerializer;
 use tantivy::schema::Field;
 use tantivy::store::StoreWriter;
-use tantivy::TantivyDocument;
 
 use crate::ledger::EntryId;
 use crate::text::analysis::token::TermCache;
@@ -82,15 +82,22 @@ impl<'a> SegmentBuilder<'a> {
             cues |= terms.cues;
             let numbers = terms.numbers.get_or_init(|| {
                 let others = terms.variants.iter().map(|term| variants.number(term));
-                [stems.number(&terms.stem)].into_iter().chain(others).collect()
+                [stems.number(&terms.stem)]
+                    .into_iter()
+                    .chain(others)
+                    .collect()
             });
             if let Some((stem, others)) = numbers.split_first() {
                 stems.push(*stem, position);
-                others.iter().for_each(|other| variants.push(*other, position));
+                others
+                    .iter()
+                    .for_each(|other| variants.push(*other, position));
             }
         });
-        self.lengths.record(number, self.fields.stems, stems.end_document());
-        self.lengths.record(number, self.fields.variants, variants.end_document());
+        self.lengths
+            .record(number, self.fields.stems, stems.end_document());
+        self.lengths
+            .record(number, self.fields.variants, variants.end_document());
         self.lengths.record(number, self.fields.row, 1);
         self.lengths.record(number, self.fields.thread, 1);
         self.rows.push((row.get().to_be_bytes(), number));
@@ -109,7 +116,10 @@ impl<'a> SegmentBuilder<'a> {
     /// Returns the memory that the documents take, in bytes, about.
     pub(super) fn len_bytes(&self) -> usize {
         let documents = self.documents as usize * PER_DOCUMENT;
-        let of_terms = self.stems.len_bytes().saturating_add(self.variants.len_bytes());
+        let of_terms = self
+            .stems
+            .len_bytes()
+            .saturating_add(self.variants.len_bytes());
         of_terms + documents + self.columns.mem_usage()
     }
 
@@ -214,7 +224,11 @@ impl Inverted {
         let mut file = files.new_field(field, total, lengths.get_field(field)?)?;
         let mut deltas = Vec::new();
         for (term, number) in &terms {
-            let count = self.counts.get(*number as usize).copied().unwrap_or_default();
+            let count = self
+                .counts
+                .get(*number as usize)
+                .copied()
+                .unwrap_or_default();
             let of_term;
             (of_term, rest) = rest.split_at_mut((count as usize).min(rest.len()));
             // In a document of several passages, those of one may lie before those of another.
@@ -308,5 +322,5 @@ const PER_OCCURRENCE: usize = 16;
 /// A term in the table, in bytes, about.
 const PER_TERM: usize = 64;
 
-/// What a document takes besides its words and columns, in bytes.
+/// The memory of a document without its words and columns, in bytes.
 const PER_DOCUMENT: usize = 48;

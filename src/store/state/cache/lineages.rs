@@ -27,7 +27,7 @@ struct Remembered {
     lineages: HashMap<ContentAddress, Arc<Vec<(ContentAddress, Protection)>>>,
     /// The claim of a grain as a hash (type, namespace, and subject with relation, or description):
     /// only grains with the same claim can replace each other implicitly. By the hash of the
-    /// address under a key that nobody knows, so that no two with one hash can be made.
+    /// address under a random key, so that no two with one hash can be made.
     claims: HashMap<u64, u64>,
     key: RandomState,
 }
