@@ -187,6 +187,7 @@ impl Text {
             ranking,
             limit,
             accept,
+            own: None,
             is_over: &|| false,
             meaning: None,
             reach: None,
@@ -215,34 +216,17 @@ impl Text {
         reach: usize,
         accept: &(dyn Fn(EntryId) -> bool + Sync),
     ) -> Result<Vec<RecalledHit>, Error> {
-        let found = self.recall_until(query, ranking, (limit, reach), accept, &|| false)?;
-        Ok(found.0)
-    }
-
-    /// Does what [`recall`](Self::recall) does with a `limit` and a `reach`, until `is_over`
-    /// returns true; returns also whether the answer is partial.
-    ///
-    /// # Errors
-    /// As [`recall`](Self::recall).
-    pub(crate) fn recall_until(
-        &self,
-        query: &Query,
-        ranking: &Ranking,
-        (limit, reach): (usize, usize),
-        accept: &(dyn Fn(EntryId) -> bool + Sync),
-        is_over: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(Vec<RecalledHit>, bool), Error> {
         let found = self.find(&Search {
             query,
             ranking,
             limit,
             accept,
-            is_over,
+            own: None,
+            is_over: &|| false,
             meaning: None,
             reach: Some(reach),
-        })?;
-        let is_partial = found.hits.is_partial;
-        Ok((found.into_recalled(), is_partial))
+        });
+        Ok(found?.into_recalled())
     }
 
     /// Returns a highlighter for `query`.

@@ -130,6 +130,10 @@ impl Inner {
     /// # Errors
     /// Storage errors; `ERR_POLICY` for a regime that this version cannot read.
     pub(super) fn catch_up(&self) -> Result<(), Error> {
+        let entries = self.ledger().len().saturating_sub(self.index().watermark());
+        if entries >= WORTH_A_WORD {
+            tracing::info!("adding {entries} entries of the ledger that the index lacks");
+        }
         self.catch_up_index()?;
         self.recover_state()?;
         self.catch_up_text();
@@ -336,3 +340,6 @@ const KEYS_BESIDE_MIN: usize = 64;
 
 /// Entries applied at once when an index is built: many enough to make sorting cheap.
 const BATCH_LEN: u64 = 1_000;
+
+/// Adding as many entries takes long enough that a person asks what is being done.
+pub(super) const WORTH_A_WORD: u64 = 5_000;

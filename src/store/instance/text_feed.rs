@@ -13,6 +13,7 @@ use crate::store::state::DecodedEntry;
 use crate::store::state::Entry;
 use crate::text::{Document, Language, Text};
 
+use super::apply::WORTH_A_WORD;
 use super::inner::Inner;
 
 impl Inner {
@@ -21,6 +22,10 @@ impl Inner {
         let Some(text) = self.text().current() else {
             return;
         };
+        let entries = self.ledger().len().saturating_sub(text.watermark());
+        if entries >= WORTH_A_WORD {
+            tracing::info!("adding {entries} entries of the ledger that the text index lacks");
+        }
         if let Err(error) = self.feed_rest(&text) {
             self.text().give_up(&error);
         }
