@@ -103,6 +103,10 @@ sweep points="5000":
     GRAINSTORE_POINTS={{points}} nice -n 15 cargo test --release --package grainstore-cli --test it -- \
         --ignored a_command_whose_system_calls_fail --nocapture
 
+# 2,000 flipped bytes and 500 cuts of a store of 1,000 grains, which is recovered each time
+recover flips="2000" cuts="500":
+    cargo run --quiet --release --package grainstore-crash -- recover flips={{flips}} cuts={{cuts}}
+
 # Replays what a failure of the crash programme printed
 replay *line:
     cargo run --quiet --release --package grainstore-crash -- replay {{line}}

@@ -95,7 +95,8 @@ pub use instance::{Admin, Maintenance, RecoveryReport, Store};
 pub use keys::{Escrow, VaultAdmin, VaultStatus};
 pub use lineage::{Fork, Heads};
 pub use maintenance::{
-    Backup, Checked, Compacted, Finding, Report, Restored, Severity, Sizes, Stats, verify_damaged,
+    Backup, Checked, Compacted, Finding, Lost, Recovered, Report, Restored, Severity, Sizes, Stats,
+    verify_damaged,
 };
 #[cfg(feature = "signatures")]
 pub use note_schedule::NoteSchedule;

@@ -291,6 +291,11 @@ fn open_files(
     recovery: &mut RecoveryReport,
 ) -> Result<(Index, Ledger), Error> {
     manifest.settle(&**disk)?;
+    match manifest.mend(&**disk) {
+        Ok(fault) => recovery.manifest_repaired = fault,
+        // One that can be read is enough.
+        Err(error) => tracing::warn!(%error, "MANIFEST has no second copy"),
+    }
     let (index, mut known) = open_index(disk, manifest, options, recovery)?;
     // An index that is deleted next is asked only for the number of entries, not for their
     // locations.
