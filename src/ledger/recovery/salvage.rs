@@ -356,14 +356,25 @@ impl<E: From<Error>> Salvage<'_, E> {
             self.pending
                 .push((Place { file, bytes: 0..0 }, MISSING_ENTRIES));
         }
-        for (place, reason) in std::mem::take(&mut self.pending) {
+        let pending = std::mem::take(&mut self.pending);
+        let len = |(place, _): &(Place, _)| place.bytes.end - place.bytes.start;
+        // Which of several parts held them is not known: most likely the longest.
+        let longest = pending.iter().map(len).max();
+        for part in pending {
+            let is_longest = longest == Some(len(&part));
+            let (place, reason) = part;
             let lost = LostBytes {
                 place,
-                entries: entries.clone(),
+                entries: if is_longest {
+                    entries.clone()
+                } else {
+                    entries.end..entries.end
+                },
                 reason,
             };
-            // All of them are told with the first bytes: which of the others held which is not known.
-            entries.start = entries.end;
+            if is_longest {
+                entries.start = entries.end;
+            }
             (self.visit)(Found::Lost(lost))?;
         }
         Ok(())

@@ -126,14 +126,10 @@ impl<'a> Copying<'a> {
         let left_out = self.left_out(row, kind);
         let (Some(body), None) = (&entry.body, left_out) else {
             let kind = is_proven.then_some(kind);
-            let mut address = self
-                .plan
-                .damaged
-                .get(&row)
-                .and_then(|(_, address)| *address);
-            if let (Some(body), Some(Kind::Grain)) = (&entry.body, kind) {
-                address = Some(ContentAddress::of(body));
-            }
+            let address = match (&entry.body, kind) {
+                (Some(body), Some(Kind::Grain)) => Some(ContentAddress::of(body)),
+                _ => None,
+            };
             let reason = match entry.is_blank {
                 true => "it is blank, and no erasure that came out lists it",
                 false => left_out.unwrap_or(DAMAGED),
@@ -271,6 +267,14 @@ impl<'a> Copying<'a> {
     pub(super) fn finish(mut self, end: u64) -> Result<Recovered, Error> {
         self.flush()?;
         self.recovered.entries = end;
+        for lost in &mut self.recovered.lost {
+            // Entries behind it may have named it.
+            let named = self.plan.damaged.get(&lost.entries.start);
+            if let (None, Some((_, known)), false) = (lost.address, named, lost.entries.is_empty())
+            {
+                lost.address = *known;
+            }
+        }
         let lost = self.recovered.lost_entries();
         if let Some(ledger) = &self.ledger {
             let head = match self.is_same_chain {
