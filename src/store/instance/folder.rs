@@ -13,13 +13,13 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
         path: path.to_owned(),
         reason,
     };
-    let failed = |error: std::io::Error| not_a_store(error.to_string());
+    // Whether it is a store is not known of a folder that the system does not show.
+    let failed = |error| ledger::Error::io("open", &path.display().to_string(), error);
     match path.metadata() {
         Ok(found) if !found.is_dir() => Err(not_a_store("it is a file".into())),
         Ok(_)
-            if [manifest::MANIFEST, manifest::COPY]
-                .iter()
-                .any(|name| path.join(name).exists()) =>
+            if path.join(manifest::MANIFEST).try_exists().map_err(failed)?
+                || path.join(manifest::COPY).try_exists().map_err(failed)? =>
         {
             Ok(())
         }
@@ -54,9 +54,9 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
             if create == Create::Never {
                 return Err(not_a_store("it does not exist".into()));
             }
-            create_private(path).map_err(failed)
+            Ok(create_private(path).map_err(failed)?)
         }
-        Err(error) => Err(failed(error)),
+        Err(error) => Err(failed(error).into()),
     }
 }
 

@@ -91,6 +91,8 @@ fn seen() -> Seen {
         "tail",
         "stats",
         "check",
+        "doctor",
+        "upgrade",
         "compact",
         "policy explain /$A supersede",
         "policy report",

@@ -47,19 +47,20 @@ impl Check {
         let path = session.store_path().display();
         let opened = if self.repair {
             let what = format!("rebuilding the indexes of {path}");
-            let spinner = progress::spinner(&session.out, what);
+            let spinner = progress::spinner(&session.out, what, progress::NOTHING_LOST);
             let repaired = session.repair();
-            spinner.finish_and_clear();
+            drop(spinner);
             repaired
         } else {
             session.open_to_read()
         };
         let (report, repaired) = match opened {
             Ok(store) => {
-                let spinner = progress::spinner(&session.out, format!("checking {path}"));
+                let what = format!("checking {path}");
+                let spinner = progress::spinner(&session.out, what, progress::NOTHING_CHANGED);
                 let audit = store.maintenance()?.audit();
                 let report = audit.check(self.deep, since.as_ref());
-                spinner.finish_and_clear();
+                drop(spinner);
                 (report?, self.repair)
             }
             Err(error) if error.code() == ErrorCode::StorageDamaged => {
@@ -81,7 +82,7 @@ impl Check {
 }
 
 /// Checks the ledger of a store that does not open; every other file is derived from it.
-fn unopened(path: &Path, error: &CliError) -> anyhow::Result<Report> {
+pub(super) fn unopened(path: &Path, error: &CliError) -> anyhow::Result<Report> {
     let mut report = verify_damaged(path)?;
     report.findings.push(Finding {
         id: "store-closed",
