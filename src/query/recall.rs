@@ -12,6 +12,7 @@ use crate::render::{Line, Passage, Recollection};
 use crate::store::{ReadRecorder, Store};
 use crate::text::{self, Ranking};
 
+use super::search::if_few;
 use super::visible::narrow;
 use super::{Error, Filter, Sort, SortBy};
 
@@ -93,13 +94,20 @@ impl Store {
         let mut recorder = self.read_recorder("recall");
         let snapshot = self.snapshot();
         let rows = self.rows_to_rank(&snapshot, filter)?;
-        let accept = |row: EntryId| rows.contains(row);
-        let query = text::Query::words(&nfc(question));
         let text = self.text_view()?;
-        let is_over = self.search_deadline();
-        let limits = (HITS, recall.reach);
-        let found = text.recall_until(&query, &recall.ranking, limits, &accept, &is_over)?;
-        let (passages, is_partial) = found;
+        let found = text.find(&text::Search {
+            query: &text::Query::words(&nfc(question)),
+            ranking: &recall.ranking,
+            limit: HITS,
+            accept: &|row: EntryId| rows.contains(row),
+            accepted: if_few(&rows, &snapshot),
+            is_over: &self.search_deadline(),
+            meaning: None,
+            reach: Some(recall.reach),
+            tells_fields: false,
+        })?;
+        let is_partial = found.hits.is_partial;
+        let passages = found.into_recalled();
         let mut collected = Collected::new(recall.budget);
         let hot = self.hot_rows(&snapshot, rows)?;
         let is_hot_cut = collected.within_share(HOT_SHARE, |collected| {

@@ -98,11 +98,13 @@ impl Store {
             ranking,
             limit,
             accept: &|row: EntryId| rows.contains(row),
+            accepted: if_few(rows, snapshot),
             // The time is for the answer: building a view that was set aside takes as long as it
             // takes.
             is_over: &self.search_deadline(),
             meaning,
             reach: None,
+            tells_fields: true,
         })?;
         let hits = searched.hits;
         let mut envelope = Envelope {
@@ -152,3 +154,11 @@ impl Store {
         Ok(found.results.iter().map(snippet).collect())
     }
 }
+
+/// Returns rows that are so few that a search looks for their documents first.
+pub(super) fn if_few<'a>(rows: &'a RowSet, snapshot: &Snapshot) -> Option<&'a RowSet> {
+    (rows.len().saturating_mul(FEW_OF) <= snapshot.watermark()).then_some(rows)
+}
+
+/// One row of so many is few.
+const FEW_OF: u64 = 4;

@@ -187,9 +187,11 @@ impl Text {
             ranking,
             limit,
             accept,
+            accepted: None,
             is_over: &|| false,
             meaning: None,
             reach: None,
+            tells_fields: true,
         });
         Ok(found?.hits)
     }
@@ -215,34 +217,18 @@ impl Text {
         reach: usize,
         accept: &(dyn Fn(EntryId) -> bool + Sync),
     ) -> Result<Vec<RecalledHit>, Error> {
-        let found = self.recall_until(query, ranking, (limit, reach), accept, &|| false)?;
-        Ok(found.0)
-    }
-
-    /// Does what [`recall`](Self::recall) does with a `limit` and a `reach`, until `is_over`
-    /// returns true; returns also whether the answer is partial.
-    ///
-    /// # Errors
-    /// As [`recall`](Self::recall).
-    pub(crate) fn recall_until(
-        &self,
-        query: &Query,
-        ranking: &Ranking,
-        (limit, reach): (usize, usize),
-        accept: &(dyn Fn(EntryId) -> bool + Sync),
-        is_over: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(Vec<RecalledHit>, bool), Error> {
         let found = self.find(&Search {
             query,
             ranking,
             limit,
             accept,
-            is_over,
+            accepted: None,
+            is_over: &|| false,
             meaning: None,
             reach: Some(reach),
+            tells_fields: true,
         })?;
-        let is_partial = found.hits.is_partial;
-        Ok((found.into_recalled(), is_partial))
+        Ok(found.into_recalled())
     }
 
     /// Returns a highlighter for `query`.
