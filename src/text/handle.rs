@@ -27,7 +27,7 @@ use super::search::ranking::Ranking;
 /// A full-text view of a ledger. Any thread may feed and search it.
 ///
 /// Rows are fed in order by one writer and are searchable at once. They are committed in the
-/// background when 50,000 documents or 32 MiB are queued, or when 1,024 are queued and a second
+/// background when 16,384 documents or 32 MiB are queued, or when 1,024 are queued and a second
 /// passes without more; by [`flush`](Self::flush); and by a search that finds more than 4,096
 /// documents queued.
 ///
@@ -102,7 +102,7 @@ impl Text {
 
     /// Feeds the text of `row`. A row below the watermark is covered already and changes nothing.
     ///
-    /// Blocks for a commit if 200,000 documents or 128 MiB are uncommitted.
+    /// Blocks for a commit if 65,536 documents or 128 MiB are uncommitted.
     ///
     /// # Errors
     /// `ERR_TEXT` if that commit fails; the document is not taken then.
@@ -188,6 +188,7 @@ impl Text {
             limit,
             accept,
             accepted: None,
+            own: None,
             is_over: &|| false,
             meaning: None,
             reach: None,
@@ -223,12 +224,13 @@ impl Text {
             limit,
             accept,
             accepted: None,
+            own: None,
             is_over: &|| false,
             meaning: None,
             reach: Some(reach),
             tells_fields: true,
-        })?;
-        Ok(found.into_recalled())
+        });
+        Ok(found?.into_recalled())
     }
 
     /// Returns a highlighter for `query`.

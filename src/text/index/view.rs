@@ -224,6 +224,7 @@ mod tests {
                 limit: 9,
                 accept: &|_| true,
                 accepted: None,
+                own: None,
                 is_over: &|| false,
                 meaning: None,
                 reach: None,

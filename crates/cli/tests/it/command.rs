@@ -35,7 +35,14 @@ impl Home {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(binary());
         command.current_dir(self.0.path());
-        command.env_remove("GRAINSTORE_STORE");
+        for name in [
+            "GRAINSTORE_STORE",
+            "GRAINSTORE_WAIT",
+            "GRAINSTORE_COLOR",
+            "RUST_LOG",
+        ] {
+            command.env_remove(name);
+        }
         command
     }
 
@@ -78,12 +85,14 @@ impl Home {
 
     /// Returns every address of the store.
     pub(crate) fn addresses(&self) -> Vec<String> {
-        self.ok(&["list"]).lines().map(str::to_owned).collect()
+        let ran = self.run(&["list"]);
+        assert!(ran.code < 2, "{ran:?}");
+        ran.stdout.lines().map(str::to_owned).collect()
     }
 }
 
 impl Ran {
-    fn of(output: &Output) -> Self {
+    pub(crate) fn of(output: &Output) -> Self {
         Self {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
