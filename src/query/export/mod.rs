@@ -15,8 +15,8 @@ use crate::codec::ContentAddress;
 use crate::grain::Grain;
 use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
-    EncryptedWriter, Encryption, Entries, Entry, Error as FileError, Format, Loss, Place,
-    WriteOptions, Written, aimem, each, jsonl, mg, omi, pam,
+    EncryptedWriter, Encryption, Error as FileError, Format, Loss, Place, WriteOptions, Written,
+    aimem, jsonl, mg, omi, pam,
 };
 use crate::store::{Admin, Store};
 
