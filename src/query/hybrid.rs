@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 
-use crate::codec::nfc;
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
 use crate::store::Store;
@@ -42,7 +41,7 @@ impl Store {
         filter: &Filter,
         limit: usize,
     ) -> Result<Envelope, Error> {
-        let query = text::Query::parse(&nfc(text))?;
+        let query = text::Query::parse(text)?;
         let snapshot = self.snapshot();
         let rows = self.rows_to_rank(&snapshot, filter)?;
         let (near, total) = self.nearest_rows(&snapshot, of.0, of.1, &rows, limit.max(NEAREST))?;

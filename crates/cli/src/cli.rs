@@ -23,7 +23,8 @@ use crate::commands::grains::{
     Contradict, Delete, Exists, Get, History, List, Put, Status, Supersede, Tail,
 };
 use crate::commands::maintenance::{
-    Backup, Check, CheckpointTool, Compact, Completions, Doctor, Init, Man, Restore, Stats, Upgrade,
+    Backup, Check, CheckpointTool, Compact, Completions, Doctor, Init, Man, Recover, Restore, Stats,
+    Upgrade, what_would_come_out,
 };
 use crate::commands::policy::{ConsentTool, HoldTool, PolicyTool};
 use crate::commands::questions::{Embed, Query, Recall, Search, Similar};
@@ -149,6 +150,7 @@ enum Command {
     Compact(Compact),
     Backup(Backup),
     Restore(Restore),
+    Recover(Recover),
     Demo(Demo),
     Mcp(McpTool),
     Man(Man),
@@ -233,6 +235,11 @@ impl Cli {
                 let error = CliError::of(error.as_ref()).in_store(session.store_path());
                 // If the error cannot be written either, the exit code alone reports it.
                 drop(session.out.error(&error));
+                if error.code() == ErrorCode::StorageDamaged
+                    && let Some(found) = what_would_come_out(session.store_path())
+                {
+                    session.out.note(found);
+                }
                 error.exit()
             }
         }
@@ -308,6 +315,7 @@ impl Command {
             Self::Compact(command) => command.run(session),
             Self::Backup(command) => command.run(session),
             Self::Restore(command) => command.run(session),
+            Self::Recover(command) => command.run(session),
             Self::Demo(command) => command.run(session),
             Self::Mcp(command) => command.run(session),
             Self::Man(man) => man.run(session, command()),
@@ -357,8 +365,8 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("size", &["stats"]),
     ("vacuum", &["compact"]),
     ("gc", &["compact"]),
-    ("repair", &["check", "restore"]),
-    ("recover", &["restore"]),
+    ("repair", &["check", "recover"]),
+    ("salvage", &["recover"]),
     ("server", &["serve"]),
     ("start", &["serve"]),
     ("watch", &["tail"]),
@@ -388,19 +396,20 @@ fn print_help(help: &clap::builder::StyledStr) -> Exit {
 
 /// Prints the requested help, or the error in the arguments.
 fn refuse(error: &clap::Error, wants_json: bool) -> Exit {
-    if error.use_stderr() && wants_json {
+    let printed = if error.use_stderr() && wants_json {
         let text = error.render().to_string();
         let first = text.split("\n\n").next().unwrap_or_default();
         let message = first.strip_prefix("error: ").unwrap_or(first).trim();
         let error = CliError::new(ErrorCode::Usage, message);
         let document = json!({ "error": error.to_json() });
-        drop(writeln!(io::stdout(), "{document}"));
+        writeln!(io::stdout(), "{document}")
     } else {
-        drop(error.print());
-    }
-    if error.use_stderr() {
-        Exit::Failed
-    } else {
-        Exit::Done
+        error.print().and_then(|()| io::stdout().flush())
+    };
+    match printed {
+        // A reader that has seen enough of the help is no failure.
+        Err(ref cause) if cause.kind() != io::ErrorKind::BrokenPipe => Exit::Failed,
+        _ if error.use_stderr() => Exit::Failed,
+        _ => Exit::Done,
     }
 }

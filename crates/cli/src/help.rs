@@ -116,7 +116,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Maintenance",
-        &["stats", "check", "doctor", "backup", "restore", "audit"],
+        &["stats", "check", "doctor", "backup", "restore", "recover", "audit"],
     ),
 ];
 

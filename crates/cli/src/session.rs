@@ -175,12 +175,22 @@ impl Session {
     /// Reports what recovery did when the store was opened.
     fn report_recovery(&self, store: &Store) {
         let opened = store.recovery_report();
+        if let Some(fault) = &opened.manifest_repaired {
+            self.out
+                .note(format!("note: {fault}; it was written anew from its copy"));
+        }
         if let Some(torn) = &opened.torn {
             self.out.note(format!(
-                "note: a crash left {} bytes that were not acknowledged; kept in {}/{}",
+                "note: the last {} bytes of ledger segment {}, from byte {}, are no whole frame; kept in \
+                 {}/{}. A crash inside a write leaves that, and nothing acknowledged is in them. If the \
+                 file was cut or damaged, acknowledged entries from {} on may be missing: nothing \
+                 here says how many there were",
                 torn.bytes,
+                torn.segment,
+                torn.offset,
                 self.store.display(),
-                torn.file
+                torn.file,
+                torn.sequence,
             ));
         }
         if let Some(reason) = &opened.index_rebuilt {

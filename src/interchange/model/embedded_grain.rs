@@ -41,7 +41,7 @@ pub(crate) fn is_side(grain: &Grain) -> bool {
     let is_of_graph = link_of(grain).is_some()
         || relation.starts_with("aimem:entity")
         || relation == "aimem:mentions";
-    let is_conversation = grain.type_() == Type::State && is_record(grain);
+    let is_conversation = grain.type_() == Type::State && grain.is_record();
     is_envelope || is_conversation || (is_of_graph && grain.field("context").is_some())
 }
 
@@ -72,7 +72,7 @@ fn says(grain: &Grain, content: &str) -> bool {
     }
     let fields = ["object", "content", "description"];
     let held = fields.iter().find_map(|name| grain.text(name));
-    is_record(grain) && held.unwrap_or_default() == normalize_text(content)
+    grain.is_record() && held.unwrap_or_default() == normalize_text(content)
 }
 
 fn read(packed: &Value, profile: Profile) -> Option<Unpacked> {
@@ -103,21 +103,16 @@ fn read(packed: &Value, profile: Profile) -> Option<Unpacked> {
 pub(crate) fn summary_text(grain: &Grain) -> String {
     let text = |name: &str| grain.text(name).filter(|text| !text.is_empty());
     let said = ["content", "description", "conclusion"];
-    let sentence = match (is_record(grain), grain.triple()) {
+    let sentence = match (grain.is_record(), grain.triple()) {
         (false, Some(triple)) => sentence(&triple),
         _ => text("object").map(str::to_owned),
     };
     sentence
         .or_else(|| said.into_iter().find_map(text).map(str::to_owned))
         .or_else(|| Some(of_blocks(grain)).filter(|text| !text.is_empty()))
+        .or_else(|| of_members(grain))
         .or_else(|| Some(grain.summary()).filter(|summary| !summary.is_empty()))
         .unwrap_or_else(|| grain.to_json())
-}
-
-/// Returns whether a grain was built from a record of another format, whose text is a whole one.
-pub(crate) fn is_record(grain: &Grain) -> bool {
-    let context = grain.field("context").and_then(Value::as_map);
-    context.is_some_and(|context| RECORDS.iter().any(|name| context.contains(name)))
 }
 
 /// A statement as people say it: "Ana likes tea".
@@ -130,6 +125,22 @@ fn sentence(triple: &Triple) -> Option<String> {
     let words = [subject.map_or("", String::as_str), &relation, object];
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
     Some(words.join(" "))
+}
+
+/// Returns the text of a content that has members: "humidity pct: 71.5".
+fn of_members(grain: &Grain) -> Option<String> {
+    let members = grain
+        .field("content")?
+        .as_map()?
+        .iter()
+        .map(|(name, value)| {
+            let value = value
+                .as_text()
+                .map_or_else(|| value.to_json(), str::to_owned);
+            format!("{}: {value}", name.replace('_', " "))
+        });
+    let text = members.collect::<Vec<_>>().join(", ");
+    Some(text).filter(|text| !text.is_empty())
 }
 
 /// Returns the text of a message that consists of blocks, a line each.
@@ -149,6 +160,3 @@ fn of_blocks(grain: &Grain) -> String {
     });
     lines.collect::<Vec<_>>().join("\n")
 }
-
-/// The members of a context that hold a record of another format.
-const RECORDS: [&str; 3] = ["x-aimem", "x-omi", "x-pam"];

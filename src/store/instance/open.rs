@@ -75,16 +75,18 @@ impl Store {
         Self::join(disk, path, options, false)?.anchored()
     }
 
-    /// Creates a store in memory, which is gone when its last handle is.
+    /// Creates a store in memory, or in the files of [`Options::scratch`], which is gone when its
+    /// last handle is.
     ///
     /// # Errors
-    /// `ERR_NO_RANDOMNESS`.
+    /// `ERR_NO_RANDOMNESS`; `ERR_STORAGE_IO`.
     pub fn in_memory(options: Options) -> Result<Self, Error> {
         let options = Options {
             ballast_bytes: 0,
             ..options
         };
-        Self::open_on(Arc::new(MemoryDisk::default()), options)
+        let disk = MemoryDisk::in_unnamed_files(options.scratch.as_deref());
+        Self::open_on(Arc::new(disk), options)
     }
 
     /// Opens a store for reading, beside a process that writes it or not. Each answer holds what
@@ -266,6 +268,11 @@ fn open_files(
     recovery: &mut RecoveryReport,
 ) -> Result<(Index, Ledger), Error> {
     manifest.settle(&**disk)?;
+    match manifest.mend(&**disk) {
+        Ok(fault) => recovery.manifest_repaired = fault,
+        // One that can be read is enough.
+        Err(error) => tracing::warn!(%error, "MANIFEST has no second copy"),
+    }
     let (index, mut known) = open_index(disk, manifest, options, recovery)?;
     // An index that is deleted next is asked only for the number of entries, not for their
     // locations.

@@ -33,8 +33,9 @@ fn of_store(code: ErrorCode) -> Option<&'static str> {
             "run the command as the owner of the store, or copy the store"
         }
         ErrorCode::StorageDamaged => {
-            "`grainstore check --deep` lists the damage; `grainstore restore BACKUP DIR` creates a new \
-             store from a backup, or from the damaged store without the damaged entries, and names them"
+            "`grainstore check --deep` lists the damage; `grainstore restore BACKUP NEW` creates a new \
+             store from a backup, and `grainstore recover DIR NEW` one from all of the damaged store that \
+             still proves itself, and names the rest"
         }
         ErrorCode::StorageIo | ErrorCode::StorageHalted => {
             "check the disk and its permissions, then run the same command again"

@@ -29,14 +29,19 @@ mod kill;
 #[cfg(unix)]
 mod load;
 mod mcp;
+#[cfg(unix)]
+mod mcp_inspector;
 mod mistakes;
 #[cfg(unix)]
 mod outputs;
+#[cfg(target_os = "linux")]
+mod pipes;
 mod protection;
 mod put;
 mod questions;
 #[cfg(unix)]
 mod readme;
+mod recover;
 mod regimes;
 #[cfg(unix)]
 mod serve;
