@@ -23,8 +23,8 @@ use crate::commands::grains::{
     Contradict, Delete, Exists, Get, History, List, Put, Status, Supersede, Tail,
 };
 use crate::commands::maintenance::{
-    Backup, Check, CheckpointTool, Compact, Completions, Doctor, Init, Man, Recover, Restore, Stats,
-    Upgrade, what_would_come_out,
+    Backup, Check, CheckpointTool, Compact, Completions, Doctor, Init, Man, Recover, Restore,
+    Stats, Upgrade, what_would_come_out,
 };
 use crate::commands::policy::{ConsentTool, HoldTool, PolicyTool};
 use crate::commands::questions::{Embed, Query, Recall, Search, Similar};

@@ -116,7 +116,9 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Maintenance",
-        &["stats", "check", "doctor", "backup", "restore", "recover", "audit"],
+        &[
+            "stats", "check", "doctor", "backup", "restore", "recover", "audit",
+        ],
     ),
 ];
 
