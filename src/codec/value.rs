@@ -323,8 +323,10 @@ const fn mark(name: &str) -> u64 {
         [] => 1,
         [only] => 1 << (*only % 64),
         [first, .., last] => {
-            let [first, last] = [*first as usize * 5, *last as usize * 3];
-            1 << (name.len().wrapping_mul(11).wrapping_add(first + last) % 64)
+            let first = (*first as usize).wrapping_mul(5);
+            let last = (*last as usize).wrapping_mul(3);
+            let len = name.len().wrapping_mul(11);
+            1 << (len.wrapping_add(first).wrapping_add(last) % 64)
         }
     }
 }

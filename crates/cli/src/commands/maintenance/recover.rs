@@ -13,9 +13,6 @@ use crate::error::{CliError, Exit};
 use crate::output::progress;
 use crate::session::Session;
 
-const INTERRUPTED: &str =
-    "interrupted: nothing is lost; remove what is in NEW and run the command again";
-
 /// Create a new store from everything in a damaged one that still proves itself
 ///
 /// Every grain whose bytes are those that were written comes out, with its status and what else is
