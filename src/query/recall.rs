@@ -12,6 +12,7 @@ use crate::render::{Line, Passage, Recollection};
 use crate::store::{ReadRecorder, Store};
 use crate::text::{self, Ranking};
 
+use super::hybrid::QuestionVector;
 use super::visible::narrow;
 use super::{Error, Filter, Sort, SortBy};
 
@@ -67,7 +68,8 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `ERR_FILTER`; storage errors; `ERR_TEXT`, also for a store opened without its text view.
+    /// `ERR_FILTER`; storage errors; `ERR_TEXT`, also for a store opened without its text view;
+    /// `ERR_EMBEDDER` as [`Store::search`].
     pub fn recall(
         &self,
         question: &str,
@@ -78,8 +80,11 @@ impl Store {
             Some(capability) => narrow(capability, filter),
             None => Some(filter.clone()),
         };
+        let vector = QuestionVector::default();
         match filter {
-            Some(filter) => self.unless_erased(|| self.recall_once(question, &filter, recall)),
+            Some(filter) => {
+                self.unless_erased(|| self.recall_once(question, &filter, recall, &vector))
+            }
             None => Ok(Recollection::default()),
         }
     }
@@ -89,17 +94,24 @@ impl Store {
         question: &str,
         filter: &Filter,
         recall: &Recall,
+        vector: &QuestionVector,
     ) -> Result<Recollection, Error> {
         let mut recorder = self.read_recorder("recall");
+        let query = text::Query::words(&nfc(question));
+        let vector = vector.of(self, &query, &recall.ranking)?;
         let snapshot = self.snapshot();
         let rows = self.rows_to_rank(&snapshot, filter)?;
-        let accept = |row: EntryId| rows.contains(row);
-        let query = text::Query::words(&nfc(question));
         let text = self.text_view()?;
         let is_over = self.search_deadline();
         let limits = (HITS, recall.reach);
-        let found = text.recall_until(&query, &recall.ranking, limits, &accept, &is_over)?;
-        let (passages, is_partial) = found;
+        let rank = |meaning: Option<&text::Meaning<'_>>| {
+            let accept = |row: EntryId| rows.contains(row);
+            let by = &recall.ranking;
+            let found = text.recall_until(&query, by, limits, &accept, &is_over, meaning);
+            Ok(found?)
+        };
+        let found = self.with_meaning(&snapshot, &rows, vector, HITS, rank)?;
+        let (passages, is_partial) = found.0;
         let mut collected = Collected::new(recall.budget);
         let hot = self.hot_rows(&snapshot, rows)?;
         let is_hot_cut = collected.within_share(HOT_SHARE, |collected| {

@@ -23,6 +23,7 @@ use super::search::execute::{Search, Searched};
 use super::search::highlight::Highlighter;
 use super::search::hit::{Hits, RecalledHit};
 use super::search::ranking::Ranking;
+use super::search::rerank::Meaning;
 
 /// A full-text view of a ledger. Any thread may feed and search it.
 ///
@@ -215,12 +216,13 @@ impl Text {
         reach: usize,
         accept: &(dyn Fn(EntryId) -> bool + Sync),
     ) -> Result<Vec<RecalledHit>, Error> {
-        let found = self.recall_until(query, ranking, (limit, reach), accept, &|| false)?;
+        let limits = (limit, reach);
+        let found = self.recall_until(query, ranking, limits, accept, &|| false, None)?;
         Ok(found.0)
     }
 
-    /// Does what [`recall`](Self::recall) does with a `limit` and a `reach`, until `is_over`
-    /// returns true; returns also whether the answer is partial.
+    /// Does what [`recall`](Self::recall) does with a `limit` and a `reach`, by words and `meaning`,
+    /// until `is_over` returns true; returns also whether the answer is partial.
     ///
     /// # Errors
     /// As [`recall`](Self::recall).
@@ -231,6 +233,7 @@ impl Text {
         (limit, reach): (usize, usize),
         accept: &(dyn Fn(EntryId) -> bool + Sync),
         is_over: &(dyn Fn() -> bool + Sync),
+        meaning: Option<&Meaning<'_>>,
     ) -> Result<(Vec<RecalledHit>, bool), Error> {
         let found = self.find(&Search {
             query,
@@ -238,7 +241,7 @@ impl Text {
             limit,
             accept,
             is_over,
-            meaning: None,
+            meaning,
             reach: Some(reach),
         })?;
         let is_partial = found.hits.is_partial;

@@ -6,6 +6,7 @@
 mod args;
 mod cli;
 mod commands;
+mod embedder;
 mod error;
 mod help;
 mod hex;

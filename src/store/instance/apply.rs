@@ -92,6 +92,7 @@ impl Inner {
         };
         self.caches().apply(entries, presence);
         self.feed_text(entries, rows);
+        self.embeddings().feed(entries);
         Ok(())
     }
 

@@ -18,7 +18,6 @@ pub use audit::AuditedRead;
 pub(crate) use audit::ReadRecorder;
 pub use change::{Change, Changed};
 pub use embedding::Embedding;
-#[cfg(feature = "interchange")]
 pub(crate) use embedding::Lengths;
 pub use get::{Page, Version};
 pub use signature::Signature;

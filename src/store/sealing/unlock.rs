@@ -189,6 +189,7 @@ impl Inner {
             *state = State::recover(self.ledger(), &index.snapshot(), self.keyring())?;
         }
         self.caches().reveal(&rows);
+        self.embeddings().add(&rows);
         Ok(())
     }
 

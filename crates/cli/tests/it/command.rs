@@ -36,6 +36,8 @@ impl Home {
         let mut command = Command::new(binary());
         command.current_dir(self.0.path());
         command.env_remove("GRAINSTORE_STORE");
+        command.env_remove("GRAINSTORE_EMBED");
+        command.env_remove("GRAINSTORE_EMBED_CMD");
         command
     }
 

@@ -29,6 +29,8 @@ mod load;
 mod mcp;
 mod mistakes;
 #[cfg(unix)]
+mod models;
+#[cfg(unix)]
 mod outputs;
 mod protection;
 mod put;

@@ -16,7 +16,7 @@ pub(crate) struct Stats {}
 impl Stats {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let Self {} = self;
-        let store = session.open_to_read()?;
+        let store = session.open_with_model()?;
         let stats = store.maintenance()?.stats()?;
         let path = session.store_path().display().to_string();
         let head = hex::encode(&stats.head);
@@ -25,6 +25,16 @@ impl Stats {
             let by_type: Map<String, Value> = by_type
                 .map(|(of, count)| (of.to_string(), json!(count)))
                 .collect();
+            let embedders = stats.embedders.iter().map(|it| {
+                json!({
+                    "model": it.model,
+                    "waiting": it.waiting,
+                    "watermark": it.watermark,
+                    "embedded": it.embedded,
+                    "failed": it.failed,
+                })
+            });
+            let embedders: Vec<Value> = embedders.collect();
             session.out.json(&json!({
                 "path": path,
                 "store_id": stats.store_id.to_string(),
@@ -39,6 +49,7 @@ impl Stats {
                 "torn_files": stats.torn_files,
                 "erasures_waiting": stats.erasures_waiting,
                 "text_unavailable": stats.text_unavailable,
+                "embedders": embedders,
             }))?;
             return Ok(Exit::Done);
         }
@@ -74,6 +85,13 @@ impl Stats {
         }
         if let Some(reason) = &stats.text_unavailable {
             out.line(format!("text     unavailable: {reason}"))?;
+        }
+        for model in &stats.embedders {
+            let (name, waiting) = (&model.model, model.waiting);
+            out.line(format!("model    {name}: {waiting} grains wait"))?;
+            if let Some(reason) = &model.failed {
+                out.line(format!("         failed: {reason}"))?;
+            }
         }
         Ok(Exit::Done)
     }
