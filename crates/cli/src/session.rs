@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use grainstore::crypto::{DidDocuments, KeySource};
-use grainstore::store::Create;
+use grainstore::store::{Create, Maintenance};
 use grainstore::{ErrorCode, Options, Store};
 use serde_json::json;
 
@@ -142,7 +142,7 @@ impl Session {
     /// Embeds the grains that wait; returns how many were.
     pub(crate) fn embed_waiting(&self, store: &Store) -> Result<u64, CliError> {
         let statuses = || {
-            let stats = store.maintenance().and_then(|it| it.stats());
+            let stats = store.maintenance().and_then(Maintenance::stats);
             let stats = stats.map_err(|error| CliError::of(&error))?;
             Ok::<_, CliError>(stats.embedders)
         };
@@ -150,7 +150,7 @@ impl Session {
         if waiting >= TOLD_FROM {
             self.out.note(format!("embedding {waiting} grains"));
         }
-        let flushed = store.maintenance().and_then(|it| it.flush_text());
+        let flushed = store.maintenance().and_then(Maintenance::flush_text);
         flushed.map_err(|error| CliError::of(&error))?;
         Ok(statuses()?.iter().map(|it| it.embedded).sum())
     }

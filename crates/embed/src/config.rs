@@ -50,7 +50,7 @@ impl Config {
             positions: size("max_position_embeddings")?,
             epsilon: narrow(epsilon.unwrap_or(1e-12)),
         };
-        if config.hidden % config.heads != 0 || config.positions < 3 {
+        if !config.hidden.is_multiple_of(config.heads) || config.positions < 3 {
             return Err(Error::of(file, "its sizes do not fit each other"));
         }
         Ok(config)

@@ -2,7 +2,7 @@
 //!
 //! Texts are encoded one by one and never padded, so a vector does not depend on its neighbours.
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut1, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut1, Axis, Slice};
 
 use crate::config::Config;
 use crate::error::Error;
@@ -105,7 +105,9 @@ impl Encoder {
     /// many as positions, each below [`vocabulary`](Self::vocabulary).
     pub(crate) fn encode(&self, tokens: &[usize]) -> Vec<f32> {
         let mut states = self.words.select(Axis(0), tokens);
-        states += &self.positions.slice(s![..tokens.len(), ..]);
+        states += &self
+            .positions
+            .slice_axis(Axis(0), Slice::from(..tokens.len()));
         self.norm.apply(&mut states);
         for layer in &self.layers {
             layer.apply(&mut states, self.config.heads);
@@ -122,13 +124,15 @@ impl Layer {
         let scale = f32::sqrt(as_f32(width)).recip();
         let mut context = Array2::zeros(states.dim());
         for head in 0..heads {
-            let columns = s![.., head * width..(head + 1) * width];
-            let mut weights = query.slice(columns).dot(&key.slice(columns).t());
+            let columns = Slice::from(head * width..(head + 1) * width);
+            let [query, key, value] =
+                [&query, &key, &value].map(|it| it.slice_axis(Axis(1), columns));
+            let mut weights = query.dot(&key.t());
             for row in weights.rows_mut() {
                 soften(row, scale);
             }
-            let attended = weights.dot(&value.slice(columns));
-            context.slice_mut(columns).assign(&attended);
+            let attended = weights.dot(&value);
+            context.slice_axis_mut(Axis(1), columns).assign(&attended);
         }
         *states += &self.attended.of(&context);
         self.attended_norm.apply(states);

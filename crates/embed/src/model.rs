@@ -1,6 +1,5 @@
 //! The model: its files, and the vectors of texts.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -59,13 +58,10 @@ impl Model {
         pools_by_mean(&directory.join("1_Pooling/config.json"))?;
         let encoder = Encoder::read(&Weights::read(&file, &bytes)?, config)?;
         let vocabulary = encoder.vocabulary();
-        let mut name = "local@".to_owned();
-        for byte in digest.finalize().iter().take(8) {
-            // Writing to a string cannot fail.
-            drop(write!(name, "{byte:02x}"));
-        }
+        let digest = digest.finalize();
+        let digits = digest.iter().take(8).map(|byte| format!("{byte:02x}"));
         Ok(Self {
-            name,
+            name: format!("local@{}", digits.collect::<String>()),
             tokenizer: Tokenizer::read(&tokenizer_file, &tokenizer, vocabulary)?,
             encoder,
             config,

@@ -225,7 +225,6 @@ fn the_cosines_of_a_published_model_are_those_that_are_published() {
         (cosine(0, 2), 0.1046),
         (cosine(1, 2), 0.1411),
     ] {
-        println!("{found} {published}");
         assert!((found - published).abs() < 5e-4, "{found} {published}");
     }
 }

@@ -37,9 +37,8 @@ impl<'a> Weights<'a> {
     /// # Errors
     /// As [`Weights::matrix`].
     pub(crate) fn table(&self, name: &str, columns: usize) -> Result<Array2<f32>, Error> {
-        let rows = match *self.tensor(name)?.shape() {
-            [rows, _] => rows,
-            _ => return Err(Error::of(self.file, format!("{name} is no matrix"))),
+        let [rows, _] = *self.tensor(name)?.shape() else {
+            return Err(Error::of(self.file, format!("{name} is no matrix")));
         };
         self.matrix(name, [rows, columns])
     }

@@ -92,7 +92,9 @@ impl Inner {
         };
         self.caches().apply(entries, presence);
         self.feed_text(entries, rows);
-        self.embeddings().feed(entries);
+        if self.is_keeper() {
+            self.embeddings().feed(entries);
+        }
         Ok(())
     }
 

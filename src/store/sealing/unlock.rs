@@ -189,7 +189,9 @@ impl Inner {
             *state = State::recover(self.ledger(), &index.snapshot(), self.keyring())?;
         }
         self.caches().reveal(&rows);
-        self.embeddings().add(&rows);
+        if self.is_keeper() {
+            self.embeddings().add(&rows);
+        }
         Ok(())
     }
 

@@ -136,7 +136,7 @@ impl Program {
                 let mut line = Vec::new();
                 let outcome = lines.by_ref().take(LINE_MAX).read_until(b'\n', &mut line);
                 let is_end = matches!(outcome, Ok(0) | Err(_));
-                if !is_end && read.send(outcome.map(|_| line)).is_err() || is_end {
+                if is_end || read.send(outcome.map(|_| line)).is_err() {
                     return;
                 }
             }
@@ -188,8 +188,11 @@ impl Drop for Program {
     fn drop(&mut self) {
         // It ends with its input, or is ended.
         drop(self.requests.take());
-        let ends = |_: &usize| self.answers.recv_timeout(LAST_WAIT).is_err();
-        drop((0..LAST_LINES_MAX).find(ends));
+        for _ in 0..LAST_LINES_MAX {
+            if self.answers.recv_timeout(LAST_WAIT).is_err() {
+                break;
+            }
+        }
         drop(self.child.kill());
         drop(self.child.wait());
     }

@@ -3,6 +3,7 @@
 //! The integrity of the store is checked by `check`.
 
 use clap::Args;
+use grainstore::store::EmbedderStatus;
 use serde_json::{Map, Value, json};
 
 use crate::error::Exit;
@@ -25,16 +26,6 @@ impl Stats {
             let by_type: Map<String, Value> = by_type
                 .map(|(of, count)| (of.to_string(), json!(count)))
                 .collect();
-            let embedders = stats.embedders.iter().map(|it| {
-                json!({
-                    "model": it.model,
-                    "waiting": it.waiting,
-                    "watermark": it.watermark,
-                    "embedded": it.embedded,
-                    "failed": it.failed,
-                })
-            });
-            let embedders: Vec<Value> = embedders.collect();
             session.out.json(&json!({
                 "path": path,
                 "store_id": stats.store_id.to_string(),
@@ -49,7 +40,7 @@ impl Stats {
                 "torn_files": stats.torn_files,
                 "erasures_waiting": stats.erasures_waiting,
                 "text_unavailable": stats.text_unavailable,
-                "embedders": embedders,
+                "embedders": stats.embedders.iter().map(embedder).collect::<Vec<_>>(),
             }))?;
             return Ok(Exit::Done);
         }
@@ -95,4 +86,14 @@ impl Stats {
         }
         Ok(Exit::Done)
     }
+}
+
+fn embedder(status: &EmbedderStatus) -> Value {
+    json!({
+        "model": status.model,
+        "waiting": status.waiting,
+        "watermark": status.watermark,
+        "embedded": status.embedded,
+        "failed": status.failed,
+    })
 }
