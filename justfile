@@ -115,6 +115,10 @@ bench *arguments:
 latency *arguments:
     just bench --only latency {{arguments}}
 
+# Ten million grains with text in one store (`just ten-million --grains 10000` for a million)
+ten-million *arguments:
+    just bench --only ten-million --rounds 1 {{arguments}}
+
 # Sealed persons beside the same grains in the clear, unlocking, erasures with their receipts
 bench-sealed *arguments:
     just bench --only sealed {{arguments}}

@@ -11,9 +11,14 @@ pub mod ours;
 pub mod sqlite;
 pub mod fjall;
 pub mod redb;
+pub mod lmdb;
+#[cfg(feature = "rocksdb")]
+pub mod rocks;
+pub mod tantivy_alone;
 pub mod floor;
 pub mod machine;
 pub mod report;
+pub mod docs;
 pub mod setup;
 pub mod groups;
 

@@ -3,7 +3,9 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use grainstore::Time;
 
 use crate::Result;
 
@@ -91,8 +93,14 @@ pub fn file_system(folder: &Path) -> Result<String> {
     Ok(found.map_or_else(|| "unknown".to_owned(), |(_, kind)| kind.to_owned()))
 }
 
-/// Returns what to say about the machine.
+/// Returns the machine and how much it has to do.
 pub fn description() -> String {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split_whitespace().next().unwrap_or("?");
+    format!("{}, load {load}", hardware())
+}
+
+fn hardware() -> String {
     let read = |path| fs::read_to_string(path).unwrap_or_default();
     let cpus = read("/proc/cpuinfo");
     let model = cpus
@@ -104,10 +112,83 @@ pub fn description() -> String {
         .filter(|line| line.starts_with("processor"))
         .count();
     let memory = number_after(&read("/proc/meminfo"), "MemTotal:").unwrap_or(0) / 1_048_576;
-    let load = read("/proc/loadavg");
-    let load = load.split_whitespace().next().unwrap_or("?");
-    format!("{cores} cores of {model}, {memory} GB, load {load}")
+    format!("{cores} cores of {model}, {memory} GB")
 }
+
+/// What the machine did beside this program since a moment.
+#[derive(Debug, Clone, Copy)]
+pub struct Load {
+    start: Instant,
+    /// All processors and this process with its children, in ticks.
+    busy: u64,
+    own: u64,
+    average: f64,
+}
+
+impl Load {
+    /// Begins to watch.
+    pub fn now() -> Result<Self> {
+        let stat = fs::read_to_string("/proc/stat")?;
+        let all = stat.lines().next().unwrap_or_default();
+        let ticks: Vec<u64> = all
+            .split_whitespace()
+            .filter_map(|field| field.parse().ok())
+            .collect();
+        // User, nice, system; then idle and waiting for the disk; then interrupts.
+        let busy = [0, 1, 2, 5, 6].iter().filter_map(|place| ticks.get(*place));
+        let stat = fs::read_to_string("/proc/self/stat")?;
+        let after_name = stat.rsplit(')').next().unwrap_or_default();
+        // utime, stime, and those of children that have ended.
+        let own = after_name.split_whitespace().skip(11).take(4);
+        let average = fs::read_to_string("/proc/loadavg")?;
+        let average = average.split_whitespace().next().unwrap_or_default();
+        Ok(Self {
+            start: Instant::now(),
+            busy: busy.sum(),
+            own: own.filter_map(|field| field.parse::<u64>().ok()).sum(),
+            average: average.parse()?,
+        })
+    }
+
+    /// Returns how many processors others took since, and the seconds.
+    pub fn of_others(&self) -> Result<(f64, f64)> {
+        let now = Self::now()?;
+        let seconds = self.start.elapsed().as_secs_f64();
+        let others = (now.busy - self.busy).saturating_sub(now.own - self.own);
+        let cpu = others as f64 * MS_PER_TICK as f64 / 1e3;
+        Ok((cpu / seconds.max(1e-3), seconds))
+    }
+
+    /// Returns what is written beside the figures measured since.
+    pub fn described(&self, sizes: &str, rounds: usize) -> Result<String> {
+        let (others, seconds) = self.of_others()?;
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
+        let date = Time::from_ms(i64::try_from(now.as_millis())?).to_string();
+        let date = date.get(..10).unwrap_or_default();
+        let average = self.average;
+        Ok(format!(
+            "{sizes}; {rounds} rounds, medians; {date}; {}; load {average:.2} at the start, other \
+             processes took {others:.2} of a core during the {seconds:.0} s.",
+            hardware()
+        ))
+    }
+}
+
+/// Waits until the load of the last minute is at most a half, for ten minutes at most.
+pub fn wait_for_quiet() {
+    for _ in 0..120 {
+        match Load::now() {
+            Ok(load) if load.average > QUIET => {
+                eprintln!("load {:.2}: waiting for {QUIET}", load.average);
+                std::thread::sleep(Duration::from_secs(5));
+            }
+            _ => return,
+        }
+    }
+}
+
+/// The load above which a figure is measured again.
+pub const QUIET: f64 = 0.5;
 
 /// Linux counts processor time in hundredths of a second, whatever the kernel's own tick.
 const MS_PER_TICK: u64 = 10;

@@ -33,6 +33,8 @@ pub struct Table {
     title: String,
     unit: String,
     rows: Vec<Row>,
+    /// Whether the summary has the first row without a bound.
+    is_told: bool,
 }
 
 #[derive(Debug)]
@@ -50,7 +52,14 @@ impl Table {
             title: title.into(),
             unit: unit.into(),
             rows: Vec::new(),
+            is_told: false,
         }
+    }
+
+    /// Adds a row that has no bound and stands in the summary all the same.
+    pub fn value(&mut self, name: impl Into<String>, rounds: Vec<f64>) {
+        self.row(name, rounds, None);
+        self.is_told = true;
     }
 
     /// Adds a row: a value for each round, in order.
@@ -63,18 +72,21 @@ impl Table {
     }
 }
 
-/// The printed lines, for the summary.
+/// The comparisons of a run, for its summary.
 #[derive(Debug, Default)]
 pub struct Report {
-    verdicts: Vec<Verdict>,
+    results: Vec<Measured>,
 }
 
+/// A value that has a bound or that is compared with another.
 #[derive(Debug)]
-struct Verdict {
+struct Measured {
     what: String,
-    target: String,
-    measured: String,
-    met: bool,
+    unit: String,
+    value: f64,
+    /// The name of the other, its value, and the ratio to it.
+    compared: Option<(String, f64, f64)>,
+    bound: Option<Bound>,
 }
 
 impl Report {
@@ -96,32 +108,23 @@ impl Report {
             table.title, table.unit
         );
         let subject: &[f64] = table.rows.first().map_or(&[], |row| &row.rounds);
+        let [_, value, _] = spread(subject);
         for (place, row) in table.rows.iter().enumerate() {
             let [min, median, max] = spread(&row.rounds);
-            let ratios = (place > 0).then(|| ratios(subject, &row.rounds));
-            let ratio = ratios.map(|ratios| spread(&ratios));
+            let ratio = (place > 0).then(|| spread(&ratios(subject, &row.rounds)));
             let shown = ratio.map_or_else(String::new, |[min, median, max]| {
                 format!("{} ({}–{})", number(median), number(min), number(max))
             });
-            let judged = ratio.map_or(median, |[_, median, _]| median);
-            let (target, verdict) = match row.bound {
-                None => (String::new(), ""),
-                Some(bound) if bound.holds(judged) => (bound.text(), "met"),
-                Some(bound) => (bound.text(), "MISSED"),
+            let one = Measured {
+                what: table.title.clone(),
+                unit: table.unit.clone(),
+                value,
+                compared: ratio.map(|[_, ratio, _]| (row.name.clone(), median, ratio)),
+                bound: row.bound,
             };
-            if let Some(bound) = row.bound {
-                let against = if place > 0 { &*row.name } else { "" };
-                let against = if against.is_empty() {
-                    String::new()
-                } else {
-                    format!(", against {against}")
-                };
-                self.verdicts.push(Verdict {
-                    what: format!("{}{against}", table.title),
-                    target: target.clone(),
-                    measured: number(judged),
-                    met: bound.holds(judged),
-                });
+            let (target, verdict) = (one.target(), one.verdict());
+            if table.is_told || one.bound.is_some() || one.compared.is_some() {
+                self.results.push(one);
             }
             let (min, median, max) = (number(min), number(median), number(max));
             let name = &row.name;
@@ -134,18 +137,50 @@ impl Report {
         print!("{text}");
     }
 
-    /// Prints every target and whether it is met.
-    pub fn summary(&self) {
-        println!("\n## Targets\n\n| | target | measured | |\n| --- | ---: | ---: | --- |");
-        for verdict in &self.verdicts {
-            let Verdict {
-                what,
-                target,
-                measured,
-                met,
-            } = verdict;
-            let met = if *met { "met" } else { "MISSED" };
-            println!("| {what} | {target} | {measured} | {met} |");
+    /// Returns the place after the last result: what follows is of another group.
+    pub const fn mark(&self) -> usize {
+        self.results.len()
+    }
+
+    /// Returns the results since a mark as a table: values are medians, ratios those of the rounds.
+    pub fn summary(&self, mark: usize) -> String {
+        let mut text = String::from(
+            "| | measured | compared with | ratio | target | |\n\
+             | --- | ---: | --- | ---: | ---: | --- |\n",
+        );
+        for one in self.results.iter().skip(mark) {
+            let (what, unit, value) = (&one.what, &one.unit, number(one.value));
+            let (other, ratio) = match &one.compared {
+                Some((name, value, ratio)) => {
+                    (format!("{name}: {}", number(*value)), number(*ratio))
+                }
+                None => Default::default(),
+            };
+            let (target, verdict) = (one.target(), one.verdict());
+            // Writing to a text cannot fail.
+            let _ = writeln!(
+                text,
+                "| {what} | {value} {unit} | {other} | {ratio} | {target} | {verdict} |"
+            );
+        }
+        text
+    }
+}
+
+impl Measured {
+    fn target(&self) -> String {
+        self.bound.map_or_else(String::new, Bound::text)
+    }
+
+    fn verdict(&self) -> &'static str {
+        let judged = self
+            .compared
+            .as_ref()
+            .map_or(self.value, |(_, _, ratio)| *ratio);
+        match self.bound {
+            None => "",
+            Some(bound) if bound.holds(judged) => "met",
+            Some(_) => "MISSED",
         }
     }
 }

@@ -6,10 +6,14 @@ use tempfile::TempDir;
 
 use crate::Result;
 use crate::fjall::Fjall;
+use crate::lmdb::Lmdb;
 use crate::ours::Ours;
 use crate::peer::Peer;
 use crate::redb::Redb;
+#[cfg(feature = "rocksdb")]
+use crate::rocks::Rocks;
 use crate::sqlite::Sqlite;
+use crate::tantivy_alone::Tantivy;
 
 /// The arguments of the command.
 #[derive(Debug, Clone)]
@@ -20,6 +24,8 @@ pub struct Settings {
     pub only: Option<String>,
     /// Where folders are made and deleted.
     pub folder: PathBuf,
+    /// Whether docs/benchmarks.md gets the tables.
+    pub writes: bool,
     /// How many grains.
     pub sizes: Sizes,
 }
@@ -43,6 +49,8 @@ pub struct Sizes {
     pub users: u64,
     /// The grains of a sealed person with many.
     pub unlocked: u64,
+    /// The number that stands for ten million.
+    pub ten_million: u64,
     /// Questions of each kind in a round.
     pub questions: u64,
 }
@@ -59,6 +67,7 @@ impl Sizes {
             unflushed: 64_000,
             users: 100_000,
             unlocked: 10_000,
+            ten_million: grains * 100,
             questions: 2_000,
         }
     }
@@ -74,8 +83,26 @@ impl Sizes {
             unflushed: 10_000,
             users: 2_000,
             unlocked: 2_000,
+            ten_million: grains * 5,
             questions: 200,
         }
+    }
+}
+
+impl Sizes {
+    /// Returns how many grains a group takes, in words.
+    pub fn of(&self, group: &str) -> String {
+        let grains = match group {
+            "ingest100" => self.small_batches,
+            "single" => self.single,
+            "read" => self.read,
+            "million" | "latency" => self.large,
+            "reopen" => self.unflushed,
+            "ten-million" => self.ten_million,
+            "scale" => return format!("{} and {} grains", self.ingest, self.large),
+            _ => self.ingest,
+        };
+        format!("{grains} grains")
     }
 }
 
@@ -99,14 +126,29 @@ pub enum Engine {
     Fjall,
     /// redb.
     Redb,
+    /// LMDB.
+    Lmdb,
+    /// RocksDB.
+    #[cfg(feature = "rocksdb")]
+    Rocks,
+    /// tantivy without a store.
+    Tantivy,
 }
 
 impl Engine {
-    /// All of them; the store first, as the tables want it.
-    pub const ALL: [Self; 4] = [Self::Ours, Self::Sqlite, Self::Fjall, Self::Redb];
+    /// Those that keep grains; the store first, as the tables want it.
+    pub const KEEPING: &'static [Self] = &[
+        Self::Ours,
+        Self::Sqlite,
+        Self::Fjall,
+        Self::Redb,
+        Self::Lmdb,
+        #[cfg(feature = "rocksdb")]
+        Self::Rocks,
+    ];
 
     /// Those that search text.
-    pub const WITH_TEXT: [Self; 2] = [Self::Ours, Self::Sqlite];
+    pub const SEARCHING: &'static [Self] = &[Self::Ours, Self::Sqlite, Self::Tantivy];
 
     /// Returns the name in the tables.
     pub const fn name(self) -> &'static str {
@@ -115,6 +157,10 @@ impl Engine {
             Self::Sqlite => "SQLite",
             Self::Fjall => "fjall",
             Self::Redb => "redb",
+            Self::Lmdb => "LMDB",
+            #[cfg(feature = "rocksdb")]
+            Self::Rocks => "RocksDB",
+            Self::Tantivy => "tantivy alone",
         }
     }
 
@@ -125,6 +171,10 @@ impl Engine {
             Self::Sqlite => Box::new(Sqlite::open(folder, text)?),
             Self::Fjall => Box::new(Fjall::open(folder)?),
             Self::Redb => Box::new(Redb::open(folder)?),
+            Self::Lmdb => Box::new(Lmdb::open(folder)?),
+            #[cfg(feature = "rocksdb")]
+            Self::Rocks => Box::new(Rocks::open(folder)?),
+            Self::Tantivy => Box::new(Tantivy::open(folder)?),
         })
     }
 }

@@ -4,18 +4,20 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use grainstore_benches::groups::{GROUPS, large, reopen};
+use grainstore_benches::groups::{ALONE, GROUPS, large, reopen, ten_million};
+use grainstore_benches::machine::{self, Load};
 use grainstore_benches::report::Report;
 use grainstore_benches::setup::{Settings, Sizes};
-use grainstore_benches::{Result, machine};
+use grainstore_benches::{Result, docs};
 
-const USAGE: &str = "usage: engine [--grains N] [--rounds R] [--only GROUP] [--quick] [--dir DIR]
+const USAGE: &str = "usage: engine [--grains N] [--rounds R] [--only GROUP] [--quick] [--write] [--dir DIR]
 
   --grains N   grains of an ingest; reads take 2 N, the largest store 10 N (100000)
   --rounds R   how often everything is measured (5)
   --only GROUP one of ingest, ingest100, text, single, read, million, scale, reopen, latency, sealed,
-               several
+               several, ten-million (alone: 100 N grains)
   --quick      small counts and two rounds: shows that everything works
+  --write      puts the tables into docs/benchmarks.md; waits until the machine is quiet before
   --dir DIR    where folders are made and deleted (the system's folder for temporary files)";
 
 fn main() -> Result<()> {
@@ -26,6 +28,7 @@ fn main() -> Result<()> {
         let (grains, folder, text) = (grains.parse()?, Path::new(folder), !text.is_empty());
         return match what.as_str() {
             "fill" => large::fill(grains, folder),
+            "answer" => ten_million::answer(folder),
             "put" => reopen::put(grains, folder, text),
             _ => reopen::open(grains, folder, text),
         };
@@ -45,20 +48,42 @@ fn main() -> Result<()> {
         settings.rounds
     );
     let start = Instant::now();
-    for (name, run) in GROUPS {
-        if settings.only.as_deref().is_none_or(|only| only == name) {
-            report.heading(name);
-            run(&settings, &mut report)?;
+    let groups = GROUPS.iter().chain(&ALONE);
+    let wanted = groups.filter(|(name, _)| match &settings.only {
+        Some(only) => only == name,
+        None => GROUPS.iter().any(|(group, _)| group == name),
+    });
+    for (name, run) in wanted {
+        if settings.writes {
+            machine::wait_for_quiet();
+        }
+        report.heading(name);
+        let (mark, load) = (report.mark(), Load::now()?);
+        run(&settings, &mut report)?;
+        if settings.writes {
+            write(name, &settings, &load, &report.summary(mark))?;
         }
     }
-    report.summary();
-    println!("\n{:.0} s in all.", start.elapsed().as_secs_f64());
+    println!("\n## Summary\n\n{}", report.summary(0));
+    println!("{:.0} s in all.", start.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// Puts the table of a group into the docs, unless other processes kept the machine busy.
+fn write(name: &str, settings: &Settings, load: &Load, table: &str) -> Result<()> {
+    let (others, _) = load.of_others()?;
+    if others > machine::QUIET {
+        eprintln!("{name}: others took {others:.2} of a core, so it is not written: measure again");
+        return Ok(());
+    }
+    let about = load.described(&settings.sizes.of(name), settings.rounds)?;
+    docs::replace(name, &format!("{about}\n\n{table}"))
 }
 
 /// Reads the arguments; nothing for a plea for help.
 fn settings(mut arguments: impl Iterator<Item = String>) -> Result<Option<Settings>> {
-    let (mut grains, mut rounds, mut only, mut quick) = (None, None, None, false);
+    let (mut grains, mut rounds, mut only) = (None, None, None);
+    let (mut quick, mut writes) = (false, false);
     let mut folder = std::env::temp_dir();
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
@@ -68,12 +93,13 @@ fn settings(mut arguments: impl Iterator<Item = String>) -> Result<Option<Settin
             "--only" => only = Some(value()?),
             "--dir" => folder = PathBuf::from(value()?),
             "--quick" => quick = true,
+            "--write" => writes = true,
             "--help" | "-h" => return Ok(None),
             _ => return Err(format!("{argument}?\n{USAGE}").into()),
         }
     }
     if let Some(only) = &only
-        && !GROUPS.iter().any(|(name, _)| name == only)
+        && !GROUPS.iter().chain(&ALONE).any(|(name, _)| name == only)
     {
         return Err(format!("there is no group {only}\n{USAGE}").into());
     }
@@ -83,6 +109,7 @@ fn settings(mut arguments: impl Iterator<Item = String>) -> Result<Option<Settin
         rounds: rounds.unwrap_or(default_rounds),
         only,
         folder,
+        writes: writes && !quick,
         sizes: if quick {
             Sizes::quick(grains)
         } else {

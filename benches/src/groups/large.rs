@@ -66,13 +66,12 @@ pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
     );
     report.table(&table);
 
-    // 16 bytes a grain are allowed to the address map; as much again for tables that double.
     let mut table = Table::new("Growth of memory", "bytes per further grain");
     let growth = large
         .iter()
         .zip(small)
         .map(|(large, small)| (large.memory_bytes - small.memory_bytes) / (many - few) as f64);
-    table.row("store", growth.collect(), Some(Bound::AtMost(32.0)));
+    table.row("store", growth.collect(), Some(Bound::AtMost(20.0)));
     report.table(&table);
 
     let mut table = Table::new(format!("Bytes written at {many} grains"), "per blob byte");

@@ -9,6 +9,7 @@ pub mod reopen;
 pub mod latency;
 pub mod sealed;
 pub mod several;
+pub mod ten_million;
 
 use crate::Result;
 use crate::report::Report;
@@ -31,3 +32,6 @@ pub const GROUPS: [(&str, Run); 11] = [
     ("sealed", sealed::run),
     ("several", several::run),
 ];
+
+/// The groups that run only where they are asked for: they take long, or measure their own process.
+pub const ALONE: [(&str, Run); 1] = [("ten-million", ten_million::run)];
