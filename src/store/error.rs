@@ -179,7 +179,7 @@ pub enum Error {
     Embedder {
         /// The name of the model.
         model: String,
-        /// What it said.
+        /// The reason that it gave.
         source: EmbedderError,
     },
     /// A grain with an ownership claim of an agent that violates OMS 12.5.3.

@@ -63,6 +63,14 @@ impl Session {
         Self { embed, ..self }
     }
 
+    /// Returns the options that name the model.
+    pub(crate) fn model_arguments(&self) -> Vec<String> {
+        self.embed
+            .as_ref()
+            .map(EmbedArgs::arguments)
+            .unwrap_or_default()
+    }
+
     /// Returns whether a model was named.
     pub(crate) const fn has_model(&self) -> bool {
         self.embed.is_some()

@@ -1,8 +1,8 @@
 //! The embedders of an open store: the grains that wait for a vector of each model, and the thread
 //! that has them embedded.
 //!
-//! What waits is derived from the ledger: a grain that has text and no vector of the model. So no
-//! file holds the queue, and under a model with another name every grain waits again. The keeper of
+//! A grain waits if it has text and no vector of the model, which the ledger tells. So no file holds
+//! the queue, and under a model with another name every grain waits again. The keeper of
 //! the derived files alone embeds, so that no text is embedded twice. The steps of a batch are in
 //! `commit/embed.rs`.
 

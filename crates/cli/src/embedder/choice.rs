@@ -54,6 +54,16 @@ impl EmbedArgs {
         self.embed_cmd.is_some() || self.embed.is_some()
     }
 
+    /// Returns the options that name the model, for a program that is started with them elsewhere.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let options = [("--embed-cmd", &self.embed_cmd), ("--embed", &self.embed)];
+        let named = options.into_iter().filter_map(|(option, value)| {
+            let value = value.as_ref()?;
+            Some([option.to_owned(), value.clone()])
+        });
+        named.flatten().collect()
+    }
+
     /// Starts the model that was named.
     ///
     /// # Errors
