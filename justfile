@@ -88,16 +88,24 @@ kill times="2000":
     GRAINSTORE_KILLS={{times}} cargo test --release --package grainstore-cli --test it -- kill:: --nocapture
 
 # `grainstore serve` with 64 connections, and 10,000 that are idle (docs/benchmarks.md)
-load seconds="60":
-    # The number is compiled in, and cargo sees that it changed.
-    ulimit -n 40000 && GRAINSTORE_SECONDS={{seconds}} nice -n 10 cargo test --release \
+load seconds="60" rate="1000":
+    # The numbers are compiled in, and cargo sees that they changed.
+    ulimit -n 40000 && GRAINSTORE_SECONDS={{seconds}} GRAINSTORE_RATE={{rate}} nice -n 10 cargo test --release \
         --package grainstore-cli --test it -- load:: --nocapture --test-threads=1
+
+# Requests that no client would send, for about ten minutes
+hostile times="200":
+    GRAINSTORE_TIMES={{times}} nice -n 15 cargo test --package grainstore-server --test http -- hostile::
 
 # Commands on real files whose n-th system call fails or is their last, at 5,000 points (needs
 # strace); `just sweep 1200..5000` goes on where an earlier run was stopped
 sweep points="5000":
     GRAINSTORE_POINTS={{points}} nice -n 15 cargo test --release --package grainstore-cli --test it -- \
         --ignored a_command_whose_system_calls_fail --nocapture
+
+# 2,000 flipped bytes and 500 cuts of a store of 1,000 grains, which is recovered each time
+recover flips="2000" cuts="500":
+    cargo run --quiet --release --package grainstore-crash -- recover flips={{flips}} cuts={{cuts}}
 
 # Replays what a failure of the crash programme printed
 replay *line:
@@ -106,6 +114,11 @@ replay *line:
 # The store at work on sample data
 demo:
     cargo run --quiet --release --package grainstore-cli -- demo
+
+# The recording of the demo that README shows (needs python3)
+record-demo:
+    cargo build --quiet --package grainstore-cli
+    tools/record_demo.py "${CARGO_TARGET_DIR:-target}/debug/grainstore" docs/demo.svg
 
 # The engine beside SQLite, fjall and redb (docs/benchmarks.md); `just bench --quick` is a smoke test
 bench *arguments:

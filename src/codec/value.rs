@@ -178,25 +178,41 @@ impl fmt::Debug for Int {
 }
 
 /// Values by unique name, kept in the order of the names' bytes (OMS 4.1).
-#[derive(Clone, Default, PartialEq)]
-pub struct Map(Vec<(String, Value)>);
+#[derive(Clone, Default)]
+pub struct Map {
+    pairs: Vec<(String, Value)>,
+    /// The [marks](mark) of all names, and perhaps of others: most names that are asked for are in
+    /// no map, and the rules of a grain ask for a hundred.
+    marks: u64,
+}
 
 impl Map {
     /// Creates an empty map.
     pub const fn new() -> Self {
-        Self(Vec::new())
+        Self {
+            pairs: Vec::new(),
+            marks: 0,
+        }
     }
 
     /// Returns the value of `name`.
+    #[inline]
     pub fn get(&self, name: &str) -> Option<&Value> {
+        if self.marks & mark(name) == 0 {
+            return None;
+        }
         let at = self.find(name)?;
-        self.0.get(at).map(|(_, value)| value)
+        self.pairs.get(at).map(|(_, value)| value)
     }
 
     /// Returns the value of `name` for changing.
+    #[inline]
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
+        if self.marks & mark(name) == 0 {
+            return None;
+        }
         let at = self.find(name)?;
-        self.0.get_mut(at).map(|(_, value)| value)
+        self.pairs.get_mut(at).map(|(_, value)| value)
     }
 
     /// Sets `name` and returns the value it had.
@@ -204,11 +220,12 @@ impl Map {
         let (name, value) = (name.into(), value.into());
         match self.position(&name) {
             Ok(at) => {
-                let slot = self.0.get_mut(at)?;
+                let slot = self.pairs.get_mut(at)?;
                 Some(std::mem::replace(&mut slot.1, value))
             }
             Err(at) => {
-                self.0.insert(at, (name, value));
+                self.marks |= mark(&name);
+                self.pairs.insert(at, (name, value));
                 None
             }
         }
@@ -217,7 +234,8 @@ impl Map {
     /// Takes pairs whose names are unique and in order; the caller knows that they are.
     pub(super) fn from_sorted(pairs: Vec<(String, Value)>) -> Self {
         debug_assert!(pairs.is_sorted_by(|a, b| a.0 < b.0));
-        Self(pairs)
+        let marks = pairs.iter().fold(0, |marks, (name, _)| marks | mark(name));
+        Self { pairs, marks }
     }
 
     /// Builds a map from pairs in any order; returns the first name that comes twice as the error.
@@ -235,55 +253,59 @@ impl Map {
                 return Err(name);
             }
         }
-        Ok(Self(pairs))
+        Ok(Self::from_sorted(pairs))
     }
 
     /// Removes `name` and returns its value.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         let at = self.position(name).ok()?;
-        Some(self.0.remove(at).1)
+        Some(self.pairs.remove(at).1)
     }
 
     /// Returns whether `name` is present.
+    #[inline]
     pub fn contains(&self, name: &str) -> bool {
-        self.find(name).is_some()
+        self.marks & mark(name) != 0 && self.find(name).is_some()
     }
 
     /// Returns the entries in the order of the names' bytes.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value))
+        self.pairs
+            .iter()
+            .map(|(name, value)| (name.as_str(), value))
     }
 
     /// Returns the entries with their values for changing.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Value)> {
-        self.0
+        self.pairs
             .iter_mut()
             .map(|(name, value)| (name.as_str(), value))
     }
 
-    /// Returns the pairs, whose order the caller keeps.
+    /// Returns the pairs, of which the caller keeps order and names.
     pub(super) const fn pairs_mut(&mut self) -> &mut Vec<(String, Value)> {
-        &mut self.0
+        &mut self.pairs
     }
 
     /// Returns the number of entries.
     pub const fn len(&self) -> usize {
-        self.0.len()
+        self.pairs.len()
     }
 
     /// Returns whether there are no entries.
     pub const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.pairs.is_empty()
     }
 
     fn position(&self, name: &str) -> Result<usize, usize> {
-        self.0.binary_search_by(|(key, _)| key.as_str().cmp(name))
+        self.pairs
+            .binary_search_by(|(key, _)| key.as_str().cmp(name))
     }
 
     /// Returns where `name` is: in a short map most names are told apart by their length alone.
     fn find(&self, name: &str) -> Option<usize> {
-        if self.0.len() <= SHORT {
-            self.0.iter().position(|(key, _)| key == name)
+        if self.pairs.len() <= SHORT {
+            self.pairs.iter().position(|(key, _)| key == name)
         } else {
             self.position(name).ok()
         }
@@ -293,12 +315,32 @@ impl Map {
 /// How many entries are walked rather than searched.
 const SHORT: usize = 24;
 
+/// Returns one bit that follows from the length, the first and the last byte of a name. Of a name
+/// in the program the compiler computes it.
+#[inline]
+const fn mark(name: &str) -> u64 {
+    match name.as_bytes() {
+        [] => 1,
+        [only] => 1 << (*only % 64),
+        [first, .., last] => {
+            let mixed = name.len() * 11 + (*first as usize) * 5 + (*last as usize) * 3;
+            1 << (mixed % 64)
+        }
+    }
+}
+
+impl PartialEq for Map {
+    fn eq(&self, other: &Self) -> bool {
+        self.pairs == other.pairs
+    }
+}
+
 impl IntoIterator for Map {
     type Item = (String, Value);
     type IntoIter = std::vec::IntoIter<(String, Value)>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.pairs.into_iter()
     }
 }
 

@@ -20,6 +20,7 @@ mod owner;
 mod payload;
 mod rules;
 mod searchable_text;
+mod sentence;
 mod status;
 mod time;
 

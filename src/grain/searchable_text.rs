@@ -77,7 +77,7 @@ impl Grain {
 }
 
 /// `mg:delegates_to` reads as "delegates to".
-fn humanise(relation: &Value, words: &mut String) {
+pub(super) fn humanise(relation: &Value, words: &mut String) {
     if let Some(text) = relation.as_text() {
         let text = text.strip_prefix("mg:").unwrap_or(text);
         words.extend(
@@ -138,4 +138,4 @@ pub const SEARCHABLE_FIELDS: &[&str] = &[
 ];
 
 /// Members of content blocks and tool inputs that identify rather than say.
-const NOT_WORDS: &[&str] = &["type", "id", "tool_use_id", "source"];
+pub(super) const NOT_WORDS: &[&str] = &["type", "id", "tool_use_id", "source"];

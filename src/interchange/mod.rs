@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | `format`, `format_reader`, `registry` | the formats, and their readers |
 //! | `detect`, `detect_json`, `json_head` | how a file of each format is recognised |
-//! | `open`, `import_file`, `options`, `merge`, `export`, `error` | the parts that callers see |
+//! | `open`, `import_file`, `options`, `merge`, `entries`, `export`, `error` | the parts that callers see |
 //! | `model` | records, and everything said about them |
 //! | `io`, `json` | files, archives and encryption; JSON in bounded memory |
 //! | `formats` | a folder for each format |
@@ -18,6 +18,7 @@
 
 mod detect;
 mod detect_json;
+mod entries;
 mod error;
 mod export;
 mod format;
@@ -35,6 +36,7 @@ mod options;
 mod registry;
 
 pub use crate::grain::ForeignId;
+pub(crate) use entries::each;
 pub use error::{Error, Place};
 pub use format::Format;
 pub use formats::{aimem, jsonl, mg, omi, pam, provider};
@@ -55,6 +57,7 @@ pub(crate) use model::record::{AddressMap, rewrite_links};
 pub use model::record_set::RecordSet;
 pub use model::signature::{ExportKey, Signature};
 pub use model::vector::ForeignVectors;
+pub(crate) use open::embeddings_path;
 pub use options::{ReadOptions, WriteOptions};
 pub(crate) use registry::{
     carried_vector, exported_addresses, is_exportable, is_link, says_the_same, states_visibility,
@@ -63,6 +66,7 @@ pub(crate) use registry::{
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
 #[doc(hidden)]
 pub use self::{
+    entries::Entries,
     export::{Entry, Written},
     model::vector::{ForeignVector, StoredVector, VectorOf, Vectors},
 };

@@ -1,6 +1,6 @@
 //! Opening a file to be imported: read and validated as a whole before any of it is stored.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::import_file::Refusal;
 use super::io::encryption;
@@ -48,7 +48,7 @@ impl ImportFile {
     ) -> Result<Self, Error> {
         let format = Format::choose(format, input)?;
         match format.reader().read(format, input, options) {
-            Ok(file) => Ok(file),
+            Ok(file) => file.with_vectors_beside(input, options),
             Err(Refusal::Unreadable(error)) => Err(error),
             Err(Refusal::Invalid(errors)) => Ok(Self {
                 errors,
@@ -56,4 +56,35 @@ impl ImportFile {
             }),
         }
     }
+
+    /// Adds the vectors of the embeddings file beside an archive or JSON lines, which have no place
+    /// for them.
+    fn with_vectors_beside(
+        mut self,
+        input: Input<'_>,
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
+        let (Format::Mg | Format::Jsonl, Input::Path(path)) = (self.format, input) else {
+            return Ok(self);
+        };
+        let beside = embeddings_path(path);
+        if !beside.is_file() {
+            return Ok(self);
+        }
+        let vectors = Self::read(Input::Path(&beside), Some(Format::PamEmbeddings), options)?;
+        self.loss.merge(&vectors.loss);
+        self.findings.extend(vectors.findings);
+        // Vectors can be computed again, and keep no grain out.
+        let errors = vectors.errors.iter().map(Error::to_finding);
+        self.findings.extend(errors);
+        self.vectors = vectors.vectors;
+        Ok(self)
+    }
+}
+
+/// Returns the path of the embeddings file beside an archive or JSON lines.
+pub(crate) fn embeddings_path(path: &Path) -> PathBuf {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".embeddings.json");
+    beside.into()
 }

@@ -4,7 +4,7 @@ use crate::codec::Profile;
 use crate::grain::Time;
 use crate::policy::Purpose;
 
-use super::{Decryption, Encryption, Entry, ExportKey, aimem, mg, omi};
+use super::{Decryption, Encryption, ExportKey, aimem, mg, omi};
 
 /// How files are read.
 #[derive(Debug, Clone, Default)]
@@ -63,11 +63,4 @@ pub struct WriteOptions {
     pub base: Option<String>,
     /// The time of the export; without one, that of the newest grain.
     pub now: Option<Time>,
-}
-
-impl WriteOptions {
-    pub(crate) fn now_for(&self, entries: &[Entry]) -> Time {
-        let newest = entries.iter().map(|(grain, _)| grain.created_at()).max();
-        self.now.or(newest).unwrap_or_default()
-    }
 }

@@ -93,6 +93,34 @@ impl Kind {
         Self::ALL.get(index).copied()
     }
 
+    /// Returns the name of the kind in docs/format.md.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Grain => "grain",
+            Self::SealedGrain => "sealed grain",
+            Self::Status => "status",
+            Self::Flag => "flag",
+            Self::Alias => "alias",
+            Self::Embedding => "embedding",
+            Self::ConsentEffect => "consent effect",
+            Self::Hold => "hold",
+            Self::Review => "review",
+            Self::Denial => "denial",
+            Self::Import => "import",
+            Self::Export => "export",
+            Self::Trust => "trust",
+            Self::Policy => "policy",
+            Self::Actor => "actor",
+            Self::KeyEvent => "key event",
+            Self::Erasing => "erasing",
+            Self::Erased => "erased",
+            Self::Restored => "restored",
+            Self::Checkpoint => "checkpoint",
+            Self::Signature => "signature",
+            Self::Read => "read",
+        }
+    }
+
     /// Returns the number of the kind.
     pub const fn to_byte(self) -> u8 {
         self as u8

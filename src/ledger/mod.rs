@@ -29,6 +29,7 @@ pub(crate) use log::published_end::END;
 pub(crate) use proof::history::{TreeHistory, TreeView};
 pub use proof::path::{verify_consistency, verify_inclusion};
 pub(crate) use proof::tree::MerkleTree;
+pub(crate) use recovery::salvage::{Found, FoundEntry, LostBytes, Place, Proof, salvage};
 pub use recovery::torn_tail::TornTail;
 pub use store_id::StoreId;
 

@@ -3,7 +3,6 @@
 
 use std::cell::{OnceCell, RefCell};
 
-use crate::codec::nfc;
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
 use crate::store::Store;
@@ -61,7 +60,7 @@ impl Store {
         limit: usize,
     ) -> Result<Envelope, Error> {
         self.visible_ranking("search_hybrid", filter, limit, |filter, limit| {
-            let query = text::Query::parse(&nfc(text))?;
+            let query = text::Query::parse(text)?;
             let snapshot = self.snapshot();
             let rows = self.rows_to_rank(&snapshot, filter)?;
             let ranking = Ranking::default();

@@ -1,6 +1,6 @@
 //! Vector search: nearest neighbours of a vector or grain.
 //!
-//! Vectors come from the caller and are compared exactly, in `vector`.
+//! Vectors come from the caller and are compared in `vector`.
 
 use crate::codec::ContentAddress;
 use crate::grain::Grain;
@@ -10,7 +10,9 @@ use super::{Envelope, Error, Filter};
 
 impl Store {
     /// Returns the `limit` grains whose vectors of a model are nearest to a vector, among those
-    /// that pass a filter. All vectors are compared. The score is (1 + cosine) / 2.
+    /// that pass a filter. Up to 50,000 vectors of the model are all compared; of more those that are
+    /// likely to be near, so that a few of the nearest may be missed, unless at most 12,000 pass the
+    /// filter. The score is (1 + cosine) / 2.
     ///
     /// # Errors
     /// `ERR_FILTER`; `ERR_EMBEDDING` for a vector of another length; storage errors.

@@ -2,7 +2,6 @@
 //!
 //! Matching and ranking are in `text`; the filter decides which rows it may return.
 
-use crate::codec::nfc;
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
 use crate::store::{self, Store};
@@ -35,7 +34,7 @@ impl Store {
     pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
         let question = QuestionVector::default();
         self.visible_ranking("search", filter, limit, |filter, limit| {
-            let query = text::Query::parse(&nfc(text))?;
+            let query = text::Query::parse(text)?;
             self.ranked(&query, filter, (&Ranking::default(), limit), &question)
         })
     }
@@ -100,6 +99,7 @@ impl Store {
                 ranking,
                 limit,
                 accept: &|row: EntryId| rows.contains(row),
+                own: own_rows(rows, ranking),
                 // The time is for the answer: building a view that was set aside takes as long as
                 // it takes.
                 is_over: &self.search_deadline(),
@@ -149,7 +149,7 @@ impl Store {
         found: &Envelope,
         len_max: usize,
     ) -> Result<Vec<Snippet>, Error> {
-        let query = text::Query::parse(&nfc(text))?;
+        let query = text::Query::parse(text)?;
         let highlighter = self.text_view()?.highlighter(&query)?;
         let snippet = |found: &Found| {
             let language = store::language(&found.grain);
@@ -158,3 +158,14 @@ impl Store {
         Ok(found.results.iter().map(snippet).collect())
     }
 }
+
+/// Returns the rows whose statistics count, where `ranking` asks for those of `rows` alone.
+pub(super) fn own_rows(rows: &RowSet, ranking: &Ranking) -> Option<text::OwnRows> {
+    ranking.own_statistics.then(|| text::OwnRows {
+        count: rows.len(),
+        sample: rows.iter().take(SAMPLE_LEN).collect(),
+    })
+}
+
+/// The number of the oldest rows whose mean length stands for that of all.
+const SAMPLE_LEN: usize = 128;

@@ -17,6 +17,11 @@ pub(super) fn render(recollection: &Recollection, shown: Shown) -> String {
         ("tokens", (recollection.tokens as u64).into()),
         ("is_cut", recollection.is_cut.into()),
     ]);
+    if let Some(left_out) = recollection.left_out {
+        let counts = [("facts", left_out.facts), ("messages", left_out.messages)];
+        let counts = counts.map(|(name, count)| (name, count as u64));
+        map.insert("left_out", Map::from_iter(counts));
+    }
     if recollection.is_partial {
         map.insert("partial", "deadline");
     }
@@ -37,7 +42,19 @@ fn line(line: &Line, shown: Shown) -> Value {
         ("content_address", Value::from(line.address)),
         ("time", line.time.ms().into()),
         ("text", (&*shown(&line.text)).into()),
+        ("sentence", (&*shown(&line.sentence)).into()),
     ]);
+    if !line.tags.is_empty() {
+        let tags = line.tags.iter().map(|tag| Value::from(&*shown(tag)));
+        map.insert("tags", Value::Array(tags.collect()));
+    }
+    if let Some(standing) = line.standing.name() {
+        map.insert("standing", standing);
+    }
+    if !line.contradicts.is_empty() {
+        let addresses = line.contradicts.iter().copied().map(Value::from);
+        map.insert("contradicts", Value::Array(addresses.collect()));
+    }
     if let Some(speaker) = &line.speaker {
         map.insert("speaker", &*shown(speaker));
     }

@@ -9,4 +9,4 @@ mod lines;
 mod recollection;
 
 pub use escape::escaped;
-pub use recollection::{Format, Line, Passage, Recollection, tokens};
+pub use recollection::{Format, LeftOut, Line, Passage, Recollection, Standing, tokens};

@@ -8,7 +8,7 @@ use crate::grain::Time;
 
 use super::{escaped, json, lines};
 
-/// The passages that answer a question, best first.
+/// The passages that answer a question: facts first, then conversations, best first.
 ///
 /// ```
 /// use grainstore::render::{Format, Recollection};
@@ -23,20 +23,24 @@ pub struct Recollection {
     pub tokens: usize,
     /// Whether the budget had no room for something that was found.
     pub is_cut: bool,
+    /// What the budget had no room for, if it is known and the budget has room to say so.
+    pub left_out: Option<LeftOut>,
     /// Whether the search for it ended at its deadline.
     pub is_partial: bool,
 }
 
-/// Lines of one conversation, in the order in which they were said; or a line by itself.
+/// Turns of one conversation, in the order in which they were said; or facts, best first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Passage {
+    /// Whether the lines are turns; else they are facts.
+    pub is_conversation: bool,
     /// The `session_id` of the conversation.
     pub session: Option<String>,
     /// The lines.
     pub lines: Vec<Line>,
 }
 
-/// The text of one grain, with its source.
+/// The content of one grain, with its source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// The grain.
@@ -45,11 +49,77 @@ pub struct Line {
     pub time: Time,
     /// The speaker, if the grain names one.
     pub speaker: Option<String>,
-    /// The text, in one line.
+    /// The text, in one line, with all that is searched.
     pub text: String,
+    /// What the grain says, with names for identifiers and without its tags: what a prompt has.
+    pub sentence: String,
+    /// The tags of the grain.
+    pub tags: Vec<String>,
+    /// Whether it still holds.
+    pub standing: Standing,
+    /// Other lines that say the opposite, or otherwise what only one thing can be.
+    pub contradicts: Vec<ContentAddress>,
     /// How well it fits the question, in [0, 1); none of a line that only stands beside one that
     /// does.
     pub score: Option<f64>,
+}
+
+/// Whether what a grain says still holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// It is current.
+    #[default]
+    Current,
+    /// It is current, and its verification is `contested`.
+    Contested,
+    /// It has ended: its `valid_to` is in the past.
+    Ended,
+    /// Another grain replaced it.
+    Superseded,
+    /// It was contradicted or withdrawn.
+    Contradicted,
+}
+
+/// How many matches a budget had no room for.
+///
+/// ```
+/// use grainstore::render::LeftOut;
+///
+/// let left_out = LeftOut { facts: 1, messages: 12 };
+/// assert_eq!(left_out.to_string(), "Left out: 1 fact, 12 messages.");
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Grains that are not turns.
+    pub facts: usize,
+    /// Turns of conversations.
+    pub messages: usize,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |count: usize, name: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {name}")),
+            _ => Some(format!("{count} {name}s")),
+        };
+        let counts = [count(self.facts, "fact"), count(self.messages, "message")];
+        let counts: Vec<String> = counts.into_iter().flatten().collect();
+        write!(f, "Left out: {}.", counts.join(", "))
+    }
+}
+
+impl Standing {
+    /// Returns the word for it; none for what is current.
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Current => None,
+            Self::Contested => Some("contested"),
+            Self::Ended => Some("ended"),
+            Self::Superseded => Some("superseded"),
+            Self::Contradicted => Some("contradicted"),
+        }
+    }
 }
 
 /// How a recollection is written.
@@ -61,12 +131,13 @@ pub struct Line {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Format {
-    /// A list under a heading for each conversation.
+    /// Facts as a list, then a list for each conversation: for a prompt. Each fact has its date and
+    /// the first digits of its address, each conversation those of its first turn.
     #[default]
     Markdown,
     /// One object with every detail.
     Json,
-    /// A line for each grain.
+    /// A line for each grain, each with its time and the first digits of its address.
     Text,
 }
 
@@ -106,16 +177,26 @@ impl Recollection {
 }
 
 impl Line {
-    /// Returns what the line costs by [`tokens`], as Markdown.
-    pub fn tokens(&self) -> usize {
-        tokens(&lines::item(self, escaped))
+    /// Returns what the line costs by [`tokens`], as Markdown, in a passage of its kind.
+    pub fn tokens(&self, is_conversation: bool) -> usize {
+        tokens(&match is_conversation {
+            true => lines::turn(self, None, escaped),
+            false => lines::fact(self, escaped),
+        })
     }
 }
 
 impl Passage {
-    /// Returns what the heading costs by [`tokens`], as Markdown.
+    /// Returns what the heading costs by [`tokens`], as Markdown, with the empty lines around it.
     pub fn heading_tokens(&self) -> usize {
-        tokens(&lines::heading(self, escaped))
+        tokens(&lines::heading(self)) + 1
+    }
+}
+
+impl LeftOut {
+    /// Returns what the sentence costs by [`tokens`], with the empty line before it.
+    pub fn tokens(&self) -> usize {
+        tokens(&lines::left_out(self))
     }
 }
 

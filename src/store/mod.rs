@@ -98,13 +98,12 @@ pub use instance::{Admin, Maintenance, RecoveryReport, Store};
 pub use keys::{Escrow, VaultAdmin, VaultStatus};
 pub use lineage::{Fork, Heads};
 pub use maintenance::{
-    Backup, Checked, Compacted, Finding, Report, Restored, Severity, Sizes, Stats, verify_damaged,
+    Backup, Checked, Compacted, Finding, Lost, Recovered, Report, Restored, Severity, Sizes, Stats,
+    verify_damaged,
 };
 #[cfg(feature = "signatures")]
 pub use note_schedule::NoteSchedule;
 pub use options::{Clock, Create, Durability, Options, SystemClock};
-#[cfg(feature = "text")]
-pub(crate) use read::ReadRecorder;
 pub use read::{AuditedRead, Change, Changed, Embedding, Page, Signature, Version};
 pub use records::{Authorization, BlindFields, RecordedAuthorization, RequiredConsent, Until};
 pub use state::Withdrawal;

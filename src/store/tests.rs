@@ -191,12 +191,11 @@ fn a_copy_of_what_is_not_durable_yet_is_acknowledged_with_the_first_and_not_befo
     thread::scope(|scope| {
         let put = || scope.spawn(|| store.put(belief("same")).unwrap());
         // The first leads alone: a leader takes all that have come before it has its turn.
-        let first = put();
+        let mut puts = vec![put()];
         disk.until_after(before);
-        let copies = [put(), put(), put(), put()];
-        until_waiting(&store, copies.len());
-        assert!(!first.is_finished());
-        assert!(copies.iter().all(|put| !put.is_finished()));
+        puts.extend([put(), put(), put(), put()]);
+        until_waiting(&store, 4);
+        assert!(puts.iter().all(|put| !put.is_finished()));
         assert_eq!(
             store.maintenance().unwrap().stats().unwrap().grains,
             0,
@@ -414,7 +413,6 @@ fn a_read_on_record_waits_for_no_sync_and_one_that_cannot_be_recorded_is_refused
     watch(&store);
     let watched = store.put(belief("tea").tag("watched")).unwrap();
     let other = store.put(belief("milk")).unwrap();
-
     let before = disk.close();
     disk.set(|state| state.closed = false);
     assert!(store.get(&watched).unwrap().is_some());

@@ -129,23 +129,36 @@ impl Document {
         default: Language,
         cache: &mut TermCache,
     ) -> Vec<(u32, Rc<Terms>)> {
-        let language = self.language.unwrap_or(default);
         let mut terms = Vec::new();
+        self.each_term(default, cache, |position, of_word| {
+            terms.push((position, Rc::clone(of_word)));
+        });
+        terms.sort_by_key(|(position, _)| *position);
+        terms
+    }
+
+    /// Passes the terms of each word to `take` with its position: passage by passage, in the order
+    /// of positions within each.
+    pub(in crate::text) fn each_term(
+        &self,
+        default: Language,
+        cache: &mut TermCache,
+        mut take: impl FnMut(u32, &Rc<Terms>),
+    ) {
+        let language = self.language.unwrap_or(default);
         let mut next = [0_u32; FIELDS];
         for (field, text) in &self.passages {
             let Some(from) = next.get_mut(*field as usize) else {
                 continue;
             };
             let start = *from;
-            for token in cache.tokens(text, language) {
+            cache.each_token(text, language, |token| {
                 let position = start.saturating_add(token.position);
                 let position = position.saturating_mul(FIELD_SLOTS).saturating_add(*field);
-                terms.push((position, token.terms));
+                take(position, &token.terms);
                 *from = position.saturating_add(PASSAGE_GAP);
-            }
+            });
         }
-        terms.sort_by_key(|(position, _)| *position);
-        terms
     }
 }
 

@@ -23,12 +23,11 @@ use super::search::execute::{Search, Searched};
 use super::search::highlight::Highlighter;
 use super::search::hit::{Hits, RecalledHit};
 use super::search::ranking::Ranking;
-use super::search::rerank::Meaning;
 
 /// A full-text view of a ledger. Any thread may feed and search it.
 ///
 /// Rows are fed in order by one writer and are searchable at once. They are committed in the
-/// background when 50,000 documents or 32 MiB are queued, or when 1,024 are queued and a second
+/// background when 16,384 documents or 32 MiB are queued, or when 1,024 are queued and a second
 /// passes without more; by [`flush`](Self::flush); and by a search that finds more than 4,096
 /// documents queued.
 ///
@@ -103,7 +102,7 @@ impl Text {
 
     /// Feeds the text of `row`. A row below the watermark is covered already and changes nothing.
     ///
-    /// Blocks for a commit if 200,000 documents or 128 MiB are uncommitted.
+    /// Blocks for a commit if 65,536 documents or 128 MiB are uncommitted.
     ///
     /// # Errors
     /// `ERR_TEXT` if that commit fails; the document is not taken then.
@@ -188,6 +187,7 @@ impl Text {
             ranking,
             limit,
             accept,
+            own: None,
             is_over: &|| false,
             meaning: None,
             reach: None,
@@ -216,36 +216,17 @@ impl Text {
         reach: usize,
         accept: &(dyn Fn(EntryId) -> bool + Sync),
     ) -> Result<Vec<RecalledHit>, Error> {
-        let limits = (limit, reach);
-        let found = self.recall_until(query, ranking, limits, accept, &|| false, None)?;
-        Ok(found.0)
-    }
-
-    /// Does what [`recall`](Self::recall) does with a `limit` and a `reach`, by words and `meaning`,
-    /// until `is_over` returns true; returns also whether the answer is partial.
-    ///
-    /// # Errors
-    /// As [`recall`](Self::recall).
-    pub(crate) fn recall_until(
-        &self,
-        query: &Query,
-        ranking: &Ranking,
-        (limit, reach): (usize, usize),
-        accept: &(dyn Fn(EntryId) -> bool + Sync),
-        is_over: &(dyn Fn() -> bool + Sync),
-        meaning: Option<&Meaning<'_>>,
-    ) -> Result<(Vec<RecalledHit>, bool), Error> {
         let found = self.find(&Search {
             query,
             ranking,
             limit,
             accept,
-            is_over,
-            meaning,
+            own: None,
+            is_over: &|| false,
+            meaning: None,
             reach: Some(reach),
-        })?;
-        let is_partial = found.hits.is_partial;
-        Ok((found.into_recalled(), is_partial))
+        });
+        Ok(found?.into_recalled())
     }
 
     /// Returns a highlighter for `query`.

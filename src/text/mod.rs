@@ -22,6 +22,7 @@ pub use error::Error;
 pub(crate) use index::partitions::Partitions;
 pub use options::TextOptions;
 pub use query::lowering::Query;
+pub(crate) use query::statistics::OwnRows;
 pub(crate) use search::execute::Search;
 pub use search::highlight::Snippet;
 pub use search::ranking::{Ranking, Recency};

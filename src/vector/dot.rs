@@ -16,11 +16,31 @@ pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
+/// Returns the sum of the products of two quantized vectors of equal length, each of length
+/// [`ONE`](super::unit) or less.
+///
+/// No sum leaves 32 bits, in whatever order it is formed: by the inequality of Cauchy and Schwarz
+/// no part of it exceeds the product of the lengths, 2^30. Integers add up to the same in any order,
+/// so that every process finds the same.
+pub(super) fn dot_quantized(a: &[i16], b: &[i16]) -> i32 {
+    let (a_parts, a_rest) = a.as_chunks::<LANES>();
+    let (b_parts, b_rest) = b.as_chunks::<LANES>();
+    let mut sums = [0_i32; LANES];
+    for (a, b) in a_parts.iter().zip(b_parts) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum = sum.wrapping_add(i32::from(*a).wrapping_mul(i32::from(*b)));
+        }
+    }
+    let products = a_rest.iter().zip(b_rest);
+    let products = products.map(|(a, b)| i32::from(*a).wrapping_mul(i32::from(*b)));
+    sums.into_iter().chain(products).fold(0, i32::wrapping_add)
+}
+
 const LANES: usize = 16;
 
 #[cfg(test)]
 mod tests {
-    use super::dot;
+    use super::{dot, dot_quantized};
 
     #[test]
     fn a_dot_product_of_any_length_is_the_sum_of_products() {
@@ -30,6 +50,8 @@ mod tests {
             let plain: f32 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
             // Small whole numbers: exact in any order.
             assert!((dot(&a, &b) - plain).abs() < f32::EPSILON, "{len}");
+            let [a, b] = [&a, &b].map(|v| v.iter().map(|x| *x as i16).collect::<Vec<_>>());
+            assert_eq!(dot_quantized(&a, &b), plain as i32, "{len}");
         }
     }
 }

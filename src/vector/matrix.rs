@@ -1,11 +1,13 @@
 //! The vectors of one model in one block of memory, and their search in full.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 
 use rayon::prelude::*;
+use zeroize::Zeroizing;
 
+use super::best::{Best, Near};
 use super::dot::dot;
+use super::unit::unit;
 use crate::ledger::EntryId;
 
 /// The vectors of one model, one for a row, side by side and each of length 1.
@@ -26,15 +28,6 @@ pub struct Matrix {
     values: Vec<f32>,
     rows: Vec<EntryId>,
     places: HashMap<EntryId, usize>,
-}
-
-/// A row, and how near its vector is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Near {
-    /// The row.
-    pub row: EntryId,
-    /// The cosine of the angle between the vectors, from -1 to 1.
-    pub cosine: f32,
 }
 
 impl Matrix {
@@ -161,6 +154,19 @@ impl Matrix {
         rows.iter().map(cosine).collect()
     }
 
+    /// Returns the rows, each with its vector, and forgets them.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = (EntryId, Zeroizing<Vec<f32>>)> {
+        let values = Zeroizing::new(std::mem::take(&mut self.values));
+        let dimensions = self.dimensions;
+        self.places.clear();
+        let rows = std::mem::take(&mut self.rows).into_iter().enumerate();
+        rows.filter_map(move |(place, row)| {
+            let from = place * dimensions;
+            let vector = values.get(from..from + dimensions)?;
+            Some((row, Zeroizing::new(vector.to_vec())))
+        })
+    }
+
     fn at(&self, place: usize) -> Option<&[f32]> {
         let from = place * self.dimensions;
         self.values.get(from..from + self.dimensions)
@@ -169,94 +175,6 @@ impl Matrix {
     fn slot(&mut self, place: usize) -> Option<&mut [f32]> {
         let from = place * self.dimensions;
         self.values.get_mut(from..from + self.dimensions)
-    }
-}
-
-/// Returns a vector of length 1 in the same direction; none of one without a direction.
-fn unit(vector: &[f32]) -> Option<Vec<f32>> {
-    // In doubles, where the square of no f32 is too large.
-    let squares = vector.iter().map(|value| f64::from(*value).powi(2));
-    let length = squares.sum::<f64>().sqrt();
-    if length == 0.0 || !length.is_finite() {
-        return None;
-    }
-    Some(
-        vector
-            .iter()
-            .map(|value| shrunk(f64::from(*value) / length))
-            .collect(),
-    )
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "between -1 and 1; the nearest f32 is what is asked for"
-)]
-const fn shrunk(value: f64) -> f32 {
-    value as f32
-}
-
-/// The nearest rows so far, the farthest of them on top.
-struct Best {
-    limit: usize,
-    heap: BinaryHeap<Reverse<Ranked>>,
-}
-
-impl Best {
-    fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            heap: BinaryHeap::new(),
-        }
-    }
-
-    fn offer(&mut self, row: EntryId, cosine: f32, accepts: &(dyn Fn(EntryId) -> bool + Sync)) {
-        let ranked = Ranked(Near { row, cosine });
-        let is_full = self.heap.len() >= self.limit;
-        let beats = !is_full || self.heap.peek().is_some_and(|worst| ranked > worst.0);
-        // Asked last: of very many rows only a few come so far.
-        if beats && accepts(row) {
-            if is_full {
-                self.heap.pop();
-            }
-            self.heap.push(Reverse(ranked));
-        }
-    }
-
-    fn with(mut self, other: Self) -> Self {
-        for Reverse(Ranked(near)) in other.heap {
-            self.offer(near.row, near.cosine, &|_| true);
-        }
-        self
-    }
-
-    fn in_order(self) -> Vec<Near> {
-        let mut ranked = self.heap.into_vec();
-        // The best are the least of what is reversed.
-        ranked.sort_unstable();
-        ranked
-            .into_iter()
-            .map(|Reverse(Ranked(near))| near)
-            .collect()
-    }
-}
-
-/// Ordered by nearness; of equals, the lower row is the greater.
-#[derive(Debug, PartialEq)]
-struct Ranked(Near);
-
-impl Eq for Ranked {}
-
-impl Ord for Ranked {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_cosine = self.0.cosine.total_cmp(&other.0.cosine);
-        by_cosine.then(other.0.row.cmp(&self.0.row))
-    }
-}
-
-impl PartialOrd for Ranked {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
     }
 }
 

@@ -11,6 +11,8 @@ use proptest::prelude::*;
 
 use crate::store::at;
 
+mod many;
+
 fn options() -> Options {
     Options {
         ballast_bytes: 0,

@@ -16,6 +16,7 @@ mod again;
 pub(super) mod any;
 mod matrix;
 mod partial;
+mod stranger;
 mod strict;
 mod times;
 

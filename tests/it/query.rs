@@ -4,6 +4,7 @@
 mod bitemporal;
 mod expiry;
 mod explained;
+mod own_statistics;
 mod pages;
 mod plan;
 mod scan;

@@ -10,6 +10,7 @@ mod importing;
 mod opening;
 #[cfg(unix)]
 mod planted;
+mod recover;
 mod rot;
 mod writing;
 

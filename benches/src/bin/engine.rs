@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use grainstore_benches::groups::{ALONE, GROUPS, large, reopen, ten_million};
+use grainstore_benches::groups::{ALONE, GROUPS, exports, large, reopen, ten_million};
 use grainstore_benches::machine::{self, Load};
 use grainstore_benches::report::Report;
 use grainstore_benches::setup::{Settings, Sizes};
@@ -15,7 +15,7 @@ const USAGE: &str = "usage: engine [--grains N] [--rounds R] [--only GROUP] [--q
   --grains N   grains of an ingest; reads take 2 N, the largest store 10 N (100000)
   --rounds R   how often everything is measured (5)
   --only GROUP one of ingest, ingest100, text, single, read, million, scale, reopen, latency, sealed,
-               several, ten-million (alone: 100 N grains)
+               several, exports, ten-million (alone: 100 N grains)
   --quick      small counts and two rounds: shows that everything works
   --write      puts the tables into docs/benchmarks.md; waits until the machine is quiet before
   --dir DIR    where folders are made and deleted (the system's folder for temporary files)";
@@ -30,6 +30,7 @@ fn main() -> Result<()> {
             "fill" => large::fill(grains, folder),
             "answer" => ten_million::answer(folder),
             "put" => reopen::put(grains, folder, text),
+            what if what.contains('-') => exports::child(what, folder),
             _ => reopen::open(grains, folder, text),
         };
     }

@@ -10,6 +10,7 @@ pub mod latency;
 pub mod sealed;
 pub mod several;
 pub mod ten_million;
+pub mod exports;
 
 use crate::Result;
 use crate::report::Report;
@@ -19,7 +20,7 @@ use crate::setup::Settings;
 type Run = fn(&Settings, &mut Report) -> Result<()>;
 
 /// The groups by name, in the order in which they run.
-pub const GROUPS: [(&str, Run); 11] = [
+pub const GROUPS: [(&str, Run); 12] = [
     ("ingest", ingest::by_thousands),
     ("ingest100", ingest::by_hundreds),
     ("text", ingest::with_text),
@@ -31,6 +32,7 @@ pub const GROUPS: [(&str, Run); 11] = [
     ("latency", latency::run),
     ("sealed", sealed::run),
     ("several", several::run),
+    ("exports", exports::run),
 ];
 
 /// The groups that run only where they are asked for: they take long, or measure their own process.

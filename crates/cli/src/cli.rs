@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::args::MasterKeyArgs;
@@ -23,7 +23,8 @@ use crate::commands::grains::{
     Contradict, Delete, Exists, Get, History, List, Put, Status, Supersede, Tail,
 };
 use crate::commands::maintenance::{
-    Backup, Check, CheckpointTool, Compact, Completions, Init, Man, Restore, Stats,
+    Backup, Check, CheckpointTool, Compact, Completions, Doctor, Init, Man, Recover, Restore,
+    Stats, Upgrade, what_would_come_out,
 };
 use crate::commands::policy::{ConsentTool, HoldTool, PolicyTool};
 use crate::commands::questions::{Embed, Query, Recall, Search, Similar};
@@ -31,11 +32,13 @@ use crate::commands::serving::{Serve, TokenTool};
 use crate::commands::signing::{AgentTool, DidTool, GrainTool, TrustTool};
 use crate::commands::user::UserTool;
 use crate::commands::vault::VaultTool;
+use crate::config::Config;
 use crate::embedder::EmbedArgs;
 use crate::error::{CliError, Exit, is_broken_pipe};
 use crate::help;
-use crate::output::Output;
+use crate::output::{Output, is_styled, set_color};
 use crate::session::Session;
+use crate::{completion, trace};
 
 /// Embedded, content-addressed memory store for AI agents
 #[derive(Debug, Parser)]
@@ -57,6 +60,8 @@ pub(crate) struct Cli {
         long,
         global = true,
         value_name = "SECONDS",
+        env = "GRAINSTORE_WAIT",
+        hide_env = true,
         default_value_t = 5,
         hide = true
     )]
@@ -67,6 +72,25 @@ pub(crate) struct Cli {
     /// Print results and errors only: no messages, no progress
     #[arg(long, short, global = true, display_order = 102)]
     quiet: bool,
+    // Hidden, as the help fits one screen.
+    /// Colours of results: auto, always or never
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        env = "GRAINSTORE_COLOR",
+        hide_env = true,
+        hide = true,
+        default_value_t = ColorChoice::Auto
+    )]
+    color: ColorChoice,
+    /// Report on stderr what the program does, without content
+    #[arg(long, short, global = true, display_order = 102)]
+    verbose: bool,
+    // Hidden: the pager says how to leave it, and this is in the manual.
+    /// Show long output on a terminal without a pager
+    #[arg(long, global = true, hide = true)]
+    no_pager: bool,
     /// DID document of a did:web signer; may be repeated
     #[arg(long, global = true, value_name = "FILE", display_order = 103)]
     did_document: Vec<PathBuf>,
@@ -124,9 +148,12 @@ enum Command {
     Convert(Convert),
     Stats(Stats),
     Check(Check),
+    Doctor(Doctor),
+    Upgrade(Upgrade),
     Compact(Compact),
     Backup(Backup),
     Restore(Restore),
+    Recover(Recover),
     Demo(Demo),
     Mcp(McpTool),
     Man(Man),
@@ -140,21 +167,47 @@ fn command() -> clap::Command {
 
 /// Parses the arguments and runs the command they name.
 pub(crate) fn main(args: impl Iterator<Item = OsString>) -> Exit {
+    completion::answer(command);
     let args: Vec<OsString> = args.collect();
-    let parsed = command().try_get_matches_from(&args);
+    // Help does not depend on a file that is wrong.
+    let (config, wrong) = match std::env::current_dir().map(|folder| Config::find(&folder)) {
+        Ok(Ok(config)) => (config, None),
+        Ok(Err(error)) => (Config::default(), Some(error)),
+        Err(_) => (Config::default(), None),
+    };
+    let parsed = config.as_defaults(command()).try_get_matches_from(&args);
     match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => cli.run(),
+        Ok(cli) => cli.run(&config, wrong),
         Err(mut error) => {
             let wants_json = args.iter().any(|arg| arg == "--json");
             suggest(&mut error);
+            let is_whole = |arg: &OsString| arg == "--help" || arg == "help";
+            if error.kind() == ErrorKind::DisplayHelp
+                && args.iter().any(is_whole)
+                && let Some(help) = help::whole(command(), &args)
+            {
+                return print_help(&help);
+            }
             refuse(&error, wants_json)
         }
     }
 }
 
 impl Cli {
-    fn run(self) -> Exit {
-        let out = Output::new(self.json, self.quiet);
+    fn run(self, config: &Config, wrong: Option<CliError>) -> Exit {
+        set_color(self.color);
+        let mut out = Output::new(self.json, self.quiet);
+        let started = wrong.map_or(Ok(()), Err);
+        if let Err(error) = started.and_then(|()| trace::start(self.verbose)) {
+            drop(out.error(&error));
+            return error.exit();
+        }
+        if let Some(path) = config.path() {
+            tracing::debug!(path = %path.display(), "defaults are those of a file");
+        }
+        if let Some(note) = config.note() {
+            out.note(note);
+        }
         let mut session = match Session::new(
             self.store,
             &self.did_document,
@@ -168,17 +221,28 @@ impl Cli {
                 return error.exit();
             }
         };
+        if self.command.is_paged() && !self.no_pager {
+            session.out.page();
+        }
         let outcome = self.command.run(&mut session).and_then(|exit| {
-            session.out.flush()?;
+            session.out.end_page()?;
             Ok(exit)
         });
         match outcome {
             Ok(exit) => exit,
-            Err(error) if is_broken_pipe(&error) => Exit::Done,
+            Err(error) if is_broken_pipe(&error) => {
+                drop(session.out.end_page());
+                Exit::Done
+            }
             Err(error) => {
                 let error = CliError::of(error.as_ref()).in_store(session.store_path());
                 // If the error cannot be written either, the exit code alone reports it.
                 drop(session.out.error(&error));
+                if error.code() == ErrorCode::StorageDamaged
+                    && let Some(found) = what_would_come_out(session.store_path())
+                {
+                    session.out.note(found);
+                }
                 error.exit()
             }
         }
@@ -186,6 +250,23 @@ impl Cli {
 }
 
 impl Command {
+    /// Returns whether the output is for reading, and may be long.
+    const fn is_paged(&self) -> bool {
+        matches!(
+            self,
+            Self::Ls(_)
+                | Self::Show(_)
+                | Self::Sessions(_)
+                | Self::Schema(_)
+                | Self::List(_)
+                | Self::History(_)
+                | Self::Query(_)
+                | Self::Search(_)
+                | Self::Recall(_)
+                | Self::Similar(_)
+        )
+    }
+
     fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         match self {
             Self::Init(command) => command.run(session),
@@ -232,13 +313,16 @@ impl Command {
             Self::Convert(command) => command.run(session),
             Self::Stats(command) => command.run(session),
             Self::Check(command) => command.run(session),
+            Self::Doctor(command) => command.run(session),
+            Self::Upgrade(command) => command.run(session),
             Self::Compact(command) => command.run(session),
             Self::Backup(command) => command.run(session),
             Self::Restore(command) => command.run(session),
+            Self::Recover(command) => command.run(session),
             Self::Demo(command) => command.run(session),
             Self::Mcp(command) => command.run(session),
             Self::Man(man) => man.run(session, command()),
-            Self::Completions(completions) => completions.run(session, command()),
+            Self::Completions(command) => command.run(session),
         }
     }
 }
@@ -284,8 +368,8 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("size", &["stats"]),
     ("vacuum", &["compact"]),
     ("gc", &["compact"]),
-    ("repair", &["check", "restore"]),
-    ("recover", &["restore"]),
+    ("repair", &["check", "recover"]),
+    ("salvage", &["recover"]),
     ("server", &["serve"]),
     ("start", &["serve"]),
     ("watch", &["tail"]),
@@ -296,25 +380,39 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("new", &["init"]),
     ("create", &["init", "remember"]),
     ("verify", &["check", "validate"]),
-    ("doctor", &["check", "stats"]),
+    ("health", &["doctor", "check"]),
+    ("migrate", &["upgrade"]),
     ("load", &["import"]),
 ];
 
+/// Prints a help, in colours on a terminal.
+fn print_help(help: &clap::builder::StyledStr) -> Exit {
+    let mut out = Output::new(false, false);
+    let text = match is_styled() {
+        true => help.ansi().to_string(),
+        false => help.to_string(),
+    };
+    // A reader who has seen enough is no failure.
+    drop(out.styled_line(text.trim_end()).and_then(|()| out.flush()));
+    Exit::Done
+}
+
 /// Prints the requested help, or the error in the arguments.
 fn refuse(error: &clap::Error, wants_json: bool) -> Exit {
-    if error.use_stderr() && wants_json {
+    let printed = if error.use_stderr() && wants_json {
         let text = error.render().to_string();
         let first = text.split("\n\n").next().unwrap_or_default();
         let message = first.strip_prefix("error: ").unwrap_or(first).trim();
         let error = CliError::new(ErrorCode::Usage, message);
         let document = json!({ "error": error.to_json() });
-        drop(writeln!(io::stdout(), "{document}"));
+        writeln!(io::stdout(), "{document}")
     } else {
-        drop(error.print());
-    }
-    if error.use_stderr() {
-        Exit::Failed
-    } else {
-        Exit::Done
+        error.print().and_then(|()| io::stdout().flush())
+    };
+    match printed {
+        // A reader that has seen enough of the help is no failure.
+        Err(ref cause) if cause.kind() != io::ErrorKind::BrokenPipe => Exit::Failed,
+        _ if error.use_stderr() => Exit::Failed,
+        _ => Exit::Done,
     }
 }

@@ -2,7 +2,10 @@
 //!
 //! The help of a single command is the doc comment of its arguments.
 
-use clap::Command;
+use std::ffi::OsString;
+
+use clap::builder::StyledStr;
+use clap::{Arg, Command};
 
 /// The output of `--version`: the version, the declared level of OMS, and the modules.
 pub(crate) const VERSION: &str = concat!(
@@ -20,6 +23,49 @@ pub(crate) fn with_groups(command: Command) -> Command {
     command.help_template(format!(
         "{{about}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n{TAIL}\n"
     ))
+}
+
+/// Returns the whole help of the command that the arguments name, an option a line; `None` for the
+/// help of `grainstore` itself.
+pub(crate) fn whole(mut root: Command, args: &[OsString]) -> Option<StyledStr> {
+    root.build();
+    let mut found = &root;
+    for word in args.iter().skip(1).filter_map(|word| word.to_str()) {
+        let named = found.find_subcommand(word);
+        found = named.filter(|it| it.get_name() != "help").unwrap_or(found);
+    }
+    if found.get_name() == root.get_name() {
+        return None;
+    }
+    let mut command = found.clone().mut_args(with_values);
+    if let Some(about) = found.get_long_about() {
+        command = command.about(about.clone());
+    }
+    if let Some(examples) = found.get_after_long_help() {
+        command = command.after_help(examples.clone());
+    }
+    Some(command.render_help())
+}
+
+/// Adds the meanings of the values of an option to its help.
+fn with_values(arg: Arg) -> Arg {
+    let help = arg.get_long_help().or(arg.get_help());
+    let Some(help) = help.map(ToString::to_string) else {
+        return arg;
+    };
+    let values = arg.get_possible_values().into_iter();
+    let described = values.filter(|value| !value.is_hide_set());
+    let described = described.filter_map(|value| {
+        let meaning = value.get_help()?.to_string();
+        Some(format!("{} ({meaning})", value.get_name()))
+    });
+    let described: Vec<_> = described.collect();
+    match described.is_empty() {
+        true => arg.help(help),
+        false => arg
+            .help(format!("{help}: {}", described.join("; ")))
+            .hide_possible_values(true),
+    }
 }
 
 fn groups(command: &Command) -> String {
@@ -53,9 +99,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "list",
             "supersede",
             "delete",
-            "status",
             "history",
-            "tail",
         ],
     ),
     (
@@ -72,12 +116,15 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Maintenance",
-        &["stats", "check", "backup", "restore", "audit", "checkpoint"],
+        &[
+            "stats", "check", "doctor", "backup", "restore", "recover", "audit",
+        ],
     ),
 ];
 
 /// Commands that are named without a line of their own.
 const ALSO: &[&str] = &[
+    "checkpoint",
     "completions",
     "compact",
     "conflicts",
@@ -88,7 +135,10 @@ const ALSO: &[&str] = &[
     "merge",
     "schema",
     "similar",
+    "status",
+    "tail",
     "token",
+    "upgrade",
 ];
 
 const TAIL: &str = "Exit codes: 0 success, 1 nothing or partly, 2 error, 3 denied, 4 damage. `grainstore COMMAND --help` says more";

@@ -6,12 +6,16 @@
 mod args;
 mod cli;
 mod commands;
+mod completion;
+mod config;
 mod embedder;
 mod error;
 mod help;
 mod hex;
+mod interrupt;
 mod output;
 mod session;
+mod trace;
 
 fn main() -> std::process::ExitCode {
     cli::main(std::env::args_os()).into()

@@ -15,6 +15,7 @@ use crate::args::{MasterKeyArgs, read_document};
 use crate::embedder::EmbedArgs;
 use crate::error::{CliError, Exit};
 use crate::output::Output;
+use crate::trace::Opening;
 
 /// The context of one run: the directory of the store, and the output.
 #[derive(Debug)]
@@ -170,12 +171,14 @@ impl Session {
             ..options
         };
         let beside = [ErrorCode::StoreLocked, ErrorCode::StorageReadOnly];
+        let opening = Opening::of(self.store.display().to_string(), &self.out);
         let store = match Store::open(&self.store, options.clone()) {
             Err(error) if beside.iter().any(|code| error.code() == *code) => {
                 Store::open_read_only(&self.store, options)
             }
             opened => opened,
         };
+        drop(opening);
         let store = store.map_err(|error| CliError::of(&error).in_store(&self.store))?;
         self.report_recovery(&store);
         self.unlock(&store)?;
@@ -208,8 +211,10 @@ impl Session {
 
     fn open_with(&self, options: Options) -> Result<Store, CliError> {
         let create = options.create;
-        let store = Store::open(&self.store, options)
-            .map_err(|error| CliError::of(&error).in_store(&self.store))?;
+        let opening = Opening::of(self.store.display().to_string(), &self.out);
+        let store = Store::open(&self.store, options);
+        drop(opening);
+        let store = store.map_err(|error| CliError::of(&error).in_store(&self.store))?;
         if create != Create::New && store.recovery_report().created {
             self.out.note(format!("created {}", self.store.display()));
         }
@@ -243,12 +248,22 @@ impl Session {
     /// Reports what recovery did when the store was opened.
     fn report_recovery(&self, store: &Store) {
         let opened = store.recovery_report();
+        if let Some(fault) = &opened.manifest_repaired {
+            self.out
+                .note(format!("note: {fault}; it was written anew from its copy"));
+        }
         if let Some(torn) = &opened.torn {
             self.out.note(format!(
-                "note: a crash left {} bytes that were not acknowledged; kept in {}/{}",
+                "note: the last {} bytes of ledger segment {}, from byte {}, are no whole frame; kept in \
+                 {}/{}. A crash inside a write leaves that, and nothing acknowledged is in them. If the \
+                 file was cut or damaged, acknowledged entries from {} on may be missing: nothing \
+                 here says how many there were",
                 torn.bytes,
+                torn.segment,
+                torn.offset,
                 self.store.display(),
-                torn.file
+                torn.file,
+                torn.sequence,
             ));
         }
         if let Some(reason) = &opened.index_rebuilt {

@@ -20,6 +20,7 @@ pub use campaign::person_erasure::{PersonErasure, PersonErasureReport, Planted};
 pub use campaign::persons::erase_persons;
 #[cfg(unix)]
 pub use campaign::planted::{open_store, planted_folder, random_planted};
+pub use campaign::recover::{Recoveries, recoveries};
 pub use campaign::seeded_faults::{FaultOutcome, seeded_faults};
 pub use campaign::sweep::{Sweep, SweepReport};
 pub use workload::ops::{random_ops, store_ops};

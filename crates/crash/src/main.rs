@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use grainstore_crash::{
     Arguments, Campaign, Interleaving, KeyErasure, PersonErasure, STEPS, Sweep, bit_flips,
-    key_erasure_faults, random_ops, seeded_faults, shared_faults, store_ops,
+    key_erasure_faults, random_ops, recoveries, seeded_faults, shared_faults, store_ops,
 };
 
 fn main() -> ExitCode {
@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         "key-erasure" => key_erasure(&arguments),
         "person-erasure" => person_erasure(&arguments),
         "bit-flips" => flip(&arguments),
+        "recover" => recover(&arguments),
         "operations" => operations(&arguments),
         "replay" => arguments.replay().map(|told| {
             println!("{told}");
@@ -142,6 +143,17 @@ fn flip(arguments: &Arguments) -> Result<bool, String> {
     Ok(files.all(|file| file.failures.is_empty()))
 }
 
+fn recover(arguments: &Arguments) -> Result<bool, String> {
+    let report = recoveries(
+        arguments.get("seed", 1)?,
+        arguments.get("grains", 1_000)?,
+        arguments.get("flips", 2_000)?,
+        arguments.get("cuts", 500)?,
+    )?;
+    println!("{report}");
+    Ok(report.failures.is_empty())
+}
+
 fn operations(arguments: &Arguments) -> Result<bool, String> {
     let each = arguments.get("operations", 500)?;
     if let Ok(path) = arguments.get("input", String::new())
@@ -168,5 +180,6 @@ usage: grainstore-crash COMMAND [NAME=VALUE]...
   key-erasure    states=3000 seed=1 steps=12 every=7 planted=false   keys that were destroyed
   person-erasure states=3000 seed=1 steps=20 every=97 planted=       persons that were erased
   bit-flips      seed=1 every=1 folder=/tmp                          every bit of a small store
+  recover        seed=1 grains=1000 flips=2000 cuts=500              a store brought out of damage
   operations     seeds=1..201 operations=500 | input=FILE            against a plain map
   replay         what a failure printed";

@@ -7,6 +7,7 @@ use grainstore::crypto::Did;
 use grainstore::policy::Capability;
 use grainstore::query::Cursor;
 use grainstore::store::Admin;
+use grainstore::text::Ranking;
 use grainstore::{ContentAddress, Draft, Error, ErrorCode, Filter, Grain, Store};
 
 use crate::http::{Operation, TokenScope};
@@ -88,6 +89,12 @@ impl Scope {
             404 => crate::mcp::Failure::not_found("that a link names"),
             _ => crate::mcp::Failure::new(ErrorCode::StorageIo, "the store cannot answer now"),
         })
+    }
+
+    /// Returns how a search ranks.
+    pub(crate) fn ranking(&self) -> Ranking {
+        let of_token = self.token.as_ref().map(TokenScope::ranking);
+        of_token.unwrap_or_default()
     }
 
     /// Returns a cursor as its reader may see it: one of a token does not tell how many entries the

@@ -57,6 +57,16 @@ export async function grains(addresses) {
   return (await post("/v1/grains/get", { addresses: addresses.slice(0, 500) })).grains;
 }
 
+/** The different values that a field has in the newest grains, each with how many of them have it. */
+export async function newest(name) {
+  const found = await post("/v1/query", { sort: "stored", descending: true, limit: 300 });
+  const values = new Map();
+  for (const { grain } of found.results) {
+    if (typeof grain[name] === "string") values.set(grain[name], (values.get(grain[name]) ?? 0) + 1);
+  }
+  return [...values];
+}
+
 /** A grain in one line. */
 export function summary(grain) {
   const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));

@@ -1,7 +1,7 @@
 // The ledger as a log, oldest first, with filters.
 
 import { post, short } from "/ui/api.js";
-import { field, h, link, say, show, table, text, time } from "/ui/dom.js";
+import { counted, field, h, link, say, show, table, text, time } from "/ui/dom.js";
 
 export async function open({ rights, isCurrent }) {
   if (!rights.operations.includes("admin") || rights.user || rights.namespaces.length > 0) {
@@ -24,10 +24,10 @@ export async function open({ rights, isCurrent }) {
     place.replaceChildren(table("Entries of the ledger", ["Entry", "Time", "By", "Operation", "Grains", "Facts"],
       found.entries.map((entry) => [
         String(entry.entry), time(entry.at), text(entry.by ?? "owner"), entry.operation,
-        h("ul", { class: "plain" }, entry.addresses.slice(0, 5).map((one) => h("li", {}, link(short(one, 12), "grain", one)))),
+        h("ul", { class: "plain" }, entry.addresses.slice(0, 5).map((one) => h("li", { class: "whole" }, link(short(one, 12), "grain", one)))),
         text(entry.detail),
       ])));
-    say(`${found.entries.length} entries`);
+    say(`${counted(found.entries.length, "entry", "entries")}, oldest first`);
   }
   next.addEventListener("click", () => load(after));
   show("Audit log", h("form", {

@@ -64,12 +64,19 @@ export function say(message, isBad = false) {
   status.textContent = shown(message);
 }
 
-export function table(caption, heads, rows) {
+/** A table; its caption is for those who do not see the heading above it, unless it says more. */
+export function table(caption, heads, rows, isShown = false) {
   return h("div", { class: "scroll", role: "region", "aria-label": caption, tabindex: "0" },
-    h("table", {}, h("caption", {}, caption),
+    h("table", {}, h("caption", { class: isShown ? undefined : "unseen" }, caption),
       h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
 }
+
+/** A number with its noun. */
+export const counted = (number, noun, nouns = `${noun}s`) => `${number} ${number === 1 ? noun : nouns}`;
+
+/** Drawings are narrower on a narrow screen, so that their letters stay as large as the others. */
+export const drawingWidth = () => Math.max(300, Math.min(760, document.getElementById("main").clientWidth));
 
 export function field(label, input, wide = false) {
   return h("label", { class: wide ? "wide" : undefined }, label, input);

@@ -13,12 +13,14 @@ export async function open({ parts, rights, isCurrent }) {
   if (!isCurrent()) return;
   const { grain, status } = found;
   const versions = history.versions;
+  // The versions of a memory rest on each other; the history shows them.
+  const isVersion = (one) => versions.some((version) => version.address === one.address);
   const stored = versions.find((version) => version.address === address);
-  const sources = await named([grain.derived_from, grain.provenance_chain?.map((one) => one.source_hash ?? one.hash)].flat(), address);
+  const sources = (await named([grain.derived_from, grain.provenance_chain?.map((one) => one.source_hash ?? one.hash)].flat(), address)).filter((one) => !isVersion(one));
   const related = [
     ...derived.results.map((one) => ({ address: one.content_address, grain: one.grain })),
     ...await named(protection.resting_on, address),
-  ].filter((one, at, all) => all.findIndex((other) => other.address === one.address) === at);
+  ].filter((one, at, all) => !isVersion(one) && all.findIndex((other) => other.address === one.address) === at);
   if (!isCurrent()) return;
   show(short(summary(grain)),
     h("p", { class: "quiet" }, h("code", {}, address)),
@@ -27,7 +29,7 @@ export async function open({ parts, rights, isCurrent }) {
     h("h2", {}, "Fields"), fields(grain),
     h("h2", {}, "Signature and origin"), signature(stored, grain),
     h("h2", {}, "Protection"), protected_(protection.changes),
-    h("h2", {}, "Derived from"), listed(sources, "It names no source."),
+    h("h2", {}, "Derived from"), listed(sources, "It names no other memory."),
     h("h2", {}, "What rests on it"), listed(related, "No grain that you see rests on it."),
     h("h2", {}, "History"), timeline(versions, address));
 }
@@ -48,11 +50,19 @@ function statusLine(status) {
 }
 
 function fields(grain) {
-  const rows = Object.entries(grain).map(([name, value]) => [h("code", {}, name), shownValue(name, value)]);
+  const names = Object.keys(grain);
+  const ordered = [...FIRST.filter((name) => names.includes(name)), ...names.filter((name) => !FIRST.includes(name))];
+  const rows = ordered.map((name) => [h("code", {}, name), shownValue(name, grain[name])]);
   return table("Fields of the grain", ["Field", "Value"], rows);
 }
 
+/** What a memory says comes before what is known about it. */
+const FIRST = ["type", "subject", "relation", "object", "content", "description", "conclusion", "user_id", "session_id", "namespace", "confidence", "created_at"];
+
 function shownValue(name, value) {
+  if (name === "derived_from" && Array.isArray(value)) {
+    return h("ul", { class: "plain" }, value.map((one) => h("li", {}, link(String(one), "grain", String(one).replace(/^.*:/, "")))));
+  }
   if (name === "subject") return link(String(value), "subject", String(value));
   if (name === "user_id") return link(String(value), "person", String(value));
   if (name === "session_id") return link(String(value), "thread", String(value));
@@ -74,7 +84,7 @@ function protected_(changes) {
     [one.rule, one.wants].filter(Boolean).join(": "),
     one.protected_by ? link(short(one.protected_by, 12), "grain", one.protected_by) : "",
   ]);
-  return table("For a caller who states a reason and an authority", ["Change", "Decision", "Rule", "Protected by"], rows);
+  return table("For a caller who states a reason and an authority", ["Change", "Decision", "Rule", "Protected by"], rows, true);
 }
 
 function listed(found, none) {
@@ -88,16 +98,17 @@ function timeline(versions, self) {
   return h("ol", { class: "versions" }, versions.map((version, at) => {
     const before = versions[at - 1]?.grain;
     return h("li", { class: version.status.current ? "current" : undefined },
-      h("p", {}, time(version.stored_at), " ",
-        version.address === self ? h("strong", {}, "this version") : link(short(summary(version.grain), 80), "grain", version.address),
-        version.stored_by ? [" by ", text(version.stored_by)] : ""),
-      before ? differences(before, version.grain) : h("p", { class: "quiet" }, "first version: ", text(short(summary(version.grain)))));
+      h("p", {}, link(short(summary(version.grain), 80), "grain", version.address),
+        version.address === self && " (this version)"),
+      h("p", { class: "quiet" }, at === 0 ? "first stored " : "changed ", time(version.stored_at),
+        " by ", text(version.stored_by ?? "the owner of the store")),
+      before && differences(before, version.grain));
   }));
 }
 
 const OF_ONE_VERSION = ["created_at", "derived_from", "prior_consent", "system_valid_from"];
 
-export function differences(before, after) {
+export function differences(before, after, heads = ["Before", "After"]) {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => !OF_ONE_VERSION.includes(name));
   const line = (value) => (typeof value === "string" ? value : JSON.stringify(value));
   const rows = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name])).map((name) => [
@@ -106,7 +117,7 @@ export function differences(before, after) {
     after[name] === undefined ? "" : h("ins", {}, text(line(after[name]))),
   ]);
   if (rows.length === 0) return h("p", { class: "quiet" }, "no field differs");
-  return table("Differences", ["Field", "Before", "After"], rows);
+  return table("Differences", ["Field", ...heads], rows);
 }
 
 function actions(address, grain, rights) {

@@ -1,7 +1,7 @@
 // The graph around a subject: what is said of it, and what is said of others that names it.
 
-import { post, short, summary } from "/ui/api.js";
-import { field, h, link, page, show, svg, shown } from "/ui/dom.js";
+import { newest, post, short, summary } from "/ui/api.js";
+import { drawingWidth, field, h, link, page, show, svg, shown } from "/ui/dom.js";
 
 export async function open({ parts, isCurrent }) {
   const name = parts[0] ?? "";
@@ -13,7 +13,10 @@ export async function open({ parts, isCurrent }) {
     },
   }, field("Subject", input, true), h("button", { type: "submit" }, "Show"));
   if (!name) {
-    show("Subjects", form);
+    const known = await newest("subject");
+    if (!isCurrent()) return;
+    show("Subjects", form, known.length > 0 && [h("h2", {}, "Subjects of the newest memories"),
+      h("ul", { class: "plain many" }, known.map(([value, count]) => h("li", {}, link(short(value, 60), "subject", value), ` (${count})`)))]);
     input.focus();
     return;
   }
@@ -37,18 +40,19 @@ export async function open({ parts, isCurrent }) {
         one.grain.confidence !== undefined && ` · confidence ${one.grain.confidence}`))));
 }
 
-const WIDTH = 760;
 const HEIGHT = 460;
 
 function drawn(name, edges) {
+  const WIDTH = drawingWidth();
   const others = [...new Set(edges.map((edge) => edge.other))];
   const at = new Map(others.map((other, n) => {
     const angle = (2 * Math.PI * n) / others.length - Math.PI / 2;
-    return [other, [WIDTH / 2 + 270 * Math.cos(angle), HEIGHT / 2 + 175 * Math.sin(angle)]];
+    return [other, [WIDTH / 2 + (WIDTH / 2 - 60) * Math.cos(angle), HEIGHT / 2 + 175 * Math.sin(angle)]];
   }));
   const node = (label, [x, y], isSelf) => svg("a", { href: page("subject", label), "aria-label": shown(label) },
     svg("circle", { cx: x, cy: y, r: isSelf ? 12 : 8, class: isSelf ? "self" : undefined }),
-    svg("text", { x, y: y + 26, "text-anchor": "middle" }, short(label, 22)));
+    // Away from the lines, which meet in the middle.
+    svg("text", { x, y: y < HEIGHT / 2 && !isSelf ? y - 14 : y + 26, "text-anchor": "middle" }, short(label, 22)));
   const lines = edges.map((edge) => {
     const [x, y] = at.get(edge.other);
     const [mx, my] = [(x + WIDTH / 2) / 2, (y + HEIGHT / 2) / 2];

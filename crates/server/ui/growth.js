@@ -1,7 +1,7 @@
 // Charts of growth: grains by day, by type and by namespace.
 
 import { post } from "/ui/api.js";
-import { field, h, say, show, svg, table, text } from "/ui/dom.js";
+import { counted, drawingWidth, field, h, say, show, svg, table, text } from "/ui/dom.js";
 
 export async function open({ rights, isCurrent }) {
   const names = rights.namespaces;
@@ -13,7 +13,7 @@ export async function open({ rights, isCurrent }) {
     const found = await post("/v1/growth", { filter: namespace.value ? { namespace: namespace.value } : {} });
     if (!isCurrent()) return;
     place.replaceChildren(...[["type", "Grains by type"], ["namespace", "Grains by namespace"]].flatMap(([by, title]) => chart(found.days, by, title)));
-    say(`${found.counted} grains${found.is_cut ? ", the newest ones" : ""}`);
+    say(`${counted(found.counted, "grain")}${found.is_cut ? ", the newest ones" : ""}`);
   }
   show("Growth", h("form", {
     onsubmit: (event) => {
@@ -25,7 +25,6 @@ export async function open({ rights, isCurrent }) {
 }
 
 const DAY = 86_400_000;
-const WIDTH = 760;
 const HEIGHT = 200;
 
 function chart(rows, by, title) {
@@ -48,11 +47,12 @@ function chart(rows, by, title) {
     bins.set(bin, stack);
   }
   const highest = Math.max(...[...bins.values()].map((stack) => [...stack.values()].reduce((a, b) => a + b)));
-  const width = WIDTH / Math.ceil(span / step);
+  const WIDTH = drawingWidth();
+  const width = Math.min(WIDTH / Math.ceil(span / step), 60);
   const bars = [...bins].flatMap(([bin, stack]) => {
     let base = HEIGHT;
     return ranked.filter(([name]) => stack.has(name)).map(([name]) => {
-      const height = (stack.get(name) / highest) * (HEIGHT - 10);
+      const height = (stack.get(name) / highest) * (HEIGHT - 30);
       base -= height;
       return svg("rect", { x: bin * width, y: base, width: Math.max(width - 1, 1), height, class: `bar-${colour.get(name)}` });
     });
@@ -63,8 +63,11 @@ function chart(rows, by, title) {
   return [
     h("h2", {}, title),
     svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + 20}`, role: "img", "aria-label": `${title}, ${day(first)} to ${day(days.at(-1))}; the table below has the numbers` },
-      bars, svg("text", { x: 2, y: HEIGHT + 15 }, day(first)), svg("text", { x: WIDTH - 2, y: HEIGHT + 15, "text-anchor": "end" }, day(days.at(-1)))),
+      svg("line", { x1: 0, y1: 30, x2: WIDTH, y2: 30, class: "rule" }),
+      svg("text", { x: 4, y: 22 }, `${counted(highest, "grain")} ${step === 1 ? "a day" : `in ${step} days`}`),
+      bars, svg("text", { x: 4, y: HEIGHT + 15 }, day(first)),
+      days.length > 1 && svg("text", { x: WIDTH - 4, y: HEIGHT + 15, "text-anchor": "end" }, day(days.at(-1)))),
     h("ul", { class: "key" }, ranked.slice(0, 6).map(([name]) => h("li", {}, key(name), text(label(name))))),
-    table(title, [by, "Grains"], ranked.map(([name, count]) => [text(label(name)), String(count)])),
+    table(title, [by === "type" ? "Type" : "Namespace", "Grains"], ranked.map(([name, count]) => [text(label(name)), String(count)])),
   ];
 }

@@ -41,12 +41,20 @@ export async function open({ rights, isCurrent }) {
   if (isWhole) await conflicts(settle, isCurrent);
 }
 
+/** What became of the records, and how it is said. */
+const RESULTS = {
+  inserted: "new", updated: "newer versions of what was here", unchanged: "here already",
+  conflicts: "contradict what is here", denied: "refused by a policy", refused: "refused as malformed",
+  erased: "erased earlier, and stay so", dropped_embeddings: "vectors left out",
+};
+
 function summed(summary) {
   say("The import is done.");
-  const rows = ["inserted", "updated", "unchanged", "erased", "dropped_embeddings"].map((name) => [name, String(summary[name])]);
-  rows.push(["conflicts", String(summary.conflicts.length)], ["denied", String(summary.denied.length)], ["refused", String(summary.refused.length)]);
-  return [h("p", { class: summary.complete ? "good" : "bad" }, summary.complete ? "All records are stored." : "Some records are not stored."),
-    table("Summary of the import", ["Result", "Records"], rows)];
+  const rows = Object.entries(RESULTS)
+    .map(([name, label]) => [label, summary[name]?.length ?? summary[name] ?? 0])
+    .filter(([label, count]) => count > 0 || label === RESULTS.inserted);
+  return [h("p", { class: summary.complete ? "good" : "bad" }, summary.complete ? "All records are stored." : "Not all records are stored as they came."),
+    table("Summary of the import", ["Result", "Records"], rows.map(([label, count]) => [label, String(count)]))];
 }
 
 async function conflicts(section, isCurrent) {
@@ -58,10 +66,10 @@ async function conflicts(section, isCurrent) {
     return;
   }
   section.replaceChildren(...shown.map((one) => h("div", { class: "box" },
-    h("p", {}, "Records of ", h("code", {}, text(one.id)), " contradict each other."),
+    h("p", {}, "Records with the id ", h("code", {}, text(one.id)), ` (${one.format}) contradict each other.`),
     h("div", { class: "pair" }, one.versions.map((address, at) => h("div", {},
       h("p", {}, link(short(summary(one.grains[at]?.grain)), "grain", address)),
-      at > 0 && one.grains[0] && one.grains[at] && differences(one.grains[0].grain, one.grains[at].grain),
+      at > 0 && one.grains[0] && one.grains[at] && differences(one.grains[0].grain, one.grains[at].grain, ["The first", "This one"]),
       h("button", {
         type: "button",
         onclick: async () => {

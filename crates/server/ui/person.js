@@ -1,7 +1,7 @@
 // A person: all that is known, an export, and the erasure with a preview and a receipt.
 
-import { file, post, short, summary } from "/ui/api.js";
-import { field, h, link, page, save, say, show, table } from "/ui/dom.js";
+import { file, newest, post, short, summary } from "/ui/api.js";
+import { counted, field, h, link, page, save, say, show, table } from "/ui/dom.js";
 
 export async function open({ parts, rights, isCurrent }) {
   const user = parts[0] ?? rights.user ?? "";
@@ -15,7 +15,10 @@ export async function open({ parts, rights, isCurrent }) {
     },
   }, field("Person (user_id)", input, true), h("button", { type: "submit" }, "Show"));
   if (!user) {
-    show("Persons", form);
+    const known = await newest("user_id");
+    if (!isCurrent()) return;
+    show("Persons", form, known.length > 0 && [h("h2", {}, "Persons of the newest memories"),
+      h("ul", { class: "plain many" }, known.map(([value, count]) => h("li", {}, link(short(value, 60), "person", value), ` (${count})`)))]);
     input.focus();
     return;
   }
@@ -27,9 +30,9 @@ export async function open({ parts, rights, isCurrent }) {
   if (!isCurrent()) return;
   const erasure = h("section", { "aria-labelledby": "erase-title" });
   show(user, form,
-    h("p", {}, `${report.about.length} grains are about this person`,
-      report.mentions && `, ${report.mentions.length} others name them`,
-      report.entries_written !== undefined && `, ${report.entries_written} entries were written in their name`, "."),
+    h("p", {}, `${counted(report.about.length, "grain is", "grains are")} about this person`,
+      report.mentions && `, ${counted(report.mentions.length, "other names", "others name")} them`,
+      report.entries_written !== undefined && `, ${counted(report.entries_written, "entry was", "entries were")} written in their name`, "."),
     h("div", { class: "actions" },
       h("button", { type: "button", onclick: () => exported(user, rights) }, "Export (JSON lines)"),
       h("button", { type: "button", onclick: () => save("report.json", JSON.stringify(report, null, 1), "application/json") }, "Save this report")),
@@ -75,7 +78,7 @@ function begin(user, section) {
 
 function previewed(found, options, section) {
   const lines = [
-    h("p", {}, `${found.would_erase.length} grains would be erased, ${found.kept.length} are kept by a rule.`),
+    h("p", {}, `${counted(found.would_erase.length, "grain")} would be erased, ${counted(found.kept.length, "is", "are")} kept by a rule.`),
     found.kept.length > 0 && h("ul", {}, found.kept.map((one) => h("li", {}, h("code", {}, short(one.address, 16)), ` ${one.rule}`))),
   ];
   if (found.would_erase.length === 0) return lines.filter(Boolean);
@@ -91,7 +94,7 @@ function previewed(found, options, section) {
       event.preventDefault();
       const done = await post("/v1/persons/erase", { ...options, reason: reason.value, authority: authority.value });
       section.replaceChildren(...receipt(done));
-      say(`${done.erased.length} grains are erased.`);
+      say(`${counted(done.erased.length, "grain is", "grains are")} erased.`);
     },
   }, field("Reason (it must not name the person)", reason, true), field("Authority", authority, true),
   h("label", { class: "check" }, sure, "I know that this cannot be undone"),
@@ -101,7 +104,7 @@ function previewed(found, options, section) {
 
 function receipt(done) {
   return [
-    h("p", { class: "good" }, `${done.erased.length} grains are erased, ${done.kept.length} are kept.`),
+    h("p", { class: "good" }, `${counted(done.erased.length, "grain is", "grains are")} erased, ${counted(done.kept.length, "is", "are")} kept.`),
     done.receipt
       ? h("button", { type: "button", onclick: () => save("receipt.json", JSON.stringify(done.receipt, null, 1), "application/json") }, "Save the signed receipt")
       : h("p", { class: "quiet" }, "The server has no key, so that there is no signed receipt (serve --sign-key)."),

@@ -1,7 +1,7 @@
 // Search as you type: where a hit matched, with what score, and its excerpt.
 
 import { post, short, summary } from "/ui/api.js";
-import { field, h, link, say, show, text, time } from "/ui/dom.js";
+import { counted, field, h, page, say, show, text, time } from "/ui/dom.js";
 
 const TYPES = ["", "belief", "event", "state", "workflow", "tool", "observation", "goal", "reasoning", "consensus", "consent"];
 
@@ -35,7 +35,7 @@ export async function open({ parts, isCurrent }) {
     const words = input.value.trim();
     try {
       const found = words
-        ? await post("/v1/search", { text: words, with_snippets: true, limit: 30, filter: filter() }, mine.signal)
+        ? await post("/v1/search", { text: words, with_snippets: true, with_explanation: true, limit: 30, filter: filter() }, mine.signal)
         : await post("/v1/query", { sort: "stored", descending: true, limit: 30, filter: filter(), cursor: after ?? undefined }, mine.signal);
       if (mine !== sent || !isCurrent()) return;
       if (!after) results.replaceChildren();
@@ -43,7 +43,7 @@ export async function open({ parts, isCurrent }) {
       cursor = found.next_cursor;
       more.hidden = words !== "" || !cursor;
       const least = found.total_is_lower_bound ? "at least " : "";
-      say(words ? `${least}${found.total} found` : `${least}${found.total} grains, newest first`);
+      say(words ? `${least}${found.total} found, best match first` : `${least}${counted(found.total, "grain")}, newest first`);
     } catch (error) {
       if (error.name === "AbortError" || mine !== sent) return;
       results.replaceChildren();
@@ -93,21 +93,41 @@ function step(event, results, at) {
 
 function result(found, isRanked) {
   const { grain } = found;
-  const title = link(short(summary(grain)), "grain", found.content_address);
-  title.classList.add("title");
-  const snippet = found.snippet?.some((part) => part.is_match)
-    ? h("p", { class: "quiet" }, h("bdi", { dir: "auto" }, found.snippet.map((part) => (part.is_match ? h("mark", {}, part.text) : part.text))))
-    : null;
-  const why = isRanked && [
-    ` · score ${found.score.toFixed(2)}`,
-    found.matched_fields.length > 0 && ` · matched in ${found.matched_fields.join(", ")}`,
-  ];
-  return h("li", {}, title, snippet,
-    h("p", { class: "quiet" }, grain.type ?? "grain", " · ", time(grain.created_at),
-      grain.user_id !== undefined && [" · ", text(grain.user_id)],
-      grain.namespace !== undefined && [" · ", text(grain.namespace)],
-      why,
-      found.signature && ` · signed, ${found.signature.trust}`,
-      found.superseded_by && h("span", { class: "bad" }, " · replaced")),
-    found.explanation && h("pre", {}, JSON.stringify(found.explanation, null, 1)));
+  const line = short(summary(grain));
+  const marked = found.snippet?.map((part) => (part.is_match ? h("mark", {}, part.text) : part.text));
+  const hasMarks = found.snippet?.some((part) => part.is_match);
+  // An excerpt that is the whole grain stands for its line.
+  const isWhole = hasMarks && found.snippet.map((part) => part.text).join("") === line;
+  const title = h("a", { href: page("grain", found.content_address), class: "title" },
+    h("bdi", { dir: "auto" }, isWhole ? marked : line));
+  const about = [
+    grain.type ?? "grain", time(grain.created_at),
+    grain.user_id !== undefined && text(grain.user_id),
+    grain.namespace !== undefined && text(grain.namespace),
+    found.signature && `signed, ${found.signature.trust}`,
+    found.superseded_by && h("span", { class: "bad" }, "replaced"),
+  ].filter(Boolean);
+  return h("li", {}, title,
+    hasMarks && !isWhole && h("p", { class: "quiet" }, h("bdi", { dir: "auto" }, marked)),
+    h("p", { class: "quiet" }, about.map((one, at) => [at > 0 && " · ", one])),
+    isRanked && why(found));
+}
+
+/** The parts of a score that are added; the others are factors. */
+const ADDED = {
+  words: "the words", pairs: "words beside each other", meaning: "the meaning", neighbours: "the messages beside it",
+  answer: "the question that it answers", session: "its whole conversation",
+};
+const FACTORS = {
+  assistant: "said by an assistant", question: "a question", speaker: "said by whom the question names",
+  date: "of the date in question", answer_type: "the kind of answer", signals: "new or important",
+};
+
+function why(found) {
+  const parts = Object.entries(found.explanation ?? {});
+  const fields = found.matched_fields.length > 0 ? ` · matched in ${found.matched_fields.join(", ")}` : "";
+  return h("details", {}, h("summary", {}, `score ${found.score.toFixed(2)}${fields}`),
+    h("ul", {}, parts.map(([rule, value]) => h("li", {}, FACTORS[rule]
+      ? `× ${value.toFixed(2)} ${FACTORS[rule]}`
+      : `+ ${value.toFixed(2)} ${ADDED[rule] ?? rule}`))));
 }

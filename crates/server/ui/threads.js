@@ -1,7 +1,7 @@
 // Conversations: the sessions of the newest events, and one session in its order.
 
 import { post, short, summary } from "/ui/api.js";
-import { h, link, say, show, text, time } from "/ui/dom.js";
+import { counted, h, link, say, show, text, time } from "/ui/dom.js";
 
 export async function list({ isCurrent }) {
   const sessions = new Map();
@@ -21,8 +21,8 @@ export async function list({ isCurrent }) {
     more.hidden = !cursor;
     items.replaceChildren(...[...sessions].map(([id, { count, newest }]) => h("li", {},
       link(short(id, 80), "thread", id),
-      h("p", { class: "quiet" }, `${count} messages${cursor ? " or more" : ""} · `, time(newest.created_at), " · ", text(short(summary(newest), 100))))));
-    say(`${sessions.size} conversations`);
+      h("p", { class: "quiet" }, `${counted(count, "message")}${cursor ? " or more" : ""} · `, time(newest.created_at), " · ", text(short(summary(newest), 100))))));
+    say(counted(sessions.size, "conversation"));
   }
   more.addEventListener("click", next);
   show("Conversations", items, h("p", {}, more));
@@ -38,11 +38,11 @@ export async function open({ parts, isCurrent }) {
     const found = await post("/v1/query", { filter: { session: id }, limit: 200, cursor: cursor ?? undefined });
     if (!isCurrent()) return;
     turns.append(...found.results.map(({ grain, content_address }) => h("li", { class: grain.role === "user" ? "user" : undefined },
-      h("p", { class: "quiet" }, text(grain.role ?? grain.type ?? ""), " · ", time(grain.created_at), " · ", link("grain", "grain", content_address)),
+      h("p", { class: "quiet" }, text(grain.role ?? grain.type ?? ""), " · ", time(grain.created_at), " · ", link("open", "grain", content_address)),
       h("p", {}, text(summary(grain))))));
     cursor = found.next_cursor;
     more.hidden = !cursor;
-    say(`${found.total} messages`);
+    say(counted(found.total, "message"));
   }
   more.addEventListener("click", next);
   show(`Conversation ${id}`, h("p", {}, h("a", { href: "#/threads" }, "All conversations")), turns, h("p", {}, more));

@@ -38,15 +38,6 @@ impl Value {
         strictly(text, &seen, Strict { seen: &seen })
     }
 
-    /// Writes what [`Value::to_json`] returns.
-    ///
-    /// # Errors
-    /// Those of `out`.
-    #[cfg(feature = "interchange")]
-    pub(crate) fn write_json(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
-        serde_json::to_writer(out, self).map_err(std::io::Error::from)
-    }
-
     /// Returns the value as compact JSON; bytes become base64, members keep the order of names.
     pub fn to_json(&self) -> String {
         // Serialising to a string fails only for keys that are not text, and ours all are.

@@ -1,10 +1,10 @@
-//! The address map: from the first bytes of an address to rows, at most 16 bytes a grain.
+//! The address map: from the first bytes of an address to rows, at most 10 bytes a grain.
 //!
 //! It keeps 32 bits of an address and may return rows of other grains. The caller reads the ledger.
 
 use parking_lot::RwLock;
 
-/// The address map: an open-addressing hash table of at most 16 bytes a grain.
+/// The address map: sorted lists, with no room between what they hold.
 ///
 /// It keeps 32 bits of an address, so it may return rows of other grains: the caller reads the
 /// ledger. Duplicates are kept.
@@ -12,25 +12,26 @@ pub(in crate::index) struct AddressMap {
     shards: Vec<RwLock<Shard>>,
 }
 
-/// Slots, probed linearly from a home. The home depends on the tag alone, so that a shard can grow
-/// without reading addresses.
+/// The slots of the addresses that begin with one byte: 24 bits of tag and 40 bits of row, in order.
+#[derive(Default)]
 struct Shard {
-    /// 24 bits of tag and 40 bits of row; [`EMPTY`] if unused.
     slots: Vec<u64>,
-    used: usize,
+    /// The newest ones: a few, so that most insertions move little.
+    recent: Vec<u64>,
 }
 
 impl AddressMap {
     pub(in crate::index) fn new() -> Self {
-        let shard = || RwLock::new(Shard::with_slots(SLOTS_MIN));
         Self {
-            shards: std::iter::repeat_with(shard).take(SHARDS).collect(),
+            shards: std::iter::repeat_with(RwLock::default)
+                .take(SHARDS)
+                .collect(),
         }
     }
 
     pub(in crate::index) fn insert(&self, prefix: u64, row: u64) {
         if let Some(shard) = self.shard(prefix) {
-            shard.write().insert(tag_of(prefix), row);
+            shard.write().insert(slot_of(tag_of(prefix), row));
         }
     }
 
@@ -47,27 +48,25 @@ impl AddressMap {
     pub(in crate::index) fn forget(&self, is_erased: &dyn Fn(u64) -> bool) {
         for shard in &self.shards {
             let shard = &mut *shard.write();
-            if !shard.entries().any(|(_, row)| is_erased(row)) {
-                continue;
+            for slots in [&mut shard.slots, &mut shard.recent] {
+                slots.retain(|slot| !is_erased(row_of(*slot)));
             }
-            let mut kept = Shard::with_slots(shard.slots.len());
-            for (tag, row) in shard.entries().filter(|(_, row)| !is_erased(*row)) {
-                kept.insert(tag, row);
-            }
-            *shard = kept;
         }
     }
 
     /// Removes everything.
     pub(in crate::index) fn clear(&self) {
         for shard in &self.shards {
-            *shard.write() = Shard::with_slots(SLOTS_MIN);
+            *shard.write() = Shard::default();
         }
     }
 
     #[cfg(test)]
     fn len_bytes(&self) -> usize {
-        let slots = self.shards.iter().map(|shard| shard.read().slots.len());
+        let slots = self.shards.iter().map(|shard| {
+            let shard = shard.read();
+            shard.slots.capacity() + shard.recent.capacity()
+        });
         slots.sum::<usize>() * size_of::<u64>()
     }
 
@@ -77,61 +76,85 @@ impl AddressMap {
 }
 
 impl Shard {
-    fn with_slots(slots: usize) -> Self {
-        Self {
-            slots: vec![EMPTY; slots],
-            used: 0,
+    fn insert(&mut self, slot: u64) {
+        if self.recent.len() >= RECENT_MIN.max(self.slots.len() / RECENT_PART) {
+            self.merge();
         }
+        let at = self.recent.partition_point(|other| *other <= slot);
+        self.recent.insert(at, slot);
     }
 
-    fn insert(&mut self, tag: u64, row: u64) {
-        debug_assert!(row < ROWS_MAX, "a row has 40 bits");
-        if (self.used + 1) * 100 > self.slots.len() * LOAD_PERCENT {
-            let grown = Self::with_slots(self.slots.len() * 3 / 2);
-            let old = std::mem::replace(self, grown);
-            for (tag, row) in old.entries() {
-                self.place(tag, row);
+    /// Moves the recent slots to the others, the greatest first, in place.
+    fn merge(&mut self) {
+        let mut rest = self.slots.len();
+        // Vectors that double would leave half of their room empty.
+        self.slots.reserve_exact(self.recent.len());
+        self.slots.resize(rest + self.recent.len(), 0);
+        let mut end = self.slots.len();
+        while let Some(slot) = self.recent.pop() {
+            let from = self.slots.get(..rest).unwrap_or_default();
+            let from = from.partition_point(|other| *other <= slot);
+            let moved = rest - from;
+            self.slots.copy_within(from..rest, end - moved);
+            end -= moved + 1;
+            if let Some(place) = self.slots.get_mut(end) {
+                *place = slot;
             }
-        }
-        self.place(tag, row);
-    }
-
-    fn place(&mut self, tag: u64, row: u64) {
-        let mut at = self.home(tag);
-        // Invariant: the load is below one, so an empty slot exists.
-        while let Some(slot) = self.slots.get_mut(at) {
-            if *slot == EMPTY {
-                *slot = tag << ROW_BITS | row;
-                self.used += 1;
-                return;
-            }
-            at = if at + 1 == self.slots.len() {
-                0
-            } else {
-                at + 1
-            };
+            rest = from;
         }
     }
 
     /// Returns the rows with a tag.
     fn matches(&self, tag: u64) -> impl Iterator<Item = u64> {
-        let (before, from) = self.slots.split_at(self.home(tag));
-        let probed = from.iter().chain(before).copied();
-        let run = probed.take_while(|slot| *slot != EMPTY);
-        run.filter(move |slot| slot >> ROW_BITS == tag)
-            .map(|slot| slot & (ROWS_MAX - 1))
+        let from = slot_of(tag, 0);
+        let recent = self.recent.partition_point(|slot| *slot < from);
+        let recent = self.recent.iter().skip(recent);
+        let slots = self.slots.iter().skip(self.first_from(from));
+        let with_tag = move |slot: &&u64| tag_in(**slot) == tag;
+        let slots = slots.take_while(with_tag);
+        slots
+            .chain(recent.take_while(with_tag))
+            .map(|slot| row_of(*slot))
     }
 
-    fn entries(&self) -> impl Iterator<Item = (u64, u64)> {
-        let used = self.slots.iter().filter(|slot| **slot != EMPTY);
-        used.map(|slot| (slot >> ROW_BITS, slot & (ROWS_MAX - 1)))
+    /// Returns the place of the first slot from a value on. Tags are spread evenly, so it is near
+    /// the place that follows from the tag, and the search goes on from there by steps that double.
+    fn first_from(&self, from: u64) -> usize {
+        let len = self.slots.len();
+        let spread = (u128::from(tag_in(from)) * len as u128) >> TAG_BITS;
+        let guess = usize::try_from(spread).unwrap_or(0).min(len);
+        let is_before = |at: usize| self.slots.get(at).is_some_and(|slot| *slot < from);
+        let (mut low, mut high) = (guess, guess);
+        let mut step = FIRST_STEP;
+        if is_before(guess) {
+            while is_before(high) {
+                low = high + 1;
+                high = (high + step).min(len);
+                step *= 2;
+            }
+        } else {
+            while low > 0 && !is_before(low - 1) {
+                high = low - 1;
+                low = low.saturating_sub(step);
+                step *= 2;
+            }
+        }
+        let between = self.slots.get(low..high).unwrap_or_default();
+        low + between.partition_point(|slot| *slot < from)
     }
+}
 
-    /// Spreads tags over any number of slots, in their order.
-    fn home(&self, tag: u64) -> usize {
-        let spread = (u128::from(tag) * self.slots.len() as u128) >> TAG_BITS;
-        usize::try_from(spread).unwrap_or(0)
-    }
+const fn slot_of(tag: u64, row: u64) -> u64 {
+    debug_assert!(row < ROWS_MAX, "a row has 40 bits");
+    tag << ROW_BITS | row
+}
+
+const fn tag_in(slot: u64) -> u64 {
+    slot >> ROW_BITS
+}
+
+const fn row_of(slot: u64) -> u64 {
+    slot & (ROWS_MAX - 1)
 }
 
 /// The bits of a prefix behind those that choose the shard.
@@ -140,13 +163,14 @@ const fn tag_of(prefix: u64) -> u64 {
 }
 
 const SHARDS: usize = 256;
-const SLOTS_MIN: usize = 8;
-const LOAD_PERCENT: usize = 85;
+/// The share of the slots that may be recent, and their number in a small shard.
+const RECENT_PART: usize = 16;
+const RECENT_MIN: usize = 16;
+/// About as far as a slot is from the place that follows from its tag.
+const FIRST_STEP: usize = 8;
 const TAG_BITS: u32 = 24;
 const ROW_BITS: u32 = 40;
 const ROWS_MAX: u64 = 1 << ROW_BITS;
-/// The highest row of the highest tag, which no store reaches.
-const EMPTY: u64 = u64::MAX;
 
 #[cfg(test)]
 mod tests {
@@ -178,7 +202,7 @@ mod tests {
         }
         assert!(surplus < 100, "{surplus} false rows");
         let len = map.len_bytes();
-        assert!(len <= 16 * usize::try_from(count).unwrap(), "{len} bytes");
+        assert!(len <= 10 * usize::try_from(count).unwrap(), "{len} bytes");
         map.forget(&|row| row % 2 == 0);
         for row in 0..count {
             assert_eq!(rows(&map, mixed(row)).contains(&row), row % 2 == 1);

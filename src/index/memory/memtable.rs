@@ -48,7 +48,7 @@ impl MemtableKey for Triple {
 
 impl Memtable {
     /// Sorts keys that were gathered in any order.
-    pub(in crate::index) fn sorted(mut self) -> Self {
+    pub(in crate::index) fn sort(&mut self) {
         // A grain that has a value twice has one key for it.
         for list in &mut self.singles {
             list.sort_unstable();
@@ -57,7 +57,6 @@ impl Memtable {
         for list in &mut self.triples {
             list.sort_unstable();
         }
-        self
     }
 
     /// Returns the keys of a family; `K` is the kind of key that the family has.

@@ -41,7 +41,7 @@ pub(crate) fn is_side(grain: &Grain) -> bool {
     let is_of_graph = link_of(grain).is_some()
         || relation.starts_with("aimem:entity")
         || relation == "aimem:mentions";
-    let is_conversation = grain.type_() == Type::State && is_record(grain);
+    let is_conversation = grain.type_() == Type::State && grain.is_record();
     is_envelope || is_conversation || (is_of_graph && grain.field("context").is_some())
 }
 
@@ -72,7 +72,7 @@ fn says(grain: &Grain, content: &str) -> bool {
     }
     let fields = ["object", "content", "description"];
     let held = fields.iter().find_map(|name| grain.text(name));
-    is_record(grain) && held.unwrap_or_default() == normalize_text(content)
+    grain.is_record() && held.unwrap_or_default() == normalize_text(content)
 }
 
 fn read(packed: &Value, profile: Profile) -> Option<Unpacked> {
@@ -103,7 +103,7 @@ fn read(packed: &Value, profile: Profile) -> Option<Unpacked> {
 pub(crate) fn summary_text(grain: &Grain) -> String {
     let text = |name: &str| grain.text(name).filter(|text| !text.is_empty());
     let said = ["content", "description", "conclusion"];
-    let sentence = match (is_record(grain), grain.triple()) {
+    let sentence = match (grain.is_record(), grain.triple()) {
         (false, Some(triple)) => sentence(&triple),
         _ => text("object").map(str::to_owned),
     };
@@ -112,12 +112,6 @@ pub(crate) fn summary_text(grain: &Grain) -> String {
         .or_else(|| Some(of_blocks(grain)).filter(|text| !text.is_empty()))
         .or_else(|| Some(grain.summary()).filter(|summary| !summary.is_empty()))
         .unwrap_or_else(|| grain.to_json())
-}
-
-/// Returns whether a grain was built from a record of another format, whose text is a whole one.
-pub(crate) fn is_record(grain: &Grain) -> bool {
-    let context = grain.field("context").and_then(Value::as_map);
-    context.is_some_and(|context| RECORDS.iter().any(|name| context.contains(name)))
 }
 
 /// A statement as people say it: "Ana likes tea".
@@ -149,6 +143,3 @@ fn of_blocks(grain: &Grain) -> String {
     });
     lines.collect::<Vec<_>>().join("\n")
 }
-
-/// The members of a context that hold a record of another format.
-const RECORDS: [&str; 3] = ["x-aimem", "x-omi", "x-pam"];

@@ -98,6 +98,11 @@ impl Directory {
         Ok(file.into())
     }
 
+    /// Returns whether anything has a name, in one call to the system.
+    pub(super) fn exists(&self, name: &str) -> io::Result<bool> {
+        Ok(file_type(self.root()?, name)?.is_some())
+    }
+
     /// Creates a folder that only its owner can enter, unless it exists.
     pub(super) fn create_folder(&self, folder: &str) -> io::Result<()> {
         match rustix::fs::mkdirat(self.root()?, folder, Mode::RWXU) {

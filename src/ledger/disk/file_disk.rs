@@ -71,6 +71,12 @@ impl Disk for FileDisk {
         )
     }
 
+    #[cfg(unix)]
+    fn exists(&self, name: &str) -> io::Result<bool> {
+        check_name(name)?;
+        self.directory.exists(name)
+    }
+
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
         self.file(name, Access::CreateNew)
     }

@@ -1,11 +1,14 @@
-//! A disk in memory, for stores without files and for tests.
+//! A disk in memory, for stores without files and for tests; or in files without names, for stores
+//! that are thrown away and need not fit the memory.
 //!
 //! A sync does nothing and every write succeeds: it simulates no crash. `grainstore-crash` does.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 
@@ -25,6 +28,49 @@ use super::{Disk, DiskFile, OpenMode, check_folder, check_name};
 #[derive(Debug, Clone, Default)]
 pub struct MemoryDisk {
     content: Arc<Mutex<Content>>,
+    /// Where the files without names are.
+    folder: Option<Arc<Path>>,
+}
+
+impl MemoryDisk {
+    /// Returns a disk whose bytes are in files without names in a folder: they are gone with their
+    /// handles, and with the process, however it ends.
+    pub(crate) fn in_unnamed_files(folder: &Path) -> Self {
+        Self {
+            folder: Some(folder.into()),
+            ..Self::default()
+        }
+    }
+
+    fn new_file(&self) -> io::Result<Arc<MemoryFile>> {
+        let bytes = match &self.folder {
+            None => Bytes::default(),
+            Some(folder) => Bytes::Unnamed(unnamed_file(folder)?),
+        };
+        Ok(Arc::new(MemoryFile(bytes, AtomicBool::new(false))))
+    }
+}
+
+/// Creates a file and takes its name away.
+fn unnamed_file(folder: &Path) -> io::Result<File> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let mut options = File::options();
+    // A link of this name would be refused, not followed.
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = folder.join(format!(".grainstore-{}-{number}", std::process::id()));
+        match options.open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            file => {
+                let file = file?;
+                std::fs::remove_file(path)?;
+                return Ok(file);
+            }
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -64,8 +110,10 @@ impl Disk for MemoryDisk {
         if content.files.contains_key(name) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        let file = Arc::new(MemoryFile::default());
-        content.files.insert(name.into(), Arc::clone(&file));
+        let file = self.new_file()?;
+        content
+            .files
+            .insert(name.into(), Arc::<MemoryFile>::clone(&file));
         Ok(file)
     }
 
@@ -113,7 +161,10 @@ impl Disk for MemoryDisk {
         if !content.locked.insert(name.into()) {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        content.files.entry(name.into()).or_default();
+        if !content.files.contains_key(name) {
+            // Nothing is ever written to it.
+            content.files.insert(name.into(), Arc::default());
+        }
         Ok(Lock::new(Held {
             content: Arc::clone(&self.content),
             name: name.into(),
@@ -123,15 +174,33 @@ impl Disk for MemoryDisk {
 
 /// The bytes of one file, and whether it is locked; handles outlive a renaming or removal, as on Unix.
 #[derive(Debug, Default)]
-struct MemoryFile(RwLock<Vec<u8>>, AtomicBool);
+struct MemoryFile(Bytes, AtomicBool);
+
+#[derive(Debug)]
+enum Bytes {
+    Held(RwLock<Vec<u8>>),
+    Unnamed(File),
+}
+
+impl Default for Bytes {
+    fn default() -> Self {
+        Self::Held(RwLock::default())
+    }
+}
 
 impl DiskFile for MemoryFile {
     fn len_bytes(&self) -> io::Result<u64> {
-        u64::try_from(self.0.read().len()).map_err(io::Error::other)
+        match &self.0 {
+            Bytes::Held(bytes) => u64::try_from(bytes.read().len()).map_err(io::Error::other),
+            Bytes::Unnamed(file) => file.len_bytes(),
+        }
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let bytes = self.0.read();
+        let bytes = match &self.0 {
+            Bytes::Held(bytes) => bytes.read(),
+            Bytes::Unnamed(file) => return DiskFile::read_at(file, buffer, offset),
+        };
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
         let found = bytes
             .get(offset..)
@@ -142,10 +211,14 @@ impl DiskFile for MemoryFile {
     }
 
     fn write_at(&self, new: &[u8], offset: u64) -> io::Result<()> {
+        let bytes = match &self.0 {
+            Bytes::Held(bytes) => bytes,
+            Bytes::Unnamed(file) => return DiskFile::write_at(file, new, offset),
+        };
         let offset = usize::try_from(offset).map_err(io::Error::other)?;
         let end = offset.checked_add(new.len());
         let end = end.ok_or(io::ErrorKind::StorageFull)?;
-        let mut bytes = self.0.write();
+        let mut bytes = bytes.write();
         if bytes.len() < end {
             bytes.resize(end, 0);
         }
@@ -156,9 +229,14 @@ impl DiskFile for MemoryFile {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        let len = usize::try_from(len).map_err(io::Error::other)?;
-        self.0.write().resize(len, 0);
-        Ok(())
+        match &self.0 {
+            Bytes::Held(bytes) => {
+                let len = usize::try_from(len).map_err(io::Error::other)?;
+                bytes.write().resize(len, 0);
+                Ok(())
+            }
+            Bytes::Unnamed(file) => DiskFile::set_len(file, len),
+        }
     }
 
     fn sync(&self) -> io::Result<()> {

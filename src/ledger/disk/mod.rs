@@ -41,6 +41,15 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// Opens an existing file.
     fn open(&self, name: &str, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>>;
 
+    /// Returns whether something has the name of a file.
+    fn exists(&self, name: &str) -> io::Result<bool> {
+        match self.open(name, OpenMode::Read) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Creates a file for reading and writing; one that exists is `AlreadyExists`.
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
 

@@ -114,7 +114,7 @@ impl Ledger {
     /// aside, which it returns.
     ///
     /// `watermark` is the number of entries that the caller's derived files have seen durable; a
-    /// ledger that ends before it, or before the position, is damaged. `erases` decodes the body of
+    /// ledger that ends before it, before the position, or before the published end, is damaged. `erases` decodes the body of
     /// an [`Erasing`](crate::ledger::Kind::Erasing) entry; listed entries that a crash left
     /// unblanked are blanked.
     ///
@@ -161,9 +161,14 @@ impl Ledger {
         admitted: Admitted,
     ) -> Result<(Self, Option<TornTail>), Error> {
         replacement::complete(&*disk)?;
+        // What was published was durable before: an end that lies behind it was cut.
+        let published = PublishedEnd::for_reading(&*disk, store_id).ok().flatten();
+        let published = published.and_then(|published| published.read().ok().flatten());
+        let published = published.map_or(0, |end| end.entries);
         let watermark = hint
             .as_ref()
             .map_or(watermark, |hint| watermark.max(hint.position.entries));
+        let watermark = watermark.max(published);
         let recovery = Recovery {
             disk: &*disk,
             store_id: &store_id,

@@ -35,7 +35,10 @@ impl PublishedEnd {
     }
 
     /// Opens the file for a process that follows; `None` if no writer has published an end.
-    pub(super) fn for_reading(disk: &dyn Disk, store_id: StoreId) -> io::Result<Option<Self>> {
+    pub(in crate::ledger) fn for_reading(
+        disk: &dyn Disk,
+        store_id: StoreId,
+    ) -> io::Result<Option<Self>> {
         let file = match disk.open(END, OpenMode::Read) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened?,
@@ -66,7 +69,7 @@ impl PublishedEnd {
 
     /// Returns the published end; `None` if the file does not hold one. A reader can meet a write
     /// half way, so it looks again before it believes that.
-    pub(super) fn read(&self) -> io::Result<Option<LedgerPosition>> {
+    pub(in crate::ledger) fn read(&self) -> io::Result<Option<LedgerPosition>> {
         for _ in 0..ATTEMPTS {
             let mut bytes = [0; LEN];
             match self.file.read_at(&mut bytes, 0) {

@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use super::closed_segments::ClosedSegments;
-use crate::ledger::DiskFile;
 use crate::ledger::offsets::entry_offsets::CheckedOffset;
+use crate::ledger::segment::segment_file;
+use crate::ledger::{Disk, DiskFile};
 
 /// The last segment and the writer's buffers.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(super) struct Tail {
     pub(super) unsynced: u64,
     pub(super) halted: bool,
     pub(super) closed: ClosedSegments,
+    /// A segment's number and the name of the next one, for each turn to look for it.
+    next: Option<(u32, String)>,
 }
 
 impl Tail {
@@ -32,6 +35,18 @@ impl Tail {
             unsynced: 0,
             halted: false,
             closed: ClosedSegments::default(),
+            next: None,
         }
+    }
+
+    /// Returns whether the disk has the segment after `segment`.
+    pub(super) fn has_segment_after(&mut self, disk: &dyn Disk, segment: u32) -> bool {
+        if self.next.as_ref().is_none_or(|(of, _)| *of != segment) {
+            let next = segment.checked_add(1).map(segment_file::name_of);
+            self.next = next.map(|name| (segment, name));
+        }
+        let next = self.next.as_ref().map(|(_, name)| disk.exists(name));
+        // Any other outcome than "there is none" is looked into.
+        !matches!(next, Some(Ok(false)))
     }
 }

@@ -1,7 +1,6 @@
 //! Turns: several processes have one ledger open, and one at a time appends to it. A turn begins at
 //! the end that the others left, and with what a process that died in its turn left behind it.
 
-use std::io;
 use std::sync::atomic::Ordering;
 
 use super::closed_segments::ClosedSegments;
@@ -48,24 +47,17 @@ impl Ledger {
         };
         let published = published.filter(|published| published.entries > end.entries);
         if published.is_none() && tail.segment == end.segment {
-            let name = segment_file::name_of(end.segment);
+            let name = || segment_file::name_of(end.segment);
             let len = tail.file.len_bytes();
-            let is_at_end = len.map_err(|source| Error::io("read", &name, source))? == end.offset;
-            if is_at_end && !self.has_segment_after(end.segment) {
+            let len = len.map_err(|source| Error::io("read", &name(), source))?;
+            // A process that died in its turn may have begun the next segment: entries appended to
+            // this one would lie before those in the next.
+            if len == end.offset && !tail.has_segment_after(&*self.disk, end.segment) {
                 return Ok(false);
             }
         }
         self.take_over(tail, published, erases)?;
         Ok(true)
-    }
-
-    /// Returns whether a process that died in its turn has begun the next segment: entries appended to
-    /// this one would lie before those in the next.
-    fn has_segment_after(&self, segment: u32) -> bool {
-        let next = segment.checked_add(1).map(segment_file::name_of);
-        let opened = next.map(|next| self.disk.open(&next, OpenMode::Read));
-        // Any other outcome than "there is none" is looked into.
-        !matches!(opened, Some(Err(error)) if error.kind() == io::ErrorKind::NotFound)
     }
 
     /// Ends the turn of this process.

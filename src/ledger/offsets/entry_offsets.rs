@@ -251,6 +251,12 @@ impl EntryOffsets {
         end: u64,
     ) {
         if let Some(segment) = self.segments.last_mut() {
+            let room = segment.offsets.capacity() - segment.offsets.len();
+            if room < offsets.len() {
+                // A vector that doubles would leave up to half of its room empty.
+                let more = offsets.len().max(segment.offsets.len() / 8);
+                segment.offsets.reserve_exact(more);
+            }
             segment.offsets.extend_from_slice(offsets);
             segment.end = end;
             self.len += offsets.len() as u64;

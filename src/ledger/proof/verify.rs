@@ -65,6 +65,10 @@ pub struct SegmentFault {
     pub segment: u32,
     /// Where in its file.
     pub offset: u64,
+    /// Where the bytes end that are not proven; `offset` if that is not known.
+    pub end: u64,
+    /// Whether it is the body of a grain: everything else can be read without it.
+    pub is_grain: bool,
     /// The entry there, or that should begin there.
     pub sequence: EntryId,
     /// The fault.
@@ -74,15 +78,19 @@ pub struct SegmentFault {
 impl fmt::Display for SegmentFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
-            segment,
             offset,
+            end,
             sequence,
             reason,
+            ..
         } = self;
-        write!(
-            f,
-            "segment {segment}, byte {offset}, entry {sequence}: {reason}"
-        )
+        let file = segment_file::name_of(self.segment);
+        match end.checked_sub(1).filter(|last| last > offset) {
+            Some(last) => write!(f, "{file}, bytes {offset} to {last}")?,
+            None => write!(f, "{file}, byte {offset}")?,
+        }
+        let kind = if self.is_grain { " (a grain)" } else { "" };
+        write!(f, ", entry {sequence}{kind}: {reason}")
     }
 }
 
@@ -236,6 +244,8 @@ impl<'a> Pass<'a> {
         let unlisted = self.audit.unlisted().map(|unproven| SegmentFault {
             segment: unproven.segment,
             offset: unproven.offset,
+            end: unproven.end,
+            is_grain: unproven.is_grain,
             sequence: unproven.sequence,
             reason: unproven.reason,
         });
@@ -329,6 +339,7 @@ impl<'a> Pass<'a> {
                 Ok(_) => "frame does not continue the sequence",
                 Err(reason) => reason,
             };
+            let place = self.found.findings.len();
             self.report(number, offset, fault);
             // Verification reports all damage, so it goes on at the next whole frame.
             let mut search = FrameSearch::new(file, offset, end, self.store_id);
@@ -338,6 +349,10 @@ impl<'a> Pass<'a> {
                     next => break next,
                 }
             };
+            let behind = next.as_ref().map_or(end, |next| next.offset);
+            if let Some(fault) = self.found.findings.get_mut(place) {
+                fault.end = behind;
+            }
             let Some(next) = next else { break };
             offset = next.offset;
             self.next = next.first;
@@ -392,6 +407,8 @@ impl<'a> Pass<'a> {
         self.found.findings.push(SegmentFault {
             segment,
             offset,
+            end: offset,
+            is_grain: false,
             sequence: EntryId::new(self.next),
             reason,
         });

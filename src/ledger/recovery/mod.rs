@@ -5,4 +5,6 @@
 pub(super) mod redaction_audit;
 pub(super) mod torn_tail;
 mod segment_pass;
+mod unreadable;
 pub(super) mod recover;
+pub(super) mod salvage;

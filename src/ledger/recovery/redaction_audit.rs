@@ -25,6 +25,8 @@ pub(in crate::ledger) struct Unproven {
     pub(in crate::ledger) sequence: EntryId,
     pub(in crate::ledger) segment: u32,
     pub(in crate::ledger) offset: u64,
+    /// Where the entry ends.
+    pub(in crate::ledger) end: u64,
     /// Whether it is the body of a grain: without it, the other entries mean the same.
     pub(in crate::ledger) is_grain: bool,
     /// The fault it is if no erasure lists it.
@@ -44,6 +46,7 @@ impl Unproven {
             sequence,
             segment,
             offset,
+            end: offset.saturating_add(raw.len() as u64),
             is_grain: kind == Ok(Kind::Grain),
             reason: body_fault(blank),
         }

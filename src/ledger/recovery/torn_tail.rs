@@ -20,6 +20,9 @@ pub struct TornTail {
     pub offset: u64,
     /// The number of bytes.
     pub bytes: u64,
+    /// The entry that should begin there: nothing says that it was ever acknowledged, and nothing
+    /// that it was not, if the file was cut or damaged.
+    pub sequence: EntryId,
     /// The number of entries they may hold: as many as the torn frame claims and fit in. None was
     /// acknowledged, unless the disk lost bytes that it had synced.
     pub entries_maybe: u64,
@@ -86,6 +89,7 @@ pub(super) fn set_aside(disk: &dyn Disk, tear: &Tear) -> Result<TornTail, Error>
         segment: tear.segment,
         offset: tear.offset,
         bytes,
+        sequence: EntryId::new(tear.sequence),
         entries_maybe: count.min(bytes / crate::ledger::segment::entry::OVERHEAD as u64),
     };
     if tear.offset == 0 {

@@ -55,6 +55,23 @@ impl Binding {
         }
     }
 
+    /// Returns the binding of the entry after its redaction: the header keeps the commitment.
+    pub(crate) const fn blank(self) -> Self {
+        Self {
+            salt: [0; SALT_LEN],
+            ..self
+        }
+    }
+
+    /// Returns whether it binds the body that has the SHA-256 `hash`.
+    pub(crate) fn binds(&self, hash: &[u8; 32]) -> bool {
+        commitment(&self.salt, hash) == self.commitment
+    }
+
+    pub(in crate::ledger) fn is_blank(&self) -> bool {
+        self.salt == [0; SALT_LEN]
+    }
+
     /// Binds a body.
     pub fn of(salt: [u8; Self::SALT_LEN], body: &[u8]) -> Self {
         Self::new(salt, &Sha256::digest(body).into())
@@ -180,6 +197,14 @@ impl<'a> RawEntry<'a> {
 
     pub(in crate::ledger) fn sequence(&self) -> Option<u64> {
         Some(declared_extent(self.header)?.0)
+    }
+
+    /// Returns its salt, with the commitment in its header.
+    pub(in crate::ledger) const fn binding(&self, header: &EntryHeader) -> Binding {
+        Binding {
+            salt: *self.salt,
+            commitment: header.commitment,
+        }
     }
 
     /// Returns its time, in milliseconds since 1970.

@@ -2,14 +2,15 @@
 //!
 //! Each file is written atomically.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use crate::interchange::{Format, Loss, WriteOptions, aimem, mg, pam};
+use crate::interchange::{Format, Loss, WriteOptions, aimem, embeddings_path, mg, pam};
 use crate::store::{Admin, Store};
 
+use super::entries::StoreEntries;
 use super::output::Output;
-use super::{Error, ExportReport, Filter, addresses, entries, io_error, sealed, unsupported};
+use super::{Error, ExportReport, Filter, io_error, sealed, unsupported};
 
 impl Admin<'_> {
     /// Writes the grains that pass a filter to a file. The file is either complete or absent.
@@ -18,7 +19,8 @@ impl Admin<'_> {
     /// directory becomes `memory-store.json` with the conversations, and the vectors if asked for,
     /// beside it; written to `NAME.zip` or `NAME.zip.age` it becomes an archive of these files; in
     /// a single file they are a [`Loss`]. The signature of an AIMEM bundle is written to
-    /// `NAME.sig`.
+    /// `NAME.sig`, and the vectors of an archive or of JSON lines, if they are asked for and the file
+    /// is not encrypted, to `NAME.embeddings.json`, which an import of the file reads.
     ///
     /// # Errors
     /// As [`Admin::export`](crate::store::Admin::export), except `ERR_MG_LIMIT`; `ERR_UNSUPPORTED` for a directory with
@@ -32,6 +34,7 @@ impl Admin<'_> {
     ) -> Result<ExportReport, Error> {
         let exported = match format {
             Format::Mg => self.store().export_volumes(filter, options, path),
+            Format::Jsonl => self.store().export_lines(filter, options, path),
             Format::Pam if path.is_dir() && options.encryption.is_some() => {
                 Err(unsupported("a directory is not encrypted: name a .zip.age"))
             }
@@ -56,9 +59,8 @@ impl Store {
         path: &Path,
     ) -> Result<ExportReport, Error> {
         let mut exported = ExportReport::default();
-        let chosen = self.choose(filter, options, &mut exported.loss)?;
-        self.count_vectors(addresses(&chosen), &mut exported.loss)?;
-        let plan = mg::Plan::new(entries(&chosen), options.mg)?;
+        let entries = self.copied(filter, options, &mut exported.loss)?;
+        let plan = mg::Plan::new(entries.by_time()?, options.mg)?;
         for (number, volume) in plan.volumes().enumerate() {
             let path = mg::volume_path(path, number);
             let summary = whole_file(&path, options, |file| {
@@ -66,6 +68,21 @@ impl Store {
             })?;
             exported.add(&summary);
         }
+        write_vectors_beside(&entries, options, path, &mut exported)?;
+        Ok(exported)
+    }
+
+    fn export_lines(
+        &self,
+        filter: &Filter,
+        options: &WriteOptions,
+        path: &Path,
+    ) -> Result<ExportReport, Error> {
+        let mut loss = Loss::default();
+        let entries = self.copied(filter, options, &mut loss)?;
+        let list = entries.by_time()?;
+        let mut exported = whole_file(path, options, |file| self.write_jsonl(&list, loss, file))?;
+        write_vectors_beside(&entries, options, path, &mut exported)?;
         Ok(exported)
     }
 
@@ -75,41 +92,15 @@ impl Store {
         options: &WriteOptions,
         folder: &Path,
     ) -> Result<ExportReport, Error> {
-        let (document, loss) = self.with_files(filter, options)?;
-        // The store file names the conversations and is written last, so that an interrupted export
-        // has none.
-        let store = (pam::STORE, &document.store);
-        let files = document.conversations.iter();
-        let files = files.map(|(path, value)| (path.as_str(), value));
-        let files = files.chain(
-            document
-                .embeddings
-                .iter()
-                .map(|file| (pam::EMBEDDINGS, file)),
-        );
-        let mut count = 0;
-        for (path, value) in files.chain([store]) {
-            let path = folder.join(path);
-            create_below(folder, &path).map_err(io_error)?;
-            whole_file(&path, options, |file| {
-                writeln!(file, "{}", value.to_json()).map_err(io_error)
-            })?;
-            count += 1;
-        }
-        Ok(ExportReport::of(document.written, count, &loss))
-    }
-
-    /// Collects a PAM store with the files beside it.
-    fn with_files(
-        &self,
-        filter: &Filter,
-        options: &WriteOptions,
-    ) -> Result<(pam::Document, Loss), Error> {
         let mut loss = Loss::default();
         let entries = self.entries(filter, options, &mut loss)?;
-        let vectors = self.vectors_of(&entries, options)?;
-        let document = pam::Document::with_vectors(&entries, &vectors, options, true)?;
-        Ok((document, loss))
+        let mut files = Folder {
+            folder,
+            options,
+            count: 0,
+        };
+        let written = pam::write(&mut files, &entries, options)?;
+        Ok(ExportReport::of(written, files.count, &loss))
     }
 
     fn export_zip(
@@ -118,9 +109,15 @@ impl Store {
         options: &WriteOptions,
         path: &Path,
     ) -> Result<ExportReport, Error> {
-        let (document, loss) = self.with_files(filter, options)?;
-        whole_file(path, options, |file| Ok(document.write_zip(file)?))?;
-        Ok(ExportReport::of(document.written, 1, &loss))
+        let mut loss = Loss::default();
+        let entries = self.entries(filter, options, &mut loss)?;
+        let written = whole_file(path, options, |file| {
+            let mut archive = pam::Archive::new(BufWriter::new(file));
+            let written = pam::write(&mut archive, &entries, options)?;
+            archive.finish()?;
+            Ok(written)
+        })?;
+        Ok(ExportReport::of(written, 1, &loss))
     }
 
     /// Writes a bundle and its signature file.
@@ -152,6 +149,55 @@ impl Store {
         }
         exported.files += 1;
         Ok(exported)
+    }
+}
+
+/// Writes the vectors of an archive or JSON lines to a file beside them, from where an import reads
+/// them; counts them where they were not asked for, and beside an encrypted file or a device.
+fn write_vectors_beside(
+    entries: &StoreEntries<'_>,
+    options: &WriteOptions,
+    path: &Path,
+    exported: &mut ExportReport,
+) -> Result<(), Error> {
+    if !entries.has_vectors() || options.encryption.is_some() || !path.is_file() {
+        return entries.count_vectors(|_| false, &mut exported.loss);
+    }
+    whole_file(&embeddings_path(path), options, |file| {
+        let mut file = BufWriter::new(file);
+        pam::write_embeddings(&mut file, entries)?;
+        file.flush().map_err(io_error)
+    })?;
+    exported.files = exported.files.saturating_add(1);
+    Ok(())
+}
+
+/// The files of a memory store in a folder.
+struct Folder<'a> {
+    folder: &'a Path,
+    options: &'a WriteOptions,
+    count: u64,
+}
+
+impl pam::Files<Error> for Folder<'_> {
+    fn write(
+        &mut self,
+        path: &str,
+        write: &mut dyn FnMut(&mut dyn Write) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let path = self.folder.join(path);
+        create_below(self.folder, &path).map_err(io_error)?;
+        whole_file(&path, self.options, |file| {
+            let mut file = BufWriter::new(file);
+            write(&mut file)?;
+            file.flush().map_err(io_error)
+        })?;
+        self.count = self.count.saturating_add(1);
+        Ok(())
+    }
+
+    fn may_be_many(&self) -> bool {
+        true
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, Lifecycle, Status};
 use crate::index::Snapshot;
-use crate::interchange::{Entry, Loss, is_exportable, is_link};
+use crate::interchange::{Loss, is_exportable};
 use crate::policy::{Purpose, may_leave};
 use crate::store::Store;
 
@@ -39,18 +39,13 @@ impl<'a> ExportFilter<'a> {
         Ok(self)
     }
 
-    /// Returns whether a grain is withheld. A withheld grain is remembered, and counted with its
-    /// rule.
-    pub(super) fn withholds(&mut self, grain: &Grain, loss: &mut Loss) -> bool {
-        let reason = self.reason(grain);
-        if let Some(reason) = &reason {
-            loss.count(reason);
-            self.held.insert(grain.address());
-        }
-        reason.is_some()
+    /// Remembers the grains that are withheld.
+    pub(super) fn hold(&mut self, grains: impl IntoIterator<Item = ContentAddress>) {
+        self.held.extend(grains);
     }
 
-    fn reason(&self, grain: &Grain) -> Option<String> {
+    /// Returns the rule by which a grain is withheld.
+    pub(super) fn reason(&self, grain: &Grain) -> Option<String> {
         if let Some(exportable) = &self.exportable {
             let said = exportable.get(&grain.address()).copied();
             if !said.unwrap_or_else(|| is_exportable(grain)) {
@@ -66,25 +61,9 @@ impl<'a> ExportFilter<'a> {
         Some(format!("withheld: {}", kept.name()))
     }
 
-    /// Removes the withheld grains and the links that name them.
-    pub(super) fn remove_from(mut self, mut entries: Vec<Entry>, loss: &mut Loss) -> Vec<Entry> {
-        entries.retain(|(grain, _)| !self.withholds(grain, loss));
-        if self.held.is_empty() {
-            return entries;
-        }
-        entries.retain(|(grain, _)| {
-            let is_severed =
-                is_link(grain) && grain.related_to().any(|end| self.held.contains(&end));
-            if is_severed {
-                loss.count("link to what is withheld");
-            }
-            !is_severed
-        });
-        for (grain, status) in &mut entries {
-            *status = self.unnamed(*status);
-            self.count_dangling(grain, loss);
-        }
-        entries
+    /// Returns whether a link names a withheld grain.
+    pub(super) fn names(&self, link: &Grain) -> bool {
+        link.related_to().any(|end| self.held.contains(&end))
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -116,7 +95,7 @@ impl<'a> ExportFilter<'a> {
             }
         }
         let related = grain.field("related_to").and_then(Value::as_array);
-        if related.is_some() && grain.related_to().any(|end| self.held.contains(&end)) {
+        if related.is_some() && self.names(grain) {
             loss.count("related_to of what is withheld");
         }
     }

@@ -34,6 +34,7 @@ pub(super) fn describe(record: &Record) -> (&'static str, String) {
         Record::Trust(trust) => trust_change(trust),
         Record::Policy(policy) => policy_change(policy),
         Record::KeyEvent(event) => ("key", key_event(event)),
+        Record::Restored(restored) => ("restore", restored.until.clone()),
         Record::Erasing(erasing) => {
             let entries = erasing.rows.len();
             let (why, by) = (&erasing.reason, &erasing.authority);

@@ -54,6 +54,7 @@ impl<'a> Admission<'a> {
         let before = self.frame.len();
         let snapshot = self.store.snapshot();
         let mut admitted = Admitted::IsStored;
+        self.pending.reserve(grains.len());
         for (index, put) in grains.into_iter().enumerate() {
             let (address, actor) = (put.grain.address(), put.actor);
             let person = self.store.unlocked_person_of(&put.grain);

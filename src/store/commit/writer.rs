@@ -72,18 +72,15 @@ impl Inner {
         // grains be stored twice.
         writer.is_halted = true;
         let may_wait = self.options().durability == Durability::Relaxed || frame.is_of_reads();
-        let (rows, applied) = self
-            .applying(|| {
-                let appended = if may_wait {
-                    self.ledger().append_unsynced(time.ms(), &entries)
-                } else {
-                    self.ledger().append(time.ms(), &entries)
-                };
-                appended.map(|rows| {
-                    let applied = self.apply(&rows, frame, &sealed, time);
-                    (rows, applied)
-                })
-            })
+        let append = || match may_wait {
+            true => self.ledger().append_unsynced(time.ms(), &entries),
+            false => self.ledger().append(time.ms(), &entries),
+        };
+        // In the turn of this process no other one appends.
+        let len = self.ledger().len();
+        let rows = EntryId::new(len)..EntryId::new(len.saturating_add(entries.len() as u64));
+        let applied = self
+            .applying(|| self.append_and_apply(&rows, (frame, &sealed), time, append))
             .inspect_err(|_| {
                 // The ledger itself decides whether it accepts more writes.
                 writer.is_halted = false;

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
+use std::thread;
 
 use crate::grain::Time;
 use crate::index::{Batch, Index};
-use crate::ledger::{EntryId, Kind};
+use crate::ledger::{self, EntryId, Kind};
 use crate::store::Error;
 use crate::store::records::{EntryBody, Frame, SealedEntries, Uid, erased_rows};
 use crate::store::state::{Body, DecodedEntry, Entry, State, index_card, index_entry};
@@ -14,35 +15,46 @@ use crate::store::state::{Body, DecodedEntry, Entry, State, index_card, index_en
 use super::inner::Inner;
 
 impl Inner {
-    /// Applies a frame that was written as the entries `rows`, and makes it visible.
+    /// Appends a frame as the entries `rows` by `append`, applies it and makes it visible. Returns
+    /// the outcome of the append, and that of the rest.
+    ///
+    /// The keys of many entries are made while they are appended, by a thread of its own: those of
+    /// rayon may all be in calls that wait for this one. Nothing sees them before they are applied.
     ///
     /// # Errors
-    /// Storage errors.
-    pub(crate) fn apply(
+    /// As `append`; storage errors.
+    pub(crate) fn append_and_apply(
         &self,
         rows: &Range<EntryId>,
-        frame: &Frame,
-        sealed: &SealedEntries,
+        (frame, sealed): (&Frame, &SealedEntries),
         time: Time,
-    ) -> Result<(), Error> {
-        let entries = EntryId::all(rows).zip(frame.entries());
-        let entries = entries.enumerate().map(|(place, (row, entry))| {
-            let body = match entry.body() {
-                EntryBody::Grain(grain, _) => Body::Grain(grain),
-                EntryBody::Record(record, _) => Body::Record(record),
-            };
-            let card = sealed.card(place);
-            Entry {
-                row,
-                time: card.and_then(|card| card.since).unwrap_or(time),
-                body,
-                card,
-            }
-        });
-        let entries: Vec<_> = entries.collect();
-        self.apply_entries(&entries, rows)?;
-        self.freeze_if_due();
-        Ok(())
+        append: impl FnOnce() -> Result<Range<EntryId>, ledger::Error>,
+    ) -> Result<Result<(), Error>, ledger::Error> {
+        let entries = entries_of(rows, frame, sealed, time);
+        // The keys of a grain follow from the grain alone: nothing is read that is being written.
+        let is_of_grains = entries.iter().all(|entry| entry.grain().is_some());
+        let (appended, keys) = if is_of_grains && entries.len() >= KEYS_BESIDE_MIN {
+            thread::scope(|scope| {
+                let thread = thread::Builder::new().name("grainstore-keys".into());
+                let keys = thread.spawn_scoped(scope, || self.make_keys(&entries));
+                let appended = append();
+                let keys = keys.ok().and_then(|keys| keys.join().ok());
+                (appended, keys)
+            })
+        } else {
+            (append(), None)
+        };
+        let appended = appended?;
+        if appended != *rows {
+            let reason = "a frame lies elsewhere than at the end of the ledger";
+            return Ok(Err(Error::damaged("index", reason)));
+        }
+        let keys = keys.unwrap_or_else(|| self.make_keys(&entries));
+        Ok(keys.and_then(|keys| {
+            self.apply_keys(&entries, rows, keys)?;
+            self.freeze_if_due();
+            Ok(())
+        }))
     }
 
     /// Applies the entries `rows`, of which those that were erased may be missing.
@@ -54,6 +66,12 @@ impl Inner {
         entries: &[Entry<'_>],
         rows: &Range<EntryId>,
     ) -> Result<(), Error> {
+        let keys = self.make_keys(entries)?;
+        self.apply_keys(entries, rows, keys)
+    }
+
+    /// Makes the keys of entries.
+    fn make_keys(&self, entries: &[Entry<'_>]) -> Result<Keys, Error> {
         let index = self.index();
         let snapshot = index.snapshot();
         let mut batch = index.batch();
@@ -80,11 +98,23 @@ impl Inner {
             index_entry(&mut own, entry, &mut resolve)?;
             overlays.insert(card.uid, own);
         }
+        batch.sort();
+        Ok(Keys { batch, overlays })
+    }
+
+    /// Applies the entries `rows`, whose keys were made.
+    fn apply_keys(
+        &self,
+        entries: &[Entry<'_>],
+        rows: &Range<EntryId>,
+        keys: Keys,
+    ) -> Result<(), Error> {
+        let index = self.index();
         // Their rows are past the watermark until the batch is published.
-        for (uid, overlay) in overlays {
+        for (uid, overlay) in keys.overlays {
             index.publish_overlay(uid, overlay);
         }
-        index.publish(batch, rows.end.get());
+        index.publish(keys.batch, rows.end.get());
         let presence = {
             let mut state = self.state_cell().write();
             entries.iter().try_for_each(|entry| state.apply(entry))?;
@@ -103,6 +133,10 @@ impl Inner {
     /// # Errors
     /// Storage errors; `ERR_POLICY` for a regime that this version cannot read.
     pub(super) fn catch_up(&self) -> Result<(), Error> {
+        let entries = self.ledger().len().saturating_sub(self.index().watermark());
+        if entries >= WORTH_A_WORD {
+            tracing::info!("adding {entries} entries of the ledger that the index lacks");
+        }
         self.catch_up_index()?;
         self.recover_state()?;
         self.catch_up_text();
@@ -263,6 +297,37 @@ impl Inner {
     }
 }
 
+/// Returns the entries of a frame that is written as the entries `rows`.
+fn entries_of<'a>(
+    rows: &Range<EntryId>,
+    frame: &'a Frame,
+    sealed: &'a SealedEntries,
+    time: Time,
+) -> Vec<Entry<'a>> {
+    let entries = EntryId::all(rows).zip(frame.entries());
+    let entries = entries.enumerate().map(|(place, (row, entry))| {
+        let body = match entry.body() {
+            EntryBody::Grain(grain, _) => Body::Grain(grain),
+            EntryBody::Record(record, _) => Body::Record(record),
+        };
+        let card = sealed.card(place);
+        Entry {
+            row,
+            time: card.and_then(|card| card.since).unwrap_or(time),
+            body,
+            card,
+        }
+    });
+    entries.collect()
+}
+
+/// The keys of entries, before they are published.
+struct Keys {
+    batch: Batch,
+    /// Those of opened entries, by person.
+    overlays: BTreeMap<Uid, Batch>,
+}
+
 /// Whether a scan saw all that is left of some entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scanned {
@@ -273,5 +338,11 @@ pub(super) enum Scanned {
     Outrun,
 }
 
+/// From this many entries on, making the keys takes longer than starting a thread for it.
+const KEYS_BESIDE_MIN: usize = 64;
+
 /// Entries applied at once when an index is built: many enough to make sorting cheap.
 const BATCH_LEN: u64 = 1_000;
+
+/// Adding as many entries takes long enough that a person asks what is being done.
+pub(super) const WORTH_A_WORD: u64 = 5_000;

@@ -3,7 +3,7 @@
 
 use crate::crypto::Did;
 use crate::grain::Grain;
-use crate::ledger::EntryId;
+use crate::ledger::{self, EntryId};
 use crate::policy::{Capability, Rule};
 use crate::store::Error;
 use crate::store::records::{ActorRecord, Frame, Record};
@@ -103,9 +103,12 @@ impl Inner {
     /// # Errors
     /// Storage errors.
     pub(crate) fn actor_named_by(&self, actor: EntryId) -> Result<Option<String>, Error> {
-        match self.record_at(actor)? {
-            Record::Actor(actor) => Ok(Some(actor.did).filter(|did| !did.is_empty())),
-            _ => Err(Error::damaged(format!("entry {actor}"), "not an actor")),
+        match self.record_at(actor) {
+            // A recovered store may lack the entry that named the actor.
+            Err(Error::Ledger(ledger::Error::Erased { .. })) | Ok(Record::Restored(_)) => Ok(None),
+            Err(error) => Err(error),
+            Ok(Record::Actor(actor)) => Ok(Some(actor.did).filter(|did| !did.is_empty())),
+            Ok(_) => Err(Error::damaged(format!("entry {actor}"), "not an actor")),
         }
     }
 }

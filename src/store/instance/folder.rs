@@ -13,10 +13,16 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
         path: path.to_owned(),
         reason,
     };
-    let failed = |error: std::io::Error| not_a_store(error.to_string());
+    // Whether it is a store is not known of a folder that the system does not show.
+    let failed = |error| ledger::Error::io("open", &path.display().to_string(), error);
     match path.metadata() {
         Ok(found) if !found.is_dir() => Err(not_a_store("it is a file".into())),
-        Ok(_) if path.join(manifest::MANIFEST).exists() => Ok(()),
+        Ok(_)
+            if path.join(manifest::MANIFEST).try_exists().map_err(failed)?
+                || path.join(manifest::COPY).try_exists().map_err(failed)? =>
+        {
+            Ok(())
+        }
         Ok(_) if create == Create::Never => Err(no_manifest(path)),
         Ok(_) => {
             // Only the remains of an earlier, interrupted creation may be there.
@@ -32,6 +38,7 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
                     BALLAST,
                     END,
                     manifest::TEMPORARY,
+                    manifest::COPY_TEMPORARY,
                 ];
                 if !ours.iter().any(|known| name == *known) {
                     let name = PathBuf::from(name);
@@ -47,9 +54,9 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
             if create == Create::Never {
                 return Err(not_a_store("it does not exist".into()));
             }
-            create_private(path).map_err(failed)
+            Ok(create_private(path).map_err(failed)?)
         }
-        Err(error) => Err(failed(error)),
+        Err(error) => Err(failed(error).into()),
     }
 }
 
@@ -59,6 +66,8 @@ pub(super) fn refuse_planted(disk: &FileDisk, path: &Path) -> Result<(), Error> 
     let files = [
         manifest::MANIFEST,
         manifest::TEMPORARY,
+        manifest::COPY,
+        manifest::COPY_TEMPORARY,
         LOCK,
         WRITER,
         NEXT,

@@ -1,7 +1,8 @@
 //! `MANIFEST`: the file that makes a directory a store (docs/format.md, "The store directory").
 //!
 //! It holds the identity of the store and the secrets of its derived files, and no settings. It is
-//! written once, last when a store is created, and never changed.
+//! written once, last when a store is created, and never changed. Nothing else of a store opens
+//! without it, so there is a copy, which is used when the file is damaged or missing.
 
 use std::io;
 use std::path::Path;
@@ -52,10 +53,49 @@ impl Manifest {
         TombstoneKey::new(self.tombstone_secret)
     }
 
-    /// Writes the file atomically.
+    /// Writes the file atomically, and then its copy: a copy alone would make a store of a directory
+    /// in which one is being created.
     pub(crate) fn write(&self, disk: &dyn Disk) -> Result<(), Error> {
         self.announce(disk)?;
-        Self::publish(disk)
+        Self::publish(disk)?;
+        self.write_copy(disk)
+    }
+
+    fn write_copy(&self, disk: &dyn Disk) -> Result<(), Error> {
+        let write = || -> io::Result<()> {
+            drop(disk.remove(COPY_TEMPORARY));
+            let file = disk.create(COPY_TEMPORARY)?;
+            file.write_at(self.to_json().as_bytes(), 0)?;
+            file.sync()?;
+            disk.rename(COPY_TEMPORARY, COPY)?;
+            disk.sync_folder("")
+        };
+        Ok(write().map_err(|source| ledger::Error::io("write", COPY, source))?)
+    }
+
+    /// Makes both files say what this says, and returns the fault of one that did not. A copy that is
+    /// missing is no fault: earlier versions wrote none.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    pub(crate) fn mend(&self, disk: &dyn Disk) -> Result<Option<String>, Error> {
+        let fault = |name| match Self::read_file(disk, name, Path::new("")) {
+            Ok(Some(found)) if found == *self => None,
+            Ok(Some(_)) => Some(format!("{name} is of another store")),
+            Ok(None) => Some(format!("{name} is missing")),
+            Err(error) => Some(error.to_string()),
+        };
+        let first = fault(MANIFEST);
+        if first.is_some() {
+            self.announce(disk)?;
+            Self::publish(disk)?;
+        }
+        let second = fault(COPY);
+        if second.is_some() {
+            self.write_copy(disk)?;
+        }
+        let is_new = second == Some(format!("{COPY} is missing"));
+        Ok(first.or(second.filter(|_| !is_new)))
     }
 
     /// Writes the file beside its place. A directory with this file and without `MANIFEST` holds no
@@ -114,14 +154,89 @@ impl Manifest {
         Ok(disk.sync_folder("").map_err(failed)?)
     }
 
-    /// Reads the file of the store at `path`; `None` if no store was created there.
+    /// Reads the file of the store at `path`, or its copy if the file is damaged or missing; `None`
+    /// if no store was created there.
+    ///
+    /// # Errors
+    /// Those of the file: `ERR_STORE_VERSION` also if there is a copy, since a newer version may write
+    /// it differently.
     pub(crate) fn read(disk: &dyn Disk, path: &Path) -> Result<Option<Self>, Error> {
+        match Self::read_file(disk, MANIFEST, path) {
+            Ok(Some(found)) => Ok(Some(found)),
+            Err(error @ Error::Version { .. }) => Err(error),
+            // A fault of the copy hides none of the file.
+            absent => match Self::read_file(disk, COPY, path) {
+                Ok(Some(copy)) => Ok(Some(copy)),
+                _ => absent,
+            },
+        }
+    }
+
+    /// Reads what is left of the file and its copy, for a store that is damaged: also a file of which
+    /// one byte is not what was written. Returns the fault of the file with it.
+    ///
+    /// # Errors
+    /// `ERR_STORE_VERSION` if both files are of a newer version.
+    pub(crate) fn salvage(
+        disk: &dyn Disk,
+        path: &Path,
+    ) -> Result<(Option<Self>, Option<String>), Error> {
+        let first = Self::read_file(disk, MANIFEST, path);
+        let fault = match first {
+            Ok(Some(found)) => return Ok((Some(found), None)),
+            Ok(None) => format!("{MANIFEST} is missing"),
+            Err(ref error) => error.to_string(),
+        };
+        if let Ok(Some(copy)) = Self::read_file(disk, COPY, path) {
+            return Ok((Some(copy), Some(fault)));
+        }
+        let mended = [MANIFEST, COPY].iter().find_map(|name| {
+            let file = disk.open(name, OpenMode::Read).ok()?;
+            let len = usize::try_from(file.len_bytes().ok()?).ok()?;
+            let mut bytes = vec![0; len.min(MENDED_MAX)];
+            file.read_at(&mut bytes, 0).ok()?;
+            Self::with_one_other_byte(bytes)
+        });
+        match (mended, first) {
+            (None, Err(error @ Error::Version { .. })) => Err(error),
+            (mended, _) => Ok((mended, Some(fault))),
+        }
+    }
+
+    /// Returns the manifest that differs from `bytes` in one byte: its check proves it.
+    fn with_one_other_byte(mut bytes: Vec<u8>) -> Option<Self> {
+        for at in 0..bytes.len() {
+            let found = *bytes.get(at)?;
+            // It is ASCII.
+            for other in 0..128 {
+                *bytes.get_mut(at)? = other;
+                let text = std::str::from_utf8(&bytes).ok();
+                let read =
+                    text.and_then(|text| Self::from_json(text, MANIFEST, Path::new("")).ok());
+                if read.is_some() {
+                    return read;
+                }
+            }
+            *bytes.get_mut(at)? = found;
+        }
+        None
+    }
+
+    /// Reads one of the two files.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_NOT_A_STORE`, `ERR_STORE_VERSION`, `ERR_STORAGE_IO`.
+    pub(crate) fn read_file(
+        disk: &dyn Disk,
+        name: &'static str,
+        path: &Path,
+    ) -> Result<Option<Self>, Error> {
         let failed = |source| ledger::Error::Io {
             action: "read",
-            name: MANIFEST.into(),
+            name: name.into(),
             source,
         };
-        let file = match disk.open(MANIFEST, OpenMode::Read) {
+        let file = match disk.open(name, OpenMode::Read) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(failed(source).into()),
@@ -129,14 +244,19 @@ impl Manifest {
         let len = file.len_bytes().map_err(failed)?.min(LEN_MAX);
         let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
         file.read_at(&mut bytes, 0).map_err(failed)?;
-        let text = String::from_utf8(bytes)
-            .map_err(|error| Error::damaged(MANIFEST, error.to_string()))?;
-        Self::from_json(&text, path).map(Some)
+        let text =
+            String::from_utf8(bytes).map_err(|error| Error::damaged(name, error.to_string()))?;
+        Self::from_json(&text, name, path).map(Some)
     }
 
     /// Opens the file, to tell later whether it is still in place.
     pub(crate) fn open(disk: &dyn Disk) -> Result<Arc<dyn DiskFile>, Error> {
         let opened = disk.open(MANIFEST, OpenMode::Read);
+        let opened = opened.or_else(|error| match error.kind() {
+            // A store that is opened for reading is not mended.
+            io::ErrorKind::NotFound => disk.open(COPY, OpenMode::Read),
+            _ => Err(error),
+        });
         Ok(opened.map_err(|source| ledger::Error::io("open", MANIFEST, source))?)
     }
 
@@ -156,11 +276,11 @@ impl Manifest {
         format!("{}\n", Value::Map(map).to_json())
     }
 
-    fn from_json(text: &str, path: &Path) -> Result<Self, Error> {
-        let value =
-            Value::from_json(text).map_err(|error| Error::damaged(MANIFEST, error.to_string()))?;
+    fn from_json(text: &str, file: &'static str, path: &Path) -> Result<Self, Error> {
+        let damaged = |reason: &str| Error::damaged(file, reason);
+        let value = Value::from_json(text).map_err(|error| damaged(&error.to_string()))?;
         let Value::Map(mut map) = value else {
-            return Err(Error::damaged(MANIFEST, "not an object"));
+            return Err(damaged("not an object"));
         };
         if map.get("format").and_then(Value::as_text) != Some(FORMAT) {
             return Err(Error::NotAStore {
@@ -177,11 +297,11 @@ impl Manifest {
                 });
             }
             Some(Value::Int(_)) => {}
-            _ => return Err(Error::damaged(MANIFEST, "no version")),
+            _ => return Err(damaged("no version")),
         }
         let stated = map.remove("check");
         if stated != Some(Value::from(check(&map))) {
-            return Err(Error::damaged(MANIFEST, "its check does not hold"));
+            return Err(damaged("its check does not hold"));
         }
         let text = |name: &str| map.get(name).and_then(Value::as_text);
         let parsed = || {
@@ -192,7 +312,7 @@ impl Manifest {
                 tombstone_secret: bytes(text("tombstone_key")?)?,
             })
         };
-        parsed().ok_or_else(|| Error::damaged(MANIFEST, "a member is missing or malformed"))
+        parsed().ok_or_else(|| damaged("a member is missing or malformed"))
     }
 }
 
@@ -218,6 +338,10 @@ fn check(map: &Map) -> String {
 
 pub(crate) const MANIFEST: &str = "MANIFEST";
 pub(crate) const TEMPORARY: &str = "MANIFEST.new";
+pub(crate) const COPY: &str = "MANIFEST.copy";
+pub(super) const COPY_TEMPORARY: &str = "MANIFEST.copy.new";
 const FORMAT: &str = "grainstore";
 const VERSION: u64 = 1;
 const LEN_MAX: u64 = 64 * 1024;
+/// The longest file of which every other byte is tried.
+const MENDED_MAX: usize = 1024;

@@ -22,7 +22,7 @@ pub(crate) use caller::Caller;
 pub(crate) use embedding::{EmbedQueue, EmbedText};
 pub(crate) use folder::{LOCK, create_private, no_manifest, prepare_folder, this_process};
 pub(crate) use inner::Inner;
-pub(crate) use manifest::{Announced, MANIFEST, Manifest, TEMPORARY};
+pub(crate) use manifest::{Announced, COPY, MANIFEST, Manifest, TEMPORARY};
 #[doc(hidden)]
 pub use processes::untrusted_file_system;
 pub(crate) use queue::{Enqueued, LeaderGuard, Reply};

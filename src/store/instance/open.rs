@@ -87,6 +87,31 @@ impl Store {
         Self::open_on(Arc::new(MemoryDisk::default()), options)
     }
 
+    /// Creates a store in files without names in a folder: as [`Store::in_memory`], for more grains
+    /// than the memory holds. The files are gone when its last handle is, and with the process,
+    /// however it ends.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let store = Store::in_unnamed_files(folder.path(), Options::default())?;
+    /// let address = store.put(Draft::event("hello"))?;
+    /// assert!(store.get(&address)?.is_some());
+    /// assert_eq!(std::fs::read_dir(folder.path())?.count(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Store::in_memory`]; `ERR_STORAGE_IO`.
+    pub fn in_unnamed_files(folder: &Path, options: Options) -> Result<Self, Error> {
+        let options = Options {
+            ballast_bytes: 0,
+            ..options
+        };
+        Self::open_on(Arc::new(MemoryDisk::in_unnamed_files(folder)), options)
+    }
+
     /// Opens a store for reading, beside a process that writes it or not. Each answer holds what
     /// that process has acknowledged when the question is asked. Nothing in the directory is
     /// changed and no lock is taken, so the directory may be one that can only be read; what has to
@@ -266,6 +291,11 @@ fn open_files(
     recovery: &mut RecoveryReport,
 ) -> Result<(Index, Ledger), Error> {
     manifest.settle(&**disk)?;
+    match manifest.mend(&**disk) {
+        Ok(fault) => recovery.manifest_repaired = fault,
+        // One that can be read is enough.
+        Err(error) => tracing::warn!(%error, "MANIFEST has no second copy"),
+    }
     let (index, mut known) = open_index(disk, manifest, options, recovery)?;
     // An index that is deleted next is asked only for the number of entries, not for their
     // locations.

@@ -7,6 +7,8 @@ use crate::ledger::{EntryId, TornTail};
 pub struct RecoveryReport {
     /// Whether the store was created.
     pub created: bool,
+    /// The fault of `MANIFEST` or of its copy, of which one was written anew from the other.
+    pub manifest_repaired: Option<String>,
     /// The incomplete end that a crash left in the ledger; it is set aside.
     pub torn: Option<TornTail>,
     /// The reason why the index was rebuilt.

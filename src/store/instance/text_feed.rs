@@ -13,6 +13,7 @@ use crate::store::state::DecodedEntry;
 use crate::store::state::Entry;
 use crate::text::{Document, Language, Text};
 
+use super::apply::WORTH_A_WORD;
 use super::inner::Inner;
 
 impl Inner {
@@ -21,6 +22,10 @@ impl Inner {
         let Some(text) = self.text().current() else {
             return;
         };
+        let entries = self.ledger().len().saturating_sub(text.watermark());
+        if entries >= WORTH_A_WORD {
+            tracing::info!("adding {entries} entries of the ledger that the text index lacks");
+        }
         if let Err(error) = self.feed_rest(&text) {
             self.text().give_up(&error);
         }
@@ -32,7 +37,8 @@ impl Inner {
     /// `ERR_TEXT`; storage errors.
     pub(super) fn feed_rest(&self, text: &Text) -> Result<(), Error> {
         let from = EntryId::new(text.watermark());
-        self.each_entry(from, &mut |entry| feed(text, &entry))?;
+        let conversations = &mut Conversations::default();
+        self.each_entry(from, &mut |entry| feed(text, &entry, conversations))?;
         text.advance(self.ledger().len());
         Ok(())
     }
@@ -46,14 +52,16 @@ impl Inner {
             return;
         };
         // It resumes where it failed and skips nothing: a skipped row would be missing for good.
+        let known = &mut Conversations::default();
         let outcome = if text.watermark() == rows.start.get() {
-            entries.iter().try_for_each(|entry| feed(&text, entry))
+            entries.iter().try_for_each(|it| feed(&text, it, known))
         } else {
             self.feed_rest(&text)
         };
         // The rest is read as it lies in the ledger, where a sealed entry has no words.
         let sealed = entries.iter().filter(|entry| entry.card.is_some());
-        let outcome = outcome.and_then(|()| sealed.into_iter().try_for_each(|it| feed(&text, it)));
+        let mut sealed = sealed.into_iter();
+        let outcome = outcome.and_then(|()| sealed.try_for_each(|it| feed(&text, it, known)));
         match outcome {
             Ok(()) => text.advance(rows.end.get()),
             Err(error) => tracing::warn!(%error, "the text view lags behind"),
@@ -65,7 +73,7 @@ impl Inner {
     #[cfg(feature = "sealing")]
     pub(in crate::store) fn feed_text_of(&self, entry: &Entry<'_>) -> Result<(), Error> {
         match self.text().current() {
-            Some(text) => feed(&text, entry),
+            Some(text) => feed(&text, entry, &mut Conversations::default()),
             None => Ok(()),
         }
     }
@@ -76,13 +84,14 @@ impl Inner {
     /// Storage errors.
     #[cfg(feature = "sealing")]
     pub(super) fn feed_partitions(&self, text: &Text) -> Result<(), Error> {
+        let conversations = &mut Conversations::default();
         for uid in self.keyring().uids() {
             for row in self.index().snapshot().sealed_for(&uid).rows()?.iter() {
                 let entry = match self.ledger().read(row) {
                     Err(crate::ledger::Error::Erased { .. }) => continue,
                     entry => DecodedEntry::opened(entry?, self.keyring())?,
                 };
-                feed(text, &entry.as_entry())?;
+                feed(text, &entry.as_entry(), conversations)?;
             }
         }
         Ok(())
@@ -103,20 +112,22 @@ impl Inner {
 }
 
 /// Feeds an entry: the words of a sealed one go to the partition of its person, and to no file.
-fn feed(text: &Text, entry: &Entry<'_>) -> Result<(), Error> {
+fn feed(text: &Text, entry: &Entry<'_>, known: &mut Conversations) -> Result<(), Error> {
     match (entry.grain(), entry.card) {
-        (Some(grain), None) => text.add(entry.row, document(grain))?,
-        (Some(grain), Some(card)) => text.add_to_partition(card.uid, entry.row, document(grain)),
+        (Some(grain), None) => text.add(entry.row, document(grain, known))?,
+        (Some(grain), Some(card)) => {
+            text.add_to_partition(card.uid, entry.row, document(grain, known));
+        }
         (None, _) => {}
     }
     Ok(())
 }
 
 /// Returns the document of a grain: its words, and the values that rank it.
-fn document(grain: &Grain) -> Document {
+fn document(grain: &Grain, known: &mut Conversations) -> Document {
     let mut document = Document::default()
         .time_ms(grain.event_time().ms())
-        .thread(conversation(grain))
+        .thread(known.number_of(grain))
         .said_by(grain.text("role"), grain.text("observer_id"))
         .order(Column::address(&grain.address()))
         .importance(
@@ -134,17 +145,34 @@ fn document(grain: &Grain) -> Document {
     }
 }
 
-/// Returns the number that the turns of one conversation share: 64 bits of a hash of its session,
-/// user and namespace; 0 of a grain without a session.
-fn conversation(grain: &Grain) -> u64 {
-    let Some(session) = grain.text("session_id") else {
-        return 0;
-    };
-    let namespace = grain.text("namespace").unwrap_or_default();
-    let user = grain.text("user_id").unwrap_or_default();
-    let name = format!("{namespace}\0{user}\0{session}");
-    let [a, b, c, d, e, f, g, h, ..] = *ContentAddress::of(name.as_bytes()).as_bytes();
-    u64::from_be_bytes([a, b, c, d, e, f, g, h])
+/// The conversation of the grain before: turns of one follow each other, and its number is a hash.
+#[derive(Default)]
+struct Conversations {
+    name: String,
+    next: String,
+    number: u64,
+}
+
+impl Conversations {
+    /// Returns the number that the turns of one conversation share: 64 bits of a hash of its
+    /// session, user and namespace; 0 of a grain without a session.
+    fn number_of(&mut self, grain: &Grain) -> u64 {
+        let Some(session) = grain.text("session_id") else {
+            return 0;
+        };
+        let namespace = grain.text("namespace").unwrap_or_default();
+        let user = grain.text("user_id").unwrap_or_default();
+        self.next.clear();
+        for part in [namespace, "\0", user, "\0", session] {
+            self.next.push_str(part);
+        }
+        if self.next != self.name {
+            let [a, b, c, d, e, f, g, h, ..] = *ContentAddress::of(self.next.as_bytes()).as_bytes();
+            self.number = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
+            std::mem::swap(&mut self.next, &mut self.name);
+        }
+        self.number
+    }
 }
 
 /// From this many rows on, a commit now is cheaper than feeding them at every open.

@@ -76,9 +76,10 @@ impl Maintenance<'_> {
         self.store().read_recorder("backup").record_all()?;
         inner.sync()?;
         let copied = inner.ledger().copy_following(disk, &|| inner.follow())?;
-        if found.is_none() {
+        match found {
             // Last: without it there is no store.
-            inner.manifest().write(disk)?;
+            None => inner.manifest().write(disk)?,
+            Some(manifest) => drop(manifest.mend(disk)?),
         }
         Ok(Backup {
             entries: copied.position.entries,

@@ -11,8 +11,7 @@ use crate::ledger::{self, Entry, EntryId, FileDisk, Kind};
 
 use super::check_lineages::Lineages;
 use super::check_signatures::{self, Signatures};
-use crate::store::instance::Inner;
-use crate::store::instance::Manifest;
+use crate::store::instance::{COPY, Inner, MANIFEST, Manifest};
 use crate::store::records::{SealedRecord, erased_rows};
 use crate::store::state::{DecodedEntry, State, index_entry};
 use crate::store::{Error, Maintenance};
@@ -149,17 +148,18 @@ impl Maintenance<'_> {
 impl Inner {
     /// Checks the parts other than the ledger that every check covers.
     fn check_files(&self, report: &mut Report) -> Result<(), Error> {
-        match Manifest::read(self.disk(), Path::new("")) {
-            Ok(Some(found)) if found == *self.manifest() => {}
-            Ok(Some(_)) => {
-                let message = "MANIFEST is not the one that was opened";
-                report.find("manifest-damaged", Severity::Damage, message);
+        for name in [MANIFEST, COPY] {
+            let message = match Manifest::read_file(self.disk(), name, Path::new("")) {
+                Ok(Some(found)) if found == *self.manifest() => continue,
+                Ok(Some(_)) => format!("{name} is not the one that was opened"),
+                Ok(None) => format!("{name} is missing"),
+                Err(error @ Error::Ledger(_)) => return Err(error),
+                Err(error) => error.to_string(),
+            };
+            match name {
+                MANIFEST => report.find("manifest-damaged", Severity::Damage, message),
+                _ => report.find("manifest-copy", Severity::Warning, message),
             }
-            Ok(None) => {
-                report.find("manifest-damaged", Severity::Damage, "MANIFEST is missing");
-            }
-            Err(error @ Error::Ledger(_)) => return Err(error),
-            Err(error) => report.find("manifest-damaged", Severity::Damage, error),
         }
         let index = self.check_index_files()?;
         report.note("index-damaged", Severity::Damage, index);
@@ -179,7 +179,11 @@ impl Inner {
             }
         }
         for torn in self.ledger().torn_files()? {
-            let message = format!("{torn} holds unacknowledged bytes that a crash left");
+            let message = format!(
+                "{torn} holds what lay behind the last whole frame: the rest of a write that a crash \
+                 interrupted, or of a file that was cut or damaged; `recover` brings out the entries \
+                 in it that are whole"
+            );
             report.find("torn-tail", Severity::Warning, message);
         }
         if !self.state().erasures().open().is_empty() {

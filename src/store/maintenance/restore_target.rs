@@ -7,10 +7,10 @@
 
 use std::path::Path;
 
-use crate::ledger::{self, Disk, Ledger, Lock};
+use crate::ledger::{self, Disk, END, Ledger, Lock};
 use crate::store::Error;
 use crate::store::instance::{
-    Announced, LOCK, MANIFEST, Manifest, TEMPORARY, create_private, this_process,
+    Announced, COPY, LOCK, MANIFEST, Manifest, TEMPORARY, create_private, this_process,
 };
 
 pub(super) struct RestoreTarget<'a> {
@@ -45,7 +45,10 @@ impl RestoreTarget<'_> {
     /// Refuses a directory that holds anything but an unfinished restore of this store.
     fn look(&self) -> Result<(), Error> {
         let failed = |error: std::io::Error| self.refused(error.to_string());
-        if self.path.join(MANIFEST).exists() {
+        if [MANIFEST, COPY]
+            .iter()
+            .any(|name| self.path.join(name).exists())
+        {
             return Err(Error::Exists {
                 path: self.path.to_owned(),
             });
@@ -55,7 +58,8 @@ impl RestoreTarget<'_> {
             let name = item.map_err(failed)?.file_name();
             has_ledger |= name == "ledger";
             // No backup has the vault: that of the lost store may be there already.
-            if name != LOCK && name != TEMPORARY && name != "ledger" && name != VAULT {
+            let own = [LOCK, TEMPORARY, END, "ledger", VAULT];
+            if !own.iter().any(|own| name == *own) {
                 return Err(self.refused(EMPTY.into()));
             }
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::codec::{ContentAddress, nfc};
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::{EntryId, Kind};
-use crate::vector::{Matrix, Near};
+use crate::vector::{Near, VectorIndex};
 
 use crate::store::instance::Inner;
 use crate::store::records::Frame;
@@ -88,7 +88,8 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the vector that a model made of a grain, with the length 1.
+    /// Returns the vector that a model made of a grain, with the length 1; of a model with more than
+    /// 50,000 vectors rounded to multiples of 2^-15.
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`; `ERR_CONSENT` as [`Store::get`]; storage errors.
@@ -121,9 +122,9 @@ impl Store {
             let allowed = self.authorize_read(&snapshot, &grain);
             allowed.map_err(|refusal| self.refuse_read("embedding", &grain, refusal))?;
         }
-        let found = self.inner.with_view(&snapshot, model, |matrix| {
-            matrix.get(row).map(<[f32]>::to_vec)
-        })?;
+        let found = self
+            .inner
+            .with_view(&snapshot, model, |index| index.get(row))?;
         Ok(found.flatten())
     }
 
@@ -136,20 +137,13 @@ impl Store {
         rows: &RowSet,
         limit: usize,
     ) -> Result<(Vec<Near>, u64), Error> {
-        let found = self.inner.with_view(snapshot, model, |matrix| {
-            if vector.len() != matrix.dimensions() {
+        let found = self.inner.with_view(snapshot, model, |index| {
+            if vector.len() != index.dimensions() {
                 return Err(Error::Embedding {
                     reason: "it is not as long as those of the model",
                 });
             }
-            let total = rows.iter().filter(|row| matrix.get(*row).is_some()).count() as u64;
-            let is_few = rows.len() < matrix.len() as u64 / FEW_OF;
-            Ok(if is_few {
-                (matrix.nearest_of(vector, limit, rows.iter()), total)
-            } else {
-                let accepts = |row| rows.contains(row);
-                (matrix.nearest(vector, limit, &accepts), total)
-            })
+            Ok(index.nearest(vector, limit, rows))
         })?;
         found.unwrap_or_else(|| Ok((Vec::new(), 0)))
     }
@@ -165,7 +159,7 @@ impl Store {
     ) -> Result<Vec<Option<f32>>, Error> {
         let cosines = self
             .inner
-            .with_view(snapshot, model, |matrix| matrix.cosines(vector, rows))?;
+            .with_view(snapshot, model, |index| index.cosines(vector, rows))?;
         Ok(cosines.unwrap_or_default())
     }
 }
@@ -204,7 +198,7 @@ impl Inner {
         let len = match lengths.get(&embedding.model) {
             Some(len) => *len,
             None => {
-                let known = self.with_view(snapshot, &embedding.model, Matrix::dimensions)?;
+                let known = self.with_view(snapshot, &embedding.model, VectorIndex::dimensions)?;
                 let len = known.unwrap_or(embedding.vector.len());
                 lengths.insert(embedding.model.clone(), len);
                 len
@@ -242,13 +236,13 @@ impl Inner {
         }
     }
 
-    /// Passes on the matrix of a model, brought up to the snapshot; `None` if the model has no
+    /// Passes on the index of a model, brought up to the snapshot; `None` if the model has no
     /// vectors.
     fn with_view<T>(
         &self,
         snapshot: &Snapshot,
         model: &str,
-        ask: impl FnOnce(&Matrix) -> T,
+        ask: impl FnOnce(&VectorIndex) -> T,
     ) -> Result<Option<T>, Error> {
         let model = &*nfc(model);
         let rows = || Ok(snapshot.of_kind(Kind::Embedding).set()?);
@@ -265,9 +259,6 @@ impl Inner {
         vectors.with(model, snapshot.watermark(), rows, read, ask)
     }
 }
-
-/// If fewer than one in so many vectors may be shown, only those are compared.
-const FEW_OF: u64 = 4;
 
 const DIMENSIONS_MAX: usize = 16_384;
 const MODEL_LEN_MAX: usize = 256;

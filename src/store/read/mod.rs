@@ -14,8 +14,6 @@ mod stored_vectors;
 mod warnings;
 
 pub use audit::AuditedRead;
-#[cfg(feature = "text")]
-pub(crate) use audit::ReadRecorder;
 pub use change::{Change, Changed};
 pub use embedding::Embedding;
 pub(crate) use embedding::Lengths;

@@ -192,6 +192,25 @@ impl RestoredRecord {
         }
     }
 
+    /// The recovery of a damaged ledger, of which `lost` entries did not come out; `head` is empty if
+    /// that of the source is not known.
+    pub(crate) fn recovered(head: Vec<u8>, entries: u64, lost: u64) -> Self {
+        Self {
+            head,
+            entries,
+            until: format!("recovered, {lost} lost"),
+        }
+    }
+
+    /// What stands in the place of an entry that did not come out of a damaged ledger.
+    pub(crate) fn lost() -> Self {
+        Self {
+            head: Vec::new(),
+            entries: 1,
+            until: "lost".to_owned(),
+        }
+    }
+
     pub(super) fn to_map(&self) -> Map {
         Map::from_iter([
             ("h", Value::Bytes(self.head.clone())),

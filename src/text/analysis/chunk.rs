@@ -55,7 +55,32 @@ pub(in crate::text) fn chunks(text: &str) -> impl Iterator<Item = Chunk<'_>> {
     })
 }
 
-fn next_chunk(text: &str, from: usize) -> Option<Chunk<'_>> {
+/// Returns the next chunk as it is written if it is one word of lower-case ASCII (the first letter
+/// may be a capital) that nothing connects to the next, as most are; `None` says nothing.
+pub(in crate::text) fn plain_word(text: &str, from: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes().get(from..)?;
+    let start = bytes
+        .iter()
+        .position(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())?;
+    let bytes = bytes.get(start..)?;
+    let (first, rest) = bytes.split_first()?;
+    let is_plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let len = rest.iter().position(|byte| !is_plain(byte));
+    let len = len.unwrap_or(rest.len()) + 1;
+    let is_end = match bytes.get(len..)? {
+        [] | [b' ', ..] => true,
+        [b':', b'/', ..] => false,
+        [sign, after @ ..] => {
+            let joins = |byte: &u8| !byte.is_ascii() || byte.is_ascii_alphanumeric();
+            !joins(sign) && !after.first().is_some_and(joins)
+        }
+    };
+    let start = from + start;
+    (first.is_ascii() && is_end).then_some(start..start + len)
+}
+
+/// Returns the chunk that begins at `from` or after it.
+pub(in crate::text) fn next_chunk(text: &str, from: usize) -> Option<Chunk<'_>> {
     let rest = text.get(from..)?;
     let start = from + rest.find(is_in_word)?;
     let first = text.get(start..)?.chars().next()?;

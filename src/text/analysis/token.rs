@@ -3,11 +3,13 @@
 //! One word has one stem and any number of variants (its unstemmed form, its joined chunk, its
 //! reversed form for compounds).
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::text::analysis::chunk::{Part, WORD_LEN_MAX, chunks};
+use crate::text::analysis::chunk::{Chunk, Part, WORD_LEN_MAX, next_chunk, plain_word};
 use crate::text::analysis::cues;
 use crate::text::analysis::fold;
 use crate::text::analysis::language::Language;
@@ -23,6 +25,8 @@ pub(in crate::text) struct Terms {
     pub(in crate::text) variants: Vec<String>,
     /// Whether it says a time or a number, as [`cues`] has them.
     pub(in crate::text) cues: u8,
+    /// The numbers that the owner of the cache gave to the stem and the variants.
+    pub(in crate::text) numbers: OnceCell<Box<[u32]>>,
 }
 
 /// A word of a text: where it stands and its terms.
@@ -51,31 +55,78 @@ impl TermCache {
     /// Returns the tokens of a text in order.
     pub(in crate::text) fn tokens(&mut self, text: &str, language: Language) -> Vec<Token> {
         let mut tokens = Vec::new();
-        let mut position = 0;
-        for mut chunk in chunks(text) {
-            let first = tokens.len();
-            let letters = chunk.parts.iter().filter(|part| part.is_letter()).count();
-            if letters == chunk.parts.len() {
-                pairs(&chunk.parts, &mut position, &mut tokens);
-            } else {
-                for part in &chunk.parts {
-                    if part.written.chars().count() <= WORD_LEN_MAX {
-                        tokens.push(Token {
-                            position,
-                            range: part.range.clone(),
-                            terms: self.terms(part, language),
-                        });
-                    }
-                    position += 1;
+        self.each_token(text, language, |token| tokens.push(token));
+        tokens
+    }
+
+    /// Passes the tokens of a text to `take`, in order.
+    pub(in crate::text) fn each_token(
+        &mut self,
+        text: &str,
+        language: Language,
+        mut take: impl FnMut(Token),
+    ) {
+        let (mut from, mut position) = (0, 0);
+        let mut tokens = Vec::new();
+        loop {
+            if let Some(range) = plain_word(text, from) {
+                from = range.end;
+                let part = Part {
+                    written: Cow::Borrowed(text.get(range.clone()).unwrap_or_default()),
+                    script: Script::Latin,
+                    range,
+                };
+                if part.range.len() <= WORD_LEN_MAX {
+                    take(self.token(&part, position, language));
                 }
+                position += 1;
+                continue;
             }
-            if let (Some(token), Some(joined)) = (tokens.get_mut(first), chunk.joined.take())
-                && !token.terms.variants.contains(&joined)
-            {
-                Rc::make_mut(&mut token.terms).variants.push(joined);
+            let Some(chunk) = next_chunk(text, from) else {
+                return;
+            };
+            let Some(last) = chunk.parts.last() else {
+                return;
+            };
+            from = last.range.end;
+            self.tokens_of(chunk, &mut position, language, &mut tokens);
+            tokens.drain(..).for_each(&mut take);
+        }
+    }
+
+    /// Adds the tokens of a chunk.
+    fn tokens_of(
+        &mut self,
+        mut chunk: Chunk<'_>,
+        position: &mut u32,
+        language: Language,
+        tokens: &mut Vec<Token>,
+    ) {
+        if chunk.parts.iter().all(Part::is_letter) {
+            pairs(&chunk.parts, position, tokens);
+        } else {
+            for part in &chunk.parts {
+                if part.written.chars().count() <= WORD_LEN_MAX {
+                    tokens.push(self.token(part, *position, language));
+                }
+                *position += 1;
             }
         }
-        tokens
+        if let (Some(token), Some(joined)) = (tokens.first_mut(), chunk.joined.take())
+            && !token.terms.variants.contains(&joined)
+        {
+            let terms = Rc::make_mut(&mut token.terms);
+            terms.variants.push(joined);
+            terms.numbers.take();
+        }
+    }
+
+    fn token(&mut self, part: &Part<'_>, position: u32, language: Language) -> Token {
+        Token {
+            position,
+            range: part.range.clone(),
+            terms: self.terms(part, language),
+        }
     }
 
     fn terms(&mut self, part: &Part<'_>, language: Language) -> Rc<Terms> {
@@ -111,6 +162,7 @@ fn pairs(letters: &[Part<'_>], position: &mut u32, tokens: &mut Vec<Token>) {
                 stem,
                 variants,
                 cues: 0,
+                numbers: OnceCell::new(),
             }),
         });
         *position += 1;
@@ -150,6 +202,7 @@ pub(in crate::text) fn terms(part: &Part<'_>, language: Language) -> Terms {
         stem,
         variants,
         cues,
+        numbers: OnceCell::new(),
     }
 }
 
@@ -177,6 +230,7 @@ pub(in crate::text) const NAME: &str = "words-2";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::analysis::chunk::chunks;
 
     fn stems(text: &str) -> Vec<String> {
         let tokens = tokens(text, Language::ENGLISH);
@@ -236,6 +290,31 @@ mod tests {
         let tokens = tokens(&text, Language::ENGLISH);
         assert_eq!(tokens.len(), 2);
         assert_eq!(tokens[1].position, 2);
+    }
+
+    /// The tokens of a text whose words all go the way of those that need parts.
+    fn tokens_of_chunks(text: &str, language: Language) -> Vec<Token> {
+        let (mut cache, mut position, mut found) = (TermCache::default(), 0, Vec::new());
+        for chunk in chunks(text) {
+            let mut tokens = Vec::new();
+            cache.tokens_of(chunk, &mut position, language, &mut tokens);
+            found.append(&mut tokens);
+        }
+        found
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn plain_words_are_the_tokens_that_chunks_would_give(
+            text in "([a-cA-C1éß東 ,.:/'_-]|[a-d]{1,3} |://|'s|x{62,66} ){0,40}",
+        ) {
+            for language in [Language::ENGLISH, Language::TURKISH] {
+                proptest::prop_assert_eq!(
+                    tokens(&text, language),
+                    tokens_of_chunks(&text, language)
+                );
+            }
+        }
     }
 
     #[test]

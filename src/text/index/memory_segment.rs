@@ -3,7 +3,7 @@
 //! It answers what `Segment` asks of a segment on disk, with the
 //! same document lengths, so that scores do not depend on where a document is.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use tantivy::fieldnorm::FieldNormReader;
 
@@ -18,7 +18,8 @@ pub(in crate::text) struct MemorySegment {
     pub(in crate::text) stems: MemoryTerms,
     pub(in crate::text) variants: MemoryTerms,
     pub(in crate::text) threads: BTreeMap<u64, Vec<u32>>,
-    pub(in crate::text) languages: BTreeSet<&'static str>,
+    /// The documents of each language but the default.
+    pub(in crate::text) languages: BTreeMap<&'static str, Vec<u32>>,
     /// The number of words of all documents.
     pub(in crate::text) len_words: u64,
 }
@@ -69,7 +70,7 @@ impl MemorySegment {
             stems: MemoryTerms::default(),
             variants: MemoryTerms::default(),
             threads: BTreeMap::new(),
-            languages: BTreeSet::new(),
+            languages: BTreeMap::new(),
             len_words: 0,
         };
         let mut cache = TermCache::default();
@@ -116,8 +117,10 @@ impl MemorySegment {
         let foreign = document
             .language
             .filter(|language| *language != fields.language);
-        self.languages
-            .extend(foreign.map(crate::text::analysis::language::Language::code));
+        if let Some(language) = foreign {
+            let documents = self.languages.entry(language.code()).or_default();
+            documents.push(number);
+        }
     }
 }
 

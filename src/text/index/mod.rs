@@ -7,7 +7,7 @@ pub(super) mod directory;
 pub(super) mod maintenance;
 pub(super) mod memory_segment;
 pub(super) mod open;
-mod packed_terms;
+mod segment_builder;
 pub(super) mod partitions;
 pub(super) mod postings;
 pub(super) mod redact;

@@ -111,11 +111,10 @@ fn find(
     fields: &Fields,
 ) -> Result<Found, String> {
     let text = |error: TantivyError| error.to_string();
-    let mut index = Index::open(directory.clone()).map_err(text)?;
+    let index = Index::open(directory.clone()).map_err(text)?;
     if index.schema() != fields.schema {
         return Err("its fields or their analysis are of another version".to_owned());
     }
-    index.set_tokenizers(fields.analyzers.clone());
     let metas = index.load_metas().map_err(text)?;
     for path in metas.list_segment_files() {
         if let Some(damage) = damage(&index, &path) {

@@ -1,4 +1,4 @@
-//! The tantivy schema of the index, and how a document is converted to it.
+//! The tantivy schema of the index, and the values of a document in its columns.
 //!
 //! The names of fields and of the analyzer are part of the format: an index with another schema is
 //! rebuilt.
@@ -7,21 +7,17 @@ use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::store::Compressor;
-use tantivy::tokenizer::TokenizerManager;
 use tantivy::{Index, IndexBuilder, IndexSettings, TantivyDocument, Term};
 
 use crate::ledger::EntryId;
 use crate::text::analysis::language::Language;
 use crate::text::analysis::token;
-use crate::text::analysis::token::TermCache;
-use crate::text::document::Document;
-use crate::text::index::packed_terms::{PackedTerms, PackedTermsTokenizer};
+use crate::text::document::{Document, Traits};
 
 /// The fields of the index, and the language of texts that do not name one.
 #[derive(Clone)]
 pub(in crate::text) struct Fields {
     pub(in crate::text) schema: Schema,
-    pub(in crate::text) analyzers: TokenizerManager,
     pub(in crate::text) stems: Field,
     pub(in crate::text) variants: Field,
     pub(in crate::text) languages: Field,
@@ -56,9 +52,6 @@ impl Fields {
             TextOptions::default().set_indexing_options(indexing.set_index_option(option))
         };
         let with_positions = indexed(IndexRecordOption::WithFreqsAndPositions);
-        let analyzers = TokenizerManager::default();
-        // Documents arrive tokenized.
-        analyzers.register(&analyzer, PackedTermsTokenizer::default());
         Self {
             stems: builder.add_text_field("stems", with_positions.clone()),
             variants: builder.add_text_field("also", with_positions),
@@ -70,7 +63,6 @@ impl Fields {
             importance: builder.add_f64_field(IMPORTANCE, FAST),
             traits: builder.add_u64_field(TRAITS, FAST),
             schema: builder.build(),
-            analyzers,
             language,
         }
     }
@@ -87,7 +79,6 @@ impl Fields {
         Index::builder()
             .schema(self.schema.clone())
             .settings(settings)
-            .tokenizers(self.analyzers.clone())
     }
 
     /// Returns the term that only the document of this row has.
@@ -100,37 +91,21 @@ impl Fields {
         Term::from_field_u64(self.thread, thread)
     }
 
-    /// Converts `document` to a tantivy document.
-    pub(in crate::text) fn indexable(
+    /// Returns the values of a document in the columns of the index.
+    pub(in crate::text) fn columns(
         &self,
         row: EntryId,
         document: &Document,
-        cache: &mut TermCache,
+        traits: Traits,
     ) -> TantivyDocument {
-        let mut indexable = TantivyDocument::new();
-        indexable.add_u64(self.row, row.get());
-        indexable.add_u64(self.order, document.order);
-        indexable.add_u64(self.thread, document.thread);
-        indexable.add_i64(self.time, document.time_ms);
-        indexable.add_f64(self.importance, document.importance);
-        let (mut stems, mut variants) = (PackedTerms::default(), PackedTerms::default());
-        let mut cues = 0;
-        for (position, terms) in document.terms(self.language, cache) {
-            cues |= terms.cues;
-            stems.push(position, &terms.stem);
-            for variant in &terms.variants {
-                variants.push(position, variant);
-            }
-        }
-        indexable.add_u64(self.traits, document.traits(cues).0);
-        indexable.add_text(self.stems, stems.as_str());
-        indexable.add_text(self.variants, variants.as_str());
-        if let Some(language) = document.language.filter(|of| *of != self.language) {
-            let mut packed = PackedTerms::default();
-            packed.push(0, language.code());
-            indexable.add_text(self.languages, packed.as_str());
-        }
-        indexable
+        let mut values = TantivyDocument::new();
+        values.add_u64(self.row, row.get());
+        values.add_u64(self.order, document.order);
+        values.add_u64(self.thread, document.thread);
+        values.add_i64(self.time, document.time_ms);
+        values.add_f64(self.importance, document.importance);
+        values.add_u64(self.traits, traits.0);
+        values
     }
 }
 

@@ -15,12 +15,12 @@ use tantivy::directory::{Directory, OwnedBytes};
 use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
 use tantivy::index::{Segment, SegmentId};
 use tantivy::indexer::merge_filtered_segments;
-use tantivy::{BitSet, Index, IndexMeta, SingleSegmentIndexWriter, TantivyDocument, TantivyError};
+use tantivy::{BitSet, Index, IndexMeta, TantivyError};
 
-use crate::text::analysis::token::TermCache;
 use crate::text::index::directory::{DiskDirectory, LIST, Staging};
 use crate::text::index::open::{CommitPayload, Fingerprint};
 use crate::text::index::schema::Fields;
+use crate::text::index::segment_builder::SegmentBuilder;
 use crate::text::index::uncommitted::QueuedDocument;
 
 /// The files of the committed index.
@@ -78,17 +78,20 @@ impl SegmentList {
         let mut documents = documents.iter().peekable();
         while documents.peek().is_some() {
             let (staged, staging) = self.directory.stage(&Arc::default());
-            let index = fields.index();
-            let mut writer: SingleSegmentIndexWriter<TantivyDocument> =
-                index.single_segment_index_writer(staged, budget)?;
-            let mut cache = TermCache::default();
+            let index = fields.index().open_or_create(staged)?;
+            let mut builder = SegmentBuilder::new(fields, index.new_segment())?;
             for fed in documents.by_ref() {
-                writer.add_document(fields.indexable(fed.row, &fed.document, &mut cache))?;
-                if writer.mem_usage() >= budget {
+                builder.add(fed.row, &fed.document)?;
+                if builder.len_bytes() >= budget {
                     break;
                 }
             }
-            new.extend(NewSegment::of(&writer.finalize()?, staging)?);
+            let (id, documents) = builder.finish()?;
+            new.push(NewSegment {
+                id,
+                documents,
+                staging,
+            });
         }
         Ok(new)
     }

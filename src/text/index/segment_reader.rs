@@ -257,6 +257,28 @@ impl Segment<'_> {
         })
     }
 
+    /// Returns the number of accepted documents with a term.
+    pub(in crate::text) fn accepted_with(
+        &self,
+        field: TermField,
+        term: &str,
+        accept: &dyn Fn(EntryId) -> bool,
+    ) -> tantivy::Result<u64> {
+        let Some(mut freqs) = self.freqs(field, term)? else {
+            return Ok(0);
+        };
+        let (mut count, mut document) = (0, freqs.seek(0));
+        while document != TERMINATED {
+            count += u64::from(self.accepts(document, accept));
+            document = freqs.seek(document + 1);
+        }
+        Ok(count)
+    }
+
+    fn accepts(&self, document: u32, accept: &dyn Fn(EntryId) -> bool) -> bool {
+        self.is_alive(document) && self.row(document).is_some_and(accept)
+    }
+
     /// Returns a cursor over the positions of a term; `None` if no document has it.
     pub(in crate::text) fn positions(
         &self,
@@ -333,17 +355,39 @@ impl Segment<'_> {
         }
     }
 
-    /// Adds the codes of the languages that documents are in besides the default.
-    pub(in crate::text) fn languages(&self, codes: &mut Vec<String>) -> tantivy::Result<()> {
+    /// Adds the codes of the languages that documents, or accepted ones, are in besides the default.
+    pub(in crate::text) fn languages(
+        &self,
+        accept: Option<&(dyn Fn(EntryId) -> bool + Sync)>,
+        codes: &mut Vec<String>,
+    ) -> tantivy::Result<()> {
         match self {
             Self::Disk(disk) => {
                 let mut terms = disk.languages.terms().stream()?;
-                while let Some((code, _)) = terms.next() {
-                    codes.push(String::from_utf8_lossy(code).into_owned());
+                while let Some((code, info)) = terms.next() {
+                    let is_counted = match accept {
+                        None => true,
+                        Some(accept) => {
+                            let option = IndexRecordOption::Basic;
+                            let index = &disk.languages;
+                            let mut with = index.read_postings_from_terminfo(info, option)?;
+                            while with.doc() != TERMINATED && !self.accepts(with.doc(), accept) {
+                                with.advance();
+                            }
+                            with.doc() != TERMINATED
+                        }
+                    };
+                    if is_counted {
+                        codes.push(String::from_utf8_lossy(code).into_owned());
+                    }
                 }
             }
             Self::Memory(memory) => {
-                codes.extend(memory.languages.iter().map(|code| (*code).to_owned()));
+                let counted = memory.languages.iter().filter(|(_, documents)| {
+                    let mut documents = documents.iter();
+                    accept.is_none_or(|accept| documents.any(|it| self.accepts(*it, accept)))
+                });
+                codes.extend(counted.map(|(code, _)| (*code).to_owned()));
             }
         }
         Ok(())

@@ -160,8 +160,9 @@ impl Uncommitted {
 /// The longest queue that a search indexes in memory.
 pub(in crate::text) const SEARCH_LEN_MAX: usize = 4_096;
 
-/// The queue length at which a commit is due: large, because every commit creates a segment.
-const FEED_LEN_MAX: usize = 50_000;
+/// The queue length at which a commit is due: large, because every commit creates a segment, and not
+/// larger, because the texts are in memory until then.
+const FEED_LEN_MAX: usize = 16_384;
 
 /// The shortest idle queue that is committed. Indexing a shorter one again is cheaper than merging
 /// its segment.
@@ -201,9 +202,9 @@ mod tests {
         assert!(queue.is_due() && !queue.is_full());
         queue.forget_below(1);
         assert!(!queue.is_due());
-        (1..=50_000).for_each(|row| queue.push(EntryId::new(row), Document::from("")));
+        (1..=16_384).for_each(|row| queue.push(EntryId::new(row), Document::from("")));
         assert!(queue.is_due() && !queue.is_full());
-        (50_001..=200_000).for_each(|row| queue.push(EntryId::new(row), Document::from("")));
+        (16_385..=65_536).for_each(|row| queue.push(EntryId::new(row), Document::from("")));
         assert!(queue.is_full());
     }
 }

@@ -14,6 +14,7 @@ use crate::text::analysis::token::REVERSED;
 use crate::text::index::memory_segment::MemoryTerms;
 use crate::text::index::schema::TermField;
 use crate::text::index::segment_reader::{FieldTerms, Segment};
+use crate::text::query::statistics::Statistics;
 
 /// The terms that match a pattern, over all segments.
 pub(in crate::text) struct PatternTerms {
@@ -105,8 +106,18 @@ impl PatternTerms {
     }
 
     /// Returns the terms with their distance, ordered by distance, then by descending document
-    /// frequency.
-    pub(in crate::text) fn into_terms(self) -> Vec<(TermField, String, u8)> {
+    /// frequency. Terms that no document of the statistics has are left out, so that they take no
+    /// other's place.
+    pub(in crate::text) fn into_terms(
+        mut self,
+        statistics: &Statistics<'_>,
+    ) -> tantivy::Result<Vec<(TermField, String, u8)>> {
+        if statistics.is_own() {
+            for ((field, term), matched) in &mut self.found {
+                matched.documents = statistics.documents_with(*field, term)?;
+            }
+            self.found.retain(|_, matched| matched.documents > 0);
+        }
         let mut found: Vec<_> = self.found.into_iter().collect();
         found.sort_by(|(a_name, a), (b_name, b)| {
             let nearer = a.distance.cmp(&b.distance);
@@ -115,9 +126,9 @@ impl PatternTerms {
         });
         found.truncate(TERMS_MAX);
         let terms = found.into_iter();
-        terms
+        Ok(terms
             .map(|((field, term), matched)| (field, term, matched.distance))
-            .collect()
+            .collect())
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Runs of text become words and phrases here. The grammar of operators is in `parse.rs`.
 
+use crate::codec::nfc;
 use crate::text::analysis::chunk::{self, Chunk, Part};
 use crate::text::analysis::script::Script;
 use crate::text::error::Error;
@@ -48,6 +49,7 @@ impl Query {
     /// `ERR_SEARCH_SYNTAX` with the offset in `text`; for more than 256 words and phrases with an
     /// operator, a field, a boost or in a group.
     pub fn parse(text: &str) -> Result<Self, Error> {
+        let text = &*nfc(text);
         let query = Self::of(parse::parse(text)?, text);
         let of_text = query.clauses.iter();
         // Plain words may be a text that was pasted, and are cut off instead.
@@ -70,6 +72,7 @@ impl Query {
     /// assert!(!Query::words("(and what NOT:").is_empty());
     /// ```
     pub fn words(text: &str) -> Self {
+        let text = &*nfc(text);
         let run = Run {
             text: text.to_owned(),
             field: None,

@@ -8,5 +8,6 @@ pub(super) mod fuzzy;
 pub(super) mod lowering;
 pub(super) mod parse;
 pub(super) mod plan;
+pub(super) mod statistics;
 pub(super) mod stop_words;
 pub(super) mod term_expansion;

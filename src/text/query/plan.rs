@@ -1,7 +1,7 @@
 //! The planner: resolves the words of a query to terms of the index and assigns their weights.
 //!
-//! All statistics (document frequency, mean length) are taken over all segments together, so that
-//! the score of a document does not depend on its segment.
+//! All statistics (document frequency, mean length) are taken over all segments together
+//! ([`Statistics`]), so that the score of a document does not depend on its segment.
 
 use crate::text::analysis::chunk::Part;
 use crate::text::analysis::family::Family;
@@ -12,6 +12,7 @@ use crate::text::index::schema::{Fields, TermField};
 use crate::text::index::segment_reader::Segment;
 use crate::text::query::ast::{Leaf, Node, Role, Word};
 use crate::text::query::fuzzy::{PatternTerms, TermPattern};
+use crate::text::query::statistics::Statistics;
 use crate::text::query::stop_words;
 use crate::text::query::term_expansion::TermExpansion;
 
@@ -59,10 +60,10 @@ pub(in crate::text) struct WeightedTerm {
 /// Builds a plan from a query.
 struct Planner<'a> {
     segments: &'a [Segment<'a>],
+    statistics: &'a Statistics<'a>,
     languages: Vec<Language>,
     /// The factor of relatives; 0 for none.
     relatives: f64,
-    documents: u64,
     leaves: Vec<PlannedLeaf>,
 }
 
@@ -84,17 +85,13 @@ impl Plan {
         keeps_stop_words: bool,
         relatives: f64,
         segments: &[Segment<'_>],
+        statistics: &Statistics<'_>,
     ) -> tantivy::Result<Self> {
-        let documents = segments
-            .iter()
-            .map(|segment| u64::from(segment.len()))
-            .sum();
-        let words: u64 = segments.iter().map(Segment::len_words).sum();
         let mut planner = Planner {
             segments,
-            languages: languages(fields.language, segments)?,
+            statistics,
+            languages: languages(fields.language, statistics)?,
             relatives,
-            documents,
             leaves: Vec::new(),
         };
         let is_bare = |node: &Node| matches!(node, Node::Leaf(leaf) if leaf.is_bare);
@@ -110,7 +107,7 @@ impl Plan {
             is_loose: clauses.iter().all(is_loose),
             root,
             leaves: planner.leaves,
-            len_mean: as_f64(words) / as_f64(documents.max(1)),
+            len_mean: statistics.len_mean,
         })
     }
 }
@@ -138,14 +135,9 @@ fn pairs(root: &[(Role, PlanNode)], leaves: &[PlannedLeaf]) -> Vec<(usize, usize
 /// Returns the default language and all languages that documents name.
 pub(in crate::text) fn languages(
     default: Language,
-    segments: &[Segment<'_>],
+    statistics: &Statistics<'_>,
 ) -> tantivy::Result<Vec<Language>> {
-    let mut codes = Vec::new();
-    for segment in segments {
-        segment.languages(&mut codes)?;
-    }
-    codes.sort_unstable();
-    codes.dedup();
+    let codes = statistics.languages()?;
     let named = codes
         .iter()
         .filter_map(|code| code.parse::<Language>().ok());
@@ -307,30 +299,29 @@ impl Planner<'_> {
                 }
             }
         }
-        Ok(expansion.into_terms())
+        expansion.into_terms(self.statistics)
     }
 
     /// Returns the number of documents with a word, about.
     fn documents_with(&self, terms: &[WeightedTerm]) -> tantivy::Result<u64> {
         let mut with = [0; 2];
         for term in terms {
-            for segment in self.segments {
-                let [stems, variants] = &mut with;
-                *(if term.field == TermField::Stems {
-                    stems
-                } else {
-                    variants
-                }) += segment.documents_with(term.field, &term.text)?;
-            }
+            let [stems, variants] = &mut with;
+            *(if term.field == TermField::Stems {
+                stems
+            } else {
+                variants
+            }) += self.statistics.documents_with(term.field, &term.text)?;
         }
         // A document may contain several of the terms, and most contain both the stem and a variant
         // of a word.
-        Ok(with.into_iter().max().unwrap_or(0).min(self.documents))
+        let with = with.into_iter().max().unwrap_or(0);
+        Ok(with.min(self.statistics.documents))
     }
 
     /// Returns the inverse document frequency of a word, in the variant that is never negative.
     fn idf(&self, with: u64) -> f64 {
-        let without = as_f64(self.documents - with);
+        let without = as_f64(self.statistics.documents - with);
         ((without + 0.5) / (as_f64(with) + 0.5)).ln_1p()
     }
 }

@@ -8,6 +8,7 @@ use crate::text::index::segment_reader::Segment;
 use crate::text::index::view::View;
 use crate::text::query::lowering::Query;
 use crate::text::query::plan::Plan;
+use crate::text::query::statistics::{OwnRows, Statistics};
 use crate::text::search::bm25::{self, SegmentScorer};
 use crate::text::search::conversation::{self, Conversations};
 use crate::text::search::hit::{Hit, Hits, RecalledHit, TOTAL_MAX};
@@ -23,6 +24,8 @@ pub(crate) struct Search<'a> {
     /// The maximum number of hits.
     pub(crate) limit: usize,
     pub(crate) accept: &'a (dyn Fn(EntryId) -> bool + Sync),
+    /// The rows that `accept` accepts, where statistics are those of these alone.
+    pub(crate) own: Option<OwnRows>,
     /// Asked before every few thousand rows: a search that is over returns the hits so far.
     pub(crate) is_over: &'a (dyn Fn() -> bool + Sync),
     /// The vectors of a hybrid search.
@@ -55,10 +58,7 @@ impl View {
         let (query, ranking, limit) = (search.query, search.ranking, search.limit);
         let snapshot = self.snapshot();
         let segments = snapshot.segments(&self.fields)?;
-        let keeps_stop_words = self.options.stop_words;
-        let relatives = ranking.relatives;
-        let (clauses, fields) = (&query.clauses, &self.fields);
-        let plan = Plan::of(clauses, fields, keeps_stop_words, relatives, &segments)?;
+        let plan = self.plan(search, &segments)?;
         let norms = bm25::norms(&plan);
         // Reranking may promote candidates that the words alone rank low.
         let kept = match (ranking.uses_signals(), ranking.uses_conversation()) {
@@ -126,6 +126,27 @@ impl View {
     }
 }
 
+impl View {
+    /// Plans a search over the statistics that it asks for.
+    fn plan(&self, search: &Search<'_>, segments: &[Segment<'_>]) -> tantivy::Result<Plan> {
+        let fields = &self.fields;
+        let statistics = match &search.own {
+            Some(own) => Statistics::of_own(segments, fields, own, search.accept)?,
+            None => Statistics::of_all(segments),
+        };
+        let (keeps_stop_words, relatives) = (self.options.stop_words, search.ranking.relatives);
+        let clauses = &search.query.clauses;
+        Plan::of(
+            clauses,
+            fields,
+            keeps_stop_words,
+            relatives,
+            segments,
+            &statistics,
+        )
+    }
+}
+
 /// Multiplies the scores by the signals of the candidates.
 fn weigh(
     candidates: &mut [Candidate],
@@ -160,7 +181,7 @@ fn parts(candidates: &[Candidate], explanations: &Explanations) -> Vec<Vec<(&'st
 
 impl Searched {
     /// Returns the hits of a recall, each with the turns around it.
-    pub(in crate::text) fn into_recalled(self) -> Vec<RecalledHit> {
+    pub(crate) fn into_recalled(self) -> Vec<RecalledHit> {
         let around = self.hits.hits.into_iter().zip(self.turns);
         around
             .map(|(hit, turns)| RecalledHit { hit, turns })

@@ -13,6 +13,7 @@ use crate::text::index::view::View;
 use crate::text::query::ast::{Leaf, Node, Role};
 use crate::text::query::lowering::Query;
 use crate::text::query::plan;
+use crate::text::query::statistics::Statistics;
 use crate::text::query::stop_words;
 use crate::text::query::term_expansion::TermExpansion;
 
@@ -47,9 +48,9 @@ pub struct Snippet {
 impl View {
     pub(in crate::text) fn highlighter(&self, query: &Query) -> Result<Highlighter, Error> {
         let snapshot = self.snapshot();
-        let languages = snapshot
-            .segments(&self.fields)
-            .and_then(|segments| plan::languages(self.fields.language, &segments));
+        let languages = snapshot.segments(&self.fields).and_then(|segments| {
+            plan::languages(self.fields.language, &Statistics::of_all(&segments))
+        });
         let languages = languages.map_err(Error::index("reading languages"))?;
         let mut leaves = Vec::new();
         let kept = stop_words::kept(

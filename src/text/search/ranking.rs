@@ -54,6 +54,9 @@ pub struct Ranking {
     /// Whether each result says how the rules changed its score
     /// ([`Found::explanation`](crate::query::Found::explanation)).
     pub explains: bool,
+    /// Whether how frequent words are counts among the grains that may be found alone, and not in
+    /// the whole store: scores and order then tell nothing of any other grain.
+    pub own_statistics: bool,
 }
 
 /// The boost of newer hits: the score is multiplied by 1 + weight × 2^(-age / half-life).
@@ -166,6 +169,7 @@ impl Ranking {
         recency: None,
         importance: 0.0,
         explains: false,
+        own_statistics: false,
     };
 
     /// Returns whether conversations affect the ranking.
@@ -175,6 +179,7 @@ impl Ranking {
             importance: self.importance,
             relatives: self.relatives,
             explains: self.explains,
+            own_statistics: self.own_statistics,
             ..Self::WORDS
         };
         *self != of_signals
@@ -216,6 +221,7 @@ impl Default for Ranking {
             recency: None,
             importance: 0.0,
             explains: false,
+            own_statistics: false,
         }
     }
 }

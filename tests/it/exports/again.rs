@@ -1,7 +1,7 @@
 //! A file of a store brings the store nothing: imported again, it changes nothing, whatever was done
 //! to the store before.
 
-use grainstore::store::Authorization;
+use grainstore::store::{Authorization, Embedding};
 
 use super::*;
 use crate::random::{Random, seeds};
@@ -230,5 +230,81 @@ fn records_of_equal_ids_in_several_namespaces_contradict_each_other_nowhere() {
         let summary = import(target, text.as_bytes(), Format::Omi);
         assert!(summary.conflicts.is_empty(), "{summary:?}");
         assert!(summary.is_complete(), "{summary:?}");
+    }
+}
+
+#[test]
+fn vectors_come_back_from_every_format_that_has_a_place_for_them() {
+    let store = memory();
+    let put = |text: &str| store.put(Draft::event(text)).unwrap();
+    let embedding = |of, vector: [f32; 2]| Embedding::new(of, "tiny", &vector);
+    let (tea, bicycle) = (put("a cup of tea"), put("a bicycle"));
+    let vectors = [embedding(tea, [1.0, 0.0]), embedding(bicycle, [0.0, 1.0])];
+    store.put_embeddings(&vectors).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (filter, options) = all();
+    for (format, name) in [
+        (Format::Mg, "tea.mg"),
+        (Format::Jsonl, "tea.jsonl"),
+        (Format::Pam, "tea.zip"),
+        (Format::Aimem, "tea.json"),
+        (Format::AimemNdjson, "tea.ndjson"),
+    ] {
+        let path = folder.path().join(name);
+        let admin = store.admin().unwrap();
+        let exported = admin.export_file(format, &filter, &options, &path);
+        let lost = exported.unwrap().loss;
+        assert!(lost.iter().all(|(name, _)| name != "embedding"), "{name}");
+        for target in [&store, &memory()] {
+            let reading = ImportFile::open(&path, Some(format), &ReadOptions::default()).unwrap();
+            assert!(reading.errors.is_empty(), "{name}: {:?}", reading.errors);
+            let summary = target.admin().unwrap().import(reading).unwrap();
+            let is_own = std::ptr::eq(target, &store);
+            assert_eq!(summary.embedded, if is_own { 0 } else { 2 }, "{name}");
+            assert!(!is_own || summary.inserted == 0, "{name}: {summary:?}");
+            let near = target.nearest("tiny", &[0.9, 0.1], &Filter::new(), 1);
+            let near = near.unwrap().results;
+            assert!(near[0].grain.to_json().contains("tea"), "{name}");
+        }
+    }
+    // A stream has no file beside it, and nothing is written that was not asked for.
+    for format in [Format::Mg, Format::Jsonl] {
+        let mut bytes = Vec::new();
+        let admin = store.admin().unwrap();
+        let exported = admin.export(format, &filter, &options, &mut bytes).unwrap();
+        assert!(exported.loss.iter().any(|lost| lost == ("embedding", 2)));
+    }
+    let path = folder.path().join("plain.mg");
+    let plain = WriteOptions::default();
+    let admin = store.admin().unwrap();
+    let exported = admin
+        .export_file(Format::Mg, &filter, &plain, &path)
+        .unwrap();
+    assert_eq!(exported.files, 1);
+    assert!(exported.loss.iter().any(|lost| lost == ("embedding", 2)));
+}
+
+#[test]
+fn messages_of_the_same_time_keep_their_order_in_every_format() {
+    let store = memory();
+    let texts: Vec<_> = (0..40)
+        .map(|at| format!("message {}", at * 7 % 40))
+        .collect();
+    for text in &texts {
+        let time = Time::from_ms(1_750_000_000_000);
+        let draft = Draft::event(text.as_str()).session("s").created_at(time);
+        store.put(draft).unwrap();
+    }
+    for format in FORMATS {
+        let mut bytes = Vec::new();
+        let admin = store.admin().unwrap();
+        admin
+            .export(format, &all().0, &all().1, &mut bytes)
+            .unwrap();
+        let copy = memory();
+        import(&copy, &bytes, format);
+        let found = copy.query(&Filter::new(), 100, None).unwrap().results;
+        let said = found.iter().filter_map(|it| it.grain.text("content"));
+        assert!(said.eq(texts.iter().map(String::as_str)), "{format}");
     }
 }

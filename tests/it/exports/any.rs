@@ -46,7 +46,7 @@ fn extras() -> impl Strategy<Value = Vec<(String, Value)>> {
 }
 
 /// What a store would export of the records.
-fn stored(records: Vec<Record>) -> Vec<Entry> {
+pub(super) fn stored(records: Vec<Record>) -> Vec<Entry> {
     let entries = records.into_iter().map(|record| {
         let mut status = Status::default();
         status.apply(&record.status);

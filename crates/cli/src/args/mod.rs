@@ -10,6 +10,7 @@ mod encryption;
 mod filters;
 mod key_file;
 mod lines;
+mod listing;
 mod master_key;
 mod values;
 
@@ -19,5 +20,6 @@ pub(crate) use encryption::{SealArgs, UnsealArgs};
 pub(crate) use filters::Filters;
 pub(crate) use key_file::{KeySource, create_private, read_key, write_key};
 pub(crate) use lines::{Line, Lines, display_name, open, read_document};
+pub(crate) use listing::Listing;
 pub(crate) use master_key::{MasterKeyArgs, key_in};
 pub(crate) use values::{grain_type, time_from, time_to, time_to_live};

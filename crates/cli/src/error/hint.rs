@@ -33,8 +33,9 @@ fn of_store(code: ErrorCode) -> Option<&'static str> {
             "run the command as the owner of the store, or copy the store"
         }
         ErrorCode::StorageDamaged => {
-            "`grainstore check --deep` lists the damage; `grainstore restore BACKUP DIR` creates a new \
-             store from a backup, or from the damaged store without the damaged entries, and names them"
+            "`grainstore check --deep` lists the damage; `grainstore restore BACKUP NEW` creates a new \
+             store from a backup, and `grainstore recover DIR NEW` one from all of the damaged store that \
+             still proves itself, and names the rest"
         }
         ErrorCode::StorageIo | ErrorCode::StorageHalted => {
             "check the disk and its permissions, then run the same command again"
@@ -141,8 +142,8 @@ fn of_input(code: ErrorCode) -> Option<&'static str> {
              reasoning, consensus, consent"
         }
         ErrorCode::Schema | ErrorCode::Empty | ErrorCode::Range => {
-            "the message names the field; `grainstore put --help` shows a line of each type with what it \
-             needs (Open Memory Specification 1.3, section 8)"
+            "the message names the field; `grainstore schema TYPE` lists what a type needs, with an example \
+             (`grainstore put --help` has one of each; https://github.com/openmemoryspec/oms, section 8)"
         }
         ErrorCode::NotMap => "a grain is a JSON object, one per line",
         // Signatures.
@@ -246,7 +247,9 @@ const fn of_domain(domain: CodeDomain) -> Option<&'static str> {
         CodeDomain::Aimem => "the file violates a rule of the AIMEM bundle format",
         CodeDomain::Omi => "the file violates the rule of OMI-AI 0.1 that the code names",
         CodeDomain::Jsonl => "expected one grain per line: a JSON object in UTF-8",
-        CodeDomain::Mg => "the file violates a rule of OMS 1.3, section 11",
+        CodeDomain::Mg => {
+            "the file violates a rule of OMS 1.3, section 11: https://github.com/openmemoryspec/oms"
+        }
         CodeDomain::Provider => "request a new export from the provider",
         CodeDomain::Pam => "the file violates a rule of Portable AI Memory 1.0",
         _ => return None,

@@ -3,11 +3,14 @@
 //! With `--json` errors are a document on stdout, so that a program reads one stream.
 
 use std::fmt;
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io::{self, BufWriter, Write};
+use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
+use super::pager::{Pager, Sink};
 use super::printable::{printable, printable_lines};
+use super::terminal::is_screen;
 use crate::error::CliError;
 
 /// The output of a command: results on stdout, messages on stderr.
@@ -16,7 +19,10 @@ pub(crate) struct Output {
     is_json: bool,
     is_quiet: bool,
     // Not locked: a server of another thread may write to it when nothing is buffered here.
-    stdout: BufWriter<Stdout>,
+    stdout: BufWriter<Sink>,
+    pager: Option<Pager>,
+    /// The messages that wait for the end of the pager.
+    held: Mutex<Vec<String>>,
 }
 
 impl Output {
@@ -25,8 +31,44 @@ impl Output {
         Self {
             is_json,
             is_quiet,
-            stdout: BufWriter::new(io::stdout()),
+            stdout: BufWriter::new(Sink::Stdout(io::stdout())),
+            pager: None,
+            held: Mutex::default(),
         }
+    }
+
+    /// Shows what follows in a pager, if stdout is a terminal and the user has one.
+    pub(crate) fn page(&mut self) {
+        if self.is_quiet || !is_screen() {
+            return;
+        }
+        match Pager::start() {
+            Ok(Some((pager, sink))) => {
+                self.pager = Some(pager);
+                self.stdout = BufWriter::new(sink);
+            }
+            Ok(None) => {}
+            Err(reason) => self.note(format!("note: no pager: {reason}")),
+        }
+    }
+
+    /// Ends the pager, if there is one, and writes the messages that waited for it.
+    pub(crate) fn end_page(&mut self) -> io::Result<()> {
+        let flushed = self.stdout.flush();
+        if let Some(pager) = self.pager.take() {
+            // Closes the pipe, so that the pager knows the end.
+            self.stdout = BufWriter::new(Sink::Stdout(io::stdout()));
+            pager.wait();
+        }
+        let held = self.held.get_mut();
+        let held = held.map(std::mem::take).unwrap_or_default();
+        held.iter().for_each(|text| to_stderr(text));
+        flushed
+    }
+
+    /// Makes results and errors JSON from here on, as `--json` does.
+    pub(crate) const fn become_json(&mut self) {
+        self.is_json = true;
     }
 
     /// Returns whether results are JSON.
@@ -66,8 +108,13 @@ impl Output {
 
     /// Writes a message, which is not part of the result, to stderr.
     pub(crate) fn note(&self, text: impl fmt::Display) {
-        if !self.is_quiet {
-            to_stderr(&printable_lines(&text.to_string()));
+        if self.is_quiet {
+            return;
+        }
+        let text = printable_lines(&text.to_string());
+        match self.held.lock() {
+            Ok(mut held) if self.pager.is_some() => held.push(text),
+            _ => to_stderr(&text),
         }
     }
 
@@ -83,7 +130,7 @@ impl Output {
             return written;
         }
         // A closed stdout must not hide the error.
-        let flushed = self.flush();
+        let flushed = self.end_page();
         self.error_line(error);
         if let Some(hint) = error.hint() {
             to_stderr(&format!("  hint: {hint}"));

@@ -1,4 +1,5 @@
-//! Files made to fill the memory: every format reads each within 128 MiB, or refuses it.
+//! Files made to fill the memory: every format reads each within 128 MiB, or refuses it, and writes
+//! any store within as much.
 //!
 //! The command runs under a limit of its data segment, so that one allocation too many aborts it.
 //! Sizes are the smallest that show the fault; `GRAINSTORE_TIMES` multiplies them for campaigns.
@@ -250,4 +251,91 @@ fn no_signed_bundle_takes_more_than_128_mib() {
     file.set_len(1 << 30).unwrap();
     let said = reads_within_bounds_with(&[], "aimem", "bomb.json", &home, "a signature");
     assert!(said.contains("ERR_"), "{said}");
+}
+
+/// Runs the command; fails if it takes more than 128 MiB of memory.
+fn runs_within_bounds(args: &[&str], home: &Home) {
+    let script = "ulimit -d 131072; exec \"$@\"";
+    let ran = Command::new("sh")
+        .args(["-c", script, "sh", binary(), "--store", "s"])
+        .args(args)
+        .current_dir(home.path("."))
+        .env("RAYON_NUM_THREADS", "2")
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{args:?}: {:?} {stderr}", ran.status);
+}
+
+/// A message as long as a chunk of AIMEM may be.
+fn long_text(number: usize) -> String {
+    format!("{number} {}", "x".repeat(60_000))
+}
+
+/// The number of these messages: 84 MB, of which few fit the memory in any form.
+const MESSAGES: usize = 1_400;
+
+#[test]
+fn no_export_takes_more_than_128_mib() {
+    let home = Home::new();
+    let mut lines = Vec::new();
+    for number in 0..MESSAGES * times() {
+        let text = long_text(number);
+        let line = format!(
+            "{{\"type\":\"event\",\"content\":\"{text}\",\"session_id\":\"s\",\"created_at\":{number}}}\n"
+        );
+        put(&mut lines, &[&line]);
+    }
+    home.write("grains.jsonl", &lines);
+    drop(lines);
+    runs_within_bounds(&["import", "grains.jsonl"], &home);
+    for (format, output) in [
+        ("mg", "out.mg"),
+        ("jsonl", "out.jsonl"),
+        ("omi", "out.omi"),
+        ("omi-jsonl", "out.omi.jsonl"),
+        ("aimem", "out.aimem"),
+        ("aimem-ndjson", "out.aimem.ndjson"),
+        ("pam", "out.pam"),
+        ("pam", "out.zip"),
+    ] {
+        let plain: &[&str] = if format == "pam" { &["--plain"] } else { &[] };
+        let args = [&["export", "--format", format, "-o", output], plain].concat();
+        runs_within_bounds(&args, &home);
+    }
+}
+
+#[test]
+fn no_conversion_takes_more_than_128_mib() {
+    let home = Home::new();
+    let mut out = Vec::new();
+    put(&mut out, &["["]);
+    for conversation in 0..14 * times() {
+        put(&mut out, &[if conversation == 0 { "" } else { "," }]);
+        let head = format!(
+            "{{\"id\":\"c{conversation}\",\"title\":\"t\",\"create_time\":1,\"mapping\":{{"
+        );
+        put(&mut out, &[&head]);
+        for number in 0..100 {
+            let text = long_text(number);
+            let node = format!(
+                r#"{}"n{number}":{{"id":"n{number}","children":[],"message":{{"id":"m{conversation}-{number}","author":{{"role":"user"}},"create_time":{number},"content":{{"content_type":"text","parts":["{text}"]}}}}}}"#,
+                if number == 0 { "" } else { "," }
+            );
+            put(&mut out, &[&node]);
+        }
+        put(&mut out, &["}}"]);
+    }
+    put(&mut out, &["]"]);
+    home.write("conversations.json", &out);
+    drop(out);
+    for output in ["out.mg", "out.omi.json", "out.aimem.json", "out.zip"] {
+        let plain: &[&str] = if output == "out.zip" {
+            &["--plain"]
+        } else {
+            &[]
+        };
+        let args = [&["convert", "conversations.json", output], plain].concat();
+        runs_within_bounds(&args, &home);
+    }
 }

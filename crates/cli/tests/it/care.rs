@@ -161,7 +161,10 @@ fn a_damaged_rule_keeps_a_store_closed_and_the_message_names_the_way_out() {
         ran.stderr.contains("`grainstore check --deep` lists"),
         "{ran:?}"
     );
-    assert!(ran.stderr.contains("or from the damaged store"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("`grainstore recover DIR NEW`"),
+        "{ran:?}"
+    );
     let ran = home.run(&["--json", "check", "--deep"]);
     let found = ran.json()["findings"].clone();
     let ids: Vec<_> = found

@@ -35,9 +35,16 @@ impl Home {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(binary());
         command.current_dir(self.0.path());
-        command.env_remove("GRAINSTORE_STORE");
-        command.env_remove("GRAINSTORE_EMBED");
-        command.env_remove("GRAINSTORE_EMBED_CMD");
+        for name in [
+            "GRAINSTORE_STORE",
+            "GRAINSTORE_EMBED",
+            "GRAINSTORE_EMBED_CMD",
+            "GRAINSTORE_WAIT",
+            "GRAINSTORE_COLOR",
+            "RUST_LOG",
+        ] {
+            command.env_remove(name);
+        }
         command
     }
 
@@ -80,12 +87,14 @@ impl Home {
 
     /// Returns every address of the store.
     pub(crate) fn addresses(&self) -> Vec<String> {
-        self.ok(&["list"]).lines().map(str::to_owned).collect()
+        let ran = self.run(&["list"]);
+        assert!(ran.code < 2, "{ran:?}");
+        ran.stdout.lines().map(str::to_owned).collect()
     }
 }
 
 impl Ran {
-    fn of(output: &Output) -> Self {
+    pub(crate) fn of(output: &Output) -> Self {
         Self {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),

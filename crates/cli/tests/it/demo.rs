@@ -16,6 +16,7 @@ fn the_demo_shows_what_it_promises() {
         "severe peanut allergy",
         "mira prefers filter coffee without sugar",
         "superseded by",
+        "grainstore --store demo.grains recall",
         "error[ERR_INVALIDATION_DENIED]",
         "145 addresses compared, 0 differ",
         "acknowledged grains are durable",
@@ -26,8 +27,21 @@ fn the_demo_shows_what_it_promises() {
     }
     assert!(!shown.contains('\u{1b}'), "no colours in a pipe");
     assert!(began.elapsed().as_secs() < 30);
-    for left in ["demo.grains", "demo.mg", "demo-copy.grains"] {
+    // Every path that the demo names is there.
+    let words = shown.split_whitespace();
+    let paths: Vec<_> = words
+        .filter(|word| word.starts_with("demo.") || word.starts_with("demo-"))
+        .map(|word| word.trim_end_matches([',', '.', ':']))
+        .collect();
+    assert!(paths.contains(&"demo-data/grains.jsonl"), "{shown}");
+    for left in paths
+        .into_iter()
+        .chain(["demo.grains", "demo.mg", "demo-copy.grains"])
+    {
         assert!(home.path(left).exists(), "{left}");
+    }
+    for line in shown.lines().filter(|line| line.contains("$ grainstore")) {
+        assert!(line.chars().count() <= 80, "{line}");
     }
     let found = home.ok(&["--store", "demo.grains", "search", "climbing holds"]);
     assert!(!found.is_empty());
@@ -35,7 +49,7 @@ fn the_demo_shows_what_it_promises() {
 
 #[test]
 fn the_demo_replaces_nothing() {
-    for name in ["demo.grains", "demo-copy.grains", "demo.mg"] {
+    for name in ["demo.grains", "demo-copy.grains", "demo.mg", "demo-data"] {
         let home = Home::new();
         let put = home.run_with(&["--store", name, "put", "-"], event("mine", 1));
         assert_eq!(put.code, 0, "{put:?}");

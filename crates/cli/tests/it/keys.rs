@@ -91,6 +91,8 @@ fn seen() -> Seen {
         "tail",
         "stats",
         "check",
+        "doctor",
+        "upgrade",
         "compact",
         "policy explain /$A supersede",
         "policy report",
@@ -115,6 +117,7 @@ fn seen() -> Seen {
         "convert /out.mg out.jsonl",
         "backup /copy.grains",
         "restore /copy.grains again.grains",
+        "recover /copy.grains whole.grains",
         "merge /again.grains",
         "user report /ana",
     ] {

@@ -108,7 +108,7 @@ fn the_server_is_bound_to_author_namespace_and_person() {
     for id in [2, 3] {
         let refused = &answer(&ran, id)["result"];
         assert_eq!(
-            refused["structuredContent"]["error"]["code"], "ERR_ACCESS_DENIED",
+            refused["_meta"]["error"]["code"], "ERR_ACCESS_DENIED",
             "{ran:?}"
         );
     }

@@ -73,3 +73,74 @@ fn the_readme_names_the_two_commands_that_do_everything() {
         assert!(README.contains(command), "{command}");
     }
 }
+
+/// A registry page and generated documentation have no files beside them.
+#[test]
+fn no_link_of_the_readme_is_dead_where_the_package_is_read() {
+    const SOURCE: &str = "https://docs.rs/crate/grainstore/latest/source/";
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let mut links = 0;
+    let inline = README.split("](").skip(1);
+    let inline = inline.map(|rest| rest.split(')').next().unwrap());
+    let named = README.lines().filter_map(|line| {
+        let (name, target) = line.strip_prefix('[')?.split_once("]: ")?;
+        assert!(README.matches(&format!("[{name}]")).count() > 1, "{name}");
+        Some(target)
+    });
+    for target in inline.chain(named) {
+        assert!(target.starts_with("https://"), "{target}");
+        let Some(file) = target.strip_prefix(SOURCE) else {
+            continue;
+        };
+        links += 1;
+        assert!(root.join(file).is_file(), "{target}");
+        // The package has it: its manifest names the file, or all of its kind.
+        let kinds = ["docs/*.md", "LICENSE-*", file];
+        let of = |kind: &&str| match kind.split_once('*') {
+            Some((before, after)) => file.starts_with(before) && file.ends_with(after),
+            None => true,
+        };
+        let mut kinds = kinds.iter().filter(|kind| of(kind));
+        assert!(kinds.any(|kind| manifest.contains(*kind)), "{target}");
+    }
+    assert!(links > 15, "{links}");
+}
+
+#[test]
+fn the_recording_shows_the_steps_of_the_demo() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let recording = std::fs::read_to_string(root.join("docs/demo.svg")).unwrap();
+    let home = crate::command::Home::new();
+    let shown = home.ok(&["demo"]);
+    let mut steps = shown.lines().filter(|line| {
+        let (number, _) = line.split_once(". ").unwrap_or_default();
+        number.parse::<u32>().is_ok()
+    });
+    let mut count = 0;
+    steps.by_ref().for_each(|step| {
+        count += 1;
+        let step = step.replace('&', "&amp;");
+        assert!(recording.contains(&step), "record it anew: {step}");
+    });
+    assert_eq!(count, 9);
+}
+
+#[test]
+#[ignore = "needs python3"]
+fn the_recording_is_made_from_the_demo() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let home = tempfile::tempdir().unwrap();
+    let target = home.path().join("demo.svg");
+    let ran = Command::new("python3")
+        .arg(root.join("tools/record_demo.py"))
+        .args([Path::new(env!("CARGO_BIN_EXE_grainstore")), &target])
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    let recording = std::fs::read_to_string(target).unwrap();
+    assert_eq!(recording.matches("<g class=").count(), 10, "{recording}");
+    for shown in ["9. Recall", "class=\"notice\"", "peanut"] {
+        assert!(recording.contains(shown), "{shown}: {recording}");
+    }
+}

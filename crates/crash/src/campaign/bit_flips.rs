@@ -122,7 +122,8 @@ fn judge(folder: Option<&Path>, image: &Image, seed: u64, model: &Model) -> Verd
     agrees(&store, model)?;
     finds(&store, model)?;
     let opened = store.recovery_report();
-    if opened.index_rebuilt.is_some() || opened.text_rebuilt.is_some() {
+    let is_mended = opened.manifest_repaired.is_some();
+    if is_mended || opened.index_rebuilt.is_some() || opened.text_rebuilt.is_some() {
         return Ok(Outcome::Rebuilt);
     }
     Ok(Outcome::Unreferenced)

@@ -10,6 +10,7 @@ pub(crate) mod person_erasure;
 pub(crate) mod persons;
 pub(crate) mod seeded_faults;
 pub(crate) mod bit_flips;
+pub(crate) mod recover;
 #[cfg(unix)]
 pub(crate) mod planted;
 pub(crate) mod key_erasure;

@@ -238,13 +238,21 @@ const ASKED: Authorization<'_> = Authorization {
     authority: "did:web:example.org",
 };
 
-const FIRST: [&str; 7] = [
-    "LOCK", "WRITER", "MANIFEST", "ballast", "index", "ledger", "text",
+const FIRST: [&str; 8] = [
+    "LOCK",
+    "WRITER",
+    "MANIFEST",
+    "MANIFEST.copy",
+    "ballast",
+    "index",
+    "ledger",
+    "text",
 ];
 
 /// Names that a store would give next, and one that it never gives.
-const NEXT: [&str; 12] = [
+const NEXT: [&str; 13] = [
     "MANIFEST.new",
+    "MANIFEST.copy.new",
     "ballast",
     "index/CURRENT.new",
     "index/accesses",

@@ -11,7 +11,7 @@ use std::thread;
 use grainstore_crash::random_planted;
 use grainstore_crash::{
     Campaign, Interleaving, KeyErasure, PersonErasure, Planted, Sweep, backups, bit_flips,
-    erase_persons, key_erasure_faults, random_ops, seeded_faults, shared_faults,
+    erase_persons, key_erasure_faults, random_ops, recoveries, seeded_faults, shared_faults,
 };
 
 #[test]
@@ -168,6 +168,15 @@ fn a_flipped_bit_is_reported_or_read_by_nobody() {
         let may_be_silent = is_sign || name.starts_with("text/");
         assert!(may_be_silent || of.unreferenced.is_empty(), "{flips}");
     }
+}
+
+#[test]
+fn all_but_what_was_hit_comes_out_of_a_damaged_store() {
+    let report = recoveries(7, 120, 60 * times(), 30 * times()).unwrap();
+    println!("{report}");
+    assert!(report.failures.is_empty(), "{report}");
+    // Most bytes are of a grain's own entry, and some of those hits lose it.
+    assert!(report.lost > 0);
 }
 
 #[test]

@@ -18,8 +18,8 @@ use super::answer;
 use super::failure::Failure;
 use super::idempotency::Answered;
 use super::mcp::{self, Agents};
-use super::metrics::Metrics;
 use super::route::ROUTES;
+use super::telemetry::{Metrics, Traces};
 use super::token::{Holder, TokenFile, Tokens};
 use super::ui;
 
@@ -93,6 +93,7 @@ pub struct App {
     pub(super) limits: Limits,
     pub(super) log: Box<dyn Fn(&str) + Send + Sync>,
     pub(super) metrics: Metrics,
+    pub(super) traces: Option<Traces>,
     pub(super) answered: Answered,
     pub(super) requests: Arc<Semaphore>,
     pub(super) bulk: Arc<Semaphore>,
@@ -135,6 +136,7 @@ impl App {
             limits,
             log: Box::new(log),
             metrics: Metrics::default(),
+            traces: None,
             of_token: Mutex::default(),
             is_closing: watch::Sender::new(false),
             agents: Agents::default(),
@@ -146,6 +148,13 @@ impl App {
     #[must_use]
     pub fn signing_with(mut self, key: SigningKey) -> Self {
         self.signing_key = Some(key);
+        self
+    }
+
+    /// Sends a span of each request to a collector.
+    #[must_use]
+    pub fn with_traces(mut self, traces: Traces) -> Self {
+        self.traces = Some(traces);
         self
     }
 

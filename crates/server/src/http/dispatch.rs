@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{Query, RawPathParams, Request};
@@ -23,6 +23,7 @@ use super::call::Call;
 use super::failure::Failure;
 use super::idempotency::{Turn, digest};
 use super::route::{Route, Takes};
+use super::telemetry::{self, TraceContext};
 use super::token::{Holder, Operation};
 use super::token_scope::TokenScope;
 
@@ -35,6 +36,7 @@ impl App {
         request: Request,
     ) -> Response<Body> {
         let began = Instant::now();
+        let context = self.context(request.headers());
         let mut id = None;
         let working = Arc::clone(&self).admitted(route, &params, request, &mut id);
         let answered = tokio::time::timeout(self.limits.time, working).await;
@@ -56,30 +58,39 @@ impl App {
                 (answer::failed(&failure), Some(failure.code))
             }
         };
-        let took = began.elapsed();
-        self.note((route.method, route.path), &response, took, (code, id));
+        let answered = telemetry::Request {
+            method: route.method,
+            route: route.path,
+            status: response.status().as_u16(),
+            code,
+            token: id,
+            took: began.elapsed(),
+        };
+        self.note(answered, context);
         response
     }
 
-    /// Counts and logs an answer, without content.
-    pub(super) fn note(
-        &self,
-        (method, path): (&'static str, &'static str),
-        response: &Response<Body>,
-        took: Duration,
-        (code, token): (Option<String>, Option<String>),
-    ) {
-        let status = response.status().as_u16();
-        self.metrics.count((method, path), status, took);
+    /// Returns the trace of a request, where traces are kept.
+    pub(super) fn context(&self, headers: &HeaderMap) -> Option<TraceContext> {
+        self.traces.as_ref().and_then(|_| TraceContext::of(headers))
+    }
+
+    /// Counts, logs and traces a request that was answered, without content.
+    pub(super) fn note(&self, request: telemetry::Request, context: Option<TraceContext>) {
+        let (of, status) = ((request.method, request.route), request.status);
+        self.metrics.count(of, status, request.took);
         let line = json!({
-            "method": method,
-            "route": path,
+            "method": request.method,
+            "route": request.route,
             "status": status,
-            "code": code,
-            "token": token,
-            "ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            "code": request.code,
+            "token": request.token,
+            "ms": u64::try_from(request.took.as_millis()).unwrap_or(u64::MAX),
         });
         (self.log)(&line.to_string());
+        if let (Some(traces), Some(context)) = (&self.traces, context) {
+            traces.record(context, request);
+        }
     }
 
     async fn admitted(

@@ -20,6 +20,7 @@ use super::answer;
 use super::app::App;
 use super::dispatch::Turns;
 use super::failure::Failure;
+use super::telemetry;
 use super::token::{Holder, Operation};
 use super::token_scope::TokenScope;
 use crate::Scope;
@@ -59,13 +60,22 @@ impl App {
             Method::DELETE => "DELETE",
             _ => "POST",
         };
+        let context = self.context(request.headers());
         let mut id = None;
         let answered = Arc::clone(&self).agent_admitted(request, &mut id).await;
         let (response, code) = match answered {
             Ok(response) => (response, None),
             Err(failure) => (answer::failed(&failure), Some(failure.code)),
         };
-        self.note((method, PATH), &response, began.elapsed(), (code, id));
+        let answered = telemetry::Request {
+            method,
+            route: PATH,
+            status: response.status().as_u16(),
+            code,
+            token: id,
+            took: began.elapsed(),
+        };
+        self.note(answered, context);
         response
     }
 

@@ -4,7 +4,8 @@
 //! answer; `dispatch` runs it on a thread that may block, and the description of the interface is
 //! made from the same rows (`openapi`). A call reaches the store through the scope of its token
 //! alone (`token_scope`). MCP has a route of its own (`mcp`), and so have the files of the inspector
-//! (`ui`). The statuses of errors are in `failure`, the listener in `serve`.
+//! (`ui`). The statuses of errors are in `failure`, the listener in `serve`, counters and spans in
+//! `telemetry`.
 
 mod answer;
 mod api;
@@ -14,11 +15,11 @@ mod dispatch;
 mod failure;
 mod idempotency;
 mod mcp;
-mod metrics;
 mod openapi;
 mod position;
 mod route;
 mod serve;
+mod telemetry;
 mod token;
 mod token_scope;
 mod ui;
@@ -27,5 +28,6 @@ pub use app::{App, Limits};
 pub(crate) use failure::Failure;
 pub use failure::status_of;
 pub use serve::{ServeError, Serving, serve};
+pub use telemetry::{Traces, TracesError};
 pub use token::{Grant, IssuedToken, Operation, TokenError, TokenFile, TokenRecord};
 pub(crate) use token_scope::TokenScope;

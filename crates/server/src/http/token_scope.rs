@@ -11,6 +11,7 @@ use grainstore::codec::{Map, Value};
 use grainstore::grain::Namespace;
 use grainstore::policy::{Capability, Role};
 use grainstore::query::Cursor;
+use grainstore::text::Ranking;
 use grainstore::{ContentAddress, Draft, ErrorCode, Filter, Grain, Store};
 
 use super::failure::Failure;
@@ -187,6 +188,15 @@ impl TokenScope {
         match &self.holder.grant.user {
             Some(user) => filter.user(user),
             None => filter,
+        }
+    }
+
+    /// Returns how a search ranks: for a token that does not reach every grain, by words of what it
+    /// reaches alone, since a score tells how many grains have a word.
+    pub(crate) fn ranking(&self) -> Ranking {
+        Ranking {
+            own_statistics: self.holder.grant.is_confined(),
+            ..Ranking::default()
         }
     }
 

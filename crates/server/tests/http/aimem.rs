@@ -380,3 +380,34 @@ fn the_corpus_of_the_reference_is_answered_as_its_folders_say() {
     }
     assert!(seen > 5, "{seen}");
 }
+
+/// As `conformance.py run` of the reference does: every bundle of the corpus to one tenant, in order, as
+/// `application/json`.
+#[test]
+#[ignore = "needs corpora"]
+fn the_corpus_is_answered_by_one_tenant_as_the_runner_of_the_reference_expects() {
+    let corpus = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../shared/data/aimem/corpus"
+    );
+    let server = Server::new();
+    let token = tenant(&server);
+    let mut passed = 0;
+    for (folder, expected) in [
+        ("valid", &[200][..]),
+        ("invalid", &[409, 422]),
+        ("edge", &[200]),
+    ] {
+        let files = std::fs::read_dir(format!("{corpus}/{folder}")).unwrap();
+        let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+        files.sort();
+        for path in files {
+            let ask = server.ask("POST", "/v1/brain/import").bearer(&token);
+            let ask = ask.header("content-type", "application/json");
+            let told = ask.send(std::fs::read(&path).unwrap());
+            assert!(expected.contains(&told.status), "{path:?}: {told:?}");
+            passed += 1;
+        }
+    }
+    assert_eq!(passed, 28);
+}

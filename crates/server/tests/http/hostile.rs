@@ -146,8 +146,18 @@ fn body() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+/// `just hostile` sends many times as many.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "another length of a campaign is no reason to build it again"
+)]
+fn cases() -> u32 {
+    let times = std::env::var("GRAINSTORE_TIMES");
+    8 * times.map_or(1, |times| times.parse::<u32>().unwrap())
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_request_is_answered_with_a_failure_of_the_server(

@@ -14,6 +14,7 @@ mod mcp;
 mod protocol;
 mod tenants;
 mod tokens;
+mod traces;
 
 use std::sync::{Arc, Mutex};
 

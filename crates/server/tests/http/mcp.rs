@@ -76,7 +76,7 @@ fn a_token_is_shown_the_tools_that_it_permits_and_is_refused_the_others() {
         ("memory", json!({ "command": "view", "path": "/memories" })),
     ] {
         let result = server.tool(&reader, name, &arguments);
-        let code = &result["structuredContent"]["error"]["code"];
+        let code = &result["_meta"]["error"]["code"];
         assert_eq!(
             (&result["isError"], code),
             (&json!(true), &json!("ERR_ACCESS_DENIED"))

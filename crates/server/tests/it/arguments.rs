@@ -138,7 +138,17 @@ fn every_call_has_an_answer_whatever_its_arguments_are() {
                 "{}",
                 said
             );
-            prop_assert!(result["structuredContent"].is_object(), "{}", said);
+            let is_refused = result["isError"] == true;
+            prop_assert!(
+                result["structuredContent"].is_object() != is_refused,
+                "{}",
+                said
+            );
+            prop_assert!(
+                result["_meta"]["error"]["code"].is_string() == is_refused,
+                "{}",
+                said
+            );
             Ok(())
         })
         .unwrap();

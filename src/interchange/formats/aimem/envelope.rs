@@ -2,7 +2,7 @@
 
 use crate::codec::{Map, Value};
 use crate::grain::{Draft, ENVELOPE_TAG, Time, user_of_urn};
-use crate::interchange::model::normalize::{context_of, normalize_text, sha256};
+use crate::interchange::model::normalize::{context_of, normalize_text};
 use crate::interchange::model::rfc3339::parse_rfc3339;
 use crate::interchange::{Error, Place};
 
@@ -123,20 +123,6 @@ impl<'a> Envelope<'a> {
             .tag(ENVELOPE_TAG)
             .set("origin_namespace", self.producer)
     }
-}
-
-/// Returns the checksum of everything but itself, as RFC 8785 writes it (AIMEM 2.8).
-pub(super) fn checksum(bundle: &mut Map) -> String {
-    let stated = bundle.remove("checksum");
-    let value = Value::Map(std::mem::take(bundle));
-    let checksum = sha256(&value.to_jcs());
-    if let Value::Map(map) = value {
-        *bundle = map;
-    }
-    if let Some(stated) = stated {
-        bundle.insert("checksum", stated);
-    }
-    checksum
 }
 
 /// Validates the checksum: its form, then its value.

@@ -1,7 +1,5 @@
 //! Grains of other origins as chunks.
 
-use std::collections::HashMap;
-
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Grain, Time, Type};
 use crate::interchange::export::count_lost;
@@ -32,14 +30,18 @@ pub(super) fn relation(grain: &Grain) -> Option<Relation> {
 }
 
 impl Relation {
-    /// Returns the edge; `None` if one of its ends is not among the chunks.
-    pub(super) fn edge(
+    /// Returns the edge; `None` if one of its ends is not among the chunks. `id` returns the id of
+    /// one that is.
+    pub(super) fn edge<E>(
         &self,
-        chunks: &HashMap<ContentAddress, String>,
+        id: impl Fn(&ContentAddress) -> Result<Option<String>, E>,
         loss: &mut Loss,
-    ) -> Option<Map> {
-        let mut ends = self.link.ends.iter().map(|end| chunks.get(end).cloned());
-        let (source, target) = (ends.next()??, ends.next()??);
+    ) -> Result<Option<Map>, E> {
+        let mut ends = self.link.ends.iter();
+        let mut end = || ends.next().map_or(Ok(None), &id);
+        let (Some(source), Some(target)) = (end()?, end()?) else {
+            return Ok(None);
+        };
         let kind = match self.link.kind.as_str() {
             "" => "semantic".to_owned(),
             kind @ ("hebbian" | "semantic" | "temporal" | "causal") => kind.to_owned(),
@@ -51,29 +53,52 @@ impl Relation {
         edge.insert("edge_type", kind);
         edge.insert("weight", self.weight);
         insert_required(&mut edge, "created_at", self.created_at, loss);
-        Some(edge)
+        Ok(Some(edge))
     }
 }
 
-/// Returns a grain of another origin as a chunk, whose id is only its local part; `None` for a
-/// grain that is no memory. AIMEM has no place for extensions, so the rest is counted.
-pub(super) fn chunk(grain: &Grain, loss: &mut Loss) -> Option<Map> {
-    let record = pam::residual(grain).or_else(|| omi::residual(grain));
+/// Returns the id of the chunk of a grain of another origin.
+pub(super) fn chunk_id(grain: &Grain, producer: &str) -> String {
+    format!("urn:aimem:{producer}:{}", grain.address())
+}
+
+/// Returns whether a grain of another origin becomes a chunk.
+pub(super) fn is_chunk(grain: &Grain, loss: &mut Loss) -> bool {
     if embedded_grain::is_side(grain) {
         // An envelope says nothing that a new one does not.
         if grain.text("session_id").is_some() {
             loss.count("conversation");
         }
-        return None;
+        return false;
     }
-    let content = embedded_grain::summary_text(grain);
-    if content.chars().count() > super::chunk::CONTENT_LEN_MAX {
+    let count = embedded_grain::summary_text(grain).chars().count();
+    let fits = count <= super::chunk::CONTENT_LEN_MAX;
+    if !fits {
         loss.count("content longer than 65,536 code points");
+    }
+    fits
+}
+
+/// Returns the type of the chunk of a grain of another origin.
+pub(super) fn memory_type(grain: &Grain) -> &'static str {
+    let record = pam::residual(grain).or_else(|| omi::residual(grain));
+    type_and_tag(grain, record_kind(record.as_ref())).0
+}
+
+fn record_kind(record: Option<&Value>) -> Option<&str> {
+    let text = |name: &str| record?.as_map()?.get(name)?.as_text();
+    text("custom_type").or_else(|| text("type"))
+}
+
+/// Returns a grain of another origin as a chunk; `None` for a grain that is no memory. AIMEM has no
+/// place for extensions, so the rest is counted.
+pub(super) fn chunk(grain: &Grain, producer: &str, loss: &mut Loss) -> Option<Map> {
+    if !is_chunk(grain, &mut Loss::default()) {
         return None;
     }
-    let text = |name: &str| record.as_ref()?.as_map()?.get(name)?.as_text();
-    let kind = text("custom_type").or_else(|| text("type"));
-    let (memory_type, tag) = memory_type(grain, kind);
+    let record = pam::residual(grain).or_else(|| omi::residual(grain));
+    let content = embedded_grain::summary_text(grain);
+    let (memory_type, tag) = type_and_tag(grain, record_kind(record.as_ref()));
     let mut tags: Vec<String> = grain
         .field("structural_tags")
         .into_iter()
@@ -104,7 +129,7 @@ pub(super) fn chunk(grain: &Grain, loss: &mut Loss) -> Option<Map> {
         }
     }
     let mut chunk = Map::new();
-    chunk.insert("id", grain.address().to_string());
+    chunk.insert("id", chunk_id(grain, producer));
     chunk.insert("content_hash", sha256(content.as_bytes()));
     chunk.insert("content", content);
     chunk.insert("memory_type", memory_type);
@@ -124,7 +149,7 @@ pub(in crate::interchange) fn is_export_of(chunk: &Grain, grain: &Grain) -> bool
     let Some(Value::Map(said)) = super::residual(chunk) else {
         return false;
     };
-    let written = self::chunk(grain, &mut Loss::default());
+    let written = self::chunk(grain, "", &mut Loss::default());
     written.map(without_name) == Some(without_name(said))
 }
 
@@ -148,7 +173,7 @@ const SAID: [&str; 14] = [
 ];
 
 /// Returns the nearest of the eight types, and the tag that keeps the original one.
-fn memory_type(grain: &Grain, kind: Option<&str>) -> (&'static str, Option<String>) {
+fn type_and_tag(grain: &Grain, kind: Option<&str>) -> (&'static str, Option<String>) {
     let tagged = |name: &str| Some(format!("x-type:{name}"));
     match (grain.type_(), kind) {
         (_, Some("identity")) => ("identity", None),

@@ -18,6 +18,7 @@ mod reader;
 mod residual;
 mod signature;
 mod source;
+mod survey;
 mod write;
 
 use std::io::{BufRead, Seek};

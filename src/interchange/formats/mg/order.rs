@@ -33,8 +33,7 @@ impl Order {
 
     /// Takes the next grain of the file.
     ///
-    /// OMS 11.3 asks for ascending times and no more; ruling M8, which orders grains of the same
-    /// time by address, binds writers.
+    /// OMS 11.3 asks for ascending times and no more; grains of the same time may stand in any order.
     pub(super) fn check(&mut self, grain: &Grain, place: &Place) -> Result<(), Error> {
         let time = grain.created_at();
         if self.sorted && !grain.is_encrypted() {

@@ -1,6 +1,7 @@
 //! The plan of an archive: its grains in order, divided into volumes, before any is fetched.
 
 use crate::code::ErrorCode;
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +48,21 @@ impl Entry {
         Self::new(grain.created_at(), grain.address(), len, status)
     }
 
+    /// Returns when the grain was created.
+    pub const fn created_at(&self) -> Time {
+        self.created_at
+    }
+
+    /// Returns its address.
+    pub const fn address(&self) -> ContentAddress {
+        self.address
+    }
+
+    /// Returns its status.
+    pub fn status(&self) -> Status {
+        self.status.as_deref().copied().unwrap_or_default()
+    }
+
     pub(super) fn is_in_manifest(&self) -> bool {
         self.status.as_deref().is_some_and(manifest::carries)
     }
@@ -72,10 +88,11 @@ impl Default for WriteOptions {
     }
 }
 
-/// Grains in the order of a file (ruling M8: time, then address), divided into as many files as
-/// they need.
+/// Grains in the order of a file (ruling M8: by time, and those of the same time as they are given),
+/// divided into as many files as they need.
 ///
-/// The same grains with the same status make the same bytes, in whatever order they are given.
+/// The same grains with the same status make the same bytes, if those of the same time are given in
+/// the same order: that order is what a conversation says.
 ///
 /// ```
 /// use grainstore::interchange::mg::{Plan, WriteOptions};
@@ -98,9 +115,10 @@ impl Plan {
     /// # Errors
     /// `ERR_MG_LIMIT` for a grain that is longer than a file may be.
     pub fn new(mut entries: Vec<Entry>, options: WriteOptions) -> Result<Self, Error> {
-        // In place: the list may be most of the memory there is.
-        entries.sort_unstable_by_key(|entry| (entry.created_at, entry.address));
-        entries.dedup_by_key(|entry| entry.address);
+        if !entries.is_sorted_by_key(|entry| entry.created_at) {
+            entries.sort_by_key(|entry| entry.created_at);
+        }
+        drop_duplicates(&mut entries);
         let ends = divide(&entries, options)?;
         Ok(Self {
             entries,
@@ -163,6 +181,19 @@ pub fn volume_path(first: &Path, volume: usize) -> PathBuf {
         name.push(extension);
     }
     first.with_file_name(name)
+}
+
+/// Drops grains that came before; those of another time have another address.
+fn drop_duplicates(entries: &mut Vec<Entry>) {
+    let mut last = None;
+    let mut seen = HashSet::new();
+    entries.retain(|entry| {
+        if last != Some(entry.created_at) {
+            last = Some(entry.created_at);
+            seen.clear();
+        }
+        seen.insert(entry.address)
+    });
 }
 
 /// Fills one volume after the other. A manifest counts with the most it can need, so that a file

@@ -1,105 +1,271 @@
 //! Grains of other formats that are no memories: relations and entities in the places of this format,
 //! and all of them in the extension, so that they can be read again.
 
-use std::collections::HashMap;
-
 use crate::codec::{ContentAddress, Map, Value};
-use crate::grain::{Grain, Status};
+use crate::grain::Grain;
+use crate::interchange::entries::{Numbers, each};
 use crate::interchange::model::embedded_grain;
-use crate::interchange::model::link::{Link, link_of};
-use crate::interchange::{Loss, aimem};
+use crate::interchange::model::link::link_of;
+use crate::interchange::{Entries, Entry, Loss, aimem};
 
 use super::extension::add_side;
-use super::write::Line;
+use super::residual::residual;
+
+/// The names that other grains may have for a record, beside its address.
+pub(super) struct LineNames {
+    session: Option<ContentAddress>,
+    /// The id in a bundle.
+    id: Option<ContentAddress>,
+}
+
+impl LineNames {
+    pub(super) fn of(grain: &Grain) -> Self {
+        let hash = |name: &str| ContentAddress::of(name.as_bytes());
+        let bundled = aimem::residual(grain);
+        let id = bundled
+            .as_ref()
+            .and_then(|record| record.as_map()?.get("id")?.as_text());
+        Self {
+            session: grain.text("session_id").map(hash),
+            id: id.map(hash),
+        }
+    }
+}
 
 /// The records by the names that others may have for them.
 #[derive(Default)]
-struct Records {
-    by_address: HashMap<ContentAddress, usize>,
-    /// By the id in a bundle.
-    by_name: HashMap<String, usize>,
+pub(super) struct Records {
+    /// In their order.
+    pub(super) lines: Vec<u32>,
+    by_name: Numbers,
     /// The first message of a session.
-    by_session: HashMap<String, usize>,
+    by_session: Numbers,
+    last_session: Option<ContentAddress>,
 }
 
-/// Adds the grains to the records that they are about: a relation to the one it starts from, an
-/// entity to those that mention it, a conversation to its first message. The others, and envelopes,
-/// stand in the envelope.
-pub(super) fn add_sides(
-    envelope: &mut Map,
-    lines: &mut [Line<'_>],
-    sides: &[(&Grain, &Status)],
-    loss: &mut Loss,
-) {
-    if sides.is_empty() {
-        return;
-    }
-    let records = Records::of(lines);
-    let mut entities: HashMap<&str, (Map, Option<usize>)> = HashMap::new();
-    for (grain, _) in sides {
-        if grain
-            .text("relation")
-            .is_some_and(|it| it.starts_with("aimem:entity"))
-            && let (Some(id), Some(entity)) = (grain.text("subject"), entity(grain))
+impl Records {
+    pub(super) fn add(&mut self, number: u32, names: &LineNames) {
+        self.lines.push(number);
+        if let Some(id) = names.id {
+            self.by_name.add(id, number);
+        }
+        // Messages of a session follow each other, and its first is enough.
+        if let Some(session) = names.session
+            && self.last_session != Some(session)
         {
-            entities.insert(id, (entity, None));
+            self.by_session.add(session, number);
+            self.last_session = Some(session);
         }
     }
-    for (grain, _) in sides {
-        if let Some((chunk, id)) = mention(grain)
-            && let Some(number) = records.by_name.get(chunk)
-            && let Some((entity, host)) = entities.get_mut(id)
-            && let Some(line) = lines.get_mut(*number)
-        {
-            host.get_or_insert(*number);
-            push(&mut line.map, "entities", entity.clone());
-        }
+
+    /// Returns the number of the record of an address.
+    fn find<E: Entries + ?Sized>(
+        &self,
+        address: &ContentAddress,
+        entries: &E,
+    ) -> Result<Option<u32>, E::Error> {
+        let found = entries.find(address)?;
+        Ok(found.filter(|number| self.lines.binary_search(number).is_ok()))
     }
-    for (grain, status) in sides {
-        let packed = embedded_grain::pack(grain, status);
-        let host = if let Some(link) = link_of(grain) {
-            let Some(host) = relate(&records, &link, lines) else {
-                loss.count("relation");
-                continue;
+
+    fn sort(&mut self) {
+        self.by_name.sort();
+        self.by_session.sort();
+    }
+}
+
+/// A grain that is no memory, and the records it is about.
+enum Side {
+    /// A relation of one record to another.
+    Link([Option<u32>; 2]),
+    /// A mention: the record, and the entity.
+    Mention(Option<u32>, ContentAddress),
+    /// An entity.
+    Entity(ContentAddress, Option<u32>),
+    /// What belongs to the first message of a session, or to none.
+    Other(Option<u32>),
+}
+
+impl Side {
+    fn of<E: Entries + ?Sized>(
+        grain: &Grain,
+        records: &Records,
+        entries: &E,
+    ) -> Result<Self, E::Error> {
+        let hash = |name: &str| ContentAddress::of(name.as_bytes());
+        let session = grain.text("session_id");
+        let session = session.and_then(|session| records.by_session.named(session));
+        if let Some(link) = link_of(grain) {
+            let mut ends = link.ends.iter();
+            let mut end = || match ends.next() {
+                Some(end) => records.find(end, entries),
+                None => Ok(None),
             };
-            Some(host)
-        } else if let Some((chunk, _)) = mention(grain) {
-            let Some(host) = records.by_name.get(chunk) else {
-                loss.count("mention");
-                continue;
-            };
-            Some(*host)
-        } else {
-            let entity = grain.text("subject").and_then(|id| entities.get(id)?.1);
-            let session = || records.by_session.get(grain.text("session_id")?).copied();
-            entity.or_else(session)
+            return Ok(Self::Link([end()?, end()?]));
+        }
+        if grain.text("relation") == Some("aimem:mentions")
+            && let (Some(chunk), Some(id)) = (grain.text("subject"), grain.text("object"))
+        {
+            return Ok(Self::Mention(records.by_name.named(chunk), hash(id)));
+        }
+        Ok(match grain.text("subject") {
+            Some(id) if entity(grain).is_some() => Self::Entity(hash(id), session),
+            _ => Self::Other(session),
+        })
+    }
+}
+
+/// What stands in a record beside what it says.
+#[derive(Debug, Clone, Copy)]
+enum Beside {
+    /// A grain in its extension.
+    Packed(u32),
+    /// A relation to another record, by the number of the grain that is the relation.
+    Relation { relation: u32, to: u32 },
+    /// A member of its entities.
+    Entity(u32),
+}
+
+/// The grains that are no memories, by the number of the record in which they stand.
+pub(super) struct Sides(Vec<(u32, Beside)>);
+
+impl Sides {
+    /// Finds the records that the grains are about: of a relation the one it starts from, of an
+    /// entity those that mention it, of a conversation its first message. The others stand in the
+    /// envelope.
+    pub(super) fn find<E: Entries + ?Sized>(
+        entries: &E,
+        numbers: &[u32],
+        records: &mut Records,
+        envelope: &mut Map,
+        loss: &mut Loss,
+    ) -> Result<Self, E::Error> {
+        let mut hosted = Vec::new();
+        if numbers.is_empty() {
+            return Ok(Self(hosted));
+        }
+        records.sort();
+        let records = &*records;
+        let mut sides = Vec::new();
+        let make = |number: u32, (grain, _): Entry| {
+            let side = Side::of(&grain, records, entries)?;
+            Ok((number, side))
         };
-        match host.and_then(|host| lines.get_mut(host)) {
-            Some(line) => add_side(&mut line.map, packed),
-            None => add_side(envelope, packed),
+        each(entries, numbers.iter().copied(), make, |side| {
+            sides.push(side);
+            Ok(())
+        })?;
+        // The entities, and the first record that mentions each.
+        let mut entities = Numbers::default();
+        for (number, side) in &sides {
+            if let Side::Entity(id, _) = side {
+                entities.add(*id, *number);
+            }
         }
+        entities.sort();
+        let mut mentioned = Numbers::default();
+        for (_, side) in &sides {
+            if let Side::Mention(Some(host), id) = side
+                && let Some(entity) = entities.get(id)
+            {
+                mentioned.add(*id, *host);
+                hosted.push((*host, Beside::Entity(entity)));
+            }
+        }
+        mentioned.sort();
+        for (number, side) in sides {
+            let host = match side {
+                Side::Link([Some(from), Some(to)]) => {
+                    let relation = number;
+                    hosted.push((from, Beside::Relation { relation, to }));
+                    Some(from)
+                }
+                Side::Link(_) => {
+                    loss.count("relation");
+                    continue;
+                }
+                Side::Mention(None, _) => {
+                    loss.count("mention");
+                    continue;
+                }
+                Side::Mention(host, _) | Side::Other(host) => host,
+                Side::Entity(id, session) => mentioned.get(&id).or(session),
+            };
+            match host {
+                Some(host) => hosted.push((host, Beside::Packed(number))),
+                None => {
+                    if let Some((grain, status)) = entries.read(number)? {
+                        add_side(envelope, embedded_grain::pack(&grain, &status));
+                    }
+                }
+            }
+        }
+        hosted.sort_by_key(|(host, _)| *host);
+        Ok(Self(hosted))
+    }
+
+    /// Adds to a record what stands in it.
+    pub(super) fn add_to<E: Entries + ?Sized>(
+        &self,
+        map: &mut Map,
+        number: u32,
+        entries: &E,
+    ) -> Result<(), E::Error> {
+        let from = self.0.partition_point(|(host, _)| *host < number);
+        let sides = self.0.get(from..).unwrap_or_default().iter();
+        for (_, beside) in sides.take_while(|(host, _)| *host == number) {
+            let of = match *beside {
+                Beside::Packed(of) | Beside::Entity(of) => of,
+                Beside::Relation { relation, .. } => relation,
+            };
+            let Some((grain, status)) = entries.read(of)? else {
+                continue;
+            };
+            match *beside {
+                Beside::Packed(_) => add_side(map, embedded_grain::pack(&grain, &status)),
+                Beside::Entity(_) => {
+                    if let Some(entity) = entity(&grain) {
+                        push(map, "entities", entity);
+                    }
+                }
+                Beside::Relation { to, .. } => {
+                    if let Some((target, _)) = entries.read(to)?
+                        && let Some(relation) = relation(&grain, &target)
+                    {
+                        push(map, "relations", relation);
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 }
 
-/// Writes a relation; returns the record that it starts from.
-fn relate(records: &Records, link: &Link, lines: &mut [Line<'_>]) -> Option<usize> {
-    let mut ends = link
-        .ends
-        .iter()
-        .map(|end| records.by_address.get(end).copied());
-    let (from, to) = (ends.next()??, ends.next()??);
-    let target = lines.get(to)?.map.get("id")?.clone();
+/// Returns the relation to a record.
+fn relation(grain: &Grain, target: &Grain) -> Option<Map> {
+    let link = link_of(grain)?;
+    let target = match residual(target) {
+        Some(Value::Map(mut record)) => record.remove("id")?,
+        _ => Value::from(id_of(target)),
+    };
     let kind = match link.kind.as_str() {
         "" | "related_to" => "relates_to",
         kind => kind,
     };
-    let relation = Map::from_iter([("type", Value::from(kind)), ("target", target)]);
-    push(&mut lines.get_mut(from)?.map, "relations", relation);
-    Some(from)
+    let members = [("type", Value::from(kind)), ("target", target)];
+    Some(Map::from_iter(members))
+}
+
+/// Returns the id of the record of a grain of another origin.
+pub(super) fn id_of(grain: &Grain) -> String {
+    format!("urn:grainstore:{}", grain.address())
 }
 
 /// Returns the entity that a grain of a bundle is.
 fn entity(grain: &Grain) -> Option<Map> {
+    if !grain.text("relation")?.starts_with("aimem:entity") {
+        return None;
+    }
     let record = aimem::residual(grain)?;
     let record = record.as_map()?;
     let names = [("id", "id"), ("label", "name"), ("type", "kind")];
@@ -109,40 +275,10 @@ fn entity(grain: &Grain) -> Option<Map> {
     Some(members.collect())
 }
 
-/// Returns the names of the chunk and the entity that a grain of a bundle joins.
-fn mention(grain: &Grain) -> Option<(&str, &str)> {
-    let is_mention = grain.text("relation") == Some("aimem:mentions");
-    Some((grain.text("subject")?, grain.text("object")?)).filter(|_| is_mention)
-}
-
 fn push(map: &mut Map, name: &str, item: Map) {
     if let Some(Value::Array(items)) = map.get_mut(name) {
         items.push(Value::Map(item));
     } else {
         map.insert(name, vec![Value::Map(item)]);
-    }
-}
-
-impl Records {
-    fn of(lines: &[Line<'_>]) -> Self {
-        let mut records = Self::default();
-        for (number, line) in lines.iter().enumerate() {
-            let grain = line.grain;
-            records.by_address.insert(grain.address(), number);
-            if let Some(session) = grain.text("session_id") {
-                records
-                    .by_session
-                    .entry(session.to_owned())
-                    .or_insert(number);
-            }
-            let bundled = aimem::residual(grain);
-            let name = bundled
-                .as_ref()
-                .and_then(|record| record.as_map()?.get("id")?.as_text());
-            if let Some(name) = name {
-                records.by_name.insert(name.to_owned(), number);
-            }
-        }
-        records
     }
 }

@@ -26,6 +26,12 @@ pub fn residual(grain: &Grain) -> Option<Value> {
     Some(Value::Map(record))
 }
 
+/// Returns whether a grain was built from a record or an envelope.
+pub(super) fn has_residual(grain: &Grain) -> bool {
+    let context = grain.field("context").and_then(Value::as_map);
+    context.is_some_and(|context| context.contains(RESIDUAL))
+}
+
 /// Returns the parts that a record inherited from its envelope.
 pub(crate) fn inherited(grain: &Grain) -> Map {
     match residual_json(grain, INHERITED) {

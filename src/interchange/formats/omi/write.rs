@@ -4,14 +4,15 @@ use std::io::Write;
 
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status, Time, Type};
+use crate::interchange::entries::{Newest, each};
 use crate::interchange::export::GENERATOR;
 use crate::interchange::model::embedded_grain;
 use crate::interchange::model::rfc3339::{envelope_time, insert_optional, insert_required};
-use crate::interchange::{Entry, Error, Loss, Place, WriteOptions, Written, aimem, pam};
+use crate::interchange::{Entries, Entry, Error, Loss, Place, WriteOptions, Written, aimem, pam};
 
 use super::extension::{add_side, extension, settle};
-use super::graph;
-use super::residual::{inherited, is_relation, residual};
+use super::graph::{LineNames, Records, Sides, id_of};
+use super::residual::{has_residual, inherited, is_relation, residual};
 use super::validate::FORMAT;
 
 /// Writes one JSON document.
@@ -19,24 +20,32 @@ use super::validate::FORMAT;
 /// Records that came from OMI are written as they came. Grains of any other origin become records
 /// whose `ext` embeds the whole grain, so that reading the file gives the same grains with the same
 /// status. One envelope is written as it came; if there are several, records keep what they
-/// inherited from theirs.
+/// inherited from theirs. The grains are read twice.
 ///
 /// # Errors
-/// `ERR_IO`.
-pub fn write(
+/// `ERR_IO`; those of reading the grains.
+pub fn write<E: Entries + ?Sized>(
     out: &mut impl Write,
-    entries: &[Entry],
+    entries: &E,
     options: &WriteOptions,
-) -> Result<Written, Error> {
-    let mut file = File::new(entries, options);
+) -> Result<Written, E::Error> {
+    let mut file = File::survey(entries, options)?;
     let is_stream = file.envelope.get("serialization").and_then(Value::as_text) == Some("jsonl");
     if is_stream {
         file.envelope.insert("serialization", "json");
     }
-    let written = file.written();
-    let memories: Vec<Value> = file.memories.into_iter().map(Value::Map).collect();
-    file.envelope.insert("memories", memories);
-    writeln!(out, "{}", Value::Map(file.envelope).to_json())?;
+    file.envelope.remove("memories");
+    let envelope = Value::Map(std::mem::take(&mut file.envelope)).to_json();
+    // An envelope is never empty: it names its format.
+    let open = envelope.strip_suffix('}').unwrap_or_default();
+    put(out, &[open, ",\"memories\":["])?;
+    let mut separator = "";
+    let written = file.each_record(entries, |text| {
+        put(out, &[separator, text])?;
+        separator = ",";
+        Ok(())
+    })?;
+    put(out, &["]}\n"])?;
     Ok(written)
 }
 
@@ -44,76 +53,95 @@ pub fn write(
 ///
 /// # Errors
 /// As [`write()`].
-pub fn write_lines(
+pub fn write_lines<E: Entries + ?Sized>(
     out: &mut impl Write,
-    entries: &[Entry],
+    entries: &E,
     options: &WriteOptions,
-) -> Result<Written, Error> {
-    let mut file = File::new(entries, options);
+) -> Result<Written, E::Error> {
+    let mut file = File::survey(entries, options)?;
     file.envelope.remove("memories");
     file.envelope.insert("serialization", "jsonl");
-    let written = file.written();
-    writeln!(out, "{}", Value::Map(file.envelope).to_json())?;
-    for memory in file.memories {
-        writeln!(out, "{}", Value::Map(memory).to_json())?;
-    }
-    Ok(written)
+    let envelope = Value::Map(std::mem::take(&mut file.envelope)).to_json();
+    put(out, &[&envelope, "\n"])?;
+    file.each_record(entries, |text| put(out, &[text, "\n"]))
 }
 
-/// A file before it is serialized.
+fn put(out: &mut impl Write, texts: &[&str]) -> Result<(), Error> {
+    let mut texts = texts.iter();
+    texts.try_for_each(|text| Ok(out.write_all(text.as_bytes())?))
+}
+
+/// What is known of a file before its records are written.
 struct File {
     envelope: Map,
-    memories: Vec<Map>,
+    /// The envelope that records inherit from when the file is read again.
+    given: Map,
+    /// The numbers of the grains that are records.
+    lines: Vec<u32>,
+    sides: Sides,
     loss: Loss,
 }
 
-/// A record, the parts it inherited from its envelope if it came from one, and its grain.
-pub(super) struct Line<'a> {
-    pub(super) map: Map,
-    inherited: Option<Map>,
-    pub(super) grain: &'a Grain,
-    status: &'a Status,
+/// What the first reading learns of a grain.
+enum Kind {
+    /// A relation, which is a member of its record.
+    Member,
+    Envelope(Box<(Map, Map)>),
+    /// With the parts that it inherited from its envelope, if it came from one.
+    Record(Box<(LineNames, Option<Map>)>),
+    Side,
+}
+
+fn kind_of(grain: &Grain) -> Kind {
+    if is_relation(grain) {
+        return Kind::Member;
+    }
+    let is_record = has_residual(grain);
+    if grain.type_() == Type::State
+        && let Some(Value::Map(map)) = residual(grain)
+    {
+        let packed = embedded_grain::pack(grain, &Status::default());
+        return Kind::Envelope(Box::new((map, packed)));
+    }
+    if !is_record && embedded_grain::is_side(grain) {
+        return Kind::Side;
+    }
+    let inherited = is_record.then(|| inherited(grain));
+    Kind::Record(Box::new((LineNames::of(grain), inherited)))
 }
 
 impl File {
-    fn new(entries: &[Entry], options: &WriteOptions) -> Self {
+    /// Reads the grains to learn which are records, and what all of them say.
+    fn survey<E: Entries + ?Sized>(entries: &E, options: &WriteOptions) -> Result<Self, E::Error> {
         let mut loss = Loss::default();
-        let (mut envelopes, mut lines, mut sides) = (Vec::new(), Vec::new(), Vec::new());
-        for (grain, status) in entries {
-            // A relation is a member of its record.
-            if is_relation(grain) {
-                continue;
-            }
-            let (map, inherited) = match residual(grain) {
-                Some(Value::Map(map)) if grain.type_() == Type::State => {
-                    envelopes.push((grain, map));
-                    continue;
-                }
-                Some(Value::Map(mut map)) => {
-                    settle(&mut map, &mut loss, |validator, map| {
-                        validator.record(map, &Place::Pointer(String::new()), true);
-                    });
-                    if *status != Status::default() {
-                        extend(&mut map, grain, status);
+        let mut envelopes = Vec::new();
+        let (mut records, mut side_numbers) = (Records::default(), Vec::new());
+        let (mut shared, mut newest) = (None, Newest::default());
+        let make =
+            |number: u32, (grain, _): Entry| Ok((number, grain.created_at(), kind_of(&grain)));
+        each(entries, 0..entries.count(), make, |(number, time, kind)| {
+            newest.add(time);
+            match kind {
+                Kind::Member => {}
+                Kind::Envelope(one) => envelopes.push(*one),
+                Kind::Side => side_numbers.push(number),
+                Kind::Record(one) => {
+                    let (names, inherited) = *one;
+                    records.add(number, &names);
+                    if let Some(inherited) = inherited {
+                        share(&mut shared, inherited);
                     }
-                    (map, Some(inherited(grain)))
                 }
-                _ if embedded_grain::is_side(grain) => {
-                    sides.push((grain, status));
-                    continue;
-                }
-                _ => (record(grain, status, &mut loss), None),
-            };
-            lines.push(Line {
-                map,
-                inherited,
-                grain,
-                status,
-            });
-        }
+            }
+            Ok(())
+        })?;
         let mut envelope = match envelopes.as_slice() {
-            [(_, only)] => only.clone(),
-            _ => common_envelope(&lines, &envelopes, options, entries),
+            [(only, _)] => only.clone(),
+            _ => common_envelope(
+                shared.unwrap_or_default(),
+                &envelopes,
+                newest.or(options.now),
+            ),
         };
         // Records inherit from it as it is read again.
         let given = envelope.clone();
@@ -121,63 +149,102 @@ impl File {
             validator.envelope(map);
         });
         if envelopes.len() > 1 {
-            for (grain, map) in &envelopes {
+            for (map, packed) in envelopes {
                 // One of ours says nothing that is not said again.
                 let generator = map.get("generator").and_then(Value::as_text);
                 if generator.is_none_or(|name| !name.starts_with("grainstore/")) {
-                    add_side(
-                        &mut envelope,
-                        embedded_grain::pack(grain, &Status::default()),
-                    );
+                    add_side(&mut envelope, packed);
                 }
             }
         }
-        graph::add_sides(&mut envelope, &mut lines, &sides, &mut loss);
-        let memories = lines
-            .into_iter()
-            .map(|line| uninherit(line, &given))
-            .collect();
-        Self {
+        let sides = Sides::find(
+            entries,
+            &side_numbers,
+            &mut records,
+            &mut envelope,
+            &mut loss,
+        )?;
+        Ok(Self {
             envelope,
-            memories,
+            given,
+            lines: records.lines,
+            sides,
             loss,
-        }
+        })
     }
 
-    fn written(&mut self) -> Written {
-        Written {
-            records: u64::try_from(self.memories.len()).unwrap_or(u64::MAX),
-            loss: std::mem::take(&mut self.loss),
+    /// Reads the grains again and passes the text of each record to `take`.
+    fn each_record<E: Entries + ?Sized>(
+        self,
+        entries: &E,
+        mut take: impl FnMut(&str) -> Result<(), Error>,
+    ) -> Result<Written, E::Error> {
+        let (mut loss, mut count) = (self.loss, 0_u64);
+        let make = |number: u32, (grain, status): Entry| {
+            let mut loss = Loss::default();
+            let mut map = line(&grain, &status, &mut loss);
+            self.sides.add_to(&mut map, number, entries)?;
+            if has_residual(&grain) {
+                map = uninherit(map, &grain, &status, &self.given);
+            }
+            Ok((Value::Map(map).to_json(), loss))
+        };
+        each(entries, self.lines.iter().copied(), make, |(text, lost)| {
+            count = count.saturating_add(1);
+            loss.merge(&lost);
+            Ok(take(&text)?)
+        })?;
+        Ok(Written {
+            records: count,
+            loss,
+        })
+    }
+}
+
+/// Returns the record of a grain, without what it inherits and without what stands beside it.
+fn line(grain: &Grain, status: &Status, loss: &mut Loss) -> Map {
+    let Some(Value::Map(mut map)) = residual(grain) else {
+        return record(grain, status, loss);
+    };
+    settle(&mut map, loss, |validator, map| {
+        validator.record(map, &Place::Pointer(String::new()), true);
+    });
+    if *status != Status::default() {
+        extend(&mut map, grain, status);
+    }
+    map
+}
+
+/// Keeps of the parts that records inherited those that all of them did.
+fn share(shared: &mut Option<Map>, inherited: Map) {
+    match shared {
+        None => {
+            let names = ["subject", "id_namespace"];
+            let parts = inherited.iter().filter(|(name, _)| names.contains(name));
+            *shared = Some(parts.map(|(name, value)| (name, value.clone())).collect());
+        }
+        Some(parts) => {
+            for name in ["subject", "id_namespace"] {
+                if parts.contains(name) && parts.get(name) != inherited.get(name) {
+                    parts.remove(name);
+                }
+            }
         }
     }
 }
 
 /// Returns an envelope with the parts that all records inherited.
-fn common_envelope(
-    lines: &[Line<'_>],
-    envelopes: &[(&Grain, Map)],
-    options: &WriteOptions,
-    entries: &[Entry],
-) -> Map {
-    let mut envelope = Map::new();
+fn common_envelope(shared: Map, envelopes: &[(Map, Map)], now: Time) -> Map {
+    let mut envelope = shared;
     envelope.insert("format", FORMAT);
     envelope.insert("version", "0.1");
     envelope.insert("generator", GENERATOR);
-    envelope.insert("generated_at", envelope_time(options.now_for(entries)));
-    for name in ["subject", "id_namespace"] {
-        let mut all = lines.iter().filter_map(|line| line.inherited.as_ref());
-        let first = all.next().and_then(|map| map.get(name));
-        if let Some(first) = first
-            && all.all(|map| map.get(name) == Some(first))
-        {
-            envelope.insert(name, first.clone());
-        }
-    }
+    envelope.insert("generated_at", envelope_time(now));
     // An extension that two envelopes have is that of the first; both stand beside the records.
     let mut all = Map::new();
     let given = envelopes
         .iter()
-        .filter_map(|(_, map)| map.get("ext")?.as_map());
+        .filter_map(|(map, _)| map.get("ext")?.as_map());
     for (name, value) in given.flat_map(Map::iter) {
         if !all.contains(name) {
             all.insert(name, value.clone());
@@ -191,8 +258,8 @@ fn common_envelope(
 
 /// Adds to a record what it inherited and the new envelope lacks: the subject, and in the extension
 /// the whole grain, which knows its namespace.
-fn uninherit(line: Line<'_>, envelope: &Map) -> Map {
-    let (mut map, inherited) = (line.map, line.inherited.unwrap_or_default());
+fn uninherit(mut map: Map, grain: &Grain, status: &Status, envelope: &Map) -> Map {
+    let inherited = inherited(grain);
     let is_said = |(name, value): (&str, &Value)| envelope.get(name) == Some(value);
     if inherited.iter().all(is_said) {
         return map;
@@ -200,14 +267,14 @@ fn uninherit(line: Line<'_>, envelope: &Map) -> Map {
     if let Some(subject) = inherited.get("subject") {
         map.insert("subject", subject.clone());
     }
-    extend(&mut map, line.grain, line.status);
+    extend(&mut map, grain, status);
     map
 }
 
 /// Returns the record of a grain of another origin (OMI 14).
 fn record(grain: &Grain, status: &Status, loss: &mut Loss) -> Map {
     let mut map = Map::new();
-    map.insert("id", format!("urn:grainstore:{}", grain.address()));
+    map.insert("id", id_of(grain));
     map.insert("content", embedded_grain::summary_text(grain));
     insert_required(&mut map, "created", grain.created_at(), loss);
     let record = pam::residual(grain).or_else(|| aimem::residual(grain));

@@ -1,6 +1,5 @@
 //! The checksum of a store: over its memories, sorted by id, as RFC 8785 writes them (PAM 15).
 
-use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::codec::Value;
@@ -30,7 +29,7 @@ impl Ids {
     }
 
     /// Returns the numbers of the memories in the order of the code points of their ids.
-    fn sorted(&self) -> Vec<usize> {
+    pub(super) fn sorted(&self) -> Vec<usize> {
         let mut numbers: Vec<usize> = (0..self.ends.len()).collect();
         numbers.sort_unstable_by_key(|number| (self.get(*number), *number));
         numbers
@@ -51,19 +50,6 @@ pub(super) fn of_file(part: &SourceFile, starts: &[u64], ids: Ids) -> Result<Str
     Ok(sum.finish())
 }
 
-/// Returns the checksum of memories.
-pub(super) fn of_memories(memories: &[Value]) -> String {
-    let mut sorted: Vec<&Value> = memories.iter().collect();
-    sorted.sort_by_key(|value| id_of(value));
-    let mut sum = Sum::new();
-    // Hashing is sequential, and by far the smaller part of the work.
-    for window in sorted.chunks(WINDOW_LEN) {
-        let texts: Vec<Vec<u8>> = window.par_iter().map(|value| value.to_jcs()).collect();
-        texts.iter().for_each(|text| sum.add(text));
-    }
-    sum.finish()
-}
-
 /// Returns the id that a memory is sorted by; empty if it has none.
 pub(super) fn id_of(memory: &Value) -> &str {
     let id = memory.as_map().and_then(|map| map.get("id")?.as_text());
@@ -71,13 +57,13 @@ pub(super) fn id_of(memory: &Value) -> &str {
 }
 
 /// The hash of an array, element by element.
-struct Sum {
+pub(super) struct Sum {
     hash: Sha256,
     separator: &'static [u8],
 }
 
 impl Sum {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let hash = Sha256::new_with_prefix(b"[");
         Self {
             hash,
@@ -85,18 +71,15 @@ impl Sum {
         }
     }
 
-    fn add(&mut self, canonical: &[u8]) {
+    pub(super) fn add(&mut self, canonical: &[u8]) {
         self.hash.update(self.separator);
         self.hash.update(canonical);
         self.separator = b",";
     }
 
-    fn finish(mut self) -> String {
+    pub(super) fn finish(mut self) -> String {
         self.hash.update(b"]");
         let digest = data_encoding::HEXLOWER.encode(&self.hash.finalize());
         format!("sha256:{digest}")
     }
 }
-
-/// The number of memories that are serialized at once.
-const WINDOW_LEN: usize = 1_024;

@@ -27,8 +27,12 @@ pub(in crate::interchange) use read::convert::{Converted, ConvertedConversation,
 pub(in crate::interchange) use reader::Pam;
 pub(in crate::interchange) use types::content_hash::content_hash;
 pub use types::residual::{conversation_residual, residual};
-pub use write::document::EMBEDDINGS;
+pub use write::store::EMBEDDINGS;
 
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
 #[doc(hidden)]
-pub use write::document::Document;
+pub use write::{
+    document::Document,
+    store::{Files, Single, write, write_embeddings},
+    zip::Archive,
+};

@@ -1,7 +1,7 @@
 //! A cache of the protections that reach grains from ancestors and along their lineage.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -26,8 +26,10 @@ struct Remembered {
     /// The protections of the grains that a head replaced, by the head.
     lineages: HashMap<ContentAddress, Arc<Vec<(ContentAddress, Protection)>>>,
     /// The claim of a grain as a hash (type, namespace, and subject with relation, or description):
-    /// only grains with the same claim can replace each other implicitly.
-    claims: HashMap<ContentAddress, u64>,
+    /// only grains with the same claim can replace each other implicitly. By the hash of the
+    /// address under a random key, so that no two with one hash can be made.
+    claims: HashMap<u64, u64>,
+    key: RandomState,
 }
 
 /// The facts about a grain that concern the grains derived from it.
@@ -57,7 +59,8 @@ impl LineageCache {
             if known.claims.len() >= REMEMBERED_MAX {
                 known.claims.clear();
             }
-            known.claims.insert(grain.address(), claim);
+            let name = known.key.hash_one(grain.address());
+            known.claims.insert(name, claim);
         }
         let is_below = presence.protections() && grain.field("derived_from").is_some();
         if is_below || protects(grain) {
@@ -80,7 +83,8 @@ impl LineageCache {
     /// Returns whether the remembered claim of a grain differs from another's, so that the other
     /// does not replace it implicitly (ruling I4).
     pub(crate) fn is_about_else(&self, address: &ContentAddress, claim: u64) -> bool {
-        let known = self.0.lock().claims.get(address).copied();
+        let known = self.0.lock();
+        let known = known.claims.get(&known.key.hash_one(address)).copied();
         known.is_some_and(|known| known != claim)
     }
 

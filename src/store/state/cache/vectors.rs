@@ -1,4 +1,4 @@
-//! A cache of the matrices of models, built from the ledger on first use.
+//! A cache of the indexes over the vectors of models, built from the ledger on first use.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,13 @@ use parking_lot::RwLock;
 
 use crate::index::RowSet;
 use crate::ledger::EntryId;
-use crate::vector::Matrix;
+use crate::vector::{Thresholds, VectorIndex};
 
 #[derive(Debug, Default)]
-pub(crate) struct Vectors(RwLock<Views>);
+pub(crate) struct Vectors {
+    views: RwLock<Views>,
+    thresholds: Thresholds,
+}
 
 #[derive(Debug, Default)]
 struct Views {
@@ -21,11 +24,9 @@ struct Views {
 /// The vectors of one model.
 #[derive(Debug)]
 struct View {
-    matrix: Matrix,
+    index: VectorIndex,
     /// The number of ledger entries that it covers.
     seen: u64,
-    /// The row of the grain by the row of the entry, so that erased vectors are forgotten.
-    entries: BTreeMap<EntryId, EntryId>,
     /// Entries among the first `seen` that are to be read yet.
     missing: RowSet,
 }
@@ -39,7 +40,7 @@ pub(crate) struct StoredAt {
 }
 
 impl Vectors {
-    /// Passes on the matrix of a model that covers the first `end` entries of the ledger; `None` if
+    /// Passes on the index of a model that covers the first `end` entries of the ledger; `None` if
     /// the model has no vector. `rows` returns the entries that hold a vector, and `read` reads one
     /// of them; it returns `None` for a vector of another model.
     ///
@@ -51,16 +52,16 @@ impl Vectors {
         end: u64,
         rows: impl FnOnce() -> Result<RowSet, E>,
         mut read: impl FnMut(EntryId) -> Result<Option<StoredAt>, E>,
-        ask: impl FnOnce(&Matrix) -> T,
+        ask: impl FnOnce(&VectorIndex) -> T,
     ) -> Result<Option<T>, E> {
         {
-            let views = self.0.read();
+            let views = self.views.read();
             let view = views.of_models.get(model);
-            if let Some(view) = view.filter(|view| view.seen >= end && view.missing.is_empty()) {
-                return Ok(Some(ask(&view.matrix)));
+            if let Some(view) = view.filter(|view| view.is_ready(end)) {
+                return Ok(Some(ask(&view.index)));
             }
         }
-        let mut views = self.0.write();
+        let mut views = self.views.write();
         let rows = rows()?;
         let known = views.of_models.get(model);
         let (seen, mut missing) = match known {
@@ -75,10 +76,8 @@ impl Vectors {
                 continue;
             };
             let view = views.of_models.entry(model.to_owned());
-            let view = view.or_insert_with(|| View::new(stored.vector.len()));
-            if view.matrix.set(stored.grain, &stored.vector) {
-                view.entries.insert(entry, stored.grain);
-            }
+            let view = view.or_insert_with(|| View::new(stored.vector.len(), self.thresholds));
+            view.index.set(entry, stored.grain, &stored.vector);
         }
         // A snapshot from before the unlocking lacks entries: a later one reads them.
         if seen == 0 {
@@ -88,7 +87,8 @@ impl Vectors {
         Ok(views.of_models.get_mut(model).map(|view| {
             view.seen = view.seen.max(end);
             view.missing = missing;
-            ask(&view.matrix)
+            view.index.prepare(view.seen);
+            ask(&view.index)
         }))
     }
 
@@ -96,7 +96,7 @@ impl Vectors {
     /// unlocked.
     #[cfg(any(feature = "sealing", test))]
     pub(crate) fn reveal(&self, entries: &RowSet) {
-        let views = &mut *self.0.write();
+        let views = &mut *self.views.write();
         views.revealed.unite(entries);
         for view in views.of_models.values_mut() {
             view.missing.unite(entries);
@@ -105,29 +105,32 @@ impl Vectors {
 
     /// Forgets entries that were erased, or whose person was locked.
     pub(super) fn forget(&self, entries: &[EntryId]) {
-        let views = &mut *self.0.write();
+        let views = &mut *self.views.write();
         entries.iter().for_each(|row| views.revealed.remove(*row));
-        // A model without vectors has no dimensions, as after opening.
+        // A model without vectors has no dimensions, as after opening. Vectors that are few again
+        // are read anew, exact.
         views.of_models.retain(|_, view| {
             for entry in entries {
                 view.missing.remove(*entry);
-                if let Some(grain) = view.entries.remove(entry) {
-                    view.matrix.remove(grain);
-                }
+                view.index.remove(*entry);
             }
-            !view.matrix.is_empty()
+            !view.index.is_empty() && !view.index.is_to_be_exact()
         });
     }
 }
 
 impl View {
-    fn new(dimensions: usize) -> Self {
+    fn new(dimensions: usize, thresholds: Thresholds) -> Self {
         Self {
-            matrix: Matrix::new(dimensions),
+            index: VectorIndex::new(dimensions, thresholds),
             seen: 0,
-            entries: BTreeMap::new(),
             missing: RowSet::default(),
         }
+    }
+
+    /// Returns whether it answers for the first `end` entries as it is.
+    fn is_ready(&self, end: u64) -> bool {
+        self.seen >= end && self.missing.is_empty() && self.index.is_prepared(self.seen)
     }
 }
 
@@ -153,12 +156,26 @@ mod tests {
             Ok::<_, Infallible>((of == model).then_some(StoredAt { grain, vector }))
         };
         let rows = || Ok(visible.iter().filter(|row| row.get() < end).collect());
-        let nearest = |matrix: &Matrix| {
-            let near = matrix.nearest(&[1.0, 0.5], usize::MAX, &|_| true);
+        let nearest = |index: &VectorIndex| {
+            let (near, total) = index.nearest(&[1.0, 0.5], 5, index.rows());
+            assert!(near.len() as u64 <= total);
             near.into_iter().map(|near| near.row).collect()
         };
         let Ok(found) = vectors.with(model, end, rows, read, nearest);
         found
+    }
+
+    /// Vectors are kept in cells from a few on.
+    fn vectors(exact_max: usize) -> Vectors {
+        let thresholds = Thresholds {
+            exact_max,
+            all_compared: 4,
+            compared_min: 4,
+        };
+        Vectors {
+            thresholds,
+            ..Vectors::default()
+        }
     }
 
     fn rows(rows: impl IntoIterator<Item = u64>) -> RowSet {
@@ -169,10 +186,11 @@ mod tests {
         /// A person owns the entries of every fourth grain.
         #[test]
         fn vectors_answer_as_if_those_of_a_locked_person_were_never_there(
-            steps in prop::collection::vec((0_u8..4, 0_usize..2, 0_u64..9), 1..30),
+            steps in prop::collection::vec((0_u8..4, 0_usize..2, 0_u64..90), 1..30),
+            exact_max in prop::sample::select(vec![8, 60, 50_000]),
         ) {
             let of_person = |row: u64| row / 2 % 4 == 1;
-            let vectors = Vectors::default();
+            let vectors = self::vectors(exact_max);
             let (mut end, mut is_unlocked) = (1, false);
             let visible = |end, is_unlocked| rows((0..end).filter(|row| is_unlocked || !of_person(*row)));
             for (step, model, more) in steps {
@@ -194,7 +212,7 @@ mod tests {
                     _ => {}
                 }
                 let visible = visible(end, is_unlocked);
-                let expected = ask(&Vectors::default(), model, &visible, end);
+                let expected = ask(&self::vectors(exact_max), model, &visible, end);
                 prop_assert_eq!(ask(&vectors, model, &visible, end), expected);
             }
         }

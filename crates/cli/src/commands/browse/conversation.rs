@@ -91,7 +91,7 @@ fn words(grain: &Grain) -> String {
 }
 
 /// Returns a time to the minute.
-pub(super) fn minute(time: Time) -> String {
+pub(crate) fn minute(time: Time) -> String {
     let text = time.to_string();
     match (text.get(..10), text.get(11..16)) {
         (Some(date), Some(clock)) => format!("{date} {clock}"),

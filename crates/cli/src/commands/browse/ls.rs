@@ -5,13 +5,13 @@
 use std::collections::HashMap;
 
 use clap::{Args, ValueEnum};
-use grainstore::codec::Value;
+use grainstore::codec::Value as FieldValue;
 use grainstore::query::SortBy;
 use grainstore::{Grain, Time};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::survey;
-use crate::args::{As, Filters};
+use crate::args::{As, Filters, Listing};
 use crate::error::Exit;
 use crate::output::{Output, cut, printable};
 use crate::session::Session;
@@ -37,6 +37,8 @@ pub(crate) struct Ls {
     /// Include superseded grains
     #[arg(long)]
     superseded: bool,
+    #[command(flatten)]
+    listing: Listing,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -95,7 +97,17 @@ impl Ls {
         let shown: Vec<_> = shown
             .map(|((_, name, _, flag), seen)| (name, flag, newest_first(seen)))
             .collect();
-        if session.out.is_json() {
+        if let Some(mut rows) = self.listing.rows(&mut session.out, &FIELDS) {
+            for (kind, _, values) in &shown {
+                for (name, count, at) in values.iter().take(self.limit) {
+                    let newest = at.to_string();
+                    let record = record(kind, name, *count, &json!(newest));
+                    let whole = || Value::Object(self::record(kind, name, *count, &json!(at.ms())));
+                    rows.add(&record, whole)?;
+                }
+            }
+            rows.end()?;
+        } else if session.out.is_json() {
             show_json(grains, newest, &shown, self.limit, &mut session.out)?;
         } else if let (Some(_), [(name, flag, values)]) = (self.kind, shown.as_slice()) {
             show_kind(name, flag, values, self.limit, &mut session.out)?;
@@ -121,8 +133,10 @@ fn count(grain: &Grain, field: &str, time: Time, seen: &mut Seen) {
         "type" => add(&grain.type_().to_string()),
         _ => {
             let value = grain.field(field);
-            let texts = value.into_iter().flat_map(Value::texts);
-            texts.chain(value.and_then(Value::as_text)).for_each(add);
+            let texts = value.into_iter().flat_map(FieldValue::texts);
+            texts
+                .chain(value.and_then(FieldValue::as_text))
+                .for_each(add);
         }
     }
 }
@@ -139,6 +153,19 @@ fn newest_first(seen: Seen) -> Values {
         .collect();
     values.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| a.0.cmp(&b.0)));
     values
+}
+
+/// Returns the fields of a value that is counted.
+fn record(kind: &str, name: &str, grains: u64, newest: &Value) -> Map<String, Value> {
+    let mut record = Map::new();
+    for (field, value) in
+        FIELDS
+            .into_iter()
+            .zip([json!(kind), json!(name), json!(grains), newest.clone()])
+    {
+        record.insert(field.to_owned(), value);
+    }
+    record
 }
 
 fn show_json(
@@ -213,6 +240,9 @@ fn show_kind(
     });
     Ok(())
 }
+
+/// The fields of a list that names none.
+const FIELDS: [&str; 4] = ["kind", "name", "grains", "newest"];
 
 /// Values of each kind in the overview.
 const SHOWN: usize = 4;

@@ -7,6 +7,7 @@ mod sessions;
 mod show;
 mod survey;
 
+pub(crate) use conversation::minute;
 pub(crate) use ls::Ls;
 pub(crate) use sessions::Sessions;
 pub(crate) use show::Show;

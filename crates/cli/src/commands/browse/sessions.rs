@@ -7,11 +7,11 @@ use std::collections::{BTreeSet, HashMap};
 use clap::Args;
 use grainstore::query::SortBy;
 use grainstore::{Grain, Time, Type};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::conversation::{minute, speaker, title};
 use super::survey;
-use crate::args::{As, Filters};
+use crate::args::{As, Filters, Listing};
 use crate::error::Exit;
 use crate::output::{cut, printable, width};
 use crate::session::Session;
@@ -25,6 +25,8 @@ pub(crate) struct Sessions {
     /// Maximum number of conversations
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
+    #[command(flatten)]
+    listing: Listing,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -60,6 +62,13 @@ impl Sessions {
         found.sort_by(|a, b| b.1.last.cmp(&a.1.last).then_with(|| a.0.cmp(&b.0)));
         let total = found.len();
         found.truncate(self.limit);
+        if let Some(mut rows) = self.listing.rows(&mut session.out, &FIELDS) {
+            for (id, one) in &found {
+                rows.add(&one.record(id), || one.to_json(id))?;
+            }
+            rows.end()?;
+            return Ok(Exit::done_if(total > 0));
+        }
         let out = &mut session.out;
         if out.is_json() {
             let sessions = found.iter().map(|(id, one)| one.to_json(id));
@@ -132,7 +141,23 @@ impl Summary {
         self.title.as_deref().or(opening).unwrap_or_default()
     }
 
-    fn to_json(&self, id: &str) -> serde_json::Value {
+    /// Returns the fields of the conversation, with times for people.
+    fn record(&self, id: &str) -> Map<String, Value> {
+        let mut record = Map::new();
+        for (name, value) in [
+            ("session", json!(id)),
+            ("title", json!(self.title())),
+            ("speakers", json!(self.speakers)),
+            ("grains", json!(self.grains)),
+            ("first", json!(self.first.to_string())),
+            ("last", json!(self.last.to_string())),
+        ] {
+            record.insert(name.to_owned(), value);
+        }
+        record
+    }
+
+    fn to_json(&self, id: &str) -> Value {
         json!({
             "session": id,
             "title": self.title(),
@@ -143,6 +168,9 @@ impl Summary {
         })
     }
 }
+
+/// The fields of a list that names none.
+const FIELDS: [&str; 6] = ["session", "title", "speakers", "grains", "first", "last"];
 
 const SPEAKERS_MAX: usize = 16;
 

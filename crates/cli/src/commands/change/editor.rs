@@ -10,6 +10,7 @@ use grainstore::codec::{Map, Value};
 
 use crate::args::{create_private, read_document};
 use crate::error::CliError;
+use crate::interrupt;
 
 /// Opens a JSON object in the editor, and returns it as it is afterwards.
 ///
@@ -65,6 +66,8 @@ fn run(editor: &[String], path: &Path) -> Result<(), CliError> {
     let Some((program, arguments)) = editor.split_first() else {
         return Ok(());
     };
+    // The editor takes the key that interrupts.
+    let _interrupted = interrupt::ignored();
     let ended = Command::new(program).args(arguments).arg(path).status();
     let ended = ended.map_err(|error| CliError::of(&error).at(program))?;
     if ended.success() {

@@ -15,7 +15,7 @@ use super::stage::Stage;
 pub(super) fn show(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<()> {
     stage.step(
         "Kill a process with SIGKILL while it stores grains, and reopen its store",
-        &["--store demo-copy.grains put -     # receives 20000 grains, killed midway"],
+        &["--store demo-copy.grains put -   # killed on its way"],
     )?;
     let before = Store::open(path, Options::default())?
         .maintenance()?

@@ -41,17 +41,6 @@ pub(super) fn write(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the sources, and the folder if nothing else is in it.
-pub(super) fn remove(folder: &Path) -> io::Result<()> {
-    for (name, _) in FILES {
-        fs::remove_file(folder.join(name))?;
-    }
-    for inner in ["pam/conversations", "pam", ""] {
-        fs::remove_dir(folder.join(inner))?;
-    }
-    Ok(())
-}
-
 const FILES: [(&str, &[u8]); 4] = [
     (
         "pam/memory-store.json",

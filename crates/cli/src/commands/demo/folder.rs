@@ -1,13 +1,10 @@
-//! Directories of the demo: the names that must be free, and a temporary directory.
-//!
-//! The demo removes nothing but the files that it has written to its temporary directory.
+//! The names that the demo takes must be free: it replaces nothing, and removes nothing.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, io};
 
 use grainstore::ErrorCode;
 
-use super::data;
 use crate::error::CliError;
 
 /// Refuses a name that anything but an empty directory has.
@@ -29,33 +26,4 @@ pub(super) fn require_free(path: &Path) -> Result<(), CliError> {
         path.display()
     );
     Err(CliError::new(ErrorCode::StoreExists, message))
-}
-
-/// A temporary directory, removed on drop.
-#[derive(Debug)]
-pub(super) struct TemporaryDirectory(PathBuf);
-
-impl TemporaryDirectory {
-    /// Creates the directory; an existing one is an error.
-    pub(super) fn new() -> io::Result<Self> {
-        let name = format!("grainstore-demo-{}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&path)?;
-        Ok(Self(path))
-    }
-
-    /// Returns the path of the directory.
-    pub(super) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for TemporaryDirectory {
-    fn drop(&mut self) {
-        // Leftover files in the system's temporary directory are harmless.
-        drop(data::remove(&self.0));
-    }
 }

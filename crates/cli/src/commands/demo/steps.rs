@@ -3,14 +3,14 @@
 //! The second half is in `copy` and `crash`.
 
 use std::path::Path;
-use std::time::Instant;
 
 use grainstore::interchange::{ImportFile, ReadOptions};
+use grainstore::query::Recall;
+use grainstore::render::Format;
 use grainstore::store::{Create, Options};
 use grainstore::{ContentAddress, Draft, Envelope, Filter, Store};
 
 use super::data::{self, SOURCES};
-use super::folder::TemporaryDirectory;
 use super::stage::{INDENT, Stage};
 use crate::args::address::short;
 use crate::commands::grains::timeline::timeline;
@@ -18,32 +18,30 @@ use crate::commands::questions::answer::{Scores, table};
 use crate::error::CliError;
 
 /// Imports the three sources.
-pub(super) fn import(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<Store> {
+pub(super) fn import(stage: &mut Stage<'_>, folder: &Path, path: &Path) -> anyhow::Result<Store> {
+    let name = folder.display();
     let commands =
-        SOURCES.map(|source| format!("--store demo.grains import examples/data/{}", source.name));
+        SOURCES.map(|source| format!("--store demo.grains import {name}/{}", source.name));
     let commands = commands.each_ref().map(String::as_str);
     stage.step(
         "Import three formats: a Portable AI Memory store, JSON lines, an archive",
         &commands,
     )?;
-    let folder = TemporaryDirectory::new()?;
-    data::write(folder.path())?;
+    data::write(folder)?;
     let options = Options {
         create: Create::New,
         ..Options::default()
     };
     let store = Store::open(path, options)?;
     for source in SOURCES {
-        let began = Instant::now();
-        let file = folder.path().join(source.name);
+        let file = folder.join(source.name);
         let reading = ImportFile::open(&file, None, &ReadOptions::default())?;
         let format = reading.format.name();
         let summary = store.admin()?.import(reading)?;
         let (inserted, refused) = (summary.inserted, summary.refused.len());
-        let ms = began.elapsed().as_millis();
         let about = source.about;
         stage.result(format!(
-            "{format:5}  {about:33}  {inserted:3} grains imported, {refused} refused  {ms:4} ms"
+            "{format:5}  {about:31}  {inserted:2} grains imported, {refused} refused"
         ))?;
     }
     Ok(store)
@@ -74,12 +72,14 @@ pub(super) fn supersede(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<
     let old: ContentAddress = DUTCH_LEVEL.parse()?;
     let locked: ContentAddress = LOCKED.parse()?;
     let old_short = short(&old);
-    let command =
-        format!("--store demo.grains supersede {old_short} new.json --justification \"{REASON}\"");
+    let command = format!(
+        "--store demo.grains correct {old_short} --set object=B1 \\\n       --justification \"{REASON}\""
+    );
     let history = format!("--store demo.grains history {old_short}");
-    let denied = format!("--store demo.grains supersede {} new.json", short(&locked));
+    let locked_short = short(&locked);
+    let denied = format!("--store demo.grains correct {locked_short} --set object=Eve");
     stage.step(
-        "Supersede: Mira's Dutch improved. The old version is kept; a locked grain is refused",
+        "Correct a belief, and keep the old one; a locked grain is refused",
         &[&command, &history, &denied],
     )?;
     let new = Draft::belief("mira", "dutch_level", "B1")
@@ -102,6 +102,25 @@ pub(super) fn supersede(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<
     Ok(())
 }
 
+/// Collects what is known about a question.
+pub(super) fn recall(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<()> {
+    let command = format!("--store demo.grains recall \"{QUESTION}\" --budget {BUDGET}");
+    stage.step(
+        "Recall: what an agent reads before it answers, within a budget of tokens",
+        &[&command],
+    )?;
+    let options = Recall {
+        budget: BUDGET,
+        reach: 1,
+        ..Recall::default()
+    };
+    let known = store.recall(QUESTION, &Filter::new(), &options)?;
+    for line in known.render(Format::Markdown).lines() {
+        stage.result(line)?;
+    }
+    Ok(())
+}
+
 fn show(stage: &mut Stage<'_>, envelope: &Envelope, scores: Scores) -> anyhow::Result<()> {
     for line in table(envelope, scores, INDENT).lines() {
         stage.show(&line)?;
@@ -115,5 +134,10 @@ const DUTCH_LEVEL: &str = "f8ac8c828e9d6832987ad10820845cbf1d9b3c46a9784351f0ac9
 
 /// The ownership grain of Wren in grains.jsonl, whose invalidation_policy is `locked`.
 const LOCKED: &str = "84ba5acb7c3273c0d9b4c3c189f3ac8916c5779d15250a1f212b0861428279c9";
+
+const QUESTION: &str = "can Mira eat peanuts?";
+
+/// Few enough tokens for a screen.
+const BUDGET: usize = 150;
 
 const REASON: &str = "passed the B1 exam";

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use grainstore::interchange::{ReadOptions, WriteOptions};
-use grainstore::store::{Clock, SystemClock};
+use grainstore::store::{Clock, Durability, SystemClock};
 use grainstore::{Filter, Options, Store};
 use serde_json::json;
 
@@ -21,7 +21,8 @@ use crate::session::Session;
 
 /// Convert a file to another format, without a store
 ///
-/// The conversion uses a temporary store in memory. Fields that the output format cannot carry are
+/// The conversion uses a temporary store, in files without names beside the output; for an encrypted
+/// output, in memory. Fields that the output format cannot carry are
 /// counted and named. If any record of the input is invalid, nothing is written.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Example:
@@ -64,7 +65,7 @@ impl Convert {
             return Ok(Exit::Failed);
         }
         let from = reading.format;
-        let store = Store::in_memory(Options::default())?;
+        let store = self.scratch(options.encryption.is_some())?;
         let imported = store.admin()?.import(reading)?;
         if !session.out.is_json() {
             report_import(&imported, from, &self.input, &mut session.out)?;
@@ -94,6 +95,27 @@ impl Convert {
                 .line(export_summary(&exported, &self.output, to))?;
         }
         Ok(Exit::done_if(imported.is_complete()))
+    }
+}
+
+impl Convert {
+    /// Returns the store in between: in files without names beside the output, since the memory may
+    /// not hold it. Of an encrypted
+    /// output nothing is written in the clear, so its grains stay in memory.
+    fn scratch(&self, is_secret: bool) -> anyhow::Result<Store> {
+        let options = Options {
+            durability: Durability::Relaxed,
+            // Nobody searches it.
+            text: None,
+            ..Options::default()
+        };
+        if is_secret {
+            return Ok(Store::in_memory(options)?);
+        }
+        let folder = std::path::Path::new(&self.output).parent();
+        let folder = folder.filter(|folder| folder.is_dir());
+        let folder = folder.unwrap_or(std::path::Path::new("."));
+        Ok(Store::in_unnamed_files(folder, options)?)
     }
 }
 

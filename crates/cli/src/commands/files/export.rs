@@ -132,7 +132,7 @@ impl Export {
                 .admin()?
                 .export(self.format(), &filter, &options, &mut writer)?;
             damaged = exported.loss.damaged().collect();
-            bar.finish_and_clear();
+            drop(bar);
             session.out.flush()?;
             session
                 .out
@@ -168,7 +168,8 @@ impl Export {
         options: &WriteOptions,
         session: &Session,
     ) -> anyhow::Result<ExportReport> {
-        let spinner = progress::spinner(&session.out, format!("writing {}", self.output));
+        let what = format!("writing {}", self.output);
+        let spinner = progress::spinner(&session.out, what, progress::NOTHING_CHANGED);
         let path = Path::new(&self.output);
         if self.format == ExportFormat::Pam && self.output.ends_with('/') {
             std::fs::create_dir_all(path)?;
@@ -176,7 +177,7 @@ impl Export {
         let exported = store
             .admin()?
             .export_file(self.format(), filter, options, path);
-        spinner.finish_and_clear();
+        drop(spinner);
         exported.map_err(|error| {
             let error = CliError::of(&error).in_store(session.store_path());
             // An I/O error that is not of the store is of the output file.

@@ -82,11 +82,12 @@ impl Import {
         }
         let store = session.open_or(Create::IfMissing)?;
         let total = reading.records.len();
-        let bar = progress::bar(&session.out, "storing", total);
+        let bar = progress::storing(&session.out, total);
         let summary = store
             .admin()?
             .import_with(reading, &mut |done| bar.set_position(done))?;
-        bar.finish_and_clear();
+        drop(bar);
+        progress::closing(&session.out, store);
         report_import(&summary, format, &self.path, &mut session.out)?;
         Ok(Exit::done_if(summary.is_complete()))
     }

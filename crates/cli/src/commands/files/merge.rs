@@ -57,11 +57,12 @@ impl Merge {
             session.open_to_read()?.admin()?.preview_import(reading)?
         } else {
             let store = session.open_or(Create::IfMissing)?;
-            let bar = progress::bar(&session.out, "storing", reading.records.len());
+            let bar = progress::storing(&session.out, reading.records.len());
             let summary = store
                 .admin()?
                 .import_with(reading, &mut |done| bar.set_position(done))?;
-            bar.finish_and_clear();
+            drop(bar);
+            progress::closing(&session.out, store);
             summary
         };
         report_import(&summary, format, &self.other, &mut session.out)?;

@@ -2,6 +2,7 @@
 //!
 //! Shared by `import`, `validate` and `convert`.
 
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use grainstore::interchange::{self, ImportFile, ReadOptions};
@@ -18,11 +19,20 @@ pub(super) fn read(
     options: &ReadOptions,
     session: &Session,
 ) -> Result<ImportFile, CliError> {
-    let spinner = progress::spinner(&session.out, format!("reading {}", path.display()));
+    let spinner = progress::spinner(
+        &session.out,
+        format!("reading {}", path.display()),
+        progress::NOTHING_CHANGED,
+    );
     let stdin = Path::new("/dev/stdin");
-    let from = if path == Path::new("-") { stdin } else { path };
+    let is_stdin = path == Path::new("-");
+    if is_stdin && io::stdin().is_terminal() {
+        let message = "reading from the terminal: Ctrl-D ends the file";
+        session.out.note(message);
+    }
+    let from = if is_stdin { stdin } else { path };
     let reading = ImportFile::open(from, format.format(), options);
-    spinner.finish_and_clear();
+    drop(spinner);
     let mut reading = reading.map_err(|error| error_in(&error, path))?;
     // Records with invalid signatures are reported before anything is stored.
     reading.verify_signatures(&*session.resolver());
@@ -30,5 +40,12 @@ pub(super) fn read(
 }
 
 fn error_in(error: &interchange::Error, path: &Path) -> CliError {
-    CliError::of(error).at(path.display())
+    let told = CliError::of(error).at(path.display());
+    let is_empty = path
+        .metadata()
+        .is_ok_and(|it| it.is_file() && it.len() == 0);
+    match is_empty {
+        true => told.advising("nothing is in it: export or copy it again"),
+        false => told,
+    }
 }

@@ -4,12 +4,13 @@
 
 use clap::Args;
 use grainstore::store::{Fork, Heads, Version};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::record::grain_record;
 use super::state::{grain_json, signature_json, status_json};
 use super::timeline::timeline;
-use crate::args::As;
 use crate::args::address::{self, short};
+use crate::args::{As, Listing};
 use crate::error::Exit;
 use crate::session::Session;
 
@@ -19,8 +20,10 @@ pub(crate) struct History {
     /// Address of any version, or its first digits, 4 or more
     address: String,
     /// Show the messages before this one in its conversation, oldest first, as JSON lines
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["format", "fields"])]
     thread: bool,
+    #[command(flatten)]
+    listing: Listing,
     #[command(flatten)]
     as_whom: As,
 }
@@ -42,7 +45,13 @@ impl History {
         heads
             .others
             .retain(|fork| handle.exists(&fork.address).unwrap_or(false));
-        if session.out.is_json() {
+        if let Some(mut rows) = self.listing.rows(&mut session.out, &FIELDS) {
+            for version in &versions {
+                let whole = version_json(version)?;
+                rows.add(&record(version)?, || whole)?;
+            }
+            rows.end()?;
+        } else if session.out.is_json() {
             let versions: Result<Vec<Value>, _> = versions.iter().map(version_json).collect();
             let answer = json!({ "versions": versions?, "heads": heads_json(&heads) });
             session.out.json(&answer)?;
@@ -81,6 +90,18 @@ fn heads_json(heads: &Heads) -> Value {
         "others": others.collect::<Vec<_>>(),
     })
 }
+
+/// Returns the fields of a version: those of the grain, and how it was stored.
+fn record(version: &Version) -> serde_json::Result<Map<String, Value>> {
+    let mut record = grain_record(&version.grain, version.status.is_current())?;
+    let (at, by) = (version.stored_at.to_string(), &version.stored_by);
+    record.insert("stored_at".to_owned(), json!(at));
+    record.insert("stored_by".to_owned(), json!(by));
+    Ok(record)
+}
+
+/// The fields of a list that names none.
+const FIELDS: [&str; 5] = ["address", "stored_at", "stored_by", "status", "summary"];
 
 fn version_json(version: &Version) -> serde_json::Result<Value> {
     let mut document = grain_json(&version.grain)?;

@@ -9,21 +9,22 @@ use grainstore::ledger::EntryId;
 use grainstore::{ContentAddress, Store};
 use serde_json::json;
 
-use crate::args::As;
+use super::record::{GRAIN_FIELDS, grain_record};
+use crate::args::{As, Listing};
 use crate::commands::browse::readable;
 use crate::error::Exit;
-use crate::output::{Output, Table, is_screen};
+use crate::output::{Output, Rows, Table, is_screen};
 use crate::session::Session;
 
 /// List all grains, oldest first
 ///
 /// In a pipe their addresses, on a terminal time, type and summary too. The list includes superseded
-/// grains. With --json: {"addresses": […], "next_cursor": …}. `query`
-/// lists grains by their fields, `ls` counts them.
+/// grains. With --json: {"addresses": […], "next_cursor": …}. `query` lists grains by their fields,
+/// `ls` counts them.
 #[derive(Debug, Args)]
 pub(crate) struct List {
     /// Show time, type and summary in a pipe too
-    #[arg(long, short, conflicts_with = "json")]
+    #[arg(long, short, conflicts_with_all = ["json", "format", "fields"])]
     long: bool,
     /// Maximum number of grains
     #[arg(long, value_name = "N")]
@@ -32,35 +33,76 @@ pub(crate) struct List {
     #[arg(long, value_name = "CURSOR")]
     after: Option<u64>,
     #[command(flatten)]
+    listing: Listing,
+    #[command(flatten)]
     as_whom: As,
 }
 
 impl List {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = self.as_whom.narrow(&session.open_to_read()?)?;
+        if let Some(mut rows) = self.listing.rows(&mut session.out, &GRAIN_FIELDS) {
+            let (count, next) =
+                self.each_page(&store, |addresses| add_rows(&store, addresses, &mut rows))?;
+            note_next(next, rows.end()?);
+            return Ok(Exit::done_if(count > 0));
+        }
         let out = &mut session.out;
         let is_long = self.long || (is_screen() && !out.is_json());
         let mut writer = Writer::new(out)?;
-        let mut after = self.after.map(EntryId::new);
-        loop {
-            let left = self.limit.map_or(PAGE_LEN, |limit| limit - writer.count);
-            let page = store.list(after, left.min(PAGE_LEN))?;
+        let (count, next) = self.each_page(&store, |addresses| {
             if is_long {
-                writer.write_table(&store, &page.addresses)?;
-            } else {
-                for address in &page.addresses {
-                    writer.write(address)?;
-                }
+                return writer.write_table(&store, addresses);
             }
+            let written = addresses
+                .iter()
+                .try_for_each(|address| writer.write(address));
+            Ok(written?)
+        })?;
+        writer.end(next)?;
+        Ok(Exit::done_if(count > 0))
+    }
+
+    /// Calls `write` with each page of addresses; returns their number, and the cursor of what is
+    /// left.
+    fn each_page(
+        &self,
+        store: &Store,
+        mut write: impl FnMut(&[ContentAddress]) -> anyhow::Result<()>,
+    ) -> anyhow::Result<(usize, Option<EntryId>)> {
+        let mut after = self.after.map(EntryId::new);
+        let mut count = 0;
+        loop {
+            let left = self.limit.map_or(PAGE_LEN, |limit| limit - count);
+            let page = store.list(after, left.min(PAGE_LEN))?;
+            write(&page.addresses)?;
+            count += page.addresses.len();
             after = page.next;
-            if after.is_none() || self.limit == Some(writer.count) {
-                break;
+            if after.is_none() || self.limit == Some(count) {
+                return Ok((count, after));
             }
         }
-        let count = writer.count;
-        writer.end(after)?;
-        // An empty store is listed in full, so exit 0; a cursor past the end finds nothing.
-        Ok(Exit::done_if(count > 0 || self.after.is_none()))
+    }
+}
+
+/// Writes grains as records. One that was erased since, or that needs a missing consent, is left out.
+fn add_rows(
+    store: &Store,
+    addresses: &[ContentAddress],
+    rows: &mut Rows<'_>,
+) -> anyhow::Result<()> {
+    for (grain, address) in readable(store, addresses)?.into_iter().zip(addresses) {
+        if let Some(grain) = grain {
+            let record = grain_record(&grain, store.status(address)?.is_current())?;
+            rows.add(&record, || json!({ "address": address.to_string() }))?;
+        }
+    }
+    Ok(())
+}
+
+fn note_next(next: Option<EntryId>, out: &Output) {
+    if let Some(next) = next {
+        out.note(format!("more results: --after {next}"));
     }
 }
 
@@ -102,7 +144,6 @@ impl<'a> Writer<'a> {
         for line in table.lines() {
             self.out.styled_line(&line)?;
         }
-        self.count += addresses.len();
         Ok(())
     }
 
@@ -110,10 +151,10 @@ impl<'a> Writer<'a> {
         if self.out.is_json() {
             let next = json!(next.map(|next| next.to_string()));
             writeln!(self.out.bytes(), "],\"next_cursor\":{next}}}")?;
-        } else if let Some(next) = next {
-            self.out.flush()?;
-            self.out.note(format!("more results: --after {next}"));
+            return Ok(());
         }
+        self.out.flush()?;
+        note_next(next, self.out);
         Ok(())
     }
 }

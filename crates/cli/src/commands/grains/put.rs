@@ -4,6 +4,8 @@
 
 use std::collections::HashMap;
 use std::io::{self, IsTerminal};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use grainstore::grain::Warning;
@@ -15,6 +17,7 @@ use serde_json::json;
 use crate::args::As;
 use crate::args::{Lines, display_name};
 use crate::error::{CliError, Exit};
+use crate::interrupt;
 use crate::output::{Output, progress};
 use crate::session::Session;
 
@@ -58,6 +61,7 @@ impl Put {
             stored: 0,
             refused: 0,
             closed: None,
+            told: Arc::default(),
         };
         if self.file == "-" && io::stdin().is_terminal() {
             session
@@ -66,15 +70,21 @@ impl Put {
         }
         if self.file == "-" || self.keep_going {
             let store = session.open_or(Create::IfMissing)?;
+            let told = Arc::clone(&put.told);
+            let _interrupted = interrupt::telling(move || {
+                let stored = told.load(Ordering::Relaxed);
+                progress::interrupted(&format!("{stored} stored"))
+            });
             while !lines.is_at_end() {
                 let batch = put.read_batch(&mut lines, BATCH_LEN, &mut session.out)?;
                 put.store_batch(&store, batch, &mut session.out)?;
             }
         } else {
             // Validated before the store is opened: an invalid file creates no store.
-            let spinner = progress::spinner(&session.out, format!("reading {}", self.file));
+            let what = format!("reading {}", self.file);
+            let spinner = progress::spinner(&session.out, what, progress::NOTHING_CHANGED);
             let batch = put.read_batch(&mut lines, usize::MAX, &mut session.out);
-            spinner.finish_and_clear();
+            drop(spinner);
             let batch = batch?;
             let store = session.open_or(Create::IfMissing)?;
             put.store_batch(&store, batch, &mut session.out)?;
@@ -111,6 +121,8 @@ struct PutRun<'a> {
     refused: u64,
     /// Why not every address was printed.
     closed: Option<io::Error>,
+    /// The number of stored grains, for the message of an interruption.
+    told: Arc<AtomicU64>,
 }
 
 impl PutRun<'_> {
@@ -169,6 +181,8 @@ impl PutRun<'_> {
                 Err(error) => return Err(error.into()),
             }
         };
+        self.stored += addresses.len() as u64;
+        self.told.store(self.stored, Ordering::Relaxed);
         let mut lines = batch.numbers.iter().zip(&addresses);
         let printed = lines.try_for_each(|(number, address)| {
             let warnings = warnings.take(&handle, address)?;
@@ -177,7 +191,6 @@ impl PutRun<'_> {
         });
         printed?;
         self.keep(out.flush());
-        self.stored += addresses.len() as u64;
         Ok(())
     }
 
@@ -284,7 +297,7 @@ pub(crate) fn examples() -> impl Iterator<Item = &'static str> {
 }
 
 /// A line of each type with the fields that it requires, and what is often added.
-const LINES: &str = r#"A line of each type (Open Memory Specification 1.3, section 8):
+const LINES: &str = r#"A line of each type (`grainstore schema TYPE` has all of its fields):
   {"type":"belief","subject":"ana","relation":"likes","object":"tea","confidence":0.9,"user_id":"ana"}
   {"type":"event","content":"I moved to Porto","role":"user","session_id":"s1"}
   {"type":"state","context":{"open_tabs":3}}

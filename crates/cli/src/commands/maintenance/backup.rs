@@ -37,11 +37,12 @@ impl Backup {
         }
         let store = session.open_to_read()?;
         let path = self.to.display();
-        let spinner = progress::spinner(&session.out, format!("copying to {path}"));
+        let what = format!("copying to {path}");
+        let spinner = progress::spinner(&session.out, what, INTERRUPTED);
         let backup = store.maintenance()?.backup(&self.to);
-        spinner.finish_and_clear();
+        drop(spinner);
         let backup = backup.map_err(|error| match error.code() {
-            ErrorCode::NotAStore => CliError::of(&error).advising(TO),
+            ErrorCode::NotAStore => CliError::of(&error).at(self.to.display()).advising(TO),
             _ => CliError::of(&error).in_store(&self.to),
         })?;
         let persons = store.admin()?.vault().status()?.persons;
@@ -74,5 +75,8 @@ impl Backup {
         Ok(Exit::Done)
     }
 }
+
+const INTERRUPTED: &str =
+    "interrupted: an earlier backup there is as it was; the same command goes on with this one";
 
 const TO: &str = "give a new or empty directory, or that of an earlier backup of this store";

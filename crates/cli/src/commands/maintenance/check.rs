@@ -47,19 +47,20 @@ impl Check {
         let path = session.store_path().display();
         let opened = if self.repair {
             let what = format!("rebuilding the indexes of {path}");
-            let spinner = progress::spinner(&session.out, what);
+            let spinner = progress::spinner(&session.out, what, progress::NOTHING_LOST);
             let repaired = session.repair();
-            spinner.finish_and_clear();
+            drop(spinner);
             repaired
         } else {
             session.open_to_read()
         };
         let (report, repaired) = match opened {
             Ok(store) => {
-                let spinner = progress::spinner(&session.out, format!("checking {path}"));
+                let what = format!("checking {path}");
+                let spinner = progress::spinner(&session.out, what, progress::NOTHING_CHANGED);
                 let audit = store.maintenance()?.audit();
                 let report = audit.check(self.deep, since.as_ref());
-                spinner.finish_and_clear();
+                drop(spinner);
                 (report?, self.repair)
             }
             Err(error) if error.code() == ErrorCode::StorageDamaged => {
@@ -81,7 +82,7 @@ impl Check {
 }
 
 /// Checks the ledger of a store that does not open; every other file is derived from it.
-fn unopened(path: &Path, error: &CliError) -> anyhow::Result<Report> {
+pub(super) fn unopened(path: &Path, error: &CliError) -> anyhow::Result<Report> {
     let mut report = verify_damaged(path)?;
     report.findings.push(Finding {
         id: "store-closed",
@@ -99,6 +100,7 @@ fn show(report: &Report, repaired: bool, out: &mut Output) -> std::io::Result<()
                 "id": finding.id,
                 "severity": severity(finding.severity),
                 "message": finding.message,
+                "advice": advice(finding.id),
             })
         });
         let findings: Vec<Value> = findings.collect();
@@ -114,6 +116,16 @@ fn show(report: &Report, repaired: bool, out: &mut Output) -> std::io::Result<()
         let severity = severity(finding.severity);
         let message = printable_lines(&finding.message);
         out.line(format!("{severity}[{}]: {message}", finding.id))?;
+    }
+    let mut advised: Vec<_> = report
+        .findings
+        .iter()
+        .filter_map(|finding| advice(finding.id))
+        .collect();
+    advised.sort_unstable();
+    advised.dedup();
+    for advice in advised {
+        out.line(format!("  {advice}"))?;
     }
     let verdict = match report.worst() {
         None => "no problems found",
@@ -132,6 +144,28 @@ fn show(report: &Report, repaired: bool, out: &mut Output) -> std::io::Result<()
         report.grains,
         noun(report.grains, "grain", "grains"),
     ))
+}
+
+/// Returns what can be done about a finding.
+fn advice(id: &str) -> Option<&'static str> {
+    Some(match id {
+        "index-damaged" | "index-differs" | "text-damaged" | "text-behind" => {
+            "`grainstore check --repair` builds index and text index anew from the ledger"
+        }
+        "manifest-damaged" | "manifest-copy" => {
+            "the next command that may write makes MANIFEST and its copy the same again"
+        }
+        "state-differs" => "run the command again: nothing that is stored is wrong",
+        "torn-tail" => "`grainstore compact` removes the file of a torn tail",
+        "erasure-waits" => {
+            "free some disk space; `grainstore compact` completes an erasure that waits"
+        }
+        "namespace-long" | "grain-twice" | "text-unavailable" => return None,
+        _ => {
+            "what is damaged in the ledger: `grainstore restore BACKUP NEW` takes it from a backup, \
+             `grainstore recover DIR NEW` brings out everything else"
+        }
+    })
 }
 
 const fn severity(severity: Severity) -> &'static str {

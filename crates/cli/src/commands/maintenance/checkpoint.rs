@@ -150,12 +150,12 @@ impl ReceiptOf {
 }
 
 fn list(session: &mut Session) -> anyhow::Result<Exit> {
-    for message in session.open_to_read()?.maintenance()?.checkpoints()? {
-        session
-            .out
-            .json(&json!({ "checkpoint": hex::encode(&message) }))?;
+    let messages = session.open_to_read()?.maintenance()?.checkpoints()?;
+    for message in &messages {
+        let document = json!({ "checkpoint": hex::encode(message) });
+        session.out.json(&document)?;
     }
-    Ok(Exit::Done)
+    Ok(Exit::done_if(!messages.is_empty()))
 }
 
 fn statement_json(statement: &Statement) -> Value {

@@ -22,9 +22,9 @@ impl Compact {
         let Self {} = self;
         let store = session.open()?;
         let what = format!("merging the indexes of {}", session.store_path().display());
-        let spinner = progress::spinner(&session.out, what);
+        let spinner = progress::spinner(&session.out, what, progress::NOTHING_LOST);
         let compacted = store.maintenance()?.compact();
-        spinner.finish_and_clear();
+        drop(spinner);
         let compacted = compacted?;
         let (before, after) = (compacted.before, compacted.after);
         if session.out.is_json() {

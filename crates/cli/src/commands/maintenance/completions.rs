@@ -1,14 +1,17 @@
 //! `grainstore completions`: completion scripts for shells.
 //!
-//! They are generated from the same definitions as the help.
+//! A script asks the command at each key, so that it also completes addresses of the store.
 
-use clap::Args;
-use clap_complete::Shell;
+use std::io::Write;
 
+use clap::{Args, ValueEnum};
+use clap_complete::env::Shells;
+
+use crate::completion::VARIABLE;
 use crate::error::Exit;
 use crate::session::Session;
 
-/// Print a completion script for a shell
+/// Print a completion script for a shell, which completes types and addresses too
 #[derive(Debug, Args)]
 #[command(after_long_help = "Example, for bash:
   grainstore completions bash > ~/.local/share/bash-completion/completions/grainstore")]
@@ -18,15 +21,28 @@ pub(crate) struct Completions {
     shell: Shell,
 }
 
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Shell {
+    Bash,
+    Elvish,
+    Fish,
+    Powershell,
+    Zsh,
+}
+
 impl Completions {
-    pub(crate) fn run(
-        self,
-        session: &mut Session,
-        mut command: clap::Command,
-    ) -> anyhow::Result<Exit> {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let shells = Shells::builtins();
+        let name = self.shell.to_possible_value();
+        let name = name.as_ref().map_or("", |name| name.get_name());
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut command, "grainstore", &mut script);
-        std::io::Write::write_all(session.out.bytes(), &script)?;
+        if let Some(shell) = shells.completer(name) {
+            shell.write_registration(VARIABLE, NAME, NAME, NAME, &mut script)?;
+        }
+        session.out.bytes().write_all(&script)?;
         Ok(Exit::Done)
     }
 }
+
+/// The name by which the script asks for the command.
+const NAME: &str = "grainstore";

@@ -108,7 +108,8 @@ fn section(page: &mut String, command: &Command) {
         ));
     }
     page.push_str(".SH OPTIONS\n");
-    for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+    // Those too that the help leaves out to fit a screen.
+    for arg in command.get_arguments() {
         option(page, arg);
     }
     if let Some(examples) = command.get_after_long_help() {

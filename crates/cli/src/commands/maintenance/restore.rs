@@ -40,7 +40,7 @@ impl Restore {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let path = self.to.display();
         let what = format!("restoring {} to {path}", self.from.display());
-        let spinner = progress::spinner(&session.out, what);
+        let spinner = progress::spinner(&session.out, what, INTERRUPTED);
         let restored = Store::restore(
             &self.from,
             &self.to,
@@ -48,7 +48,7 @@ impl Restore {
             self.accept_lost_erasures,
             Options::default(),
         );
-        spinner.finish_and_clear();
+        drop(spinner);
         let (store, restored) = restored.map_err(|error| {
             let place = match &error {
                 Error::Exists { path } | Error::NotAStore { path, .. } => path,
@@ -95,6 +95,8 @@ impl Restore {
         Ok(Exit::unless_damaged(!restored.damaged.is_empty()))
     }
 }
+
+const INTERRUPTED: &str = "interrupted: the new store is not complete; run the same command again";
 
 const FROM: &str =
     "BACKUP is a directory that `grainstore backup` wrote, or a store; DIR is new or empty";

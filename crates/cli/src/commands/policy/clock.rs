@@ -63,7 +63,7 @@ impl Clock {
 }
 
 /// Returns what is wrong with the clock, and what helps; `None` if nothing is suspected.
-fn suspicion(state: &ClockState) -> Option<String> {
+pub(crate) fn suspicion(state: &ClockState) -> Option<String> {
     let is_a_day_before_now = |time: Time| state.now.ms().saturating_sub(time.ms()) > DAY_MS;
     let accept = "time locks stay closed until it is right or `policy clock accept`";
     if state.is_doubted {

@@ -16,6 +16,7 @@ pub(crate) mod regime_args;
 mod report;
 mod review;
 
+pub(crate) use clock::suspicion;
 pub(crate) use consent::ConsentTool;
 pub(crate) use hold::HoldTool;
 pub(crate) use policy_tool::PolicyTool;

@@ -7,7 +7,8 @@ use std::io::{self, Write};
 use grainstore::Envelope;
 use grainstore::query::Found;
 
-use crate::output::{Output, Table, printable};
+use crate::commands::grains::{GRAIN_FIELDS, found_record};
+use crate::output::{Output, Rows, Table, printable};
 
 /// The mark of an answer that ended at `Options::search_deadline`.
 pub(super) const PARTIAL: &str = "partial: deadline";
@@ -25,6 +26,24 @@ pub(super) fn show(envelope: &Envelope, scores: Scores, out: &mut Output) -> io:
         return writeln!(out.bytes(), "{}", envelope.to_json());
     }
     show_lines(envelope, &table(envelope, scores, 0), out)
+}
+
+/// The fields of results that name none.
+pub(super) fn fields(scores: Scores) -> Vec<&'static str> {
+    let score = matches!(scores, Scores::Shown).then_some("score");
+    score.into_iter().chain(GRAIN_FIELDS).collect()
+}
+
+/// Writes the results as records.
+pub(super) fn show_rows(envelope: &Envelope, mut rows: Rows<'_>) -> anyhow::Result<()> {
+    let document: serde_json::Value = serde_json::from_str(&envelope.to_json())?;
+    for (number, found) in envelope.results.iter().enumerate() {
+        rows.add(&found_record(found)?, || {
+            document["results"][number].clone()
+        })?;
+    }
+    let out = rows.end()?;
+    Ok(note_total(envelope, out)?)
 }
 
 /// Returns the sum and the factors of a score, as `words 4.10 + session 2.00, date ×1.30`.
@@ -62,6 +81,11 @@ pub(super) fn show_lines(envelope: &Envelope, lines: &Table, out: &mut Output) -
         }
     }
     out.flush()?;
+    note_total(envelope, out)
+}
+
+/// Writes a message with the number of results, the total, and the cursor of the next page.
+fn note_total(envelope: &Envelope, out: &Output) -> io::Result<()> {
     let least = if envelope.total_is_lower_bound {
         "at least "
     } else {

@@ -8,9 +8,9 @@ use clap::Args;
 use grainstore::query::{Cursor, QueryPlan, Sort, SortBy};
 use serde_json::json;
 
-use super::answer::{Scores, show, show_by_observer};
+use super::answer::{Scores, fields, show, show_by_observer, show_rows};
 use crate::args::As;
-use crate::args::Filters;
+use crate::args::{Filters, Listing};
 use crate::error::Exit;
 use crate::output::Output;
 use crate::session::Session;
@@ -45,10 +45,10 @@ pub(crate) struct Query {
     #[arg(long)]
     desc: bool,
     /// Group the results by observer (observer_type, observer_id)
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["format", "fields"])]
     by_observer: bool,
     /// Show the query plan instead of the results
-    #[arg(long, conflicts_with_all = ["cursor", "author", "inside", "role", "cleared"])]
+    #[arg(long, conflicts_with_all = ["format", "fields", "cursor", "author", "inside", "role", "cleared"])]
     explain: bool,
     /// Include grains that await review by a person
     #[arg(long)]
@@ -59,6 +59,8 @@ pub(crate) struct Query {
     /// Include the envelopes of imported files: who wrote a file, and when
     #[arg(long)]
     envelopes: bool,
+    #[command(flatten)]
+    listing: Listing,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -100,7 +102,10 @@ impl Query {
         }
         let handle = self.as_whom.narrow(&store)?;
         let envelope = handle.query_sorted(&filter, sort, self.limit, cursor)?;
-        if self.by_observer {
+        let columns = fields(Scores::Hidden);
+        if let Some(rows) = self.listing.rows(&mut session.out, &columns) {
+            show_rows(&envelope, rows)?;
+        } else if self.by_observer {
             show_by_observer(&envelope, Scores::Hidden, &mut session.out)?;
         } else {
             show(&envelope, Scores::Hidden, &mut session.out)?;

@@ -5,9 +5,9 @@
 use clap::Args;
 use grainstore::text::{Query, Ranking};
 
-use super::answer::{Scores, show, show_by_observer, show_lines};
+use super::answer::{Scores, fields, show, show_by_observer, show_lines, show_rows};
 use crate::args::As;
-use crate::args::Filters;
+use crate::args::{Filters, Listing};
 use crate::error::Exit;
 use crate::output::{Table, width};
 use crate::session::Session;
@@ -46,11 +46,13 @@ pub(crate) struct Search {
     #[arg(long)]
     expired: bool,
     /// Group the results by observer (observer_type, observer_id)
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["format", "fields"])]
     by_observer: bool,
     /// Show how each rule of the ranking changed the score of each result
-    #[arg(long, conflicts_with = "by_observer")]
+    #[arg(long, conflicts_with_all = ["by_observer", "format", "fields"])]
     explain: bool,
+    #[command(flatten)]
+    listing: Listing,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -82,6 +84,11 @@ impl Search {
         } else {
             handle.search(&text, &filter, self.limit)?
         };
+        let columns = fields(Scores::Shown);
+        if let Some(rows) = self.listing.rows(&mut session.out, &columns) {
+            show_rows(&envelope, rows)?;
+            return Ok(Exit::done_if(envelope.total > 0));
+        }
         if self.by_observer {
             show_by_observer(&envelope, Scores::Shown, &mut session.out)?;
             return Ok(Exit::done_if(envelope.total > 0));

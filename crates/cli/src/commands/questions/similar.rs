@@ -8,10 +8,10 @@ use std::io::Read;
 use clap::Args;
 use grainstore::Envelope;
 
-use super::answer::{Scores, show};
+use super::answer::{Scores, fields, show, show_rows};
 use super::vector::{NO_VECTOR, vector};
 use crate::args::As;
-use crate::args::{Filters, address, open};
+use crate::args::{Filters, Listing, address, open};
 use crate::error::{CliError, Exit};
 use crate::session::Session;
 
@@ -43,6 +43,8 @@ pub(crate) struct Similar {
     #[arg(long)]
     expired: bool,
     #[command(flatten)]
+    listing: Listing,
+    #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
     as_whom: As,
@@ -73,7 +75,11 @@ impl Similar {
             }
             (None, None) => Envelope::default(),
         };
-        show(&envelope, Scores::Shown, &mut session.out)?;
+        let columns = fields(Scores::Shown);
+        match self.listing.rows(&mut session.out, &columns) {
+            Some(rows) => show_rows(&envelope, rows)?,
+            None => show(&envelope, Scores::Shown, &mut session.out)?,
+        }
         Ok(Exit::done_if(!envelope.results.is_empty()))
     }
 }

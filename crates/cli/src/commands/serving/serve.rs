@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use grainstore::ErrorCode;
-use grainstore_server::http::{App, Limits, ServeError, Serving, TokenFile, serve};
+use grainstore_server::http::{App, Limits, ServeError, Serving, TokenFile, Traces, serve};
 use serde_json::json;
 
 use crate::args::read_key;
@@ -42,6 +42,10 @@ pub(crate) struct Serve {
     /// owner only
     #[arg(long, value_name = "FILE")]
     sign_key: Option<String>,
+    /// Send a span of each request, without content, to this OpenTelemetry collector (OTLP over
+    /// HTTP), as http://127.0.0.1:4318
+    #[arg(long, value_name = "URL")]
+    otlp: Option<String>,
 }
 
 impl Serve {
@@ -72,6 +76,11 @@ impl Serve {
         let app = match key {
             Some(key) => app.signing_with(key),
             None => app,
+        };
+        let app = match self.otlp.as_deref().map(Traces::to).transpose() {
+            Ok(Some(traces)) => app.with_traces(traces),
+            Ok(None) => app,
+            Err(error) => return Err(CliError::new(ErrorCode::Usage, &error).into()),
         };
         let app = if self.ui { app.with_inspector() } else { app };
         let url = format!("http://{}", serving.address());

@@ -109,13 +109,14 @@ fn list(session: &mut Session) -> anyhow::Result<Exit> {
     let rules = session.open_to_read()?.admin()?.trusted();
     if session.out.is_json() {
         let rules: Vec<Value> = rules.iter().map(rule_json).collect();
+        let exit = Exit::done_if(!rules.is_empty());
         session.out.json(&json!({ "trusted": rules }))?;
-        return Ok(Exit::Done);
+        return Ok(exit);
     }
     for rule in &rules {
         session.out.line(rule_text(rule))?;
     }
-    Ok(Exit::Done)
+    Ok(Exit::done_if(!rules.is_empty()))
 }
 
 fn rule_json(rule: &TrustRule) -> Value {

@@ -24,7 +24,12 @@ fn every_command_has_a_manual_page_with_its_options() {
         }
     }
     let page = home.ok(&["man", "remember"]);
-    for said in ["\\-\\-if\\-same", "grainstore\\-remember", ".SH EXAMPLES"] {
+    for said in [
+        "\\-\\-if\\-same",
+        "\\-\\-no\\-pager",
+        "grainstore\\-remember",
+        ".SH EXAMPLES",
+    ] {
         assert!(page.contains(said), "{said}: {page}");
     }
     assert_eq!(home.run(&["man", "nothing"]).code, 2);

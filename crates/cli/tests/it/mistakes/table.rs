@@ -25,7 +25,8 @@ pub(super) const MISTAKES: &str = r#"
 2 | load x.json | 'import'
 2 | dump | 'export'
 2 | info | 'stats'
-2 | doctor | 'check', 'stats'
+2 | health | 'doctor', 'check'
+2 | migrate | 'upgrade'
 2 | vacuum | 'compact'
 2 | repair | 'check'
 2 | recover | 'restore'
@@ -53,6 +54,13 @@ pub(super) const MISTAKES: &str = r#"
 2 | remember tea --if-same refuse | --relation
 2 | sessions ana | 'ana'
 2 | stats --jsn | '--json'
+2 | doctor copy | 'copy'
+2 | list --format xml | 'xml', markdown
+2 | list --long --fields type | '--fields
+2 | query --by-observer --format csv | '--format
+2 | history $A --thread --fields type | '--fields
+2 | stats --color red | 'red', always
+2 | stats --wait soon | 'soon'
 # Values.
 2 | remember tea --subject ana --relation likes --confidence 2 | confidence, 0.0 to 1.0
 2 | remember tea --subject ana --relation likes --confidence much | 'much', --confidence
@@ -89,8 +97,13 @@ pub(super) const MISTAKES: &str = r#"
 2 | init | memory.grains, ready for use
 2 | --store nowhere stats | nowhere, grainstore init
 2 | --store notes.jsonl stats | notes.jsonl
+2 | --store notes.jsonl/x stats | ERR_STORAGE_IO, cannot open notes.jsonl/x, permissions
+2 | --store notes.jsonl/x init | ERR_STORAGE_IO, cannot open notes.jsonl/x
+2 | doctor --backup copy --store nowhere | nowhere, grainstore init
+2 | upgrade now | 'now'
+2 | help nothing | 'nothing'
 2 | backup memory.grains | the store itself, new or empty
-2 | backup . | no MANIFEST, new or empty
+2 | backup . | . is not a grainstore, no MANIFEST, new or empty
 2 | backup notes.jsonl | notes.jsonl
 2 | restore nowhere new | nowhere, BACKUP
 2 | restore memory.grains memory.grains | memory.grains
@@ -98,7 +111,7 @@ pub(super) const MISTAKES: &str = r#"
 2 | convert notes.jsonl out.xyz | out.xyz, --to, .omi.json
 2 | convert notes.jsonl there.omi.json | there.omi.json, --force
 2 | import nowhere.json | nowhere.json, No such file
-2 | import empty | the file is empty
+2 | import empty | the file is empty, export or copy it again
 2 | import notes.jsonl --format pamm | 'pamm', aimem
 2 | put nowhere.jsonl | nowhere.jsonl, No such file
 2 | export --format jsonl -o notes.jsonl | notes.jsonl, exists, --force
@@ -111,7 +124,7 @@ pub(super) const MISTAKES: &str = r#"
 2 | put - | ERR_JSON, line 1, column, `grainstore put --help` << {"type":
 2 | put - | ERR_JSON, line 2 << \n{type:"event"}
 2 | put - | duplicate, line 1 << {"type":"event","content":"a","content":"b"}
-2 | put - | subject, `grainstore put --help` << {"type":"belief"}
+2 | put - | subject, `grainstore schema TYPE`, https:// << {"type":"belief"}
 2 | put - | gaol, belief << {"type":"gaol"}
 2 | put - | type << {"content":"a"}
 2 | put - | confidence << {"type":"belief","subject":"a","relation":"b","object":"c","confidence":"high"}

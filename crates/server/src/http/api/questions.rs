@@ -3,7 +3,7 @@
 use grainstore::Envelope;
 use grainstore::query::Recall;
 use grainstore::render::Format;
-use grainstore::text::Snippet;
+use grainstore::text::{Query, Ranking, Snippet};
 use serde_json::{Value, json};
 
 use super::grains::signature_json;
@@ -32,7 +32,13 @@ pub(crate) fn search(call: &Call<'_>) -> Result<Answer, Failure> {
     let body: SearchBody = call.json()?;
     let view = scope.view(body.filter.namespace.as_deref())?;
     let filter = scope.narrow(body.filter.filter()?);
-    let found = view.search(&body.text, &filter, limited(body.limit, PAGE_MAX)?)?;
+    let query = Query::parse(&body.text).map_err(grainstore::Error::from)?;
+    let ranking = Ranking {
+        explains: body.with_explanation,
+        ..scope.ranking()
+    };
+    let limit = limited(body.limit, PAGE_MAX)?;
+    let found = view.search_ranked(&query, &filter, &ranking, limit)?;
     let mut envelope = envelope(scope, &found)?;
     if body.with_snippets {
         let snippets = view.snippets(&body.text, &found, SNIPPET_LEN)?;
@@ -70,6 +76,7 @@ pub(crate) fn recall(call: &Call<'_>) -> Result<Answer, Failure> {
     let filter = scope.narrow(body.filter.filter()?);
     let recall = Recall {
         budget: limited(body.budget, BUDGET_MAX)?,
+        ranking: scope.ranking(),
         ..Recall::default()
     };
     let format: Format = match &body.format {
@@ -107,6 +114,11 @@ fn envelope(scope: &TokenScope, found: &Envelope) -> Result<Value, Failure> {
         }
         if let Some(signature) = &one.signature {
             result["signature"] = signature_json(signature);
+        }
+        if !one.explanation.is_empty() {
+            let parts = one.explanation.iter();
+            let parts = parts.map(|(rule, value)| ((*rule).to_owned(), json!(value)));
+            result["explanation"] = Value::Object(parts.collect());
         }
         results.push(result);
     }

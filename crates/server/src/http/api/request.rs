@@ -82,6 +82,9 @@ pub(crate) struct SearchBody {
     /// Adds to each result an excerpt, in parts that match or do not.
     #[serde(default)]
     pub(crate) with_snippets: bool,
+    /// Adds to each result how each rule of the ranking changed its score.
+    #[serde(default)]
+    pub(crate) with_explanation: bool,
     #[serde(default)]
     pub(crate) filter: FilterBody,
     /// At most 1,000.

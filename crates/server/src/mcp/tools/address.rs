@@ -35,6 +35,13 @@ pub(in crate::mcp) fn resolve(scope: &Scope, text: &str) -> Result<ContentAddres
     }
 }
 
+/// Returns the first digits of an address, as a recall shows them.
+pub(super) fn short(address: &ContentAddress) -> String {
+    let mut digits = address.to_string();
+    digits.truncate(*SHORT_LEN.start());
+    digits
+}
+
 /// A longer prefix is an address cut off by accident, which must be refused.
 const SHORT_LEN: std::ops::RangeInclusive<usize> = 8..=16;
 

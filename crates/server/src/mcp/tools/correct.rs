@@ -12,7 +12,7 @@ use crate::mcp::failure::Failure;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Correct {
-    /// Address of the current version, whole or its first 12 digits.
+    /// Address of the current version, whole or its first 8 digits.
     address: String,
     /// The new text: the object of a belief, the text of a note, the description of a goal.
     text: Option<String>,

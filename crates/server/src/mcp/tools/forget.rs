@@ -14,7 +14,7 @@ use crate::mcp::failure::Failure;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct Forget {
-    /// Address of the grain, whole or its first 12 digits.
+    /// Address of the grain, whole or its first 8 digits.
     address: String,
     /// Why; recorded for good, without the content.
     reason: Option<String>,

@@ -13,7 +13,7 @@ use crate::mcp::failure::Failure;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Get {
-    /// Address of the grain, whole or its first 12 digits.
+    /// Address of the grain, whole or its first 8 digits.
     address: String,
     /// Most tokens of the answer, 100 to 20000 (default 2000).
     max_tokens: Option<u64>,

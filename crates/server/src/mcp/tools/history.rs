@@ -12,7 +12,7 @@ use crate::mcp::failure::Failure;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct History {
-    /// Address of any version, whole or its first 12 digits.
+    /// Address of any version, whole or its first 8 digits.
     address: String,
     /// Most tokens of the answer, 100 to 20000 (default 2000).
     max_tokens: Option<u64>,

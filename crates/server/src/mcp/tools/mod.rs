@@ -15,11 +15,14 @@ mod memory;
 mod recall;
 mod remember;
 mod report;
+mod schema;
 mod search;
 
 use grainstore::ErrorCode;
 use rmcp::handler::server::tool::{schema_for_input, schema_for_output};
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as Description, ToolAnnotations};
+use rmcp::model::{
+    CallToolResult, ContentBlock, JsonObject, MetaObject, Tool as Description, ToolAnnotations,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -108,9 +111,9 @@ fn describe<T: Tool>() -> Description {
         .destructive(T::EFFECT == Effect::Destroys)
         .idempotent(T::EFFECT != Effect::Adds)
         .open_world(false);
-    Description::new(T::NAME, T::ABOUT, input)
+    Description::new(T::NAME, T::ABOUT, schema::of_input(&input))
         .with_title(T::TITLE)
-        .with_raw_output_schema(schema_for_output::<T::Output>())
+        .with_raw_output_schema(schema::of_output(&schema_for_output::<T::Output>()))
         .with_annotations(hints)
 }
 
@@ -146,7 +149,12 @@ pub(super) fn result<T: Serialize>(outcome: Result<Answer<T>, Failure>) -> CallT
         },
         Err(failure) => failure,
     };
-    let mut result = CallToolResult::structured_error(json!({ "error": failure }));
-    result.content = vec![ContentBlock::text(failure.to_text())];
+    let mut result = CallToolResult::error(vec![ContentBlock::text(failure.to_text())]);
+    // Structured content would have to fit the schema of the tool: clients refuse the whole answer
+    // otherwise, and the model would not read why.
+    result.meta = Some(MetaObject(JsonObject::from_iter([(
+        "error".to_owned(),
+        json!(failure),
+    )])));
     result
 }

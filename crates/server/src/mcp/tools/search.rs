@@ -2,6 +2,7 @@
 
 use grainstore::Envelope;
 use grainstore::query::{Sort, SortBy};
+use grainstore::text;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -73,7 +74,11 @@ impl Tool for Search {
     fn run(self, scope: &Scope) -> Result<Answer<Results>, Failure> {
         let filter = self.filter.filter(scope)?;
         let limit = limit_of(self.limit, 10);
-        let envelope = scope.store().search(&self.text, &filter, limit)?;
+        let query = text::Query::parse(&self.text).map_err(grainstore::Error::from)?;
+        let ranking = scope.ranking();
+        let envelope = scope
+            .store()
+            .search_ranked(&query, &filter, &ranking, limit)?;
         let mut budget = Budget::of(self.max_tokens);
         let (items, text) = items_of(&envelope, &mut budget, true);
         Ok(answer(&envelope, items, text, None))

@@ -45,7 +45,9 @@ impl Vectors {
             let number = index.number(&id)?;
             known.addresses.get(number).copied()
         });
-        let of = match address {
+        // Beside an archive the grains are named by their addresses.
+        let named = || id.parse().ok().filter(|_| self.of.is_none());
+        let of = match address.or_else(named) {
             Some(address) => VectorOf::Grain(address),
             // PAM 16: an incremental store may bring the vector of a memory that it does not hold.
             None if self.is_delta => {

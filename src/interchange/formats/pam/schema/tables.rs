@@ -216,7 +216,7 @@ static PARTICIPANT: Shape = closed(&[
     nullable("provider_id", Text),
 ]);
 
-static MESSAGE: Shape = closed(&[
+pub(crate) static MESSAGE: Shape = closed(&[
     required("id", Filled),
     nullable("provider_message_id", Text),
     required("role", ROLE),

@@ -2,9 +2,7 @@
 //! where the schema names a member, `status` and `tags` always, `access` whole, times with no or
 //! six digits of fraction and `Z`.
 
-use std::collections::HashMap;
-
-use crate::codec::{ContentAddress, Map, Value};
+use crate::codec::{Map, Value};
 use crate::grain::{Lifecycle, Status, Verification};
 use crate::interchange::Loss;
 
@@ -54,12 +52,9 @@ pub(crate) fn to_checksum_form(memory: &mut Map, loss: &mut Loss) {
     }
 }
 
-/// Writes the status of the grain in the store (PAM 7); of several statements the gravest.
-pub(crate) fn write_status(
-    memory: &mut Map,
-    status: &Status,
-    names: &HashMap<ContentAddress, String>,
-) {
+/// Writes the status of the grain in the store (PAM 7), of several statements the gravest, and the id
+/// of the memory that replaces it.
+pub(crate) fn write_status(memory: &mut Map, status: &Status, replacement: Option<&str>) {
     let name = match status {
         _ if status.verification == Verification::Retracted => "retracted",
         _ if status.superseded_by.is_some() || status.lifecycle == Lifecycle::Superseded => {
@@ -70,10 +65,9 @@ pub(crate) fn write_status(
         _ => "active",
     };
     memory.insert("status", name);
-    let replacement = status.superseded_by.and_then(|address| names.get(&address));
     if let Some(Value::Map(temporal)) = memory.get_mut("temporal") {
         match replacement {
-            Some(id) => drop(temporal.insert("superseded_by", id.as_str())),
+            Some(id) => drop(temporal.insert("superseded_by", id)),
             // A memory that is current here is replaced by none; one that ended keeps what it says.
             None if name == "active" => drop(temporal.remove("superseded_by")),
             None => {}

@@ -103,7 +103,7 @@ fn kind(grain: &Grain) -> (&'static str, Option<String>) {
 /// A record without a confidence has none: what OMS requires of its grain is no statement of the
 /// source.
 fn states_confidence(grain: &Grain) -> bool {
-    if !embedded_grain::is_record(grain) {
+    if !grain.is_record() {
         return true;
     }
     let record = omi::residual(grain);

@@ -2,24 +2,10 @@
 
 use crate::codec::{Map, Value};
 use crate::grain::Time;
-use crate::interchange::export::{GENERATOR, only_one};
+use crate::interchange::export::GENERATOR;
 use crate::interchange::model::rfc3339::envelope_time;
-use crate::interchange::{Entry, Error};
 
-use super::super::code;
 use super::super::names::SCHEMA;
-use super::super::types::object::fault;
-
-/// Returns the owner of the memories, if they have one.
-pub(super) fn owner(entries: &[Entry]) -> Result<Option<&str>, Error> {
-    let users = entries
-        .iter()
-        .filter_map(|(grain, _)| grain.text("user_id"));
-    only_one(users).map_err(|names| {
-        let message = format!("a store is of one owner; there are {}", names.join(", "));
-        fault(code::MIXED_OWNERS, String::new(), message)
-    })
-}
 
 /// Returns the envelope: the original one, if there is one.
 pub(super) fn envelope(mut envelopes: Vec<Map>, owner: Option<&str>, now: Time) -> Map {

@@ -1,8 +1,6 @@
 //! The form in which a record of this format is written, which an import of the file must not take
 //! for another version of it.
 
-use std::collections::HashMap;
-
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status, Type};
 use crate::interchange::{Diagnostics, Loss};
@@ -34,7 +32,7 @@ fn written(stored: &Grain, status: &Status) -> Option<Map> {
         _ if is_relation(stored) => (&RELATION, |_, _, _| {}),
         _ => {
             to_checksum_form(&mut map, &mut Loss::default());
-            write_status(&mut map, status, &HashMap::new());
+            write_status(&mut map, status, None);
             (&MEMORY, validate::memory)
         }
     };

@@ -3,10 +3,11 @@
 pub(super) mod checksum_form;
 pub(super) mod document;
 pub(super) mod embedded_memory;
-mod embedding;
 mod envelope;
 pub(super) mod exported_form;
+mod plan;
+mod record;
 mod selection;
-mod sides;
+pub(super) mod store;
 pub(super) mod uuid;
-mod zip;
+pub(super) mod zip;

@@ -1,95 +1,88 @@
 //! The selection of the grains that a store is written of: one version of each record, the newest.
 
-use std::collections::{HashMap, HashSet};
-
 use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, Status, Time, Type};
-use crate::interchange::Entry;
+use crate::interchange::Entries;
+use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::rfc3339::parse_rfc3339;
 
-use super::super::types::residual::{is_relation, residual};
-use super::uuid::uuid;
+use super::super::types::residual::is_relation;
 
-/// A grain, its status in the store, and the record it was built from.
-pub(super) struct Candidate<'a> {
-    pub(super) grain: &'a Grain,
-    pub(super) status: &'a Status,
-    pub(super) record: Option<Value>,
+/// Returns the identity of a grain that came from PAM, among those of its kind.
+pub(super) fn identity<'a>(
+    grain: &'a Grain,
+    record: Option<&'a Value>,
+) -> Option<(u8, &'a str, &'a str)> {
+    let id = record?.as_map()?.get("id")?.as_text()?;
+    // The ids of messages are unique in their conversation.
+    let session = || grain.text("session_id").unwrap_or_default();
+    Some(match grain.type_() {
+        Type::State => (0, "", id),
+        Type::Event => (1, session(), id),
+        _ if is_relation(grain) => (2, "", id),
+        _ => (3, "", id),
+    })
 }
 
-impl<'a> Candidate<'a> {
-    pub(super) fn of((grain, status): &'a Entry) -> Self {
-        Self {
-            grain,
-            status,
-            record: residual(grain),
+/// Finds the grains whose id another grain has in the file: a file has one version of each record,
+/// the newest.
+#[derive(Default)]
+pub(super) struct Superfluous {
+    /// The hashes of the identities, by number; 0 for grains without one.
+    identities: Vec<u64>,
+    /// The earlier versions of some.
+    earlier: Vec<(u32, ContentAddress)>,
+}
+
+impl Superfluous {
+    /// Adds the next grain, with the hash of its identity and its earlier versions.
+    pub(super) fn add(&mut self, number: u32, identity: Option<(u64, Vec<ContentAddress>)>) {
+        let Some((identity, earlier)) = identity else {
+            return;
+        };
+        let at = usize::try_from(number).unwrap_or(usize::MAX);
+        if self.identities.len() <= at {
+            self.identities.resize(at.saturating_add(1), 0);
         }
-    }
-
-    fn id(&self) -> Option<&str> {
-        self.record.as_ref()?.as_map()?.get("id")?.as_text()
-    }
-
-    /// Returns the identity of a grain that came from PAM, among those of its kind.
-    fn identity(&self) -> Option<(u8, &str, &str)> {
-        let id = self.id()?;
-        // The ids of messages are unique in their conversation.
-        let session = || self.grain.text("session_id").unwrap_or_default();
-        Some(match self.grain.type_() {
-            Type::State => (0, "", id),
-            Type::Event => (1, session(), id),
-            _ if is_relation(self.grain) => (2, "", id),
-            _ => (3, "", id),
-        })
-    }
-}
-
-/// Returns the PAM id of every grain that will have one.
-pub(super) fn names(known: &[Candidate<'_>]) -> HashMap<ContentAddress, String> {
-    let ids = known.iter().map(|one| {
-        let address = one.grain.address();
-        let id = one.id().map_or_else(|| uuid(address), str::to_owned);
-        (address, id)
-    });
-    ids.collect()
-}
-
-/// Returns whether a store of another version than 1.0 is among these (PAM 22.3).
-pub(super) fn is_later(known: &[Candidate<'_>]) -> bool {
-    let states = known.iter().filter(|one| one.grain.type_() == Type::State);
-    let mut versions = states.filter_map(|one| {
-        let record = one.record.as_ref()?.as_map()?;
-        record.get("schema_version")?.as_text()
-    });
-    versions.any(|version| version != "1.0")
-}
-
-/// Returns the grains whose id another grain has in the file, and why: a file has one version of
-/// each record, the newest.
-pub(super) fn superfluous(known: &[Candidate<'_>]) -> HashMap<ContentAddress, &'static str> {
-    let ids: HashMap<_, _> = known
-        .iter()
-        .filter_map(|one| Some((one.grain.address(), one.identity()?)))
-        .collect();
-    let mut superfluous = HashMap::new();
-    for one in known {
-        let id = ids.get(&one.grain.address());
-        let earlier = one.grain.derived_from();
-        for earlier in earlier.filter(|earlier| id.is_some() && ids.get(earlier) == id) {
-            superfluous.insert(earlier, "earlier version");
+        if let Some(slot) = self.identities.get_mut(at) {
+            *slot = identity;
         }
+        let earlier = earlier.into_iter().map(|address| (number, address));
+        self.earlier.extend(earlier);
     }
-    let mut taken = HashSet::new();
-    for one in known {
-        let address = one.grain.address();
-        if let Some(id) = ids.get(&address)
-            && !superfluous.contains_key(&address)
-            && !taken.insert(id)
-        {
-            superfluous.insert(address, "conflicting version");
+
+    fn identity(&self, number: u32) -> Option<u64> {
+        let at = usize::try_from(number).ok()?;
+        self.identities.get(at).copied().filter(|hash| *hash != 0)
+    }
+
+    /// Returns the numbers of the superfluous grains in their order, and why they are.
+    pub(super) fn find<E: Entries + ?Sized>(
+        self,
+        entries: &E,
+    ) -> Result<Vec<(u32, &'static str)>, E::Error> {
+        let mut superfluous = Vec::new();
+        for (number, earlier) in &self.earlier {
+            if let Some(earlier) = entries.find(earlier)?
+                && self.identity(earlier) == self.identity(*number)
+            {
+                superfluous.push((earlier, "earlier version"));
+            }
         }
+        superfluous.sort_unstable();
+        superfluous.dedup();
+        let mut taken = CompactTable::new();
+        let mut conflicting = Vec::new();
+        for (number, identity) in (0..).zip(&self.identities) {
+            let is_earlier = superfluous.binary_search_by_key(&number, |(number, _)| *number);
+            if *identity != 0 && is_earlier.is_err() && !taken.add(*identity) {
+                conflicting.push((number, "conflicting version"));
+            }
+        }
+        superfluous.extend(conflicting);
+        superfluous.sort_unstable();
+        Ok(superfluous)
     }
-    superfluous
 }
 
 /// Returns whether a grain was created, or its record updated or ended, at a time or later.

@@ -1,37 +1,56 @@
 //! Writing a memory store and the files beside it as one ZIP archive.
 
-use std::io::{self, Seek, Write};
+use std::fmt;
+use std::io::{self, Write};
 
 use zip::ZipWriter;
-use zip::write::SimpleFileOptions;
+use zip::write::{SimpleFileOptions, StreamWriter};
 
-use crate::codec::Value;
 use crate::interchange::Error;
 
-use super::super::names::STORE;
-use super::super::write::document::{Document, EMBEDDINGS};
+use super::store::Files;
 
-impl Document {
-    /// Writes the store and the files beside it as one ZIP archive.
-    ///
-    /// # Errors
-    /// `ERR_IO`.
-    pub fn write_zip(&self, out: impl Write) -> Result<(), Error> {
-        let store = std::iter::once((STORE, &self.store));
-        let files = self.conversations.iter();
-        let files = files.map(|(path, value)| (path.as_str(), value));
-        let files = files.chain(self.embeddings.iter().map(|value| (EMBEDDINGS, value)));
-        let mut zip = ZipWriter::new_stream(out);
-        for (path, value) in store.chain(files) {
-            write_one(&mut zip, path, value)?;
-        }
-        zip.finish()
-            .map(drop)
-            .map_err(|error| io::Error::from(error).into())
+/// The files of a store in one archive.
+pub struct Archive<W: Write>(ZipWriter<StreamWriter<W>>);
+
+impl<W: Write> fmt::Debug for Archive<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Archive").finish_non_exhaustive()
     }
 }
 
-fn write_one<W: Write + Seek>(zip: &mut ZipWriter<W>, path: &str, value: &Value) -> io::Result<()> {
-    zip.start_file(path, SimpleFileOptions::default())?;
-    writeln!(zip, "{}", value.to_json())
+impl<W: Write> Archive<W> {
+    /// Starts an archive.
+    pub fn new(out: W) -> Self {
+        Self(ZipWriter::new_stream(out))
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// `ERR_IO`.
+    pub fn finish(self) -> Result<(), Error> {
+        let finished = self.0.finish();
+        finished.map(drop).map_err(io_error)
+    }
+}
+
+impl<E: From<Error>, W: Write> Files<E> for Archive<W> {
+    fn write(
+        &mut self,
+        path: &str,
+        write: &mut dyn FnMut(&mut dyn Write) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let options = SimpleFileOptions::default();
+        self.0.start_file(path, options).map_err(io_error)?;
+        write(&mut self.0)
+    }
+
+    fn may_be_many(&self) -> bool {
+        true
+    }
+}
+
+fn io_error(error: zip::result::ZipError) -> Error {
+    io::Error::from(error).into()
 }

@@ -1,0 +1,159 @@
+//! Exports and conversions: their speed, and the most memory of a process that does nothing else.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
+use grainstore::store::Durability;
+use grainstore::{Draft, Filter, Options, Store, Time};
+
+use crate::report::{Bound, Report, Table};
+use crate::setup::Settings;
+use crate::{Result, machine};
+
+const FORMATS: [Format; 7] = [
+    Format::Mg,
+    Format::Jsonl,
+    Format::Pam,
+    Format::Aimem,
+    Format::AimemNdjson,
+    Format::Omi,
+    Format::OmiJsonl,
+];
+
+/// The formats that a conversion is measured to.
+const CONVERTED: [Format; 4] = [Format::Mg, Format::Pam, Format::Aimem, Format::Omi];
+
+/// The most memory of an export or a conversion, whatever its size (docs/interchange.md, "Limits").
+const MEMORY_MAX: Bound = Bound::AtMost(128.0);
+
+/// Runs the group.
+pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
+    let messages = settings.sizes.ingest;
+    let folder = settings.temporary()?;
+    fill(messages, &folder.path().join("store"))?;
+    let len = conversations(messages, &folder.path().join("conversations.json"))?;
+    report.say(&format!(
+        "One conversation of {messages} messages; an export of ChatGPT of {:.1} MB.",
+        len as f64 / 1e6
+    ));
+    let exports = FORMATS.map(|format| (format, "export"));
+    let conversions = CONVERTED.map(|format| (format, "convert"));
+    for (format, what) in exports.into_iter().chain(conversions) {
+        let (mut rates, mut peaks) = (Vec::new(), Vec::new());
+        for _ in 0..settings.rounds {
+            let (seconds, peak) = ask_process(what, format, messages, folder.path())?;
+            rates.push(messages as f64 / seconds);
+            peaks.push(peak / (1 << 20) as f64);
+        }
+        // The target of the formats in which memories travel.
+        let bound = (what == "export" && format == Format::Pam).then_some(Bound::AtLeast(100_000.0));
+        let mut table = Table::new(format!("{what} to {format}"), "messages/s");
+        table.row("store", rates, bound);
+        report.table(&table);
+        let mut table = Table::new(format!("{what} to {format}, most memory"), "MiB");
+        table.row("process", peaks, Some(MEMORY_MAX));
+        report.table(&table);
+    }
+    Ok(())
+}
+
+fn options() -> Options {
+    Options {
+        durability: Durability::Relaxed,
+        text: None,
+        ..Options::default()
+    }
+}
+
+fn content(number: u64) -> String {
+    let (a, b) = (number * 7_919 % 10_007, number % 911);
+    format!("message {number} says {a} about {b}, and what was meant by it. ").repeat(4)
+}
+
+fn fill(messages: u64, folder: &Path) -> Result<()> {
+    let store = Store::open(folder, options())?;
+    let mut batch = Vec::new();
+    for number in 0..messages {
+        let time = Time::from_ms(1_700_000_000_000 + i64::try_from(number)? * 1_000);
+        let draft = Draft::event(content(number)).session("s").created_at(time);
+        batch.push(draft);
+        if batch.len() == 1_000 || number + 1 == messages {
+            store.put_batch(std::mem::take(&mut batch))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes an export of ChatGPT with conversations of forty messages; returns its length.
+fn conversations(messages: u64, path: &Path) -> Result<u64> {
+    let mut out = BufWriter::new(File::create(path)?);
+    for number in 0..messages {
+        let (conversation, place) = (number / 40, number % 40);
+        if place == 0 {
+            let open = if conversation == 0 { "[" } else { "}}," };
+            write!(
+                out,
+                r#"{open}{{"id":"c{conversation}","title":"t","create_time":1700000000,"mapping":{{"#
+            )?;
+        }
+        let comma = if place == 0 { "" } else { "," };
+        let parent = match place {
+            0 => "null".to_owned(),
+            _ => format!("\"n{}\"", number - 1),
+        };
+        let text = content(number);
+        write!(
+            out,
+            r#"{comma}"n{number}":{{"id":"n{number}","parent":{parent},"children":[],"message":{{"id":"m{number}","author":{{"role":"user"}},"create_time":1700000000,"content":{{"content_type":"text","parts":["{text}"]}}}}}}"#
+        )?;
+    }
+    write!(out, "}}}}]")?;
+    out.flush()?;
+    Ok(out.get_ref().metadata()?.len())
+}
+
+fn ask_process(what: &str, format: Format, messages: u64, folder: &Path) -> Result<(f64, f64)> {
+    let output = Command::new(std::env::current_exe()?)
+        .args(["--child", &format!("{what}-{format}"), &messages.to_string()])
+        .arg(folder)
+        .stderr(Stdio::inherit())
+        .output()?;
+    let text = String::from_utf8(output.stdout)?;
+    let mut numbers = text.split_whitespace().map(str::parse::<f64>);
+    let mut next = || numbers.next().ok_or("the process failed");
+    Ok((next()??, next()??))
+}
+
+/// Exports or converts, and prints the seconds and the most bytes that the process has had.
+pub fn child(what: &str, folder: &Path) -> Result<()> {
+    let (what, name) = what.split_once('-').ok_or("no format")?;
+    let format = FORMATS.into_iter().find(|format| format.name() == name);
+    let format = format.ok_or("no such format")?;
+    let filter = Filter::new().with_superseded();
+    let write = WriteOptions::default();
+    let path = folder.join(format!("out.{what}"));
+    let start = Instant::now();
+    let store = if what == "convert" {
+        let store = Store::in_unnamed_files(folder, options())?;
+        let input = folder.join("conversations.json");
+        let reading = ImportFile::open(&input, None, &ReadOptions::default())?;
+        store.admin()?.import(reading)?;
+        store
+    } else {
+        Store::open(folder.join("store"), options())?
+    };
+    // A memory store holds conversations in files beside it.
+    let path = if format == Format::Pam {
+        path.with_extension("zip")
+    } else {
+        path
+    };
+    store.admin()?.export_file(format, &filter, &write, &path)?;
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{seconds} {}", machine::peak_memory_bytes()?);
+    Ok(())
+}

@@ -1,0 +1,244 @@
+//! The command on a terminal: `script` gives it one of 24 lines and 80 columns.
+//!
+//! Each test waits for what the screen shows, and for nothing else.
+
+use std::io::{Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use crate::command::{Home, belief, binary, event};
+
+const LINES: usize = 24;
+const COLUMNS: usize = 80;
+
+/// A command that has a terminal, and what the terminal has shown so far.
+struct Terminal {
+    child: Child,
+    keys: ChildStdin,
+    shown: ChildStdout,
+    screen: String,
+}
+
+impl Terminal {
+    fn run(home: &Home, arguments: &str, environment: &[(&str, &str)]) -> Self {
+        let line = format!(
+            "stty rows {LINES} cols {COLUMNS} -echo; exec {} {arguments}",
+            binary()
+        );
+        let mut command = Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]);
+        command.current_dir(home.path(".")).env("TERM", "xterm");
+        for name in ["GRAINSTORE_STORE", "PAGER", "EDITOR", "VISUAL", "NO_COLOR"] {
+            command.env_remove(name);
+        }
+        command.envs(environment.iter().copied());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        Self {
+            keys: child.stdin.take().unwrap(),
+            shown: child.stdout.take().unwrap(),
+            child,
+            screen: String::new(),
+        }
+    }
+
+    /// Reads until the terminal shows this, and returns all that came since the last call.
+    fn until(&mut self, phrase: &str) -> String {
+        let mut bytes = Vec::new();
+        let mut buffer = [0; 4096];
+        loop {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            if !phrase.is_empty() && text.contains(phrase) {
+                self.screen.push_str(&text);
+                return text;
+            }
+            let len = self.shown.read(&mut buffer).unwrap();
+            if len == 0 {
+                self.screen.push_str(&text);
+                assert!(phrase.is_empty(), "no {phrase:?} in {}", self.screen);
+                return text;
+            }
+            bytes.extend_from_slice(&buffer[..len]);
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits for the end; returns the exit code, and all that was shown.
+    fn end(mut self) -> (i32, String) {
+        self.until("");
+        let status = self.child.wait().unwrap();
+        (status.code().unwrap(), self.screen)
+    }
+}
+
+/// Removes escape sequences and what a carriage return has overwritten.
+fn plain(shown: &str) -> Vec<String> {
+    let mut text = String::new();
+    let mut letters = shown.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '\u{1b}' {
+            letters.find(char::is_ascii_alphabetic);
+        } else {
+            text.push(letter);
+        }
+    }
+    let lines = text.split('\n');
+    let lines = lines.map(|line| line.trim_end_matches('\r').rsplit('\r').next().unwrap());
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+#[ignore = "needs script"]
+fn each_step_of_the_demo_fits_a_screen_and_waits() {
+    const PAUSE: &str = "Enter goes on, Ctrl-C ends: ";
+    let home = Home::new();
+    let mut terminal = Terminal::run(&home, "demo", &[]);
+    let mut steps = Vec::new();
+    for _ in 0..8 {
+        steps.push(terminal.until(PAUSE));
+        terminal.press("\n");
+    }
+    steps.push(terminal.until("They are yours."));
+    for step in &steps {
+        let lines = plain(step);
+        assert!(lines.len() <= LINES, "{} lines: {step}", lines.len());
+        for line in lines {
+            assert!(line.chars().count() <= COLUMNS, "{line}");
+        }
+    }
+    assert!(steps[8].contains("recall"), "{}", steps[8]);
+    assert!(steps[8].contains("peanut"), "{}", steps[8]);
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 0, "{screen}");
+    assert!(screen.contains("\u{1b}[1m"), "headings are bold");
+    // Every path that the demo names is there afterwards.
+    for word in screen
+        .split_whitespace()
+        .filter(|word| word.starts_with("demo.") || word.starts_with("demo-"))
+    {
+        let name = word.trim_end_matches([',', '.', ':']);
+        assert!(home.path(name).exists(), "{name}");
+    }
+}
+
+#[test]
+#[ignore = "needs script"]
+fn an_import_shows_its_progress_and_says_when_it_closes_the_text_index() {
+    let home = Home::new();
+    let lines: String = (0..3_000)
+        .map(|number| event("a message", number))
+        .collect();
+    home.write("many.jsonl", lines);
+    let (code, screen) = Terminal::run(&home, "import many.jsonl", &[]).end();
+    assert_eq!(code, 0, "{screen}");
+    for shown in [
+        "reading many.jsonl",
+        "1/2 storing",
+        "records",
+        "2/2 closing the text index",
+    ] {
+        assert!(screen.contains(shown), "{shown}: {screen}");
+    }
+    assert!(screen.contains("3000 inserted"), "{screen}");
+    // Nothing of the progress stays on the screen.
+    let left = plain(&screen).join("\n");
+    assert!(!left.contains("closing"), "{left}");
+}
+
+#[test]
+#[ignore = "needs script"]
+fn an_opening_that_takes_long_says_what_it_does() {
+    let home = Home::new();
+    let lines: String = (0..5_000).map(|n| event("a message", n)).collect();
+    home.put(&lines);
+    std::fs::write(home.path("memory.grains/index/CURRENT"), "gone").unwrap();
+    let (code, screen) = Terminal::run(&home, "stats", &[]).end();
+    assert_eq!(code, 0, "{screen}");
+    assert!(
+        screen.contains("opening ./memory.grains: adding"),
+        "{screen}"
+    );
+    assert!(screen.contains("the index lacks"), "{screen}");
+    assert!(!plain(&screen).join("\n").contains("opening"), "{screen}");
+}
+
+#[test]
+#[ignore = "needs script"]
+fn ctrl_c_says_how_much_is_stored() {
+    let home = Home::new();
+    let tea = belief("ana", "likes", "tea");
+    let address = Home::new().put(&tea).remove(0);
+    let mut terminal = Terminal::run(&home, "put -", &[]);
+    terminal.until("Ctrl-D ends");
+    terminal.press(&tea);
+    terminal.until(&address);
+    terminal.press("\u{3}");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 130, "{screen}");
+    assert!(screen.contains("interrupted: 1 stored"), "{screen}");
+    assert!(screen.contains("Run the same command again"), "{screen}");
+    assert_eq!(home.addresses(), [address]);
+
+    let mut terminal = Terminal::run(&home, "import -", &[]);
+    terminal.until("reading -");
+    terminal.press("\u{3}");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 130, "{screen}");
+    assert!(screen.contains("the store is as it was"), "{screen}");
+    assert_eq!(home.addresses().len(), 1);
+}
+
+#[test]
+#[ignore = "needs script"]
+fn a_pager_has_the_results_and_messages_come_after_it() {
+    let home = Home::new();
+    home.put(&(belief("ana", "likes", "tea") + &belief("ana", "likes", "milk")));
+    let pager = [("GRAINSTORE_PAGER", "sed s/^/paged:/"), ("PAGER", "false")];
+    let query = "query --subject ana";
+    let (code, screen) = Terminal::run(&home, query, &pager).end();
+    assert_eq!(code, 0, "{screen}");
+    let lines = plain(&screen);
+    let of = |text: &str| lines.iter().position(|line| line.contains(text));
+    assert!(lines[of("tea").unwrap()].starts_with("paged:"), "{screen}");
+    assert!(of("2 of 2") > of("milk"), "{screen}");
+    let without = format!("--no-pager {query}");
+    let (_, screen) = Terminal::run(&home, &without, &pager).end();
+    assert!(!screen.contains("paged:"), "{screen}");
+    let missing = [("GRAINSTORE_PAGER", "no-such-pager")];
+    let (code, screen) = Terminal::run(&home, query, &missing).end();
+    assert_eq!(code, 0, "{screen}");
+    assert!(screen.contains("no pager"), "{screen}");
+    // The key that interrupts is for the pager, which goes on.
+    home.write(
+        "pager.sh",
+        "trap : INT; echo begun; read -r line < /dev/tty; cat; echo ended",
+    );
+    let script = [("GRAINSTORE_PAGER", "sh pager.sh")];
+    let mut terminal = Terminal::run(&home, query, &script);
+    terminal.until("begun");
+    terminal.press("\u{3}");
+    terminal.press("\n");
+    let (_, screen) = terminal.end();
+    assert!(screen.contains("ended"), "{screen}");
+}
+
+#[test]
+#[ignore = "needs script"]
+fn an_editor_has_the_terminal() {
+    let home = Home::new();
+    let address = home.put(&belief("ana", "likes", "tea")).remove(0);
+    home.write(
+        "editor.sh",
+        "trap : INT; echo begun; read -r line; sed -i s/tea/$line/ \"$1\"",
+    );
+    let editor = [("EDITOR", "sh editor.sh")];
+    let line = format!("correct {address}");
+    let mut terminal = Terminal::run(&home, &line, &editor);
+    terminal.until("begun");
+    terminal.press("coffee\n");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 0, "{screen}");
+    assert!(home.ok(&["query", "--subject", "ana"]).contains("coffee"));
+}

@@ -1,0 +1,8 @@
+//! Counters and spans of requests, which operators read besides the log. They have no content.
+
+mod metrics;
+mod traces;
+
+pub(super) use metrics::Metrics;
+pub(super) use traces::{Request, TraceContext};
+pub use traces::{Traces, TracesError};

@@ -1,0 +1,109 @@
+//! What a grain says, in one sentence for a reader: without tags, hashes and the names of formats.
+
+use crate::codec::{Map, Value};
+
+use super::searchable_text::{NOT_WORDS, humanise};
+use super::{Grain, SEARCHABLE_FIELDS, Type};
+
+impl Grain {
+    /// Returns the content of the grain in one line, for a prompt: without its tags, and without
+    /// values that only identify. Members of maps stand beside their names.
+    ///
+    /// ```
+    /// # use grainstore::grain::{Draft, Time};
+    /// let belief = Draft::belief("mira", "mg:prefers", "dark mode").confidence(0.9);
+    /// let belief = belief.set("structural_tags", vec!["work".to_owned()]);
+    /// let grain = belief.created_at(Time::from_ms(0)).finish(Default::default())?;
+    /// assert_eq!(grain.summary(), "mira prefers dark mode work");
+    /// assert_eq!(grain.sentence(), "mira prefers dark mode");
+    /// # Ok::<(), grainstore::grain::Error>(())
+    /// ```
+    pub fn sentence(&self) -> String {
+        let text = |name: &str| self.text(name).filter(|text| !text.trim().is_empty());
+        let whole = match self.type_() {
+            Type::Event => text("content"),
+            // Of an imported conversation its title.
+            Type::State if self.is_record() => self
+                .field("context")
+                .and_then(Value::as_map)
+                .and_then(|context| context.get("title")?.as_text()),
+            _ if self.is_record() => text("object"),
+            _ => None,
+        };
+        if let Some(whole) = whole {
+            return whole.to_owned();
+        }
+        if self.is_encrypted() || self.type_() == Type::Consent {
+            return self.summary();
+        }
+        let is_state = self.type_() == Type::State;
+        let mut parts = Vec::new();
+        for name in SEARCHABLE_FIELDS {
+            let Some(value) = self.field(name).filter(|_| !UNSAID.contains(name)) else {
+                continue;
+            };
+            let said = match *name {
+                // Of every state it is that something was so.
+                "relation" if is_state => continue,
+                "relation" => {
+                    let mut words = String::new();
+                    humanise(value, &mut words);
+                    words
+                }
+                "context" if !is_state => continue,
+                _ => said(value),
+            };
+            parts.push(said);
+        }
+        let words = parts.iter().flat_map(|part| part.split_whitespace());
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns whether the grain was built from a record of another format, whose text is a whole
+    /// one.
+    pub(crate) fn is_record(&self) -> bool {
+        let context = self.field("context").and_then(Value::as_map);
+        context.is_some_and(|context| RECORDS.iter().any(|name| context.contains(name)))
+    }
+}
+
+/// Returns every value inside a value, those of a map with their names.
+fn said(value: &Value) -> String {
+    match value {
+        Value::Nil => String::new(),
+        Value::Text(text) if is_hash(text) => String::new(),
+        Value::Text(text) => text.trim().to_owned(),
+        Value::Array(items) => listed(items.iter().map(said)),
+        Value::Map(map) => listed(members(map)),
+        other => other.to_json(),
+    }
+}
+
+fn members(map: &Map) -> impl Iterator<Item = String> {
+    let named = |name: &&str| !NOT_WORDS.contains(name) && !name.starts_with("x-");
+    let members = map.iter().filter(move |(name, _)| named(name));
+    members.map(|(name, value)| match said(value) {
+        said if said.is_empty() || IMPLIED.contains(&name) => said,
+        said => format!("{} {said}", name.replace('_', " ")),
+    })
+}
+
+fn listed(parts: impl Iterator<Item = String>) -> String {
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    parts.join(", ")
+}
+
+/// Returns whether a text is a content address or another hash, and nothing else.
+fn is_hash(text: &str) -> bool {
+    let digits = text.strip_prefix("sha256:").unwrap_or(text);
+    digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Searchable fields that say nothing, or again what others say.
+const UNSAID: [&str; 2] = ["structural_tags", "embedding_text"];
+
+/// Members whose names say nothing beside their values.
+const IMPLIED: [&str; 5] = ["what", "name", "text", "thinking", "content"];
+
+/// The members of a context that hold a record of another format.
+const RECORDS: [&str; 3] = ["x-aimem", "x-omi", "x-pam"];

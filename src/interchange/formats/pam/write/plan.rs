@@ -1,0 +1,387 @@
+//! The first reading of the grains of a store: which are records of it, and of which kind.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use crate::codec::{ContentAddress, Map, Value};
+use crate::grain::{Grain, Time, Type};
+use crate::interchange::entries::{Newest, Numbers, each};
+use crate::interchange::formats::aimem::{self, Scope};
+use crate::interchange::model::compact_table::CompactTable;
+use crate::interchange::model::embedded_grain::is_side;
+use crate::interchange::model::link::link_of;
+use crate::interchange::{Entries, Entry, Error, Loss, WriteOptions};
+
+use super::super::code;
+use super::super::types::object::fault;
+use super::super::types::residual::{is_relation, residual};
+use super::record::{index_entry, of_memory};
+use super::selection::{Superfluous, identity, is_changed_since};
+use super::uuid::{uuid, uuid_of};
+
+/// What is known of the records of a store before they are written: numbers of grains, since there
+/// may be millions.
+#[derive(Default)]
+pub(super) struct Plan {
+    pub(super) newest: Newest,
+    pub(super) loss: Loss,
+    pub(super) envelopes: Vec<Map>,
+    /// In the order of the file.
+    pub(super) memories: Vec<u32>,
+    pub(super) relations: Vec<u32>,
+    pub(super) index: Vec<u32>,
+    /// Messages by the hash of their session.
+    pub(super) messages: Vec<(u64, u32)>,
+    /// Relations of other formats.
+    pub(super) links: Vec<u32>,
+    /// The memories that embed a whole grain, and the grains that stand beside it there.
+    pub(super) beside: Vec<(u32, u32)>,
+    /// The memories that have a vector, and its id.
+    pub(super) vectors: Vec<(u32, String)>,
+    /// The paths of conversations.
+    pub(super) paths: HashMap<u32, String>,
+    /// Whether the store has a later version, with members that this writer does not know.
+    pub(super) is_later: bool,
+    /// Whether files can go beside the store.
+    pub(super) with_files: bool,
+    /// Whether it may refer to records of its base (PAM 16).
+    pub(super) is_delta: bool,
+    /// The hashes of the ids of memories and of index entries.
+    pub(super) memory_ids: CompactTable<()>,
+    pub(super) entry_ids: CompactTable<()>,
+    sessions: CompactTable<()>,
+    owners: BTreeSet<String>,
+}
+
+/// What the first reading learns of a grain.
+struct Found {
+    number: u32,
+    created_at: Time,
+    owner: Option<String>,
+    kind: Kind,
+    /// The hash of its id among those of its kind, if it came from PAM, and its earlier versions.
+    identity: Option<(u64, Vec<ContentAddress>)>,
+    is_in_scope: bool,
+}
+
+enum Kind {
+    Envelope(Map),
+    /// With its id.
+    Entry(String),
+    Message(u64),
+    Relation,
+    Memory(String, Option<VectorNames>),
+    /// One that embeds a whole grain, with the hash of the id that its record had in a bundle.
+    Embedding(String, Option<VectorNames>, Option<ContentAddress>),
+    Side,
+    /// A record that cannot be written at all.
+    Unwritable,
+}
+
+/// The ids that a vector may have: as its record refers to it, as it said itself, and a new one.
+struct VectorNames([Option<String>; 3]);
+
+impl Plan {
+    /// Reads the grains once; twice if they are of a store of a later version.
+    pub(super) fn of<E: Entries + ?Sized>(
+        entries: &E,
+        options: &WriteOptions,
+        with_files: bool,
+    ) -> Result<Self, E::Error> {
+        let plan = Self::survey(entries, options, with_files, false)?;
+        if plan.is_later {
+            return Self::survey(entries, options, with_files, true);
+        }
+        Ok(plan)
+    }
+
+    fn survey<E: Entries + ?Sized>(
+        entries: &E,
+        options: &WriteOptions,
+        with_files: bool,
+        is_later: bool,
+    ) -> Result<Self, E::Error> {
+        let mut plan = Self {
+            with_files,
+            is_later,
+            is_delta: matches!(options.scope, Scope::Since(_)),
+            ..Self::default()
+        };
+        let sessions = std::mem::take(&mut plan.sessions);
+        let identities = CompactTable::<()>::new();
+        let make = |number: u32, (grain, status): Entry| {
+            let record = residual(&grain);
+            let said = record.as_ref();
+            let is_in_scope = match options.scope {
+                Scope::Since(since) => is_changed_since(&grain, said, &status, since),
+                _ => true,
+            };
+            let identity = identity(&grain, said).map(|id| {
+                let key = identities.key(id);
+                (key, grain.derived_from().collect())
+            });
+            let (created_at, owner) = (grain.created_at(), grain.text("user_id"));
+            let owner = owner.map(str::to_owned);
+            let session = |name: &str| sessions.key(name);
+            let kind = kind_of(entries, (number, &grain), record, (is_later, session))?;
+            Ok(Found {
+                number,
+                created_at,
+                owner,
+                kind,
+                identity,
+                is_in_scope,
+            })
+        };
+        let mut superfluous = Superfluous::default();
+        let mut sides = Vec::new();
+        let mut names = Numbers::default();
+        let mut embedding = Vec::new();
+        let mut vectors = Vec::new();
+        each(entries, 0..entries.count(), make, |found| {
+            let number = found.number;
+            plan.newest.add(found.created_at);
+            if let Some(owner) = found.owner
+                && !plan.owners.contains(&owner)
+            {
+                plan.owners.insert(owner);
+            }
+            superfluous.add(number, found.identity);
+            if !found.is_in_scope {
+                return Ok(());
+            }
+            match found.kind {
+                Kind::Envelope(map) => {
+                    let version = map.get("schema_version").and_then(Value::as_text);
+                    plan.is_later |= version.is_some_and(|version| version != "1.0");
+                    plan.envelopes.push(map);
+                }
+                Kind::Entry(id) => {
+                    let key = plan.entry_ids.key(id.as_str());
+                    plan.entry_ids.add(key);
+                    plan.index.push(number);
+                }
+                Kind::Message(session) => plan.messages.push((session, number)),
+                Kind::Relation => plan.relations.push(number),
+                Kind::Side => sides.push(number),
+                Kind::Memory(id, vector) => {
+                    vectors.extend(vector.map(|vector| (number, vector)));
+                    plan.add_memory(number, &id);
+                }
+                Kind::Embedding(id, vector, name) => {
+                    vectors.extend(vector.map(|vector| (number, vector)));
+                    if let Some(name) = name {
+                        names.add(name, number);
+                    }
+                    embedding.push(number);
+                    plan.add_memory(number, &id);
+                }
+                Kind::Unwritable => {}
+            }
+            Ok(())
+        })?;
+        plan.sessions = sessions;
+        let superfluous = superfluous.find(entries)?;
+        plan.leave_out(&superfluous);
+        vectors.retain(|(number, _)| plan.memories.binary_search(number).is_ok());
+        plan.name_vectors(vectors);
+        names.sort();
+        plan.place(entries, &sides, &embedding, &names)?;
+        plan.messages.sort_unstable();
+        Ok(plan)
+    }
+
+    fn add_memory(&mut self, number: u32, id: &str) {
+        let key = self.memory_ids.key(id);
+        self.memory_ids.add(key);
+        self.memories.push(number);
+    }
+
+    /// Leaves out all versions of a record but one, and counts them.
+    fn leave_out(&mut self, superfluous: &[(u32, &'static str)]) {
+        if superfluous.is_empty() {
+            return;
+        }
+        let loss = &mut self.loss;
+        let mut stays = |number: u32| {
+            let at = superfluous.binary_search_by_key(&number, |(number, _)| *number);
+            let why = at.ok().and_then(|at| superfluous.get(at));
+            if let Some((_, why)) = why {
+                loss.count(why);
+            }
+            why.is_none()
+        };
+        self.memories.retain(|number| stays(*number));
+        self.relations.retain(|number| stays(*number));
+        self.index.retain(|number| stays(*number));
+        self.messages.retain(|(_, number)| stays(*number));
+    }
+
+    /// Gives each vector an id that no other has.
+    fn name_vectors(&mut self, vectors: Vec<(u32, VectorNames)>) {
+        if !self.with_files {
+            return;
+        }
+        let mut taken = HashSet::new();
+        for (number, VectorNames(names)) in vectors {
+            let mut names = names.into_iter().flatten();
+            if let Some(id) = names.find(|id| taken.insert(id.clone())) {
+                self.vectors.push((number, id));
+            }
+        }
+    }
+
+    /// Finds the memory beside which each grain stands that is none: of a relation the one it starts
+    /// from, of a mention the one that mentions, of an entity the first that mentions it, of the
+    /// rest the first. A grain without any memory to stand beside is counted.
+    fn place<E: Entries + ?Sized>(
+        &mut self,
+        entries: &E,
+        sides: &[u32],
+        embedding: &[u32],
+        names: &Numbers,
+    ) -> Result<(), E::Error> {
+        let find = |address: &ContentAddress| entries.find(address);
+        let make = |number: u32, (grain, _): Entry| {
+            let is_of_graph = aimem::residual(&grain).is_some();
+            let name = |name: &str| grain.text(name).filter(|_| is_of_graph);
+            let hash = |name: &str| ContentAddress::of(name.as_bytes());
+            let own = name("subject").map(hash);
+            let link = match link_of(&grain) {
+                None => None,
+                Some(link) => {
+                    let mut ends = link.ends.iter();
+                    let from = ends.next().map_or(Ok(None), find)?;
+                    let to = ends.next().map_or(Ok(None), find)?;
+                    let host = from.filter(|host| embedding.binary_search(host).is_ok());
+                    Some(host.filter(|_| to.is_some()))
+                }
+            };
+            Ok((number, link, own, name("object").map(hash)))
+        };
+        let mut found = Vec::new();
+        each(entries, sides.iter().copied(), make, |side| {
+            found.push(side);
+            Ok(())
+        })?;
+        let mut mentioned = Numbers::default();
+        for (_, link, chunk, entity) in &found {
+            if let (None, Some(chunk), Some(entity)) = (link, chunk, entity)
+                && let Some(host) = names.get(chunk)
+            {
+                mentioned.add(*entity, host);
+            }
+        }
+        mentioned.sort();
+        for (number, link, own, _) in found {
+            let host = match &link {
+                Some(host) => *host,
+                None => own
+                    .and_then(|name| names.get(&name).or_else(|| mentioned.get(&name)))
+                    .or(embedding.first().copied()),
+            };
+            match host {
+                Some(host) => {
+                    self.beside.push((host, number));
+                    if link.is_some() {
+                        self.links.push(number);
+                    }
+                }
+                None => self.loss.count(match (link, own) {
+                    (Some(_), _) => "relation",
+                    (None, Some(_)) => "entity",
+                    (None, None) => "envelope",
+                }),
+            }
+        }
+        self.beside.sort_by_key(|(host, _)| *host);
+        Ok(())
+    }
+
+    /// Returns the owner of the memories, if they have one.
+    pub(super) fn owner(&self) -> Result<Option<String>, Error> {
+        if self.owners.len() > 1 {
+            let names: Vec<_> = self.owners.iter().map(String::as_str).collect();
+            let message = format!("a store is of one owner; there are {}", names.join(", "));
+            return Err(fault(code::MIXED_OWNERS, String::new(), message));
+        }
+        Ok(self.owners.first().cloned())
+    }
+
+    /// Returns the messages of a session.
+    pub(super) fn messages_of(&self, session: &str) -> &[(u64, u32)] {
+        let key = self.sessions.key(session);
+        let from = self.messages.partition_point(|(of, _)| *of < key);
+        let to = self.messages.partition_point(|(of, _)| *of <= key);
+        self.messages.get(from..to).unwrap_or_default()
+    }
+}
+
+fn kind_of<E: Entries + ?Sized>(
+    entries: &E,
+    (number, grain): (u32, &Grain),
+    record: Option<Value>,
+    (is_later, session): (bool, impl Fn(&str) -> u64),
+) -> Result<Kind, E::Error> {
+    let mut loss = Loss::default();
+    Ok(match (record, grain.type_()) {
+        (Some(Value::Map(map)), Type::State) if map.contains("schema") => Kind::Envelope(map),
+        (Some(Value::Map(map)), Type::State) => {
+            let entry = index_entry(map, is_later, &mut loss);
+            let id = entry.as_ref().map(id_in);
+            id.map_or(Kind::Unwritable, Kind::Entry)
+        }
+        (Some(_), Type::Event) => {
+            Kind::Message(session(grain.text("session_id").unwrap_or_default()))
+        }
+        (Some(_), _) if is_relation(grain) => Kind::Relation,
+        (Some(Value::Map(map)), _) => {
+            let reference = map.get("embedding_ref").and_then(Value::as_text);
+            let reference = reference.map(str::to_owned);
+            let memory = of_memory(map, is_later, &mut loss);
+            let id = memory.as_ref().map(id_in);
+            let vector = vector_names(entries, number, grain, reference)?;
+            id.map_or(Kind::Unwritable, |id| Kind::Memory(id, vector))
+        }
+        _ if is_side(grain) => Kind::Side,
+        _ => {
+            let bundled = aimem::residual(grain);
+            let bundled = bundled
+                .as_ref()
+                .and_then(|record| record.as_map()?.get("id")?.as_text());
+            let name = bundled.map(|id| ContentAddress::of(id.as_bytes()));
+            let vector = vector_names(entries, number, grain, None)?;
+            Kind::Embedding(uuid(grain.address()), vector, name)
+        }
+    })
+}
+
+fn vector_names<E: Entries + ?Sized>(
+    entries: &E,
+    number: u32,
+    grain: &Grain,
+    reference: Option<String>,
+) -> Result<Option<VectorNames>, E::Error> {
+    let Some(vector) = entries.vector(number)? else {
+        return Ok(None);
+    };
+    let said = vector.record.as_deref().and_then(|record| {
+        let record = Value::from_json(record).ok()?;
+        Some(record.as_map()?.get("id")?.as_text()?.to_owned())
+    });
+    let address = grain.address();
+    let derived = uuid_of(&[address.as_bytes(), vector.model.as_bytes()].concat());
+    Ok(Some(VectorNames([reference, said, Some(derived)])))
+}
+
+/// Returns the id of the record of a grain.
+pub(super) fn id_of(grain: &Grain) -> String {
+    match residual(grain) {
+        Some(Value::Map(map)) => id_in(&map),
+        _ => uuid(grain.address()),
+    }
+}
+
+fn id_in(map: &Map) -> String {
+    let id = map.get("id").and_then(Value::as_text);
+    id.unwrap_or_default().to_owned()
+}

@@ -1,0 +1,216 @@
+//! The lines of a recall within its budget, and the order in which a prompt has them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+
+use crate::grain::{Grain, Time, Type};
+use crate::ledger::EntryId;
+use crate::render::{LeftOut, Line, Passage, Recollection, tokens};
+
+use super::contradictions::Claim;
+
+/// The lines collected within the budget.
+pub(super) struct Collected {
+    left: usize,
+    budget: usize,
+    pub(super) is_cut: bool,
+    pub(super) rows: BTreeSet<EntryId>,
+    /// The rows that say what a line says.
+    pub(super) repeated: HashSet<EntryId>,
+    texts: HashSet<String>,
+    facts: Vec<(Line, Claim)>,
+    /// Conversations in the order of their first line, each with its turns by time and row.
+    conversations: Vec<(Option<String>, BTreeMap<(i64, EntryId), Line>)>,
+}
+
+impl Collected {
+    pub(super) fn new(budget: usize) -> Self {
+        Self {
+            left: budget,
+            budget,
+            is_cut: false,
+            rows: BTreeSet::new(),
+            repeated: HashSet::new(),
+            texts: HashSet::new(),
+            facts: Vec::new(),
+            conversations: Vec::new(),
+        }
+    }
+
+    /// Keeps a part of the budget from what is added next; returns it.
+    pub(super) fn reserve(&mut self, share: usize) -> usize {
+        let kept = share.min(self.left);
+        self.left -= kept;
+        kept
+    }
+
+    /// Gives a reserved part back; returns whether something did not fit meanwhile.
+    pub(super) fn release(&mut self, kept: usize) -> bool {
+        self.left += kept;
+        std::mem::take(&mut self.is_cut)
+    }
+
+    /// Gives a reserved part back.
+    pub(super) const fn unreserve(&mut self, kept: usize) {
+        self.left += kept;
+    }
+
+    pub(super) const fn budget(&self) -> usize {
+        self.budget
+    }
+
+    /// Adds a line, unless it is a duplicate or exceeds the budget; returns whether it was added.
+    pub(super) fn add(&mut self, row: EntryId, grain: &Grain, line: Line) -> bool {
+        let said = format!("{:?} {}", line.speaker, folded(&line.sentence));
+        if line.sentence.is_empty() || self.texts.contains(&said) {
+            self.repeated.insert(row);
+            return false;
+        }
+        let is_turn = is_turn(grain);
+        let cost = match is_turn {
+            true => self.cost_of_turn(grain, &line),
+            false => self.cost_of_fact(&line),
+        };
+        if cost > self.left {
+            self.is_cut = true;
+            return false;
+        }
+        self.left -= cost;
+        self.rows.insert(row);
+        self.texts.insert(said);
+        if is_turn {
+            let session = grain.text("session_id");
+            let key = (line.time.ms(), row);
+            let place = self.conversations.iter_mut();
+            match place
+                .map(|(of, turns)| (of.as_deref(), turns))
+                .find(|(of, _)| *of == session)
+            {
+                Some((_, turns)) => drop(turns.insert(key, line)),
+                None => {
+                    let turns = BTreeMap::from([(key, line)]);
+                    self.conversations.push((session.map(str::to_owned), turns));
+                }
+            }
+        } else {
+            self.facts.push((line, Claim::of(grain)));
+        }
+        true
+    }
+
+    fn cost_of_fact(&self, line: &Line) -> usize {
+        let heading = Passage::default().heading_tokens();
+        line.tokens(false) + if self.facts.is_empty() { heading } else { 0 }
+    }
+
+    fn cost_of_turn(&self, grain: &Grain, line: &Line) -> usize {
+        let session = grain.text("session_id");
+        let mut conversations = self.conversations.iter();
+        let of_session = conversations.find(|(of, _)| of.as_deref() == session);
+        line.tokens(true)
+            + match of_session {
+                None => Passage {
+                    is_conversation: true,
+                    session: None,
+                    lines: vec![line.clone()],
+                }
+                .heading_tokens(),
+                // Each day but the first is written once.
+                Some((_, turns)) => {
+                    let days: BTreeSet<i64> = turns.values().map(|turn| day(turn.time)).collect();
+                    match days.contains(&day(line.time)) {
+                        true => 0,
+                        false => DAY_TOKENS,
+                    }
+                }
+            }
+    }
+
+    /// Marks a contested pair of each line that contradicts another, brings the two together, and
+    /// puts what is current before what is not.
+    pub(super) fn into_recollection(mut self, left_out: Option<LeftOut>) -> Recollection {
+        let left_out = left_out.filter(|left_out| left_out.tokens() <= self.left);
+        self.left -= left_out.map_or(0, |left_out| left_out.tokens());
+        let facts = in_order(self.facts, &mut self.left);
+        let mut passages = Vec::new();
+        if !facts.is_empty() {
+            passages.push(Passage {
+                lines: facts,
+                ..Passage::default()
+            });
+        }
+        let conversations = self.conversations.into_iter();
+        passages.extend(conversations.map(|(session, turns)| Passage {
+            is_conversation: true,
+            session,
+            lines: turns.into_values().collect(),
+        }));
+        Recollection {
+            passages,
+            tokens: self.budget - self.left,
+            is_cut: self.is_cut,
+            left_out,
+            is_partial: false,
+        }
+    }
+}
+
+/// Returns the facts in the order of a prompt: current ones first, saved states last among them, and of those that contradict each
+/// other the newer one first and the others right after it, as far as the budget has room to say so.
+fn in_order(mut facts: Vec<(Line, Claim)>, left: &mut usize) -> Vec<Line> {
+    facts.sort_by_key(|(line, claim)| (line.standing, claim.is_state));
+    let mut ordered = Vec::with_capacity(facts.len());
+    let mut facts = VecDeque::from(facts);
+    while let Some(first) = facts.pop_front() {
+        let is_against = |(_, claim): &(Line, Claim)| claim.contradicts(&first.1);
+        let (against, rest): (Vec<_>, Vec<_>) = facts.into_iter().partition(is_against);
+        facts = rest.into();
+        let mut group = vec![first];
+        group.extend(against);
+        group.sort_by_key(|(line, _)| (line.standing, Reverse(line.time)));
+        let mut group = group.into_iter().map(|(line, _)| line);
+        let Some(newest) = group.next() else {
+            continue;
+        };
+        let address = newest.address;
+        ordered.push(newest);
+        for mut line in group {
+            let before = line.tokens(false);
+            line.contradicts.push(address);
+            let more = line.tokens(false).saturating_sub(before);
+            match left.checked_sub(more) {
+                Some(rest) => *left = rest,
+                None => line.contradicts.clear(),
+            }
+            ordered.push(line);
+        }
+    }
+    ordered
+}
+
+/// Returns whether a grain is a turn of a conversation, and no fact.
+pub(super) fn is_turn(grain: &Grain) -> bool {
+    let is_said = matches!(grain.type_(), Type::Event | Type::Action);
+    is_said
+        && ["session_id", "role"]
+            .iter()
+            .any(|name| grain.text(name).is_some())
+}
+
+/// Returns a text without what makes no difference to a reader.
+fn folded(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+const fn day(time: Time) -> i64 {
+    time.ms().div_euclid(86_400_000)
+}
+
+/// Returns the tokens that say what was left out, at most.
+pub(super) fn left_out_tokens() -> usize {
+    tokens("\nLeft out: 100 facts, 100 messages.\n")
+}
+
+const DAY_TOKENS: usize = "2026-01-15 ".len().div_ceil(4);

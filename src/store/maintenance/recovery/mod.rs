@@ -1,0 +1,8 @@
+//! Recovery: a new store from all of a damaged one that still proves itself.
+
+mod copying;
+mod plan;
+mod recover;
+mod report;
+
+pub use report::{Lost, Recovered};
