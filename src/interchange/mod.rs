@@ -68,5 +68,5 @@ pub(crate) use registry::{
 pub use self::{
     entries::Entries,
     export::{Entry, Written},
-    model::vector::{ForeignVector, StoredVector, VectorOf, Vectors},
+    model::vector::{ForeignVector, StoredVector, VectorOf},
 };

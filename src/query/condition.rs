@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::codec::{ContentAddress, Value, nfc};
 use crate::grain::{Namespace, Time, Type, Verification};
 use crate::index::{Column, Error, Estimate, Family, Pattern, RowSet, Scan, Snapshot};
-use crate::ledger::{EntryId, Kind};
+use crate::ledger::Kind;
 use crate::policy::Trust;
 use crate::store::Version;
 
@@ -305,11 +305,17 @@ impl Condition {
         }
     }
 
-    /// Returns whether it holds for a row, by the value in its [`column`](Self::column).
-    pub(super) fn holds_in(&self, column: &Column, row: EntryId) -> bool {
+    /// Returns those of the rows for which it holds, by the values in its [`column`](Self::column).
+    pub(super) fn among_values(&self, column: &Column, rows: &RowSet) -> RowSet {
+        let is_without = self.holds_at(None);
         match self {
-            Self::Number { .. } => self.holds_of(column.number(row)),
-            _ => self.holds_at(column.time(row)),
+            Self::Number { from, to, .. } => column.with_numbers(rows, *from, *to),
+            Self::Happened { from, to } => column.with_times(rows, *from, *to, is_without),
+            Self::TrueBy(at) | Self::KnownBy(at) => {
+                column.with_times(rows, None, Some(*at), is_without)
+            }
+            Self::TrueUntil(at) => column.with_times(rows, Some(*at), None, is_without),
+            _ => RowSet::default(),
         }
     }
 

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use crate::grain::{ENVELOPE_TAG, Time};
-use crate::index::{Family, RowSet, Snapshot};
+use crate::index::{Estimate, Family, RowSet, Snapshot};
 use crate::store::{Maintenance, Store};
 
 use super::condition::{Condition, IndexSource};
@@ -165,7 +165,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// Evaluates the most selective condition first. A condition whose list is not worth reading is
+    /// Evaluates the condition first whose rows are had at the least cost. A condition whose list is not worth reading is
     /// tested row by row.
     fn of(
         store: &Store,
@@ -184,7 +184,7 @@ impl Plan {
         for condition in &conditions {
             sources.push((condition, condition.source(snapshot)?));
         }
-        sources.sort_by_key(|(_, source)| (source.excludes, source.estimate.rows));
+        sources.sort_by_key(|(_, source)| (source.excludes, cost(source.estimate)));
         let mut sources = sources.into_iter().peekable();
         let mut by_grain = Vec::new();
         match sources.next_if(|(_, source)| !source.excludes) {
@@ -298,7 +298,7 @@ impl Plan {
         match (access_path, condition.column()) {
             (AccessPath::Values, Some(family)) => {
                 let column = snapshot.column(family)?;
-                self.rows.retain(|row| condition.holds_in(&column, row));
+                self.rows = condition.among_values(&column, &self.rows);
             }
             (AccessPath::Exclusion, _) => self.rows.subtract(&source.among(&self.rows)?),
             _ => self.rows = source.among(&self.rows)?,
@@ -370,11 +370,19 @@ impl Plan {
     }
 }
 
+/// Returns what the rows of a list cost, in keys of the index: those at hand little.
+const fn cost(estimate: Estimate) -> u64 {
+    estimate.keys.saturating_add(estimate.rows / ROWS_PER_KEY)
+}
+
 /// Returns whether looking up `left` values is cheaper than reading `keys` keys and sorting them by
 /// row.
 const fn is_quicker_by_value(keys: u64, left: u64) -> bool {
     keys > left.saturating_mul(KEYS_PER_VALUE) || (keys > KEYS_MANY && keys > left / 2)
 }
+
+/// The rows of a cached list that cost as much as a key that is read.
+const ROWS_PER_KEY: u64 = 8;
 
 /// The cost of reading a grain, in keys of the index.
 const KEYS_PER_GRAIN: u64 = 100;

@@ -99,12 +99,14 @@ impl Store {
                 ranking,
                 limit,
                 accept: &|row: EntryId| rows.contains(row),
+                accepted: if_few(rows, snapshot),
                 own: own_rows(rows, ranking),
                 // The time is for the answer: building a view that was set aside takes as long as
                 // it takes.
                 is_over: &self.search_deadline(),
                 meaning,
                 reach: None,
+                tells_fields: true,
             });
             Ok(searched?)
         };
@@ -158,6 +160,14 @@ impl Store {
         Ok(found.results.iter().map(snippet).collect())
     }
 }
+
+/// Returns rows that are so few that a search looks for their documents first.
+pub(super) fn if_few<'a>(rows: &'a RowSet, snapshot: &Snapshot) -> Option<&'a RowSet> {
+    (rows.len().saturating_mul(FEW_OF) <= snapshot.watermark()).then_some(rows)
+}
+
+/// One row of so many is few.
+const FEW_OF: u64 = 4;
 
 /// Returns the rows whose statistics count, where `ranking` asks for those of `rows` alone.
 pub(super) fn own_rows(rows: &RowSet, ranking: &Ranking) -> Option<text::OwnRows> {

@@ -5,6 +5,7 @@
 //! are entries of its ledger.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
@@ -76,6 +77,22 @@ pub struct Options {
     /// The size of the emergency free-space file, in bytes: it is deleted on a full disk, so that
     /// erasing and closing can still write.
     pub ballast_bytes: u64,
+    /// The folder in whose files without names a store of [`Store::in_memory`](crate::Store::in_memory)
+    /// keeps its bytes, for more grains than the memory holds: they are gone with the store, and with
+    /// the process, however it ends. `None`, the default: in memory.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let scratch = Some(folder.path().to_owned());
+    /// let store = Store::in_memory(Options { scratch, ..Options::default() })?;
+    /// let address = store.put(Draft::event("hello"))?;
+    /// assert!(store.get(&address)?.is_some());
+    /// assert_eq!(std::fs::read_dir(folder.path())?.count(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub scratch: Option<PathBuf>,
     /// The options of the ledger.
     pub ledger: LedgerOptions,
     /// The options of the index.
@@ -119,6 +136,7 @@ impl Default for Options {
             durability: Durability::Sync,
             lock_wait: Duration::from_secs(5),
             ballast_bytes: 4 << 20,
+            scratch: None,
             ledger: LedgerOptions::default(),
             index: IndexOptions::default(),
             accesses: None,

@@ -187,10 +187,12 @@ impl Text {
             ranking,
             limit,
             accept,
+            accepted: None,
             own: None,
             is_over: &|| false,
             meaning: None,
             reach: None,
+            tells_fields: true,
         });
         Ok(found?.hits)
     }
@@ -221,10 +223,12 @@ impl Text {
             ranking,
             limit,
             accept,
+            accepted: None,
             own: None,
             is_over: &|| false,
             meaning: None,
             reach: Some(reach),
+            tells_fields: true,
         });
         Ok(found?.into_recalled())
     }

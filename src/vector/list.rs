@@ -131,3 +131,34 @@ impl List {
 
 /// The number of vectors in a block.
 const BLOCK_LEN: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn removing_keeps_the_others_and_no_block_ever_moves() {
+        let mut list = List::new(2);
+        let vector = |n: u64| [1_000 + i16::try_from(n).unwrap(); 2];
+        for n in 0..200 {
+            list.push(EntryId::new(n), &vector(n));
+        }
+        let starts: Vec<*const i16> = list.blocks.iter().map(|block| block.as_ptr()).collect();
+        let mut left: Vec<u64> = (0..200).collect();
+        for place in [199, 0, 64, 100, 5, 5, 5] {
+            list.swap_remove(place);
+            left.swap_remove(place);
+            assert_eq!(list.len(), left.len());
+        }
+        for (at, n) in left.iter().enumerate() {
+            assert_eq!(list.get(at), Some(&vector(*n)[..]));
+        }
+        assert_eq!(list.get(left.len()), None);
+        let now: Vec<*const i16> = list.blocks.iter().map(|block| block.as_ptr()).collect();
+        assert_eq!(now, starts);
+        while list.len() > 0 {
+            list.swap_remove(0);
+        }
+        assert!(list.blocks.is_empty() && list.swap_remove(0).is_none());
+    }
+}

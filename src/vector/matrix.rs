@@ -86,7 +86,7 @@ impl Matrix {
         };
         // The last takes its place.
         let last = self.rows.len().saturating_sub(1);
-        let moved: Vec<f32> = self.at(last).unwrap_or_default().to_vec();
+        let moved = Zeroizing::new(self.at(last).unwrap_or_default().to_vec());
         if let Some(slot) = self.slot(place) {
             slot.copy_from_slice(&moved);
         }

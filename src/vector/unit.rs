@@ -1,7 +1,10 @@
-//! Directions: vectors of length 1, as `f32` and as 16-bit integers.
+//! Directions: vectors of length 1, as `f32` and as 16-bit integers. They are wiped when they are
+//! freed.
+
+use zeroize::Zeroizing;
 
 /// Returns a vector of length 1 in the same direction; none of one without a direction.
-pub(super) fn unit(vector: &[f32]) -> Option<Vec<f32>> {
+pub(super) fn unit(vector: &[f32]) -> Option<Zeroizing<Vec<f32>>> {
     // In doubles, where the square of no f32 is too large.
     let squares = vector.iter().map(|value| f64::from(*value).powi(2));
     let length = squares.sum::<f64>().sqrt();
@@ -9,14 +12,14 @@ pub(super) fn unit(vector: &[f32]) -> Option<Vec<f32>> {
         return None;
     }
     let shrunk = vector.iter().map(|value| f64::from(*value) / length);
-    Some(shrunk.map(nearest_f32).collect())
+    Some(Zeroizing::new(shrunk.map(nearest_f32).collect()))
 }
 
 /// Returns a vector of length 1 as integers, with 1.0 as [`ONE`].
-pub(super) fn quantized(unit: &[f32]) -> Vec<i16> {
-    unit.iter()
-        .map(|value| nearest_i16(f64::from(*value) * ONE))
-        .collect()
+pub(super) fn quantized(unit: &[f32]) -> Zeroizing<Vec<i16>> {
+    let values = unit.iter();
+    let values = values.map(|value| nearest_i16(f64::from(*value) * ONE));
+    Zeroizing::new(values.collect())
 }
 
 /// Returns a quantized vector as numbers.
@@ -33,7 +36,7 @@ pub(super) fn cosine(dot: i32) -> f32 {
 }
 
 /// Returns the quantized direction of a sum of vectors.
-pub(super) fn direction(sum: &[i64]) -> Option<Vec<i16>> {
+pub(super) fn direction(sum: &[i64]) -> Option<Zeroizing<Vec<i16>>> {
     #[expect(
         clippy::cast_precision_loss,
         reason = "a sum of fewer than 2^37 numbers of 16 bits is exact in a double"
@@ -41,7 +44,7 @@ pub(super) fn direction(sum: &[i64]) -> Option<Vec<i16>> {
     let sum: Vec<f64> = sum.iter().map(|value| *value as f64).collect();
     let length = sum.iter().map(|value| value * value).sum::<f64>().sqrt();
     let scaled = |value: &f64| nearest_i16(value / length * ONE);
-    (length > 0.0).then(|| sum.iter().map(scaled).collect())
+    (length > 0.0).then(|| Zeroizing::new(sum.iter().map(scaled).collect()))
 }
 
 #[expect(

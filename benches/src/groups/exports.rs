@@ -138,7 +138,10 @@ pub fn child(what: &str, folder: &Path) -> Result<()> {
     let path = folder.join(format!("out.{what}"));
     let start = Instant::now();
     let store = if what == "convert" {
-        let store = Store::in_unnamed_files(folder, options())?;
+        let store = Store::in_memory(Options {
+            scratch: Some(folder.to_owned()),
+            ..options()
+        })?;
         let input = folder.join("conversations.json");
         let reading = ImportFile::open(&input, None, &ReadOptions::default())?;
         store.admin()?.import(reading)?;

@@ -89,20 +89,6 @@ pub(in crate::index) const fn ordered(ms: i64) -> u64 {
     ms.cast_unsigned() ^ (1 << 63)
 }
 
-/// Returns the time of an [`ordered`] component.
-pub(in crate::index) const fn time_of(component: u64) -> i64 {
-    (component ^ (1 << 63)).cast_signed()
-}
-
-/// Returns the number of an [`ordered_number`] component.
-pub(in crate::index) const fn number_of(component: u64) -> f64 {
-    f64::from_bits(if component >> 63 == 1 {
-        component ^ (1 << 63)
-    } else {
-        !component
-    })
-}
-
 /// Returns a finite number as a component whose order is that of numbers.
 pub(in crate::index) const fn ordered_number(number: f64) -> u64 {
     // Adding 0 turns -0 into 0.
@@ -172,10 +158,5 @@ mod tests {
         let numbers = [-1e9, -1.0, -0.5, 0.0, 1e-9, 0.25, 1.0, 7e7];
         assert!(numbers.map(ordered_number).is_sorted_by(|a, b| a < b));
         assert_eq!(ordered_number(-0.0), ordered_number(0.0));
-        assert!(numbers.iter().all(|n| number_of(ordered_number(*n)) == *n));
-        assert_eq!(
-            [-5, 0, i64::MAX].map(|ms| time_of(ordered(ms))),
-            [-5, 0, i64::MAX]
-        );
     }
 }

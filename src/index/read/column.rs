@@ -2,6 +2,7 @@
 //!
 //! Only families with at most one key a row have columns.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::codec::{ContentAddress, Value};
@@ -9,11 +10,9 @@ use crate::grain::Time;
 use crate::index::engine::result_cache::{CachedResult, ResultKey, ResultKind};
 use crate::index::engine::shared::Engine;
 use crate::index::engine::version::Version;
-use crate::index::key::encoding::{
-    Key, Single, number_of, ordered, ordered_number, prefix_of, time_of,
-};
+use crate::index::key::encoding::{Key, Single, ordered, ordered_number, prefix_of};
 use crate::index::run::{Run, Stream};
-use crate::index::{Error, Family, Snapshot};
+use crate::index::{Error, Family, RowSet, Snapshot};
 use crate::ledger::EntryId;
 
 /// The component of one family by row, to sort by.
@@ -31,15 +30,60 @@ enum Part {
     Computed(Vec<u64>),
 }
 
+impl Part {
+    fn components(&self) -> &[u64] {
+        match self {
+            Self::Computed(components) => components,
+            Self::Cached(kept) => match &**kept {
+                CachedResult::Components(components) => components,
+                CachedResult::Rows(_) => &[],
+            },
+        }
+    }
+}
+
 impl Column {
-    /// Returns the time of a row.
-    pub(crate) fn time(&self, row: EntryId) -> Option<Time> {
-        self.get(row).map(time_of).map(Time::from_ms)
+    /// Returns those of the rows whose time is in `from..=to`; those without a time if
+    /// `with_none` says so.
+    pub(crate) fn with_times(
+        &self,
+        rows: &RowSet,
+        from: Option<Time>,
+        to: Option<Time>,
+        with_none: bool,
+    ) -> RowSet {
+        let low = from.map_or(0, |from| ordered(from.ms()));
+        let high = to.map_or(u64::MAX, |to| ordered(to.ms()));
+        self.within(rows, &(low..=high), with_none)
     }
 
-    /// Returns the number of a row.
-    pub(crate) fn number(&self, row: EntryId) -> Option<f64> {
-        self.get(row).map(number_of)
+    /// Returns those of the rows whose number is in `from..=to`.
+    pub(crate) fn with_numbers(&self, rows: &RowSet, from: Option<f64>, to: Option<f64>) -> RowSet {
+        let low = from.map_or(0, ordered_number);
+        let high = to.map_or(u64::MAX, ordered_number);
+        self.within(rows, &(low..=high), false)
+    }
+
+    fn within(&self, rows: &RowSet, range: &RangeInclusive<u64>, with_none: bool) -> RowSet {
+        let holds = |component: Option<u64>| component.map_or(with_none, |it| range.contains(&it));
+        if !self.overlaid.is_empty() {
+            return rows.iter().filter(|row| holds(self.get(*row))).collect();
+        }
+        // Rows ascend, and so do the parts: each is looked up once.
+        let mut parts = self.parts.iter().peekable();
+        let (mut first, mut components): (u64, &[u64]) = (0, &[]);
+        let mut kept = Vec::new();
+        for row in rows.iter().map(EntryId::get) {
+            while let Some((start, part)) = parts.next_if(|(start, _)| *start <= row) {
+                (first, components) = (*start, part.components());
+            }
+            let at = usize::try_from(row - first).unwrap_or(usize::MAX);
+            let component = components.get(at).copied();
+            if holds(component.filter(|component| *component != 0)) {
+                kept.push(row);
+            }
+        }
+        RowSet::of_unsorted(kept)
     }
 
     /// Returns the component of a time or a number.
@@ -62,14 +106,7 @@ impl Column {
         }
         let after = self.parts.partition_point(|(first, _)| *first <= row);
         let (first, part) = self.parts.get(after.checked_sub(1)?)?;
-        let components = match part {
-            Part::Computed(components) => components,
-            Part::Cached(kept) => match &**kept {
-                CachedResult::Components(components) => components,
-                CachedResult::Rows(_) => return None,
-            },
-        };
-        let component = components.get(usize::try_from(row - first).ok()?)?;
+        let component = part.components().get(usize::try_from(row - first).ok()?)?;
         (*component != 0).then_some(*component)
     }
 }

@@ -110,6 +110,7 @@ pub(crate) fn summary_text(grain: &Grain) -> String {
     sentence
         .or_else(|| said.into_iter().find_map(text).map(str::to_owned))
         .or_else(|| Some(of_blocks(grain)).filter(|text| !text.is_empty()))
+        .or_else(|| of_members(grain))
         .or_else(|| Some(grain.summary()).filter(|summary| !summary.is_empty()))
         .unwrap_or_else(|| grain.to_json())
 }
@@ -124,6 +125,22 @@ fn sentence(triple: &Triple) -> Option<String> {
     let words = [subject.map_or("", String::as_str), &relation, object];
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
     Some(words.join(" "))
+}
+
+/// Returns the text of a content that has members: "humidity pct: 71.5".
+fn of_members(grain: &Grain) -> Option<String> {
+    let members = grain
+        .field("content")?
+        .as_map()?
+        .iter()
+        .map(|(name, value)| {
+            let value = value
+                .as_text()
+                .map_or_else(|| value.to_json(), str::to_owned);
+            format!("{}: {value}", name.replace('_', " "))
+        });
+    let text = members.collect::<Vec<_>>().join(", ");
+    Some(text).filter(|text| !text.is_empty())
 }
 
 /// Returns the text of a message that consists of blocks, a line each.

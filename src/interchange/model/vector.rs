@@ -1,6 +1,5 @@
 //! Vectors on their way in and out: of a file, and of the store.
 
-use std::collections::HashMap;
 use std::fmt;
 
 use crate::codec::ContentAddress;
@@ -87,9 +86,6 @@ impl fmt::Debug for ForeignVectors {
             .finish_non_exhaustive()
     }
 }
-
-/// The newest vector of each exported grain that has one.
-pub type Vectors = HashMap<ContentAddress, StoredVector>;
 
 /// A vector in the store.
 ///

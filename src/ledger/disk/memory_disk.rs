@@ -33,11 +33,11 @@ pub struct MemoryDisk {
 }
 
 impl MemoryDisk {
-    /// Returns a disk whose bytes are in files without names in a folder: they are gone with their
-    /// handles, and with the process, however it ends.
-    pub(crate) fn in_unnamed_files(folder: &Path) -> Self {
+    /// Returns a disk whose bytes are in files without names in a folder, if one is given: they are
+    /// gone with their handles, and with the process, however it ends.
+    pub(crate) fn in_unnamed_files(folder: Option<&Path>) -> Self {
         Self {
-            folder: Some(folder.into()),
+            folder: folder.map(Arc::from),
             ..Self::default()
         }
     }

@@ -99,7 +99,7 @@ impl Store {
             options,
             count: 0,
         };
-        let written = pam::write(&mut files, &entries, options)?;
+        let written = pam::write_files(&mut files, &entries, options)?;
         Ok(ExportReport::of(written, files.count, &loss))
     }
 
@@ -113,7 +113,7 @@ impl Store {
         let entries = self.entries(filter, options, &mut loss)?;
         let written = whole_file(path, options, |file| {
             let mut archive = pam::Archive::new(BufWriter::new(file));
-            let written = pam::write(&mut archive, &entries, options)?;
+            let written = pam::write_files(&mut archive, &entries, options)?;
             archive.finish()?;
             Ok(written)
         })?;

@@ -15,8 +15,8 @@ use crate::codec::ContentAddress;
 use crate::grain::Grain;
 use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
-    EncryptedWriter, Encryption, Entries, Entry, Error as FileError, Format, Loss, Place,
-    WriteOptions, Written, aimem, each, jsonl, mg, omi, pam,
+    EncryptedWriter, Encryption, Error as FileError, Format, Loss, Place, WriteOptions, Written,
+    aimem, jsonl, mg, omi, pam,
 };
 use crate::store::{Admin, Store};
 
@@ -143,7 +143,7 @@ impl Store {
                     Format::AimemNdjson => aimem::write_stream(&mut out, &entries, options)?,
                     Format::Omi => omi::write(&mut out, &entries, options)?,
                     Format::OmiJsonl => omi::write_lines(&mut out, &entries, options)?,
-                    _ => pam::write(&mut pam::Single(&mut out), &entries, options)?,
+                    _ => pam::write(&mut out, &entries, options)?,
                 };
                 out.flush().map_err(io_error)?;
                 Ok(ExportReport::of(written, 1, &loss))

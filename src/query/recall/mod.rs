@@ -18,7 +18,7 @@ use crate::store::{Store, Version};
 use crate::text::{self, Ranking, RecalledHit};
 
 use super::hybrid::QuestionVector;
-use super::search::own_rows;
+use super::search::{if_few, own_rows};
 use super::visible::narrow;
 use super::{Error, Filter, Sort, SortBy};
 use collected::{Collected, is_turn, left_out_tokens};
@@ -123,10 +123,12 @@ impl Store {
                 ranking: &recall.ranking,
                 limit: HITS,
                 accept: &accept,
+                accepted: if_few(&rows, &snapshot),
                 own: own_rows(&rows, &recall.ranking),
                 is_over: &is_over,
                 meaning,
                 reach: Some(recall.reach),
+                tells_fields: false,
             });
             Ok(found?)
         };

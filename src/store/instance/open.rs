@@ -75,41 +75,18 @@ impl Store {
         Self::join(disk, path, options, false)?.anchored()
     }
 
-    /// Creates a store in memory, which is gone when its last handle is.
+    /// Creates a store in memory, or in the files of [`Options::scratch`], which is gone when its
+    /// last handle is.
     ///
     /// # Errors
-    /// `ERR_NO_RANDOMNESS`.
+    /// `ERR_NO_RANDOMNESS`; `ERR_STORAGE_IO`.
     pub fn in_memory(options: Options) -> Result<Self, Error> {
         let options = Options {
             ballast_bytes: 0,
             ..options
         };
-        Self::open_on(Arc::new(MemoryDisk::default()), options)
-    }
-
-    /// Creates a store in files without names in a folder: as [`Store::in_memory`], for more grains
-    /// than the memory holds. The files are gone when its last handle is, and with the process,
-    /// however it ends.
-    ///
-    /// ```
-    /// use grainstore::{Draft, Options, Store};
-    ///
-    /// let folder = tempfile::tempdir()?;
-    /// let store = Store::in_unnamed_files(folder.path(), Options::default())?;
-    /// let address = store.put(Draft::event("hello"))?;
-    /// assert!(store.get(&address)?.is_some());
-    /// assert_eq!(std::fs::read_dir(folder.path())?.count(), 0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Store::in_memory`]; `ERR_STORAGE_IO`.
-    pub fn in_unnamed_files(folder: &Path, options: Options) -> Result<Self, Error> {
-        let options = Options {
-            ballast_bytes: 0,
-            ..options
-        };
-        Self::open_on(Arc::new(MemoryDisk::in_unnamed_files(folder)), options)
+        let disk = MemoryDisk::in_unnamed_files(options.scratch.as_deref());
+        Self::open_on(Arc::new(disk), options)
     }
 
     /// Opens a store for reading, beside a process that writes it or not. Each answer holds what

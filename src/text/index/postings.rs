@@ -2,7 +2,9 @@
 //!
 //! [`TermFreqs`] reads term frequencies block by block; [`TermPositions`] reads positions too.
 
+use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{BlockSegmentPostings, Postings, SegmentPostings};
+use tantivy::query::Bm25Weight;
 use tantivy::{DocSet, TERMINATED};
 
 use crate::text::index::memory_segment::{MemoryTerms, Posting};
@@ -14,16 +16,63 @@ pub(in crate::text) enum TermFreqs<'a> {
         block: Box<BlockSegmentPostings>,
         /// The index of the current document in the block.
         at: usize,
+        /// Of a term whose frequencies and lengths are of one field.
+        maxima: Option<&'a BlockMaxima>,
     },
     /// The postings from the current document on.
     Memory(&'a [Posting]),
 }
 
-impl TermFreqs<'_> {
-    pub(in crate::text) fn on_disk(block: BlockSegmentPostings) -> Self {
+/// Reads which document of a block of postings counts most: the index library notes the frequency
+/// and the length of the one with the best score, by the mean length of the segment.
+pub(in crate::text) struct BlockMaxima {
+    weight: Bm25Weight,
+    /// The limit of a score by `weight`, for an endless frequency.
+    score_max: f32,
+    lengths: FieldNormReader,
+}
+
+impl BlockMaxima {
+    /// Returns the reader for a segment with so many words in so many documents.
+    pub(in crate::text) fn new(lengths: FieldNormReader, words: u64, documents: u32) -> Self {
+        // As the library computes it when it writes the segment, to the last bit.
+        #[expect(clippy::cast_precision_loss, reason = "a mean in single precision")]
+        let len_mean = words as f32 / documents.max(1) as f32;
+        let weight = Bm25Weight::for_one_term_without_explain(0, 0, len_mean);
+        Self {
+            score_max: weight.score(0, u32::MAX),
+            weight,
+            lengths,
+        }
+    }
+
+    /// Returns a lower bound of the length normalization of a document of the block divided by its
+    /// frequency, both by the mean length of the segment.
+    fn norm_min(&self, block: &mut BlockSegmentPostings) -> f64 {
+        // Nothing is noted of the last block of a list.
+        if block.block_len() < FULL_BLOCK {
+            return 0.0;
+        }
+        // frequency / (frequency + normalization)
+        let share = block.block_max_score(&self.lengths, &self.weight) / self.score_max;
+        let norm_min = SINGLE_PRECISION / f64::from(share) - 1.0;
+        if norm_min.is_finite() {
+            norm_min.max(0.0)
+        } else {
+            0.0
+        }
+    }
+}
+
+impl<'a> TermFreqs<'a> {
+    pub(in crate::text) fn on_disk(
+        block: BlockSegmentPostings,
+        maxima: Option<&'a BlockMaxima>,
+    ) -> Self {
         Self::Disk {
             block: Box::new(block),
             at: 0,
+            maxima,
         }
     }
 
@@ -39,7 +88,7 @@ impl TermFreqs<'_> {
     #[inline]
     fn document(&self) -> u32 {
         match self {
-            Self::Disk { block, at } => block.docs().get(*at).copied().unwrap_or(TERMINATED),
+            Self::Disk { block, at, .. } => block.docs().get(*at).copied().unwrap_or(TERMINATED),
             Self::Memory(postings) => postings.first().map_or(TERMINATED, |at| at.document),
         }
     }
@@ -48,7 +97,7 @@ impl TermFreqs<'_> {
     #[inline]
     pub(in crate::text) fn seek(&mut self, target: u32) -> u32 {
         match self {
-            Self::Disk { block, at } => {
+            Self::Disk { block, at, .. } => {
                 let here = block.docs().get(*at).copied();
                 if here.is_some_and(|here| here < target) {
                     *at = block.seek(target);
@@ -66,26 +115,43 @@ impl TermFreqs<'_> {
     #[inline]
     pub(in crate::text) fn count(&self) -> u32 {
         match self {
-            Self::Disk { block, at } => block.freqs().get(*at).copied().unwrap_or(0),
+            Self::Disk { block, at, .. } => block.freqs().get(*at).copied().unwrap_or(0),
             Self::Memory(postings) => postings.first().map_or(0, |at| at.count),
         }
     }
 
     /// Calls `found` for each document from the current one to below `end`, and advances past them.
+    ///
+    /// Documents that are stored together are passed over unless `needs` holds: it is given the
+    /// first and the last of them, and a lower bound of their length normalization divided by their
+    /// frequency.
     #[inline]
-    pub(in crate::text) fn each_below(&mut self, end: u32, mut found: impl FnMut(u32, u32)) {
+    pub(in crate::text) fn each_below(
+        &mut self,
+        end: u32,
+        needs: impl Fn(u32, u32, f64) -> bool,
+        mut found: impl FnMut(u32, u32),
+    ) {
         match self {
-            Self::Disk { block, at } => loop {
+            Self::Disk { block, at, maxima } => loop {
                 let documents = block.docs().get(*at..).unwrap_or_default();
-                let counts = block.freqs().get(*at..).unwrap_or_default();
-                let is_whole = documents.last().is_some_and(|last| *last < end);
+                let ends = documents.first().copied().zip(documents.last().copied());
+                let Some((first, last)) = ends.filter(|(first, _)| *first < end) else {
+                    return;
+                };
+                let is_whole = last < end;
                 let below = if is_whole {
                     documents.len()
                 } else {
                     documents.partition_point(|document| *document < end)
                 };
-                for (document, count) in documents.iter().zip(counts).take(below) {
-                    found(*document, *count);
+                let norm_min = maxima.map_or(0.0, |maxima| maxima.norm_min(block));
+                if needs(first, last.min(end - 1), norm_min) {
+                    let documents = block.docs().get(*at..).unwrap_or_default();
+                    let counts = block.freqs().get(*at..).unwrap_or_default();
+                    for (document, count) in documents.iter().zip(counts).take(below) {
+                        found(*document, *count);
+                    }
                 }
                 if !is_whole {
                     *at += below;
@@ -159,3 +225,9 @@ impl TermPositions<'_> {
         }
     }
 }
+
+/// The number of documents of a full block.
+const FULL_BLOCK: usize = 128;
+
+/// Less than 1 by more than the rounding errors of a score in single precision.
+const SINGLE_PRECISION: f64 = 1.0 - 1e-5;

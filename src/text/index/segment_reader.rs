@@ -13,7 +13,7 @@ use tantivy::{DocSet, InvertedIndexReader, Searcher, SegmentReader, TERMINATED};
 use crate::ledger::EntryId;
 use crate::text::document::Traits;
 use crate::text::index::memory_segment::{MemorySegment, MemoryTerms};
-use crate::text::index::postings::{TermFreqs, TermPositions};
+use crate::text::index::postings::{BlockMaxima, TermFreqs, TermPositions};
 use crate::text::index::schema::{Fields, IMPORTANCE, ORDER, ROW, THREAD, TIME, TRAITS, TermField};
 
 /// An immutable snapshot for one search. Feeding continues beside it.
@@ -73,13 +73,26 @@ pub(in crate::text) struct DiskSegment {
     threads: Arc<InvertedIndexReader>,
     languages: Arc<InvertedIndexReader>,
     lengths: FieldNormReader,
+    maxima: BlockMaxima,
     row: Column<u64>,
+    /// Of each window of documents, known when it was first asked for.
+    row_orders: Vec<OnceLock<RowOrder>>,
     order: Column<u64>,
     thread: Column<u64>,
     time: Column<i64>,
     importance: Column<f64>,
     traits: Column<u64>,
     rows: Arc<InvertedIndexReader>,
+}
+
+/// How the rows of the documents of a window follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::text) enum RowOrder {
+    /// One after the other, without a gap.
+    Consecutive,
+    Ascending,
+    /// In no order, where segments were merged.
+    Mixed,
 }
 
 /// The term dictionary of a field of a segment.
@@ -91,14 +104,19 @@ pub(in crate::text) enum FieldTerms<'a> {
 impl DiskSegment {
     fn open(reader: &SegmentReader, fields: &Fields) -> tantivy::Result<Self> {
         let fast = reader.fast_fields();
+        let stems = reader.inverted_index(fields.stems)?;
+        let lengths = reader.get_fieldnorms_reader(fields.stems)?;
+        let windows = reader.max_doc().div_ceil(WINDOW_LEN);
         Ok(Self {
             reader: reader.clone(),
-            stems: reader.inverted_index(fields.stems)?,
+            maxima: BlockMaxima::new(lengths.clone(), stems.total_num_tokens(), reader.max_doc()),
+            stems,
             variants: reader.inverted_index(fields.variants)?,
             threads: reader.inverted_index(fields.thread)?,
             languages: reader.inverted_index(fields.languages)?,
-            lengths: reader.get_fieldnorms_reader(fields.stems)?,
+            lengths,
             row: fast.u64(ROW)?,
+            row_orders: (0..windows).map(|_| OnceLock::new()).collect(),
             order: fast.u64(ORDER)?,
             thread: fast.u64(THREAD)?,
             time: fast.i64(TIME)?,
@@ -112,6 +130,37 @@ impl DiskSegment {
         match field {
             TermField::Stems => &self.stems,
             TermField::Variants => &self.variants,
+        }
+    }
+
+    fn row_order(&self, window: u32) -> RowOrder {
+        let known = self.row_orders.get(window as usize);
+        known.map_or(RowOrder::Mixed, |known| {
+            *known.get_or_init(|| self.read_row_order(window))
+        })
+    }
+
+    fn read_row_order(&self, window: u32) -> RowOrder {
+        if !self.row.get_cardinality().is_full() {
+            return RowOrder::Mixed;
+        }
+        let start = window.saturating_mul(WINDOW_LEN);
+        let len = WINDOW_LEN.min(self.reader.max_doc().saturating_sub(start));
+        let mut rows = vec![0; len as usize];
+        self.row.values.get_range(start.into(), &mut rows);
+        RowOrder::of(&rows)
+    }
+}
+
+impl RowOrder {
+    fn of(rows: &[u64]) -> Self {
+        let follows = |pair: &[u64]| matches!(pair, [a, b] if a.checked_add(1) == Some(*b));
+        if rows.windows(2).all(follows) {
+            Self::Consecutive
+        } else if rows.is_sorted_by(|a, b| a < b) {
+            Self::Ascending
+        } else {
+            Self::Mixed
         }
     }
 }
@@ -146,6 +195,15 @@ impl Segment<'_> {
         match self {
             Self::Disk(disk) => disk.row.first(document).map(EntryId::new),
             Self::Memory(memory) => Some(memory.values.get(document as usize)?.row),
+        }
+    }
+
+    /// Returns how the rows of the documents of a window follow each other.
+    pub(in crate::text) fn row_order(&self, window: u32) -> RowOrder {
+        match self {
+            Self::Disk(disk) => disk.row_order(window),
+            // Documents are added in the order of their rows.
+            Self::Memory(_) => RowOrder::Ascending,
         }
     }
 
@@ -317,7 +375,9 @@ impl Segment<'_> {
                 };
                 let option = IndexRecordOption::WithFreqs;
                 let block = terms.read_block_postings_from_terminfo(&info, option)?;
-                Ok(Some(TermFreqs::on_disk(block)))
+                // Documents are as long as they have stems, whatever field a term is of.
+                let maxima = (field == TermField::Stems).then_some(&disk.maxima);
+                Ok(Some(TermFreqs::on_disk(block, maxima)))
             }
             Self::Memory(memory) => {
                 let postings = memory.terms(field).get(term);
@@ -398,3 +458,6 @@ impl Segment<'_> {
 pub(in crate::text) fn len_of_class(class: u8) -> u32 {
     FieldNormReader::id_to_fieldnorm(class)
 }
+
+/// The number of documents whose order of rows is known together.
+pub(in crate::text) const WINDOW_LEN: u32 = 4_096;

@@ -223,9 +223,12 @@ mod tests {
                 ranking: &Ranking::default(),
                 limit: 9,
                 accept: &|_| true,
+                accepted: None,
+                own: None,
                 is_over: &|| false,
                 meaning: None,
                 reach: None,
+                tells_fields: true,
             });
             found.unwrap().hits
         };

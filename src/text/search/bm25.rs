@@ -1,30 +1,39 @@
-//! BM25 scoring of one segment, with MaxScore pruning.
+//! BM25 scoring of one segment, with MaxScore and block-max pruning.
 //!
 //! It works the same on segments on disk and in memory. Sums are in `f64`, in the order of the
 //! query, and rounded once to `f32`, so that a document has the same score in every segment, to the
 //! last bit.
 
+use crate::index::RowSet;
 use crate::text::index::segment_reader::{Segment, len_of_class};
 use crate::text::query::ast::Role;
-use crate::text::query::plan::{Plan, PlanNode, PlannedLeaf};
+use crate::text::query::plan::{Plan, PlanNode, PlannedLeaf, as_f64};
+use crate::text::search::accepted::accepted_documents;
 use crate::text::search::postings_cursor::PostingsCursor;
 use crate::text::search::score_block::{BLOCK_LEN, DocBits, ScoreBlock};
 use crate::text::search::top_docs::{TopDocs, as_f32};
 
 /// Evaluates a plan over one segment, block by block.
 ///
-/// While matches are counted, every leaf is evaluated in the whole block. After that only documents
+/// Documents that the search does not accept are left out first, where few are accepted. While
+/// matches are counted, every leaf is evaluated in the whole block. After that only documents
 /// that can enter the top are of interest (MaxScore): the leaves with the highest maximum scores
 /// are essential and select candidates, and the other leaves are looked up for those candidates
 /// only. A document without the leaves before one is no candidate if its score by that leaf and the
 /// maximum of those after it do not suffice: the last essential leaf, which is the most frequent
-/// one, selects few of its documents. Candidates are scored in full, so pruning does not change any
-/// result.
+/// one, selects few of its documents. Where even the best document of a block of postings does not
+/// suffice, none of the block is looked at (block maxima). Candidates are scored in full, so pruning
+/// does not change any result.
 pub(in crate::text) struct SegmentScorer<'a> {
     segment: &'a Segment<'a>,
     plan: &'a Plan,
     /// The length normalization of BM25, for each quantized length.
     norms: &'a [f64; 256],
+    /// A lower bound of the length normalization by the mean length of the plan, as a share of that
+    /// by the mean length of the segment.
+    norm_share: f64,
+    /// The accepted rows, if they are few.
+    accepted: Option<&'a RowSet>,
     /// In the order of evaluation.
     leaves: Vec<ScoredLeaf<'a>>,
     /// The scores of each leaf of the plan in the current block, by leaf index.
@@ -32,6 +41,8 @@ pub(in crate::text) struct SegmentScorer<'a> {
     /// Whether the first leaf is required.
     has_lead: bool,
     start: u32,
+    /// The accepted documents of the current block; `None` if they were not looked for.
+    allowed: Option<DocBits>,
     /// The documents of the current block that can still match.
     candidates: Vec<u32>,
     /// The sum of what each candidate has been given by the leaves so far.
@@ -73,6 +84,7 @@ impl<'a> SegmentScorer<'a> {
         segment: &'a Segment<'a>,
         plan: &'a Plan,
         norms: &'a [f64; 256],
+        accepted: Option<&'a RowSet>,
     ) -> tantivy::Result<Self> {
         let mut leaves = Vec::with_capacity(plan.leaves.len());
         for (number, planned) in plan.leaves.iter().enumerate() {
@@ -106,10 +118,13 @@ impl<'a> SegmentScorer<'a> {
             segment,
             plan,
             norms,
+            norm_share: norm_share(segment, plan),
+            accepted,
             leaves,
             blocks,
             has_lead: lead.is_some(),
             start: 0,
+            allowed: None,
             candidates: Vec::new(),
             sums: Vec::new(),
         })
@@ -128,7 +143,16 @@ impl<'a> SegmentScorer<'a> {
             let Some(start) = self.next_block(from, essential) else {
                 return;
             };
+            // Aligned, so that what is known of the rows of a block is known of the next search's.
+            let start = start - start % BLOCK_LEN;
+            from = start.saturating_add(BLOCK_LEN);
             self.start = start;
+            self.allowed = self
+                .accepted
+                .and_then(|rows| accepted_documents(rows, self.segment, start));
+            if self.allowed.as_ref().is_some_and(DocBits::is_empty) {
+                continue;
+            }
             self.collect(essential, threshold);
             for at in &self.candidates {
                 let document = start + at;
@@ -139,7 +163,6 @@ impl<'a> SegmentScorer<'a> {
                     top.offer(self.segment, number, document, score);
                 }
             }
-            from = start.saturating_add(BLOCK_LEN);
         }
     }
 
@@ -172,17 +195,21 @@ impl<'a> SegmentScorer<'a> {
             let class = segment.len_class(start + at);
             norms.get(usize::from(class)).copied().unwrap_or(K1)
         };
+        let (allowed, norm_share) = (self.allowed, self.norm_share);
         let needed = needed(threshold);
         let mut any = DocBits::EMPTY;
         for place in 0..essential {
-            let floor = needed - self.max_remaining(place + 1);
+            let demand = Demand {
+                allowed: allowed.as_ref(),
+                chosen: &any,
+                floor: needed - self.max_remaining(place + 1),
+                norm_share,
+            };
             let Some(leaf) = self.leaves.get_mut(place) else {
                 continue;
             };
             if let Some(block) = self.blocks.get_mut(leaf.number) {
-                leaf.fill(block, start, norm, |at, added| {
-                    added >= floor || any.contains(at)
-                });
+                leaf.fill(block, start, norm, &demand);
                 any.unite(block.has());
             }
         }
@@ -203,7 +230,13 @@ impl<'a> SegmentScorer<'a> {
             };
             if let Some(block) = self.blocks.get_mut(leaf.number) {
                 if leaf.docs_per_block <= self.candidates.len() as u64 * SEEK_COST {
-                    leaf.fill(block, start, norm, |_, _| true);
+                    let demand = Demand {
+                        allowed: None,
+                        chosen: &any,
+                        floor: f64::INFINITY,
+                        norm_share,
+                    };
+                    leaf.fill(block, start, norm, &demand);
                 } else {
                     leaf.look_up(block, start, &self.candidates, norm);
                 }
@@ -247,21 +280,44 @@ impl<'a> SegmentScorer<'a> {
     }
 }
 
+/// Which documents of a block a leaf is scored for.
+struct Demand<'a> {
+    allowed: Option<&'a DocBits>,
+    /// Those that other leaves have selected.
+    chosen: &'a DocBits,
+    /// What the leaf must add to a document that is not among them.
+    floor: f64,
+    norm_share: f64,
+}
+
 impl ScoredLeaf<'_> {
-    /// Scores the documents of a block that the leaf occurs in and for which `keeps` holds, given what
-    /// the leaf adds there.
+    /// Scores the documents of a block that the leaf occurs in and that are demanded.
     fn fill(
         &mut self,
         block: &mut ScoreBlock,
         start: u32,
         norm: impl Fn(u32) -> f64,
-        keeps: impl Fn(u32, f64) -> bool,
+        demand: &Demand<'_>,
     ) {
-        let (weight, uses) = (self.planned.weight, self.planned.uses());
-        self.cursor.fill(block, start, |at, count| {
+        let planned = self.planned;
+        let (weight, uses) = (planned.weight, planned.uses());
+        let Demand { chosen, floor, .. } = *demand;
+        let is_allowed = |at| demand.allowed.is_none_or(|allowed| allowed.contains(at));
+        let needs = |first, last, norm_min: f64| {
+            let allowed = demand.allowed;
+            let max = planned.max_added() / (1.0 + demand.norm_share * norm_min);
+            allowed.is_none_or(|allowed| allowed.has_in(first, last))
+                && (max >= floor || chosen.has_in(first, last))
+        };
+        let may_suffice = planned.max_added() >= floor;
+        self.cursor.fill(block, start, needs, |at, count| {
+            let is_chosen = chosen.contains(at);
+            if !is_allowed(at) || !(is_chosen || may_suffice) {
+                return None;
+            }
             let score = weight * saturation(count, norm(at));
             // A negative score must not exclude what a later leaf would select.
-            keeps(at, (uses * score).max(0.0)).then_some(score)
+            (is_chosen || (uses * score).max(0.0) >= floor).then_some(score)
         });
     }
 
@@ -320,6 +376,21 @@ fn lead(plan: &Plan, leaves: &[ScoredLeaf<'_>]) -> Option<usize> {
     rarest.map(|(place, _)| place)
 }
 
+/// Returns a lower bound of the length normalization of any document by the mean length of the plan,
+/// as a share of that by the mean length of the segment.
+///
+/// The normalization is a constant and a part that is inverse to the mean length: with a greater
+/// mean it falls at most as that part does, with a smaller one it grows.
+fn norm_share(segment: &Segment<'_>, plan: &Plan) -> f64 {
+    let len_mean = as_f64(segment.len_words()) / f64::from(segment.len().max(1));
+    let share = len_mean / plan.len_mean;
+    if share.is_finite() {
+        share.min(1.0)
+    } else {
+        0.0
+    }
+}
+
 /// Returns the minimum sum, in any order, of a score that can reach a threshold.
 fn needed(threshold: f32) -> f64 {
     let threshold = f64::from(threshold);
@@ -340,10 +411,16 @@ impl PlannedLeaf {
     /// Returns the maximum that the leaf can add to a score.
     fn max_score(&self) -> f64 {
         if self.is_scored {
-            self.uses() * self.weight.max(0.0) * (K1 + 1.0)
+            self.max_added()
         } else {
             0.0
         }
+    }
+
+    /// Returns the limit of what the leaf adds where it occurs, scored or not: for an endless
+    /// frequency.
+    fn max_added(&self) -> f64 {
+        self.uses() * self.weight.max(0.0) * (K1 + 1.0)
     }
 }
 

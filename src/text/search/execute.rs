@@ -2,6 +2,7 @@
 //!
 //! `search` and `recall` are the two entry points; both evaluate one snapshot.
 
+use crate::index::RowSet;
 use crate::ledger::EntryId;
 use crate::text::error::Error;
 use crate::text::index::segment_reader::Segment;
@@ -24,6 +25,8 @@ pub(crate) struct Search<'a> {
     /// The maximum number of hits.
     pub(crate) limit: usize,
     pub(crate) accept: &'a (dyn Fn(EntryId) -> bool + Sync),
+    /// The rows for which `accept` returns true, if they are known and few.
+    pub(crate) accepted: Option<&'a RowSet>,
     /// The rows that `accept` accepts, where statistics are those of these alone.
     pub(crate) own: Option<OwnRows>,
     /// Asked before every few thousand rows: a search that is over returns the hits so far.
@@ -33,6 +36,8 @@ pub(crate) struct Search<'a> {
     /// The number of turns around each hit that a recall returns; `None` of a search, which counts
     /// its matches instead.
     pub(crate) reach: Option<usize>,
+    /// Whether the hits tell the fields that matched, for which positions are read.
+    pub(crate) tells_fields: bool,
 }
 
 /// The result of a search: its hits, with their explanations, and the turns around them for a
@@ -73,7 +78,8 @@ impl View {
             if top.is_over() {
                 break;
             }
-            SegmentScorer::open(segment, &plan, &norms)?.offer(number, &mut top);
+            let scorer = SegmentScorer::open(segment, &plan, &norms, search.accepted)?;
+            scorer.offer(number, &mut top);
         }
         let (total, total_is_lower_bound) = top.total();
         let is_partial = top.is_over();
@@ -120,7 +126,7 @@ impl View {
                 total: total.max(candidates.len().min(TOTAL_MAX)),
                 total_is_lower_bound: total_is_lower_bound || is_partial,
                 is_partial,
-                hits: hits(&candidates, &segments, &plan)?,
+                hits: hits(&candidates, &segments, &plan, search.tells_fields)?,
             },
         })
     }
@@ -197,11 +203,12 @@ fn by_words(words: f64) -> RankingExplanation {
     }
 }
 
-/// Returns candidates as hits, with the fields that matched.
+/// Returns candidates as hits, with the fields that matched if `tells_fields` says so.
 fn hits(
     candidates: &[Candidate],
     segments: &[Segment<'_>],
     plan: &Plan,
+    tells_fields: bool,
 ) -> tantivy::Result<Vec<Hit>> {
     let mut hits: Vec<(usize, &Candidate, Hit)> = Vec::with_capacity(candidates.len());
     for (rank, candidate) in candidates.iter().enumerate() {
@@ -211,6 +218,9 @@ fn hits(
             fields: 0,
         };
         hits.push((rank, candidate, hit));
+    }
+    if !tells_fields {
+        return Ok(hits.into_iter().map(|(.., hit)| hit).collect());
     }
     hits.sort_unstable_by_key(|(_, at, _)| (at.segment, at.document));
     for of_segment in hits.chunk_by_mut(|(_, a, _), (_, b, _)| a.segment == b.segment) {
@@ -237,3 +247,138 @@ const CONVERSATION_CANDIDATES: usize = 256;
 
 /// The number of candidates that are reranked by time and importance.
 const SIGNAL_CANDIDATES: usize = 1_000;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ledger::{Disk, MemoryDisk};
+    use crate::text::document::Document;
+    use crate::text::index::open::Fingerprint;
+    use crate::text::options::TextOptions;
+
+    /// A sequence of numbers that looks like chance (SplitMix64).
+    struct Dice(u64);
+
+    impl Dice {
+        fn below(&mut self, end: u64) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self.0;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            (z ^ (z >> 31)) % end
+        }
+
+        /// Draws a word: the first are frequent, the last rare, and some are forms of one.
+        fn word(&mut self) -> &'static str {
+            let (a, b, c) = (self.below(100), self.below(100), self.below(100));
+            let place = a * b * c * WORDS.len() as u64 / 1_000_000;
+            WORDS[usize::try_from(place).unwrap()]
+        }
+
+        fn text(&mut self, words_max: u64) -> String {
+            let words: Vec<_> = (0..=self.below(words_max)).map(|_| self.word()).collect();
+            words.join(" ")
+        }
+
+        fn query(&mut self) -> String {
+            let [a, b, c, d] = [(); 4].map(|()| self.word());
+            match self.below(9) {
+                0 => a.to_owned(),
+                1 => format!("{a} {b}"),
+                2 => format!("+{a} {b} {c}"),
+                3 => format!("{a} {b} -{c}"),
+                4 => format!("\"{a} {b}\" {c}"),
+                5 => format!("{a}^3 {b} {c} {d}"),
+                6 => format!("{}* {b}", &a[..2]),
+                7 => format!("({a} OR {b}) AND ({c} OR {d})"),
+                _ => format!("+{a} +{b}"),
+            }
+        }
+    }
+
+    const WORDS: [&str; 24] = [
+        "tea", "cup", "teas", "run", "runs", "running", "green", "pot", "kettle", "milk", "house",
+        "houses", "e-mail", "email", "leaf", "leaves", "sugar", "lemon", "water", "winter",
+        "spoon", "market", "river", "stone",
+    ];
+
+    /// Makes a view of several segments on the disk and in memory; returns it and its rows.
+    fn view(dice: &mut Dice, documents: u64) -> (View, Vec<EntryId>) {
+        let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+        let of_any: Fingerprint = Arc::new(|_| Some([0; 8]));
+        let (view, _) =
+            View::open(&disk, 0, &of_any, &Arc::default(), TextOptions::default()).unwrap();
+        let (mut rows, mut row) = (Vec::new(), 0);
+        // Of some views the rows have gaps.
+        let gaps = 1 + dice.below(2) * 2;
+        for _ in 0..documents {
+            row += 1 + dice.below(gaps);
+            let mut document = Document::from(&*dice.text(12));
+            document.order = dice.below(50);
+            view.push(EntryId::new(row), document, |_| ());
+            rows.push(EntryId::new(row));
+            if dice.below(documents / 3) == 0 {
+                view.flush().unwrap();
+            }
+        }
+        if dice.below(2) == 0 {
+            view.merge_all().unwrap();
+        }
+        (view, rows)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        #[test]
+        fn pruning_changes_neither_the_hits_nor_their_order_nor_their_scores(seed: u64) {
+            let mut dice = Dice(seed);
+            let documents = 600 + dice.below(2_400);
+            let (view, rows) = view(&mut dice, documents);
+            for _ in 0..12 {
+                let query = dice.query();
+                let parsed = Query::parse(&query).unwrap();
+                // Runs of rows, as conversations are in one namespace.
+                let (every, seed) = (1 + dice.below(20), dice.below(1_000));
+                let is_in = |row: &EntryId| (row.get() / 40 + seed).is_multiple_of(every);
+                let among: RowSet = rows.iter().copied().filter(is_in).collect();
+                let accept = |row: EntryId| among.contains(row);
+                let (words, conversation) = (Ranking::WORDS, Ranking::default());
+                let find = |limit, reach, accepted, ranking| {
+                    let found = view.search(&Search {
+                        query: &parsed,
+                        ranking,
+                        limit,
+                        accept: &accept,
+                        accepted,
+                        own: None,
+                        is_over: &|| false,
+                        meaning: None,
+                        reach,
+                        tells_fields: true,
+                    });
+                    found.unwrap().hits
+                };
+                // With room for all, nothing is pruned.
+                let all = find(rows.len() * 2, None, None, &words);
+                for limit in [1, 7, 60] {
+                    for accepted in [None, Some(&among)] {
+                        let best = &all.hits[..limit.min(all.hits.len())];
+                        let recalled = find(limit, Some(0), accepted, &words);
+                        prop_assert_eq!(&*recalled.hits, best, "{:?} of {}", &query, limit);
+                        let found = find(limit, None, accepted, &words);
+                        prop_assert_eq!(&*found.hits, best, "{:?} of {}", &query, limit);
+                        prop_assert_eq!(found.total, all.total, "{:?}", &query);
+                    }
+                }
+                let [one, other] = [None, Some(&among)]
+                    .map(|accepted| find(9, None, accepted, &conversation));
+                prop_assert_eq!(one, other, "{:?}", &query);
+            }
+        }
+    }
+}

@@ -3,6 +3,7 @@
 //! It sees segments through `index::segment_reader` only, so that a document is treated alike on
 //! disk and in memory.
 
+pub(super) mod accepted;
 pub(super) mod bm25;
 pub(super) mod conversation;
 pub(super) mod execute;

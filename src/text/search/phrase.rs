@@ -66,14 +66,22 @@ impl<'a> PhraseMatcher<'a> {
         words.filter_map(first).max().unwrap_or(TERMINATED)
     }
 
-    /// Calls `found` with each document in `start..end` in which the leaf occurs, and its
-    /// frequency.
-    pub(in crate::text) fn each(&mut self, start: u32, end: u32, mut found: impl FnMut(u32, f64)) {
+    /// Calls `found` with each document in `start..end` that is needed and in which the leaf occurs,
+    /// and its frequency.
+    pub(in crate::text) fn each(
+        &mut self,
+        start: u32,
+        end: u32,
+        needs: impl Fn(u32) -> bool,
+        mut found: impl FnMut(u32, f64),
+    ) {
         let mut document = self.lower_bound(start);
         while document < end {
-            let count = self.count(document);
-            if count > 0.0 {
-                found(document, count);
+            if needs(document) {
+                let count = self.count(document);
+                if count > 0.0 {
+                    found(document, count);
+                }
             }
             document = self.lower_bound(document + 1);
         }

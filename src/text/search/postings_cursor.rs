@@ -34,6 +34,11 @@ impl<'a> PostingsCursor<'a> {
                 lists.push((freqs, term.field, term.factor));
             }
         }
+        // Sums of whole numbers are the same in any order: the longest list comes last, and its
+        // blocks can be passed over.
+        if are_whole(&lists) {
+            lists.sort_by_key(|(freqs, ..)| freqs.len());
+        }
         Ok(Self::Word(lists))
     }
 
@@ -70,10 +75,15 @@ impl<'a> PostingsCursor<'a> {
 
     /// Scores the leaf in every document of a block; `score` maps a document and a frequency to a
     /// score, or to `None` for a document to leave out.
+    ///
+    /// Documents that are stored together are passed over unless `needs` holds: it is given the
+    /// first and the last of them, and a lower bound of their length normalization divided by their
+    /// frequency.
     pub(in crate::text) fn fill(
         &mut self,
         block: &mut ScoreBlock,
         start: u32,
+        needs: impl Fn(u32, u32, f64) -> bool,
         score: impl Fn(u32, f64) -> Option<f64>,
     ) {
         let end = start.saturating_add(BLOCK_LEN);
@@ -81,7 +91,8 @@ impl<'a> PostingsCursor<'a> {
         let lists = match self {
             Self::Word(lists) => lists.as_mut_slice(),
             Self::Phrase(phrase) => {
-                return phrase.each(start, end, |document, count| {
+                let needs = |document| needs(document - start, document - start, 0.0);
+                return phrase.each(start, end, needs, |document, count| {
                     let at = document - start;
                     block.put(at, score(at, count));
                 });
@@ -90,18 +101,44 @@ impl<'a> PostingsCursor<'a> {
         if let [(freqs, _, factor)] = lists {
             let factor = f64::from(*factor);
             freqs.seek(start);
-            return freqs.each_below(end, |document, count| {
+            let needs = |first, last, norm_min: f64| {
+                needs(first - start, last - start, norm_min / factor.max(1.0))
+            };
+            return freqs.each_below(end, needs, |document, count| {
                 let at = document - start;
                 block.put(at, score(at, f64::from(count) * factor));
             });
         }
-        for (freqs, field, factor) in lists {
+        let is_whole = are_whole(lists);
+        let Some((longest, others)) = lists.split_last_mut() else {
+            return;
+        };
+        for (freqs, field, factor) in others {
             let (field, factor) = (*field, f64::from(*factor));
             freqs.seek(start);
-            freqs.each_below(end, |document, count| {
+            let needs = |first, last, _| needs(first - start, last - start, 0.0);
+            freqs.each_below(end, needs, |document, count| {
                 block.count(document - start, field, f64::from(count) * factor);
             });
         }
+        let (freqs, field, factor) = longest;
+        let (field, factor) = (*field, f64::from(*factor));
+        // What the other lists count adds to the frequency: the bound is not of these documents.
+        let counted = *block.has();
+        let needs = |first, last, norm_min| {
+            let (first, last) = (first - start, last - start);
+            let norm_min = if is_whole { norm_min } else { 0.0 };
+            needs(first, last, norm_min) || counted.has_in(first, last)
+        };
+        freqs.seek(start);
+        freqs.each_below(end, needs, |document, count| {
+            block.count(document - start, field, f64::from(count) * factor);
+        });
         block.score_counts(score);
     }
+}
+
+/// Returns whether the frequencies of all lists are counted as they are.
+fn are_whole(lists: &[(TermFreqs<'_>, TermField, f32)]) -> bool {
+    lists.iter().all(|(.., factor)| *factor == 1.0)
 }

@@ -2,6 +2,7 @@
 //! in.
 
 use crate::text::index::schema::TermField;
+use crate::text::index::segment_reader::WINDOW_LEN;
 
 /// The scores of a leaf for [`BLOCK_LEN`] consecutive documents, by offset from the first.
 pub(in crate::text) struct ScoreBlock {
@@ -98,8 +99,27 @@ impl DocBits {
         word >> (at % 64) & 1 == 1
     }
 
+    /// Returns whether there are none.
+    pub(in crate::text) fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    /// Returns whether one of the documents from `first` to `last` is among them.
     #[inline]
-    fn insert(&mut self, at: u32) {
+    pub(in crate::text) fn has_in(&self, first: u32, last: u32) -> bool {
+        let (low, high) = (first as usize / 64, last as usize / 64);
+        let word = |at: usize| self.0.get(at).copied().unwrap_or(0);
+        let from = u64::MAX << (first % 64);
+        let to = u64::MAX >> (63 - last % 64);
+        if low == high {
+            return word(low) & from & to != 0;
+        }
+        let between = self.0.get(low + 1..high).unwrap_or_default();
+        word(low) & from != 0 || word(high) & to != 0 || between.iter().any(|word| *word != 0)
+    }
+
+    #[inline]
+    pub(in crate::text) fn insert(&mut self, at: u32) {
         if let Some(word) = self.0.get_mut(at as usize / 64) {
             *word |= 1 << (at % 64);
         }
@@ -126,6 +146,6 @@ impl DocBits {
 }
 
 /// The number of documents that are scored together.
-pub(in crate::text) const BLOCK_LEN: u32 = 4_096;
+pub(in crate::text) const BLOCK_LEN: u32 = WINDOW_LEN;
 
 const BLOCK_WORDS: usize = BLOCK_LEN as usize / 64;

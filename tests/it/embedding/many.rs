@@ -175,7 +175,7 @@ proptest! {
                 }
                 3 => {
                     let entries: Vec<EntryId> = left.keys().copied().collect();
-                    for entry in entries.into_iter().skip(random.below(9) as usize).step_by(7) {
+                    for entry in entries.into_iter().skip(random.below(9)).step_by(7) {
                         index.remove(entry);
                         left.remove(&entry);
                     }

@@ -144,7 +144,7 @@ fn entries_of(bytes: &[u8], format: Format) -> Vec<Entry> {
 fn written(entries: &Vec<Entry>, format: Format) -> Option<(Vec<u8>, Loss)> {
     let (mut bytes, options) = (Vec::new(), all().1);
     let report = match format {
-        Format::Pam => pam::write(&mut pam::Single(&mut bytes), entries, &options),
+        Format::Pam => pam::write(&mut bytes, entries, &options),
         Format::Aimem => aimem::write(&mut bytes, entries, &options),
         Format::AimemNdjson => aimem::write_stream(&mut bytes, entries, &options),
         Format::Omi => omi::write(&mut bytes, entries, &options),

@@ -53,8 +53,9 @@ impl Inspector<'_> {
     #[track_caller]
     fn refused(&self, tool: &str, arguments: &[(&str, Value)]) -> String {
         let output = self.run("tools/call", &flags(tool, &pairs(arguments)));
-        let said: Value = serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|_| panic!("{tool}: {}", String::from_utf8_lossy(&output.stderr)));
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.stdout.is_empty(), "{tool}: {told}");
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(said["isError"], true, "{said}");
         said["content"][0]["text"].as_str().unwrap().to_owned()
     }
@@ -103,7 +104,7 @@ fn tools(inspector: &Inspector<'_>) {
     assert_eq!(found["items"][0]["address"], address);
     let got = call("get", &[("address", address.clone())]);
     assert_eq!(got["grain"]["object"], "tea");
-    let correction = [("address", address.clone()), ("text", json!("coffee"))];
+    let correction = [("address", address), ("text", json!("coffee"))];
     let new = call("correct", &correction)["address"].clone();
     let history = call("history", &[("address", new.clone())]);
     assert_eq!(history["versions"].as_array().unwrap().len(), 2);

@@ -9,7 +9,6 @@ mod canonical;
 mod chunk;
 mod code;
 mod envelope;
-mod foreign;
 mod graph;
 mod import;
 mod build;
@@ -18,7 +17,6 @@ mod reader;
 mod residual;
 mod signature;
 mod source;
-mod survey;
 mod write;
 
 use std::io::{BufRead, Seek};
@@ -32,11 +30,11 @@ pub(in crate::interchange) use reader::{Aimem, JSON};
 use source::Source;
 
 pub use envelope::Scope;
-pub(in crate::interchange) use foreign::is_export_of;
 pub use residual::residual;
 pub(in crate::interchange) use residual::vector_of;
 pub use signature::{sign, verify};
-pub use write::{write, write_stream};
+pub use write::bundle::{write, write_stream};
+pub(in crate::interchange) use write::foreign::is_export_of;
 
 /// Validates a bundle.
 fn open<R: BufRead + Seek + Send>(

@@ -82,7 +82,7 @@ enum Side {
     Mention(Option<u32>, ContentAddress),
     /// An entity.
     Entity(ContentAddress, Option<u32>),
-    /// What belongs to the first message of a session, or to none.
+    /// A grain of the first message of a session, or of none.
     Other(Option<u32>),
 }
 
@@ -115,7 +115,7 @@ impl Side {
     }
 }
 
-/// What stands in a record beside what it says.
+/// An addition to a record.
 #[derive(Debug, Clone, Copy)]
 enum Beside {
     /// A grain in its extension.

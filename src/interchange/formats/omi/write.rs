@@ -71,7 +71,7 @@ fn put(out: &mut impl Write, texts: &[&str]) -> Result<(), Error> {
     texts.try_for_each(|text| Ok(out.write_all(text.as_bytes())?))
 }
 
-/// What is known of a file before its records are written.
+/// A file whose records are known by their numbers, before they are written.
 struct File {
     envelope: Map,
     /// The envelope that records inherit from when the file is read again.
@@ -82,7 +82,7 @@ struct File {
     loss: Loss,
 }
 
-/// What the first reading learns of a grain.
+/// The kind of a grain, as the first reading finds it.
 enum Kind {
     /// A relation, which is a member of its record.
     Member,

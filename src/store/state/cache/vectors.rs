@@ -190,7 +190,7 @@ mod tests {
             exact_max in prop::sample::select(vec![8, 60, 50_000]),
         ) {
             let of_person = |row: u64| row / 2 % 4 == 1;
-            let vectors = self::vectors(exact_max);
+            let all = vectors(exact_max);
             let (mut end, mut is_unlocked) = (1, false);
             let visible = |end, is_unlocked| rows((0..end).filter(|row| is_unlocked || !of_person(*row)));
             for (step, model, more) in steps {
@@ -212,7 +212,7 @@ mod tests {
                     _ => {}
                 }
                 let visible = visible(end, is_unlocked);
-                let expected = ask(&self::vectors(exact_max), model, &visible, end);
+                let expected = ask(&vectors(exact_max), model, &visible, end);
                 prop_assert_eq!(ask(&vectors, model, &visible, end), expected);
             }
         }

@@ -100,22 +100,19 @@ impl Convert {
 
 impl Convert {
     /// Returns the store in between: in files without names beside the output, since the memory may
-    /// not hold it. Of an encrypted
-    /// output nothing is written in the clear, so its grains stay in memory.
+    /// not hold it. Of an encrypted output nothing is written in the clear, so its grains stay in
+    /// memory.
     fn scratch(&self, is_secret: bool) -> anyhow::Result<Store> {
-        let options = Options {
-            durability: Durability::Relaxed,
-            // Nobody searches it.
-            text: None,
-            ..Options::default()
-        };
-        if is_secret {
-            return Ok(Store::in_memory(options)?);
-        }
         let folder = std::path::Path::new(&self.output).parent();
         let folder = folder.filter(|folder| folder.is_dir());
         let folder = folder.unwrap_or(std::path::Path::new("."));
-        Ok(Store::in_unnamed_files(folder, options)?)
+        Ok(Store::in_memory(Options {
+            durability: Durability::Relaxed,
+            // It is not searched.
+            text: None,
+            scratch: (!is_secret).then(|| folder.to_owned()),
+            ..Options::default()
+        })?)
     }
 }
 

@@ -13,6 +13,9 @@ use crate::error::{CliError, Exit};
 use crate::output::progress;
 use crate::session::Session;
 
+const INTERRUPTED: &str =
+    "interrupted: nothing is lost; remove what is in NEW and run the command again";
+
 /// Create a new store from everything in a damaged one that still proves itself
 ///
 /// Every grain whose bytes are those that were written comes out, with its status and what else is
@@ -36,7 +39,7 @@ pub(crate) struct Recover {
 impl Recover {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let from = self.from.display();
-        let spinner = progress::spinner(&session.out, format!("reading {from}"));
+        let spinner = progress::spinner(&session.out, format!("reading {from}"), INTERRUPTED);
         let recovered = match self.to.as_deref().filter(|_| !self.dry_run) {
             Some(to) => {
                 Store::recover(&self.from, to, Options::default()).map(|(_, report)| report)

@@ -7,7 +7,7 @@ use crate::codec::Value;
 use crate::interchange::{Entry, Error, WriteOptions, Written};
 
 use super::super::names::STORE;
-use super::store::{EMBEDDINGS, Files, write};
+use super::store::{EMBEDDINGS, Files, write_files};
 
 /// A memory store and the files beside it, as they are written.
 #[derive(Debug)]
@@ -27,13 +27,13 @@ impl Document {
     /// it.
     ///
     /// # Errors
-    /// As [`write()`].
+    /// As [`write()`](super::store::write).
     pub fn new(entries: &[Entry], options: &WriteOptions, with_files: bool) -> Result<Self, Error> {
         let mut held = Held {
             files: BTreeMap::new(),
             with_files,
         };
-        let written = write(&mut held, entries, options)?;
+        let written = write_files(&mut held, entries, options)?;
         let mut files = held.files;
         Ok(Self {
             store: files.remove(STORE).unwrap_or(Value::Nil),

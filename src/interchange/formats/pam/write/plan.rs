@@ -18,8 +18,7 @@ use super::record::{index_entry, of_memory};
 use super::selection::{Superfluous, identity, is_changed_since};
 use super::uuid::{uuid, uuid_of};
 
-/// What is known of the records of a store before they are written: numbers of grains, since there
-/// may be millions.
+/// The records of a store before they are written: numbers of grains, since there may be millions.
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) newest: Newest,
@@ -52,7 +51,7 @@ pub(super) struct Plan {
     owners: BTreeSet<String>,
 }
 
-/// What the first reading learns of a grain.
+/// The facts about a grain that the first reading finds.
 struct Found {
     number: u32,
     created_at: Time,

@@ -20,7 +20,7 @@ use super::record::{Answers, settled};
 use super::uuid;
 
 /// The files of a store as they are written: each by its path below the store's folder.
-pub trait Files<E> {
+pub(crate) trait Files<E> {
     /// Writes one file.
     ///
     /// # Errors
@@ -36,8 +36,7 @@ pub trait Files<E> {
 }
 
 /// A single file, which holds the store without its conversations and vectors.
-#[derive(Debug)]
-pub struct Single<W>(pub W);
+struct Single<W>(W);
 
 impl<E, W: Write> Files<E> for Single<W> {
     fn write(
@@ -53,6 +52,19 @@ impl<E, W: Write> Files<E> for Single<W> {
     }
 }
 
+/// Writes a memory store in one file, without its conversations and vectors.
+///
+/// # Errors
+/// `PAM_MIXED_OWNERS`: a store has one owner (PAM 17). `PAM_SIGNATURE_FORM` for a key that cannot
+/// sign. `ERR_IO`; those of reading the grains.
+pub fn write<E: Entries + ?Sized>(
+    out: &mut impl Write,
+    entries: &E,
+    options: &WriteOptions,
+) -> Result<Written, E::Error> {
+    write_files(&mut Single(out), entries, options)
+}
+
 /// Writes a memory store in the form that both validators of the format accept, and the files
 /// beside it. The store is written last, so that an interrupted export has none.
 ///
@@ -64,7 +76,7 @@ impl<E, W: Write> Files<E> for Single<W> {
 /// # Errors
 /// `PAM_MIXED_OWNERS`: a store has one owner (PAM 17). `PAM_SIGNATURE_FORM` for a key that cannot
 /// sign. Those of reading the grains and of the files.
-pub fn write<E: Entries + ?Sized>(
+pub(crate) fn write_files<E: Entries + ?Sized>(
     files: &mut impl Files<E::Error>,
     entries: &E,
     options: &WriteOptions,
@@ -139,7 +151,7 @@ impl Plan {
         let arrays = ["relations", "conversations_index"];
         let stated = arrays.map(|name| head.remove(name).is_some());
         head.remove("memories");
-        // What depends on the checksum comes last.
+        // The members that depend on the checksum come last.
         let mut tail = Map::new();
         for name in ["integrity", "signature", "export_id", "export_date"] {
             if let Some(value) = head.remove(name) {
@@ -349,7 +361,7 @@ impl Plan {
 ///
 /// # Errors
 /// `ERR_IO`; those of reading the grains.
-pub fn write_embeddings<E: Entries + ?Sized>(
+pub(crate) fn write_embeddings<E: Entries + ?Sized>(
     out: &mut dyn Write,
     entries: &E,
 ) -> Result<u64, E::Error> {

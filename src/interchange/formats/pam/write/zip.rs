@@ -1,6 +1,5 @@
 //! Writing a memory store and the files beside it as one ZIP archive.
 
-use std::fmt;
 use std::io::{self, Write};
 
 use zip::ZipWriter;
@@ -11,17 +10,11 @@ use crate::interchange::Error;
 use super::store::Files;
 
 /// The files of a store in one archive.
-pub struct Archive<W: Write>(ZipWriter<StreamWriter<W>>);
-
-impl<W: Write> fmt::Debug for Archive<W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Archive").finish_non_exhaustive()
-    }
-}
+pub(crate) struct Archive<W: Write>(ZipWriter<StreamWriter<W>>);
 
 impl<W: Write> Archive<W> {
     /// Starts an archive.
-    pub fn new(out: W) -> Self {
+    pub(crate) fn new(out: W) -> Self {
         Self(ZipWriter::new_stream(out))
     }
 
@@ -29,7 +22,7 @@ impl<W: Write> Archive<W> {
     ///
     /// # Errors
     /// `ERR_IO`.
-    pub fn finish(self) -> Result<(), Error> {
+    pub(crate) fn finish(self) -> Result<(), Error> {
         let finished = self.0.finish();
         finished.map(drop).map_err(io_error)
     }

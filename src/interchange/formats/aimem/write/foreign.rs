@@ -72,7 +72,7 @@ pub(super) fn is_chunk(grain: &Grain, loss: &mut Loss) -> bool {
         return false;
     }
     let count = embedded_grain::summary_text(grain).chars().count();
-    let fits = count <= super::chunk::CONTENT_LEN_MAX;
+    let fits = count <= super::super::chunk::CONTENT_LEN_MAX;
     if !fits {
         loss.count("content longer than 65,536 code points");
     }
@@ -146,7 +146,7 @@ pub(in crate::interchange) fn is_export_of(chunk: &Grain, grain: &Grain) -> bool
         map.remove("embedding");
         map
     };
-    let Some(Value::Map(said)) = super::residual(chunk) else {
+    let Some(Value::Map(said)) = super::super::residual(chunk) else {
         return false;
     };
     let written = self::chunk(grain, "", &mut Loss::default());

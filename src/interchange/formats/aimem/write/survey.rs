@@ -8,17 +8,17 @@ use crate::interchange::entries::{Newest, each};
 use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::{Entries, Entry, Error, Loss, StoredVector, WriteOptions};
 
-use super::code;
-use super::envelope::Scope;
+use super::super::code;
+use super::super::envelope::Scope;
+use super::super::member::Urn;
+use super::super::residual::{DNA, Kind, record};
+use super::bundle::{OWN, fault, mixed};
 use super::foreign;
-use super::member::Urn;
-use super::residual::{DNA, Kind, record};
-use super::write::{OWN, fault, mixed};
 
 /// The length of a vector, and its model.
 type Described = (u64, String);
 
-/// What is known of the records of a bundle.
+/// The records of a bundle by their numbers, before they are written.
 pub(super) struct Survey {
     pub(super) newest: Newest,
     pub(super) loss: Loss,
@@ -46,7 +46,7 @@ struct Chunk {
     vector: Option<u32>,
 }
 
-/// What the first reading learns of a grain.
+/// The kind of a grain, as the first reading finds it.
 enum Found {
     Envelope(Time, Map),
     NotCurrent,
@@ -206,7 +206,7 @@ impl Survey {
                 return Err(mixed(code::MIXED_PRODUCERS, "producers", &names));
             }
         };
-        if !super::member::is_producer(&chosen) {
+        if !super::super::member::is_producer(&chosen) {
             let message = "a producer must match ^[a-z0-9-]{1,63}$";
             return Err(fault(code::INVALID_PRODUCER, message.into()));
         }
@@ -296,7 +296,7 @@ impl Survey {
             )?;
         }
         let is_full = scope == Scope::Full;
-        // What mentions name, where not all entities are written.
+        // The entities that mentions name, where not all are written.
         let mut linked = CompactTable::new();
         if !is_full {
             let ids = &self.chunk_ids;

@@ -12,9 +12,9 @@ use crate::interchange::export::only_one;
 use crate::interchange::model::rfc3339::envelope_time;
 use crate::interchange::{Entries, Entry, Error, Loss, Place, WriteOptions, Written};
 
-use super::code;
-use super::envelope::{Scope, is_tenant};
-use super::source::ARRAYS;
+use super::super::code;
+use super::super::envelope::{Scope, is_tenant};
+use super::super::source::ARRAYS;
 use super::survey::Survey;
 
 /// Writes a bundle as one JSON document, with its members in the order of the canonical text and
@@ -102,7 +102,7 @@ pub fn write_stream<E: Entries + ?Sized>(
     }
     envelope.insert("checksum", sum.finish());
     put(out, &[Value::Map(envelope).to_json().as_bytes(), b"\n"])?;
-    // What is lost is counted once.
+    // Losses are counted once.
     bundle.written = planned;
     for (array, kind) in KINDS.into_iter().enumerate() {
         let text = |mut record: Value| {
