@@ -323,8 +323,8 @@ const fn mark(name: &str) -> u64 {
         [] => 1,
         [only] => 1 << (*only % 64),
         [first, .., last] => {
-            let mixed = name.len() * 11 + (*first as usize) * 5 + (*last as usize) * 3;
-            1 << (mixed % 64)
+            let [first, last] = [*first as usize * 5, *last as usize * 3];
+            1 << (name.len().wrapping_mul(11).wrapping_add(first + last) % 64)
         }
     }
 }

@@ -392,9 +392,12 @@ fn print_help(help: &clap::builder::StyledStr) -> Exit {
         true => help.ansi().to_string(),
         false => help.to_string(),
     };
-    // A reader who has seen enough is no failure.
-    drop(out.styled_line(text.trim_end()).and_then(|()| out.flush()));
-    Exit::Done
+    let printed = out.styled_line(text.trim_end()).and_then(|()| out.flush());
+    match printed {
+        // A reader that has seen enough is no failure.
+        Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => Exit::Failed,
+        _ => Exit::Done,
+    }
 }
 
 /// Prints the requested help, or the error in the arguments.

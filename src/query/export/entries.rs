@@ -216,7 +216,7 @@ impl Entries for StoreEntries<'_> {
         match self.store.sound_version_at(&self.snapshot, row) {
             // Since the snapshot, by this process or another: no snapshot has it any more.
             Err(error) if error.code() == ErrorCode::Erased => Ok(None),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
             Ok(Some(version)) => {
                 let status = self.filter.unnamed(version.status);
                 Ok(Some((version.grain, status)))

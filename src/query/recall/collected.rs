@@ -20,8 +20,11 @@ pub(super) struct Collected {
     texts: HashSet<String>,
     facts: Vec<(Line, Claim)>,
     /// Conversations in the order of their first line, each with its turns by time and row.
-    conversations: Vec<(Option<String>, BTreeMap<(i64, EntryId), Line>)>,
+    conversations: Vec<(Option<String>, Turns)>,
 }
+
+/// The turns of a conversation by time and row.
+type Turns = BTreeMap<(i64, EntryId), Line>;
 
 impl Collected {
     pub(super) fn new(budget: usize) -> Self {

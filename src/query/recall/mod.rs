@@ -307,7 +307,7 @@ impl Gathering<'_> {
         let left: RowSet = hits.filter(is_left).collect();
         let mut turns = self.snapshot.of_type(Type::Event).among(&left)?;
         turns.unite(&self.snapshot.of_type(Type::Action).among(&left)?);
-        let [all, messages] = [left.len(), turns.len()].map(|len| usize::try_from(len));
+        let [all, messages] = [left.len(), turns.len()].map(usize::try_from);
         let (all, messages) = (all.unwrap_or(usize::MAX), messages.unwrap_or(usize::MAX));
         let facts = all - messages;
         Ok((all > 0).then_some(LeftOut { facts, messages }))

@@ -219,7 +219,7 @@ impl Inverted {
         let total = self.occurrences.len() as u64;
         let mut terms: Vec<_> = self.numbers.into_iter().collect();
         terms.sort_unstable();
-        let mut places = by_term(&terms, &self.counts, self.occurrences, &self.ends);
+        let mut places = by_term(&terms, &self.counts, &self.occurrences, &self.ends);
         let mut rest = places.as_mut_slice();
         let mut file = files.new_field(field, total, lengths.get_field(field)?)?;
         let mut deltas = Vec::new();
@@ -262,7 +262,7 @@ impl Inverted {
 fn by_term(
     terms: &[(Box<str>, u32)],
     counts: &[u32],
-    occurrences: Vec<(u32, u32)>,
+    occurrences: &[(u32, u32)],
     ends: &[u32],
 ) -> Vec<(u32, u32)> {
     let mut starts = vec![0_u32; counts.len()];

@@ -129,7 +129,7 @@ impl File {
                     let (names, inherited) = *one;
                     records.add(number, &names);
                     if let Some(inherited) = inherited {
-                        share(&mut shared, inherited);
+                        share(&mut shared, &inherited);
                     }
                 }
             }
@@ -216,7 +216,7 @@ fn line(grain: &Grain, status: &Status, loss: &mut Loss) -> Map {
 }
 
 /// Keeps of the parts that records inherited those that all of them did.
-fn share(shared: &mut Option<Map>, inherited: Map) {
+fn share(shared: &mut Option<Map>, inherited: &Map) {
     match shared {
         None => {
             let names = ["subject", "id_namespace"];

@@ -200,20 +200,20 @@ mod tests {
                     0 => end += more,
                     1 if !is_unlocked => {
                         is_unlocked = true;
-                        vectors.reveal(&rows((0..end).filter(|row| of_person(*row))));
+                        all.reveal(&rows((0..end).filter(|row| of_person(*row))));
                         // A search that began before the unlocking has the snapshot of then.
-                        ask(&vectors, model, &before, end);
+                        ask(&all, model, &before, end);
                     }
                     2 if is_unlocked => {
                         is_unlocked = false;
                         let locked: Vec<_> = (0..end).filter(|row| of_person(*row)).map(EntryId::new).collect();
-                        vectors.forget(&locked);
+                        all.forget(&locked);
                     }
                     _ => {}
                 }
                 let visible = visible(end, is_unlocked);
                 let expected = ask(&vectors(exact_max), model, &visible, end);
-                prop_assert_eq!(ask(&vectors, model, &visible, end), expected);
+                prop_assert_eq!(ask(&all, model, &visible, end), expected);
             }
         }
     }

@@ -105,18 +105,18 @@ impl<'a> Stage<'a> {
 /// Breaks a text into lines of at most `width` characters, at spaces where it has some.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split(' ') {
+    for (n, word) in text.split(' ').enumerate() {
         let Some(line) = lines.last_mut() else { break };
-        let len = line.chars().count();
-        if len > 0 && len + 1 + word.chars().count() > width {
-            lines.push(word.to_owned());
-            continue;
+        let len = line.chars().count() + 1 + word.chars().count();
+        match n {
+            0 => line.push_str(word),
+            _ if len > width && !line.trim().is_empty() => lines.push(word.to_owned()),
+            // Spaces at the beginning and between columns stay as they are.
+            _ => {
+                line.push(' ');
+                line.push_str(word);
+            }
         }
-        // Spaces at the beginning and between columns stay as they are.
-        if len > 0 || word.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
     }
     lines
 }

@@ -39,14 +39,15 @@ pub(crate) struct Recover {
 impl Recover {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let from = self.from.display();
-        let spinner = progress::spinner(&session.out, format!("reading {from}"), INTERRUPTED);
+        let what = format!("reading {from}");
+        let spinner = progress::spinner(&session.out, what, INTERRUPTED);
         let recovered = match self.to.as_deref().filter(|_| !self.dry_run) {
             Some(to) => {
                 Store::recover(&self.from, to, Options::default()).map(|(_, report)| report)
             }
             None => Store::recoverable(&self.from, &Options::default()),
         };
-        spinner.finish_and_clear();
+        drop(spinner);
         let recovered = recovered.map_err(|error| {
             let place: &Path = match &error {
                 Error::Exists { path } | Error::NotAStore { path, .. } => path,
@@ -72,6 +73,9 @@ impl Recover {
         Ok(Exit::unless_damaged(!recovered.lost.is_empty()))
     }
 }
+
+const INTERRUPTED: &str = "interrupted: the damaged store is as it was; remove the new directory, or \
+                           choose another, and run the command again";
 
 /// Says in one line what would come out of a store that does not open; `None` if its ledger is large,
 /// so that reading it would take long.

@@ -29,7 +29,7 @@ pub(super) const MISTAKES: &str = r#"
 2 | migrate | 'upgrade'
 2 | vacuum | 'compact'
 2 | repair | 'check'
-2 | recover | 'restore'
+2 | salvage | 'recover'
 2 | server | 'serve'
 2 | watch | 'tail'
 2 | new | 'init'

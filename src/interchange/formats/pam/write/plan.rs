@@ -79,6 +79,16 @@ enum Kind {
 /// The ids that a vector may have: as its record refers to it, as it said itself, and a new one.
 struct VectorNames([Option<String>; 3]);
 
+/// The numbers of grains whose place is known when all of them have been read.
+#[derive(Default)]
+struct Seen {
+    superfluous: Superfluous,
+    sides: Vec<u32>,
+    names: Numbers,
+    embedding: Vec<u32>,
+    vectors: Vec<(u32, VectorNames)>,
+}
+
 impl Plan {
     /// Reads the grains once; twice if they are of a store of a later version.
     pub(super) fn of<E: Entries + ?Sized>(
@@ -131,62 +141,64 @@ impl Plan {
                 is_in_scope,
             })
         };
-        let mut superfluous = Superfluous::default();
-        let mut sides = Vec::new();
-        let mut names = Numbers::default();
-        let mut embedding = Vec::new();
-        let mut vectors = Vec::new();
+        let mut seen = Seen::default();
         each(entries, 0..entries.count(), make, |found| {
-            let number = found.number;
-            plan.newest.add(found.created_at);
-            if let Some(owner) = found.owner
-                && !plan.owners.contains(&owner)
-            {
-                plan.owners.insert(owner);
-            }
-            superfluous.add(number, found.identity);
-            if !found.is_in_scope {
-                return Ok(());
-            }
-            match found.kind {
-                Kind::Envelope(map) => {
-                    let version = map.get("schema_version").and_then(Value::as_text);
-                    plan.is_later |= version.is_some_and(|version| version != "1.0");
-                    plan.envelopes.push(map);
-                }
-                Kind::Entry(id) => {
-                    let key = plan.entry_ids.key(id.as_str());
-                    plan.entry_ids.add(key);
-                    plan.index.push(number);
-                }
-                Kind::Message(session) => plan.messages.push((session, number)),
-                Kind::Relation => plan.relations.push(number),
-                Kind::Side => sides.push(number),
-                Kind::Memory(id, vector) => {
-                    vectors.extend(vector.map(|vector| (number, vector)));
-                    plan.add_memory(number, &id);
-                }
-                Kind::Embedding(id, vector, name) => {
-                    vectors.extend(vector.map(|vector| (number, vector)));
-                    if let Some(name) = name {
-                        names.add(name, number);
-                    }
-                    embedding.push(number);
-                    plan.add_memory(number, &id);
-                }
-                Kind::Unwritable => {}
-            }
+            plan.add(found, &mut seen);
             Ok(())
         })?;
         plan.sessions = sessions;
-        let superfluous = superfluous.find(entries)?;
+        let superfluous = seen.superfluous.find(entries)?;
         plan.leave_out(&superfluous);
+        let mut vectors = seen.vectors;
         vectors.retain(|(number, _)| plan.memories.binary_search(number).is_ok());
         plan.name_vectors(vectors);
-        names.sort();
-        plan.place(entries, &sides, &embedding, &names)?;
+        seen.names.sort();
+        plan.place(entries, &seen.sides, &seen.embedding, &seen.names)?;
         plan.messages.sort_unstable();
         Ok(plan)
+    }
+
+    /// Adds the grain of one number.
+    fn add(&mut self, found: Found, seen: &mut Seen) {
+        let number = found.number;
+        self.newest.add(found.created_at);
+        if let Some(owner) = found.owner
+            && !self.owners.contains(&owner)
+        {
+            self.owners.insert(owner);
+        }
+        seen.superfluous.add(number, found.identity);
+        if !found.is_in_scope {
+            return;
+        }
+        match found.kind {
+            Kind::Envelope(map) => {
+                let version = map.get("schema_version").and_then(Value::as_text);
+                self.is_later |= version.is_some_and(|version| version != "1.0");
+                self.envelopes.push(map);
+            }
+            Kind::Entry(id) => {
+                let key = self.entry_ids.key(id.as_str());
+                self.entry_ids.add(key);
+                self.index.push(number);
+            }
+            Kind::Message(session) => self.messages.push((session, number)),
+            Kind::Relation => self.relations.push(number),
+            Kind::Side => seen.sides.push(number),
+            Kind::Memory(id, vector) => {
+                seen.vectors.extend(vector.map(|vector| (number, vector)));
+                self.add_memory(number, &id);
+            }
+            Kind::Embedding(id, vector, name) => {
+                seen.vectors.extend(vector.map(|vector| (number, vector)));
+                if let Some(name) = name {
+                    seen.names.add(name, number);
+                }
+                seen.embedding.push(number);
+                self.add_memory(number, &id);
+            }
+            Kind::Unwritable => {}
+        }
     }
 
     fn add_memory(&mut self, number: u32, id: &str) {

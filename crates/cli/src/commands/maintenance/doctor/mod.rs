@@ -125,10 +125,11 @@ fn advice(id: &str) -> &'static str {
         "text-unavailable" => "`grainstore check --repair` builds the text index anew",
         "text-behind" => "`grainstore compact`, or any command that writes, brings it to the end",
         "torn-tail" => "`grainstore compact` removes the file; nothing acknowledged is in it",
+        "manifest-copy" => "the next command that opens the store to write makes the copy anew",
         "erasure-waits" => "free some room on the disk, then `grainstore compact`",
         _ => {
             "`grainstore check --deep` lists all damage; `grainstore restore BACKUP DIR` makes a new \
-             store from a backup"
+             store from a backup, `grainstore recover DIR NEW` from all that still proves itself"
         }
     }
 }
