@@ -161,7 +161,7 @@ impl Ledger {
         admitted: Admitted,
     ) -> Result<(Self, Option<TornTail>), Error> {
         replacement::complete(&*disk)?;
-        // What was published was durable before: an end that lies behind it was cut.
+        // A published end was durable before it was published: a ledger that is shorter was cut.
         let published = PublishedEnd::for_reading(&*disk, store_id).ok().flatten();
         let published = published.and_then(|published| published.read().ok().flatten());
         let published = published.map_or(0, |end| end.entries);

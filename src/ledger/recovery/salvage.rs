@@ -18,7 +18,7 @@ use crate::ledger::{Binding, Disk, EntryHeader, EntryId, Error, OpenMode, StoreI
 
 use super::torn_tail;
 
-/// What a salvage finds, in the order of the ledger.
+/// A finding of a salvage; they come in the order of the ledger.
 #[derive(Debug)]
 pub(crate) enum Found<'a> {
     Entry(FoundEntry<'a>),
@@ -48,7 +48,7 @@ pub(crate) struct Place {
     pub(crate) bytes: Range<u64>,
 }
 
-/// What proves the header of an entry.
+/// The proof of the header of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Proof {
     /// The check of its frame.
@@ -99,7 +99,7 @@ pub(crate) fn salvage<E: From<Error>>(
         salvage.file(disk, &segment_file::name_of(number), Some(number))?;
         expected = number.saturating_add(1);
     }
-    // What was set aside as torn may be whole, and is then the end of the ledger.
+    // A tail that was set aside as torn may be whole, and is then the end of the ledger.
     for name in torn_tail::names(disk)? {
         salvage.file(disk, &name, None)?;
     }

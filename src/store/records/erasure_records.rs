@@ -202,7 +202,7 @@ impl RestoredRecord {
         }
     }
 
-    /// What stands in the place of an entry that did not come out of a damaged ledger.
+    /// The record in the place of an entry that did not come out of a damaged ledger.
     pub(crate) fn lost() -> Self {
         Self {
             head: Vec::new(),

@@ -210,6 +210,9 @@ fn a_last_frame_whose_bodies_were_lost_is_torn_unless_something_says_it_was_dura
         assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
         assert_eq!(files_of(disk), before);
     }
+    // The published end says it, too.
+    assert!(open(&disk, model.len() as u64 - 1).is_err());
+    disk.remove("END").unwrap();
     let (_, opened, seen) = open(&disk, model.len() as u64 - 1).unwrap();
     assert_eq!(opened.unwrap().bytes, 113);
     assert_eq!(seen, model[..model.len() - 1]);
@@ -303,6 +306,7 @@ fn a_torn_frame_says_how_many_entries_it_may_hold() {
     append(&ledger, &["a", "b", "c"].map(Item::new)).unwrap();
     let file = disk.open(&segment(1), OpenMode::Write).unwrap();
     file.set_len((before + 32 + 2 * 81 + 5) as u64).unwrap();
+    disk.remove("END").unwrap();
     let torn = open(&disk, 0).unwrap().1.unwrap();
     assert_eq!(torn.entries_maybe, 2);
 }
@@ -331,6 +335,7 @@ fn look_alike_frames_nested_in_a_torn_body_do_not_stall_opening() {
     append(&ledger, &[Item::new(body)]).unwrap();
     let file = disk.open(&segment(1), OpenMode::Write).unwrap();
     file.set_len(file.len_bytes().unwrap() - 1).unwrap();
+    disk.remove("END").unwrap();
     let started = std::time::Instant::now();
     let (_, opened, seen) = open(&disk, 0).unwrap();
     assert_eq!(seen, batches.concat());

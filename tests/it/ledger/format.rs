@@ -223,6 +223,9 @@ fn an_entry_blanked_in_place_is_damage_while_no_erasure_lists_it() {
     let texts: Vec<_> = findings.iter().map(ToString::to_string).collect();
     assert_eq!(
         texts,
-        ["segment 1, byte 64, entry 0: entry is blank and no erasure lists it"]
+        [
+            "ledger/0000000000000001.seg, bytes 64 to 146, entry 0 (a grain): entry is blank and no \
+             erasure lists it"
+        ]
     );
 }

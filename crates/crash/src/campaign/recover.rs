@@ -100,7 +100,7 @@ pub fn recoveries(seed: u64, grains: u64, flips: u64, cuts: u64) -> Verdict<Reco
     Ok(report)
 }
 
-/// What was done to one file.
+/// The damage that was done to one file.
 struct Damage {
     file: String,
     at: u64,

@@ -1,4 +1,5 @@
-//! What of a damaged ledger may come into a new one: the first of two passes.
+//! The plan of a recovery, made by the first of two passes: which entries of a damaged ledger may come
+//! into the new one.
 //!
 //! A frame's check proves what its entries are. Where it does not hold, the body of an entry has to say
 //! so itself: a grain is one by its bytes, and a record is written back to the same bytes. Erasures
@@ -12,7 +13,7 @@ use crate::ledger::{Binding, EntryId, Found, FoundEntry, Kind, Proof};
 use crate::store::Error;
 use crate::store::records::{Record, SealedRecord, erased_rows};
 
-/// What is known of a damaged ledger before it is copied.
+/// The facts about a damaged ledger that are known before it is copied.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     /// The entries that erasures list.
