@@ -80,11 +80,8 @@ fn embed_without_a_file_embeds_what_waits_and_the_statistics_say_so() {
     assert_eq!(stats["embedders"][0]["model"], "tiny@1");
     assert_eq!(stats["embedders"][0]["waiting"], 0);
     assert_eq!(stats["embedders"][0]["failed"], serde_json::Value::Null);
-    let near = home.ok(&["--json", "list"]);
-    let address = near.lines().next().unwrap();
-    let address: serde_json::Value = serde_json::from_str(address).unwrap();
-    let address = address["address"].as_str().unwrap();
-    home.ok(&["similar", "--model", "tiny@1", address]);
+    let address = home.addresses().remove(0);
+    home.ok(&["similar", "--model", "tiny@1", &address]);
     home.run(&["--json", "embed"])
         .fails(2, "ERR_USAGE", "embed");
 }
