@@ -171,3 +171,7 @@ _campaign *limit:
 # How well search finds what was meant (docs/search.md); DATA has cranfield/ and locomo/
 quality data:
     cargo bench --quiet --bench quality -- {{data}}
+
+# The same with the sentence model in the directory MODEL: rows by words and vectors, and everyday questions
+quality-with data model:
+    cargo bench --quiet -p grainstore-embed --bench quality -- {{data}} {{model}}

@@ -1,5 +1,7 @@
 //! The quality of search on Cranfield and LoCoMo, with the default settings.
 //!
+//! With a model (`crates/embed/benches/quality.rs`) LoCoMo is ranked by words and its vectors too.
+//!
 //! `just quality DATA` where DATA has `cranfield/` (`cran.all.1400`, `cran.qry`, `cranqrel`) and
 //! `locomo/` (a JSON file of conversations). Neither is part of this project.
 
@@ -9,8 +11,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use grainstore::store::Embedding;
+use grainstore::store::{Embedder, Embedding};
 use grainstore::text::{Query, Ranking};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Options, Store, Time, codec};
 use serde_json::Value;
@@ -20,11 +23,15 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 fn main() -> Result<()> {
     let data = std::env::args_os().filter(|it| it != "--bench").nth(1);
     let data = PathBuf::from(data.ok_or("say where the data is: quality DATA")?);
+    run(&data, None)
+}
+
+pub(crate) fn run(data: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
     let mut folder = fs::read_dir(data.join("locomo"))?.filter_map(std::result::Result::ok);
     let conversations =
         folder.find(|entry| entry.path().extension().is_some_and(|of| of == "json"));
     if let Some(file) = conversations {
-        locomo(&file.path())?;
+        locomo(&file.path(), embedder)?;
     }
     cranfield(&data.join("cranfield"))
 }
@@ -75,10 +82,14 @@ impl Figures {
 }
 
 /// All conversations in one store, each in its namespace; a turn is a grain.
-fn locomo(file: &Path) -> Result<()> {
+fn locomo(file: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
     let samples: Value = serde_json::from_str(&fs::read_to_string(file)?)?;
     let samples = samples.as_array().ok_or("not a list of conversations")?;
-    let store = Store::in_memory(Options::default())?;
+    let model = embedder.as_ref().map(|it| it.model().to_owned());
+    let store = Store::in_memory(Options {
+        embedders: embedder.into_iter().collect(),
+        ..Options::default()
+    })?;
     let mut questions = Vec::new();
     for (number, sample) in samples.iter().enumerate() {
         let namespace = format!("conversation-{number}");
@@ -97,6 +108,7 @@ fn locomo(file: &Path) -> Result<()> {
             });
         }
     }
+    store.maintenance()?.flush_text()?;
     println!("LoCoMo: {} conversations in one store\n", samples.len());
     println!(
         "| ranking                                | queries | hit@1 | hit@10 | hit@20 | MRR@10 |"
@@ -104,10 +116,16 @@ fn locomo(file: &Path) -> Result<()> {
     println!(
         "| -------------------------------------- | ------: | ----: | -----: | -----: | -----: |"
     );
-    let rankings = [
+    let by_words = Ranking {
+        meaning: 0.0,
+        ..Ranking::default()
+    };
+    let by_vectors = model.map(|model| format!("words and vectors ({model})"));
+    let mut rankings = vec![
         ("words (BM25)", Ranking::WORDS),
-        ("conversation-aware (the default)", Ranking::default()),
+        ("conversation-aware (the default)", by_words),
     ];
+    rankings.extend(by_vectors.as_deref().map(|name| (name, Ranking::default())));
     for (name, ranking) in rankings {
         let mut each = vec![Figures::default(); samples.len()];
         for question in &questions {

@@ -93,6 +93,7 @@ codes! {
         Policy "ERR_POLICY" "a document that is not a policy"
         Erased "ERR_ERASED" "a grain that was erased"
         Embedding "ERR_EMBEDDING" "a vector that is not an embedding of its model"
+        Embedder "ERR_EMBEDDER" "a model of the caller that made no vector"
         View "ERR_VIEW" "a disclosed view where the original is needed"
         Untrusted "ERR_UNTRUSTED" "a writer that the store does not trust there"
         Trust "ERR_TRUST" "a trust rule that is ambiguous"

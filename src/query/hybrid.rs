@@ -1,6 +1,7 @@
-//! Hybrid search: words and vectors combined in one score.
+//! Hybrid search: words and vectors combined in one score. The vector of a question is the caller's,
+//! or that of the first of `Options::embedders`.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
@@ -9,9 +10,38 @@ use crate::text::{self, Meaning, Ranking};
 
 use super::{Envelope, Error, Filter};
 
+/// The vector of a question, made when it is first needed and once for each question.
+#[derive(Debug, Default)]
+pub(super) struct QuestionVector(OnceCell<Option<Vec<f32>>>);
+
+impl QuestionVector {
+    /// Returns the vector with the name of its model; `None` of a store without an embedder, of a
+    /// ranking without meaning, and of a question that says nothing to the model.
+    ///
+    /// # Errors
+    /// `ERR_EMBEDDER`.
+    pub(super) fn of<'a>(
+        &'a self,
+        store: &'a Store,
+        query: &text::Query,
+        ranking: &Ranking,
+    ) -> Result<Option<(&'a str, &'a [f32])>, Error> {
+        let Some(embedder) = store.embedder().filter(|_| ranking.meaning > 0.0) else {
+            return Ok(None);
+        };
+        if self.0.get().is_none() {
+            let vector = store.embedded(query.plain())?;
+            self.0.get_or_init(|| vector);
+        }
+        let vector = self.0.get().and_then(Option::as_deref);
+        Ok(vector.map(|vector| (embedder.model(), vector)))
+    }
+}
+
 impl Store {
     /// Returns the `limit` best grains by words and vectors combined, among those that pass a
-    /// filter.
+    /// filter: what [`Store::search`] does in a store with an embedder, for a vector that the caller
+    /// brings.
     ///
     /// How much nearer to the vector a grain is than the mean of those that pass the filter, in
     /// standard deviations, is added to the score of its words
@@ -30,24 +60,32 @@ impl Store {
         limit: usize,
     ) -> Result<Envelope, Error> {
         self.visible_ranking("search_hybrid", filter, limit, |filter, limit| {
-            self.hybrid(text, (model, vector), filter, limit)
+            let query = text::Query::parse(text)?;
+            let snapshot = self.snapshot();
+            let rows = self.rows_to_rank(&snapshot, filter)?;
+            let ranking = Ranking::default();
+            let by = (&ranking, limit);
+            self.ranked_among(&snapshot, &rows, &query, by, Some((model, vector)))
         })
     }
 
-    fn hybrid(
+    /// Passes on what the vector of a question says of rows, and returns the number of vectors among
+    /// them too; without a vector, nothing.
+    pub(super) fn with_meaning<T>(
         &self,
-        text: &str,
-        of: (&str, &[f32]),
-        filter: &Filter,
+        snapshot: &Snapshot,
+        rows: &RowSet,
+        question: Option<(&str, &[f32])>,
         limit: usize,
-    ) -> Result<Envelope, Error> {
-        let query = text::Query::parse(text)?;
-        let snapshot = self.snapshot();
-        let rows = self.rows_to_rank(&snapshot, filter)?;
-        let (near, total) = self.nearest_rows(&snapshot, of.0, of.1, &rows, limit.max(NEAREST))?;
-        let scale = self.scale(&snapshot, of, &rows)?;
+        rank: impl FnOnce(Option<&Meaning<'_>>) -> Result<T, Error>,
+    ) -> Result<(T, u64), Error> {
+        let Some(of) = question else {
+            return Ok((rank(None)?, 0));
+        };
+        let (near, total) = self.nearest_rows(snapshot, of.0, of.1, rows, limit.max(NEAREST))?;
+        let scale = self.scale(snapshot, of, rows)?;
         let failed = RefCell::new(None);
-        let nearness = |rows: &[EntryId]| match self.cosines(&snapshot, of.0, of.1, rows) {
+        let nearness = |rows: &[EntryId]| match self.cosines(snapshot, of.0, of.1, rows) {
             Ok(cosines) => cosines.into_iter().map(|it| scale.of(it)).collect(),
             Err(error) => {
                 *failed.borrow_mut() = Some(error);
@@ -58,15 +96,11 @@ impl Store {
             nearest: near.iter().map(|near| near.row).collect(),
             of: &nearness,
         };
-        let ranking = Ranking::default();
-        let by = (&ranking, limit);
-        let mut envelope = self.ranked_among(&snapshot, &rows, &query, by, Some(&meaning))?;
-        if let Some(error) = failed.into_inner() {
-            return Err(error);
+        let ranked = rank(Some(&meaning))?;
+        match failed.into_inner() {
+            Some(error) => Err(error),
+            None => Ok((ranked, total)),
         }
-        envelope.total = envelope.total.max(total);
-        envelope.total_is_lower_bound = true;
-        Ok(envelope)
     }
 
     /// Returns the scale of the cosines of rows, of which it compares some evenly.

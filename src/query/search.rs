@@ -7,13 +7,15 @@ use crate::ledger::EntryId;
 use crate::store::{self, Store};
 use crate::text::{self, Meaning, Ranking, Snippet};
 
+use super::hybrid::QuestionVector;
 use super::{Envelope, Error, Filter, Found};
 
 impl Store {
     /// Returns the `limit` grains that match `text` best, among those that pass a filter.
     ///
     /// The query language is described in [`text::Query`]. A grain is searchable as soon as `put`
-    /// returns. Turns of a conversation are also ranked by the turns around them.
+    /// returns. Turns of a conversation are also ranked by the turns around them, and in a store with
+    /// an embedder ([`Options::embedders`](crate::Options::embedders)) all by their meaning too.
     ///
     /// ```
     /// use grainstore::{Draft, Filter, Options, Store};
@@ -27,17 +29,14 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_SEARCH_SYNTAX`; `ERR_FILTER`; storage errors; `ERR_TEXT`, also for a store opened
-    /// without its text view.
+    /// without its text view; `ERR_EMBEDDER` if the model does not embed the question:
+    /// [`Store::search_ranked`] with a `meaning` of 0 does not ask it.
     pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
+        let question = QuestionVector::default();
         self.visible_ranking("search", filter, limit, |filter, limit| {
-            self.searched(text, filter, limit)
+            let query = text::Query::parse(text)?;
+            self.ranked(&query, filter, (&Ranking::default(), limit), &question)
         })
-    }
-
-    /// Returns the result of [`Store::search`] before it is recorded as read.
-    fn searched(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
-        let query = text::Query::parse(text)?;
-        self.ranked(&query, filter, &Ranking::default(), limit)
     }
 
     /// Returns the `limit` grains that match a query best under `ranking`, among those that pass a
@@ -64,8 +63,9 @@ impl Store {
         ranking: &Ranking,
         limit: usize,
     ) -> Result<Envelope, Error> {
+        let question = QuestionVector::default();
         self.visible_ranking("search", filter, limit, |filter, limit| {
-            self.ranked(query, filter, ranking, limit)
+            self.ranked(query, filter, (ranking, limit), &question)
         })
     }
 
@@ -74,42 +74,48 @@ impl Store {
         &self,
         query: &text::Query,
         filter: &Filter,
-        ranking: &Ranking,
-        limit: usize,
+        by: (&Ranking, usize),
+        question: &QuestionVector,
     ) -> Result<Envelope, Error> {
+        let question = question.of(self, query, by.0)?;
         let snapshot = self.snapshot();
         let rows = self.rows_to_rank(&snapshot, filter)?;
-        self.ranked_among(&snapshot, &rows, query, (ranking, limit), None)
+        self.ranked_among(&snapshot, &rows, query, by, question)
     }
 
-    /// Ranks `rows` by a query, and by the vectors of a hybrid search.
+    /// Ranks `rows` by a query, and by the vector of a hybrid search.
     pub(super) fn ranked_among(
         &self,
         snapshot: &Snapshot,
         rows: &RowSet,
         query: &text::Query,
         (ranking, limit): (&Ranking, usize),
-        meaning: Option<&Meaning<'_>>,
+        question: Option<(&str, &[f32])>,
     ) -> Result<Envelope, Error> {
         let text = self.text_view()?;
-        let searched = text.find(&text::Search {
-            query,
-            ranking,
-            limit,
-            accept: &|row: EntryId| rows.contains(row),
-            accepted: if_few(rows, snapshot),
-            own: own_rows(rows, ranking),
-            // The time is for the answer: building a view that was set aside takes as long as it
-            // takes.
-            is_over: &self.search_deadline(),
-            meaning,
-            reach: None,
-            tells_fields: true,
-        })?;
+        let search = |meaning: Option<&Meaning<'_>>| {
+            let searched = text.find(&text::Search {
+                query,
+                ranking,
+                limit,
+                accept: &|row: EntryId| rows.contains(row),
+                accepted: if_few(rows, snapshot),
+                own: own_rows(rows, ranking),
+                // The time is for the answer: building a view that was set aside takes as long as
+                // it takes.
+                is_over: &self.search_deadline(),
+                meaning,
+                reach: None,
+                tells_fields: true,
+            });
+            Ok(searched?)
+        };
+        let (searched, near) = self.with_meaning(snapshot, rows, question, limit, search)?;
         let hits = searched.hits;
+        let total = u64::try_from(hits.total).unwrap_or(u64::MAX);
         let mut envelope = Envelope {
-            total: u64::try_from(hits.total).unwrap_or(u64::MAX),
-            total_is_lower_bound: hits.total_is_lower_bound,
+            total: total.max(near),
+            total_is_lower_bound: hits.total_is_lower_bound || question.is_some(),
             is_partial: hits.is_partial,
             ..Envelope::default()
         };

@@ -16,6 +16,8 @@ use crate::index;
 use crate::ledger::{self, EntryId};
 use crate::policy::{self, Rule, Violation};
 
+use super::embedder::{Embedder, EmbedderError};
+
 /// The error of every operation of a store. The errors of the other rooms convert into it, so that
 /// a program needs one error only.
 ///
@@ -172,6 +174,14 @@ pub enum Error {
         /// The fault.
         reason: &'static str,
     },
+    /// A model of the caller that did not embed.
+    #[error("the model {model} made no vector")]
+    Embedder {
+        /// The name of the model.
+        model: String,
+        /// The reason that it gave.
+        source: EmbedderError,
+    },
     /// A grain with an ownership claim of an agent that violates OMS 12.5.3.
     #[error("{reason}")]
     Ownership {
@@ -308,6 +318,7 @@ impl Error {
             Self::Locked => ErrorCode::Locked,
             Self::NamesSealed { .. } => ErrorCode::PolicyDenied,
             Self::Embedding { .. } => ErrorCode::Embedding,
+            Self::Embedder { .. } => ErrorCode::Embedder,
             Self::Ownership { .. } => ErrorCode::Schema,
             Self::View { .. } => ErrorCode::View,
             Self::Untrusted { .. } => ErrorCode::Untrusted,
@@ -338,10 +349,28 @@ impl Error {
         Self::damaged(format!("entry {row}"), format!("malformed {kind:?} entry"))
     }
 
+    pub(crate) fn embedder(embedder: &dyn Embedder, source: EmbedderError) -> Self {
+        Self::Embedder {
+            model: embedder.model().to_owned(),
+            source,
+        }
+    }
+
     pub(crate) fn damaged(what: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Damaged {
             what: what.into(),
             reason: reason.into(),
         }
     }
+}
+
+/// Returns an error with its sources.
+pub(crate) fn with_sources(error: &dyn std::error::Error) -> String {
+    let mut reason = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        reason = format!("{reason}: {error}");
+        source = error.source();
+    }
+    reason
 }

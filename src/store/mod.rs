@@ -18,6 +18,7 @@
 //! | holds, consents, trust, regimes, reviews, actors, the clock, as the ledger leaves them | `state/` |
 //! | whose grains are sealed; which entries of a frame are | `sealing/person.rs`; `sealing/frame.rs` |
 //! | unlocking and locking a sealed person | `sealing/unlock.rs` |
+//! | which grains wait for a vector of a model; how they are embedded | `instance/embedding.rs`; `commit/embed.rs` |
 //! | where a put is finished and queued | `commit/put.rs`, `commit/group.rs` |
 //! | which rules a put passes | `commit/admission.rs` |
 //! | group commit: leaders and followers | `instance/queue.rs` |
@@ -45,6 +46,7 @@
 //! `instance::Inner` lie in the module of what they do, so `commit/admission.rs` may call a rule
 //! that `consent/rules.rs` states.
 
+mod embedder;
 mod error;
 #[cfg(feature = "signatures")]
 mod note_schedule;
@@ -75,6 +77,7 @@ mod tests;
 pub use audit::{Audit, AuditEntry, AuditFilter, InclusionProof};
 pub use commit::NewGrain;
 pub use consent::{Consent, ConsentFilter};
+pub use embedder::{Embedder, EmbedderError, EmbedderStatus};
 pub use erasure::{
     ErasureReport, ErasureScope, PendingErasure, Person, PersonErasure, PersonGrain, PersonReport,
 };

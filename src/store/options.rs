@@ -15,6 +15,8 @@ use crate::grain::Time;
 use crate::index::IndexOptions;
 use crate::ledger::LedgerOptions;
 
+use super::embedder::Embedder;
+
 /// The options of an open store.
 ///
 /// ```
@@ -98,6 +100,10 @@ pub struct Options {
     /// The longest time that a count of retrievals is in memory only (OMS 22.10); `None`, the
     /// default, counts nothing. See [`Maintenance::accesses`](crate::store::Maintenance::accesses).
     pub accesses: Option<Duration>,
+    /// The models that embed what is stored, each for itself; the first embeds the questions of
+    /// searches and recalls too, which then rank by words and meaning
+    /// ([`Ranking::meaning`](crate::text::Ranking::meaning)). None, the default: by words alone.
+    pub embedders: Vec<Arc<dyn Embedder>>,
     /// The time after which a search or a recall ends with what it has found, which is marked as
     /// partial; 2 seconds by default.
     pub search_deadline: Duration,
@@ -134,6 +140,7 @@ impl Default for Options {
             ledger: LedgerOptions::default(),
             index: IndexOptions::default(),
             accesses: None,
+            embedders: Vec::new(),
             search_deadline: Duration::from_secs(2),
             #[cfg(feature = "text")]
             text: Some(crate::text::TextOptions::default()),

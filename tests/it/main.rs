@@ -12,6 +12,7 @@ mod codes;
 mod conformance_rules;
 mod did;
 mod disclosure;
+mod embedder;
 mod embedding;
 mod everyday;
 mod exports;

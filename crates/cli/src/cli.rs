@@ -33,6 +33,7 @@ use crate::commands::signing::{AgentTool, DidTool, GrainTool, TrustTool};
 use crate::commands::user::UserTool;
 use crate::commands::vault::VaultTool;
 use crate::config::Config;
+use crate::embedder::EmbedArgs;
 use crate::error::{CliError, Exit, is_broken_pipe};
 use crate::help;
 use crate::output::{Output, is_styled, set_color};
@@ -95,6 +96,8 @@ pub(crate) struct Cli {
     did_document: Vec<PathBuf>,
     #[command(flatten)]
     master_key: MasterKeyArgs,
+    #[command(flatten)]
+    embed: EmbedArgs,
     #[command(subcommand)]
     command: Command,
 }
@@ -212,7 +215,7 @@ impl Cli {
             Duration::from_secs(self.wait),
             out,
         ) {
-            Ok(session) => session,
+            Ok(session) => session.with_model(self.embed),
             Err(error) => {
                 drop(Output::new(self.json, self.quiet).error(&error));
                 return error.exit();

@@ -8,6 +8,7 @@ mod cli;
 mod commands;
 mod completion;
 mod config;
+mod embedder;
 mod error;
 mod help;
 mod hex;

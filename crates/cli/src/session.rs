@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use grainstore::crypto::{DidDocuments, KeySource};
-use grainstore::store::Create;
+use grainstore::store::{Create, Maintenance};
 use grainstore::{ErrorCode, Options, Store};
 use serde_json::json;
 
 use crate::args::{MasterKeyArgs, read_document};
+use crate::embedder::EmbedArgs;
 use crate::error::{CliError, Exit};
 use crate::output::Output;
 use crate::trace::Opening;
@@ -26,6 +27,8 @@ pub(crate) struct Session {
     persons: Vec<String>,
     /// How long a command that writes waits for another process.
     wait: Duration,
+    /// The model of a command that searches, embeds or serves.
+    embed: Option<EmbedArgs>,
     pub(crate) out: Output,
 }
 
@@ -50,8 +53,28 @@ impl Session {
             master_key: master_key.source()?.map(Arc::new),
             persons: master_key.persons().to_vec(),
             wait,
+            embed: None,
             out,
         })
+    }
+
+    /// Names the model of the run.
+    pub(crate) fn with_model(self, embed: EmbedArgs) -> Self {
+        let embed = Some(embed).filter(EmbedArgs::is_some);
+        Self { embed, ..self }
+    }
+
+    /// Returns the options that name the model.
+    pub(crate) fn model_arguments(&self) -> Vec<String> {
+        self.embed
+            .as_ref()
+            .map(EmbedArgs::arguments)
+            .unwrap_or_default()
+    }
+
+    /// Returns whether a model was named.
+    pub(crate) const fn has_model(&self) -> bool {
+        self.embed.is_some()
     }
 
     /// Returns the keys of the DID documents that were given.
@@ -92,10 +115,60 @@ impl Session {
     /// Opens the store, which must exist, for a command that only reads: beside a process that has
     /// it open, and in a directory that can only be read.
     pub(crate) fn open_to_read(&self) -> Result<Store, CliError> {
+        self.open_to_read_with(self.options())
+    }
+
+    /// Opens the store as [`Session::open_to_read`] does, with the model that was named.
+    pub(crate) fn open_with_model(&self) -> Result<Store, CliError> {
+        self.open_to_read_with(self.options_with_model()?)
+    }
+
+    /// Opens the store for a question: with the model that was named, which embeds what waits.
+    pub(crate) fn open_to_ask(&self) -> Result<Store, CliError> {
+        let store = self.open_with_model()?;
+        if self.has_model() {
+            self.embed_waiting(&store)?;
+        }
+        Ok(store)
+    }
+
+    /// Opens the store to serve it: with the model that was named; creates it if there is none.
+    pub(crate) fn open_to_serve(&self) -> Result<Store, CliError> {
+        self.open_with(Options {
+            create: Create::IfMissing,
+            ..self.options_with_model()?
+        })
+    }
+
+    fn options_with_model(&self) -> Result<Options, CliError> {
+        let embedders = self.embed.as_ref().map(EmbedArgs::start).transpose()?;
+        Ok(Options {
+            embedders: embedders.unwrap_or_default(),
+            ..self.options()
+        })
+    }
+
+    /// Embeds the grains that wait; returns how many were.
+    pub(crate) fn embed_waiting(&self, store: &Store) -> Result<u64, CliError> {
+        let statuses = || {
+            let stats = store.maintenance().and_then(Maintenance::stats);
+            let stats = stats.map_err(|error| CliError::of(&error))?;
+            Ok::<_, CliError>(stats.embedders)
+        };
+        let waiting: u64 = statuses()?.iter().map(|it| it.waiting).sum();
+        if waiting >= TOLD_FROM {
+            self.out.note(format!("embedding {waiting} grains"));
+        }
+        let flushed = store.maintenance().and_then(Maintenance::flush_text);
+        flushed.map_err(|error| CliError::of(&error))?;
+        Ok(statuses()?.iter().map(|it| it.embedded).sum())
+    }
+
+    fn open_to_read_with(&self, options: Options) -> Result<Store, CliError> {
         let options = Options {
             create: Create::Never,
             lock_wait: Duration::ZERO,
-            ..self.options()
+            ..options
         };
         let beside = [ErrorCode::StoreLocked, ErrorCode::StorageReadOnly];
         let opening = Opening::of(self.store.display().to_string(), &self.out);
@@ -214,6 +287,9 @@ impl Session {
         }
     }
 }
+
+/// From so many grains on a command says that it embeds them.
+const TOLD_FROM: u64 = 64;
 
 /// How long a count of retrievals may be in memory only.
 const COUNTED_WITHIN: Duration = Duration::from_secs(60);

@@ -17,6 +17,7 @@ use crate::render::{LeftOut, Line, Recollection, Standing};
 use crate::store::{Store, Version};
 use crate::text::{self, Ranking, RecalledHit};
 
+use super::hybrid::QuestionVector;
 use super::search::{if_few, own_rows};
 use super::visible::narrow;
 use super::{Error, Filter, Sort, SortBy};
@@ -80,7 +81,8 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `ERR_FILTER`; storage errors; `ERR_TEXT`, also for a store opened without its text view.
+    /// `ERR_FILTER`; storage errors; `ERR_TEXT`, also for a store opened without its text view;
+    /// `ERR_EMBEDDER` as [`Store::search`].
     pub fn recall(
         &self,
         question: &str,
@@ -91,8 +93,11 @@ impl Store {
             Some(capability) => narrow(capability, filter),
             None => Some(filter.clone()),
         };
+        let vector = QuestionVector::default();
         match filter {
-            Some(filter) => self.unless_erased(|| self.recall_once(question, &filter, recall)),
+            Some(filter) => {
+                self.unless_erased(|| self.recall_once(question, &filter, recall, &vector))
+            }
             None => Ok(Recollection::default()),
         }
     }
@@ -102,26 +107,32 @@ impl Store {
         question: &str,
         filter: &Filter,
         recall: &Recall,
+        vector: &QuestionVector,
     ) -> Result<Recollection, Error> {
+        let query = text::Query::words(question);
+        let vector = vector.of(self, &query, &recall.ranking)?;
         let mut recorder = self.read_recorder("recall");
         let snapshot = self.snapshot();
         let rows = self.rows_to_rank(&snapshot, filter)?;
         let accept = |row: EntryId| rows.contains(row);
-        let query = text::Query::words(question);
         let text = self.text_view()?;
         let is_over = self.search_deadline();
-        let found = text.find(&text::Search {
-            query: &query,
-            ranking: &recall.ranking,
-            limit: HITS,
-            accept: &accept,
-            accepted: if_few(&rows, &snapshot),
-            own: own_rows(&rows, &recall.ranking),
-            is_over: &is_over,
-            meaning: None,
-            reach: Some(recall.reach),
-            tells_fields: false,
-        })?;
+        let search = |meaning: Option<&text::Meaning<'_>>| {
+            let found = text.find(&text::Search {
+                query: &query,
+                ranking: &recall.ranking,
+                limit: HITS,
+                accept: &accept,
+                accepted: if_few(&rows, &snapshot),
+                own: own_rows(&rows, &recall.ranking),
+                is_over: &is_over,
+                meaning,
+                reach: Some(recall.reach),
+                tells_fields: false,
+            });
+            Ok(found?)
+        };
+        let (found, _) = self.with_meaning(&snapshot, &rows, vector, HITS, search)?;
         let is_partial = found.hits.is_partial;
         let passages = found.into_recalled();
         let mut gathering = Gathering {

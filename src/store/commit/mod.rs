@@ -2,6 +2,7 @@
 //! queue itself is in `instance`.
 
 mod admission;
+mod embed;
 mod group;
 mod put;
 mod signature;

@@ -122,6 +122,9 @@ impl Inner {
         };
         self.caches().apply(entries, presence);
         self.feed_text(entries, rows);
+        if self.is_keeper() {
+            self.embeddings().feed(entries);
+        }
         Ok(())
     }
 

@@ -17,6 +17,7 @@ use crate::store::records::{Reading, SealedRecord, draw_salts};
 use crate::store::state::{Caches, Keyring, State};
 use crate::store::{Error, Options};
 
+use super::embedding::Embeddings;
 use super::manifest::{MANIFEST, Manifest};
 use super::processes::{Idle, Peers};
 use super::recovery::RecoveryReport;
@@ -33,6 +34,7 @@ pub(crate) struct Inner {
     clock_opened: Mutex<Reading>,
     caches: Caches,
     keyring: Keyring,
+    embeddings: Arc<Embeddings>,
     commits: Commits,
     /// The grains that were damaged when the index was built, which does not know their addresses.
     damaged: RwLock<Vec<EntryId>>,
@@ -73,10 +75,12 @@ pub(crate) struct Reader {
 impl Inner {
     pub(super) fn new(reader: Reader) -> Self {
         let opened = read_clock(&reader.options);
+        let embeddings = Embeddings::new(&reader.options.embedders);
         Self {
             #[cfg(feature = "signatures")]
             noted: Mutex::new(reader.ledger.len()),
             reader,
+            embeddings: Arc::new(embeddings),
             state: RwLock::default(),
             clock_opened: Mutex::new(opened),
             caches: Caches::default(),
@@ -201,6 +205,10 @@ impl Inner {
 
     pub(crate) const fn keyring(&self) -> &Keyring {
         &self.keyring
+    }
+
+    pub(crate) const fn embeddings(&self) -> &Arc<Embeddings> {
+        &self.embeddings
     }
 
     pub(crate) const fn commits(&self) -> &Commits {

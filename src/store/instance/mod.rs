@@ -3,6 +3,7 @@
 
 mod apply;
 mod caller;
+mod embedding;
 mod folder;
 mod inner;
 mod manifest;
@@ -18,6 +19,7 @@ mod text_view;
 mod writer;
 
 pub(crate) use caller::Caller;
+pub(crate) use embedding::{EmbedQueue, EmbedText};
 pub(crate) use folder::{LOCK, create_private, no_manifest, prepare_folder, this_process};
 pub(crate) use inner::Inner;
 pub(crate) use manifest::{Announced, COPY, MANIFEST, Manifest, TEMPORARY};

@@ -10,6 +10,7 @@ use crate::policy::{Capability, DelegatedOperation, Role, Rule};
 use crate::store::Error;
 
 use super::caller::Caller;
+use super::embedding::EmbedWorker;
 use super::inner::Inner;
 use super::recovery::RecoveryReport;
 
@@ -49,6 +50,8 @@ use super::recovery::RecoveryReport;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Store {
+    /// Before `inner`: its thread must not be the last to hold that.
+    embed_worker: Option<Arc<EmbedWorker>>,
     pub(in crate::store) inner: Arc<Inner>,
     /// `None` for the owner.
     capability: Option<Arc<Capability>>,
@@ -71,6 +74,7 @@ impl Store {
             inner.watch_others();
         }
         Self {
+            embed_worker: EmbedWorker::start(&inner),
             inner,
             capability: None,
         }
@@ -152,6 +156,7 @@ impl Store {
 
     fn narrowed(&self, capability: Capability) -> Self {
         Self {
+            embed_worker: self.embed_worker.clone(),
             inner: Arc::clone(&self.inner),
             capability: Some(Arc::new(capability)),
         }

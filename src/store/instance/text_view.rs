@@ -9,6 +9,7 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 
 use crate::ledger::{Disk, EntryId, Ledger};
+use crate::store::error::with_sources;
 use crate::store::{Error, Options};
 use crate::text::{self, OpenOutcome, Partitions, Text, TextOptions};
 
@@ -47,7 +48,7 @@ impl TextView {
         let opened = opened.map(|text| open(disk, ledger, &partitions, text));
         let state = match opened {
             None => ViewState::Off,
-            Some(Err(error)) => ViewState::Broken(reason(&error)),
+            Some(Err(error)) => ViewState::Broken(with_sources(&error)),
             Some(Ok((text, found))) => {
                 if let OpenOutcome::Rebuilt { reason } = found {
                     recovery.text_rebuilt = Some(reason);
@@ -88,7 +89,7 @@ impl TextView {
 
     /// Sets the view aside.
     pub(super) fn give_up(&self, error: &dyn std::error::Error) {
-        let reason = reason(error);
+        let reason = with_sources(error);
         tracing::warn!(%reason, "the text view is set aside until the next search");
         *self.state.write() = ViewState::Broken(reason);
     }
@@ -126,7 +127,7 @@ impl TextView {
         match found {
             None => Vec::new(),
             Some(Ok(found)) => found,
-            Some(Err(error)) => vec![reason(&error)],
+            Some(Err(error)) => vec![with_sources(&error)],
         }
     }
 }
@@ -224,15 +225,4 @@ fn open(
     };
     let fingerprint = Arc::new(fingerprint) as _;
     Text::open_of(disk, len, &fingerprint, partitions, options)
-}
-
-/// Returns an error with its sources.
-fn reason(error: &dyn std::error::Error) -> String {
-    let mut reason = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        reason = format!("{reason}: {error}");
-        source = error.source();
-    }
-    reason
 }

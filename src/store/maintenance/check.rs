@@ -171,6 +171,13 @@ impl Inner {
             let message = format!("{reason}; the next search builds it anew");
             report.find("text-unavailable", Severity::Warning, message);
         }
+        for model in self.embedder_statuses() {
+            if let Some(reason) = model.failed {
+                let waiting = model.waiting;
+                let message = format!("{reason}; {waiting} grains wait and are tried again");
+                report.find("embedder-failed", Severity::Warning, message);
+            }
+        }
         for torn in self.ledger().torn_files()? {
             let message = format!(
                 "{torn} holds what lay behind the last whole frame: the rest of a write that a crash \

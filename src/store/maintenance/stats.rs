@@ -6,7 +6,7 @@ use crate::grain::Type;
 use crate::ledger::{OpenMode, StoreId};
 
 use crate::grain::Time;
-use crate::store::{Error, Maintenance};
+use crate::store::{EmbedderStatus, Error, Maintenance};
 
 /// Statistics of a store: counts and sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub struct Stats {
     pub erasures_waiting: u64,
     /// The reason why the text view cannot be used.
     pub text_unavailable: Option<String>,
+    /// How far the grains are embedded, by each of [`Options::embedders`](crate::Options::embedders).
+    pub embedders: Vec<EmbedderStatus>,
 }
 
 impl Maintenance<'_> {
@@ -91,6 +93,7 @@ impl Maintenance<'_> {
             torn_files: inner.ledger().torn_files()?,
             erasures_waiting: inner.state().erasures().open().len() as u64,
             text_unavailable: inner.text().unavailable(),
+            embedders: inner.embedder_statuses(),
         })
     }
 }

@@ -21,18 +21,21 @@ impl Maintenance<'_> {
         self.inner().snapshot()
     }
 
-    /// Commits the text view, so that the next open need not feed it again.
+    /// Completes what puts leave for later: commits the text view, so that the next open need not feed
+    /// it again, and embeds the grains that wait for a vector of
+    /// [`Options::embedders`](crate::Options::embedders).
     ///
-    /// Grains are durable without it; it only saves time. It does nothing if the store was opened
-    /// without the view, and in a process that does not keep its files.
+    /// Grains are durable and found by their words without it. It does nothing in a process that does
+    /// not keep the derived files.
     ///
     /// # Errors
-    /// `ERR_TEXT`.
+    /// `ERR_TEXT`; `ERR_EMBEDDER` if grains still wait, because a model failed; storage errors.
     pub fn flush_text(self) -> Result<(), Error> {
-        match self.inner().is_keeper() {
-            true => self.inner().text().close(),
-            false => Ok(()),
+        if self.inner().is_keeper() {
+            self.inner().text().close()?;
+            self.inner().embed_waiting()?;
         }
+        Ok(())
     }
 
     /// Makes every acknowledged write durable; without

@@ -212,6 +212,23 @@ impl Inner {
         Ok(())
     }
 
+    /// Returns those of some rows that have no vector of a model.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn without_vector(
+        &self,
+        snapshot: &Snapshot,
+        model: &str,
+        rows: &RowSet,
+    ) -> Result<RowSet, Error> {
+        let mut lacking = rows.clone();
+        self.with_view(snapshot, model, |matrix| {
+            lacking.retain(|row| matrix.get(row).is_none());
+        })?;
+        Ok(lacking)
+    }
+
     pub(super) fn embedding_record(&self, row: EntryId) -> Result<EmbeddingRecord, Error> {
         match self.record_at(row)? {
             Record::Embedding(embedding) => Ok(embedding),

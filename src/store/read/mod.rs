@@ -16,7 +16,6 @@ mod warnings;
 pub use audit::AuditedRead;
 pub use change::{Change, Changed};
 pub use embedding::Embedding;
-#[cfg(feature = "interchange")]
 pub(crate) use embedding::Lengths;
 pub use get::{Page, Version};
 pub use signature::Signature;

@@ -189,6 +189,9 @@ impl Inner {
             *state = State::recover(self.ledger(), &index.snapshot(), self.keyring())?;
         }
         self.caches().reveal(&rows);
+        if self.is_keeper() {
+            self.embeddings().add(&rows);
+        }
         Ok(())
     }
 

@@ -37,6 +37,8 @@ use crate::text::query::parse::{self, Form, Item, Run};
 pub struct Query {
     pub(in crate::text) clauses: Vec<(Role, Node)>,
     pub(in crate::text) asked: Asked,
+    /// The text without operators and without what is excluded.
+    plain: String,
     is_truncated: bool,
 }
 
@@ -81,6 +83,8 @@ impl Query {
     }
 
     fn of(items: Vec<(Role, Item)>, text: &str) -> Self {
+        let mut plain = String::new();
+        add_plain(&items, &mut plain);
         let mut lowering = Lowering {
             words_left: WORDS_MAX,
         };
@@ -88,6 +92,7 @@ impl Query {
         Self {
             clauses,
             asked: Asked::of(text),
+            plain,
             is_truncated: lowering.words_left == 0,
         }
     }
@@ -97,9 +102,29 @@ impl Query {
         !has_wanted(&self.clauses)
     }
 
+    /// Returns what the query asks for, as a model of meaning reads it: without operators, and without
+    /// what is excluded.
+    pub(crate) fn plain(&self) -> &str {
+        &self.plain
+    }
+
     /// Returns whether the text exceeded the limit of words and its end was left out.
     pub const fn is_truncated(&self) -> bool {
         self.is_truncated
+    }
+}
+
+fn add_plain(items: &[(Role, Item)], plain: &mut String) {
+    for (_, item) in items.iter().filter(|(role, _)| *role != Role::MustNot) {
+        match item {
+            Item::Run(run) => {
+                if !plain.is_empty() {
+                    plain.push(' ');
+                }
+                plain.push_str(&run.text);
+            }
+            Item::Group(items, _) => add_plain(items, plain),
+        }
     }
 }
 

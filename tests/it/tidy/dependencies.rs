@@ -50,6 +50,7 @@ const TWICE: &[&str] = &[
     "getrandom",
     "ghash",
     "group",
+    "hashbrown",
     "hkdf",
     "hmac",
     "hybrid-array",

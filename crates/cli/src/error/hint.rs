@@ -206,6 +206,10 @@ fn of_file(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::PamContentHash | ErrorCode::PamTotal => {
             "the file was changed after its export: export it again"
         }
+        ErrorCode::Embedder => {
+            "the vectors come from --embed-cmd or --embed: without it the search is by words alone; \
+             `stats` says what waits"
+        }
         ErrorCode::PamEmbeddingRef | ErrorCode::PamEmbedding => {
             "an embedding must name a memory of its store and have as many finite numbers as its \
              \"dimensions\" says; it can be computed again from the memory"

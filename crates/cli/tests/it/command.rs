@@ -37,6 +37,8 @@ impl Home {
         command.current_dir(self.0.path());
         for name in [
             "GRAINSTORE_STORE",
+            "GRAINSTORE_EMBED",
+            "GRAINSTORE_EMBED_CMD",
             "GRAINSTORE_WAIT",
             "GRAINSTORE_COLOR",
             "RUST_LOG",

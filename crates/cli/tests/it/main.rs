@@ -33,6 +33,8 @@ mod mcp;
 mod mcp_inspector;
 mod mistakes;
 #[cfg(unix)]
+mod models;
+#[cfg(unix)]
 mod outputs;
 #[cfg(target_os = "linux")]
 mod pipes;

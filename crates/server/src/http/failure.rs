@@ -47,7 +47,8 @@ pub fn status_of(code: ErrorCode) -> u16 {
         | ErrorCode::PolicyDenied
         | ErrorCode::Untrusted => 403,
         ErrorCode::Locked => 423,
-        ErrorCode::NoRandomness
+        ErrorCode::Embedder
+        | ErrorCode::NoRandomness
         | ErrorCode::StoreLocked
         | ErrorCode::StorageFull
         | ErrorCode::StorageHalted

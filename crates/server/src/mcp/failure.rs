@@ -122,6 +122,7 @@ fn advice(code: ErrorCode) -> &'static str {
         ErrorCode::SearchSyntax => "search for plain words, or quote the phrase",
         ErrorCode::Cursor => "begin again without a cursor",
         ErrorCode::StorageFull => "tell the user that the disk is full",
+        ErrorCode::Embedder => "tell the user that the embedding model does not answer",
         ErrorCode::StoreLocked => "try again in a moment",
         ErrorCode::StorageIo
         | ErrorCode::StorageHalted

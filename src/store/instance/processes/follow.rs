@@ -369,6 +369,7 @@ impl Inner {
                 return Err(error);
             }
             self.set_lock(lock);
+            self.embeddings().start_over();
         }
         let resumed = self.resume_erasures();
         resumed.inspect_err(|_| self.erase_later())

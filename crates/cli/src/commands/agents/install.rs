@@ -80,7 +80,9 @@ impl Install {
                 "the path of the store is not UTF-8, as JSON must be",
             )
         })?;
-        let mut arguments = vec!["--store".to_owned(), store, "mcp".to_owned()];
+        let mut arguments = vec!["--store".to_owned(), store];
+        arguments.extend(session.model_arguments());
+        arguments.push("mcp".to_owned());
         let options = [
             ("--as", &self.served.author),
             ("--namespace", &self.served.namespace),

@@ -4,7 +4,6 @@
 
 use clap::{Args, Subcommand};
 use grainstore::crypto::Did;
-use grainstore::store::Create;
 use grainstore_server::Scope;
 use grainstore_server::mcp::{Server, serve_stdio};
 
@@ -62,7 +61,7 @@ impl McpTool {
 impl Served {
     fn serve(self, session: &Session) -> anyhow::Result<Exit> {
         let author = self.author()?;
-        let store = session.open_or(Create::IfMissing)?;
+        let store = session.open_to_serve()?;
         let mut scope = match (&author, &self.namespace) {
             (None, None) => Scope::owner(store),
             (author, namespace) => Scope::agent(&store, author.as_ref(), namespace.as_deref())?,

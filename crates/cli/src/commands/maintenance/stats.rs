@@ -3,6 +3,7 @@
 //! The integrity of the store is checked by `check`.
 
 use clap::Args;
+use grainstore::store::EmbedderStatus;
 use serde_json::{Map, Value, json};
 
 use crate::error::Exit;
@@ -16,7 +17,7 @@ pub(crate) struct Stats {}
 impl Stats {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let Self {} = self;
-        let store = session.open_to_read()?;
+        let store = session.open_with_model()?;
         let stats = store.maintenance()?.stats()?;
         let path = session.store_path().display().to_string();
         let head = hex::encode(&stats.head);
@@ -39,6 +40,7 @@ impl Stats {
                 "torn_files": stats.torn_files,
                 "erasures_waiting": stats.erasures_waiting,
                 "text_unavailable": stats.text_unavailable,
+                "embedders": stats.embedders.iter().map(embedder).collect::<Vec<_>>(),
             }))?;
             return Ok(Exit::Done);
         }
@@ -75,6 +77,23 @@ impl Stats {
         if let Some(reason) = &stats.text_unavailable {
             out.line(format!("text     unavailable: {reason}"))?;
         }
+        for model in &stats.embedders {
+            let (name, waiting) = (&model.model, model.waiting);
+            out.line(format!("model    {name}: {waiting} grains wait"))?;
+            if let Some(reason) = &model.failed {
+                out.line(format!("         failed: {reason}"))?;
+            }
+        }
         Ok(Exit::Done)
     }
+}
+
+fn embedder(status: &EmbedderStatus) -> Value {
+    json!({
+        "model": status.model,
+        "waiting": status.waiting,
+        "watermark": status.watermark,
+        "embedded": status.embedded,
+        "failed": status.failed,
+    })
 }

@@ -1,6 +1,7 @@
-//! `grainstore embed`: stores vectors that an external model computed.
+//! `grainstore embed`: stores vectors that an external model computed, or embeds what waits with the
+//! model of `--embed-cmd` or `--embed`.
 //!
-//! The store has no model; nearest-neighbour search over the vectors is in `similar`.
+//! Nearest-neighbour search over the vectors is in `similar`.
 
 use clap::Args;
 use grainstore::ErrorCode;
@@ -12,18 +13,20 @@ use crate::args::{Line, Lines, address, display_name};
 use crate::error::{CliError, Exit};
 use crate::session::Session;
 
-/// Store embedding vectors of grains, computed by an external model
+/// Store embedding vectors of grains, or embed the grains that have none
 ///
-/// Input: JSON lines with address, model and vector. The store runs no model and calls none. A
-/// vector replaces the previous one of the same grain and model, is part of backups, and is deleted
-/// with its grain. Lines are stored in atomic batches of 256; an invalid line ends the command with
-/// an error that names it.
+/// Without a file every grain is embedded that has no vector of the model of --embed-cmd or --embed.
+/// A search or recall with that option does so too. With a file, vectors that were computed elsewhere
+/// are stored: JSON lines with address, model and vector, in atomic batches of 256; an invalid line
+/// ends the command with an error that names it. A vector replaces the previous one of the same grain
+/// and model, is part of backups, and is deleted with its grain.
 #[derive(Debug, Args)]
-#[command(after_long_help = r#"Example:
+#[command(after_long_help = r#"Examples:
+  grainstore --embed-cmd 'python3 model.py' embed
   echo '{"address": "3f1e…", "model": "my-model", "vector": [0.1, 0.7]}' | grainstore embed -"#)]
 pub(crate) struct Embed {
-    /// Input file, or - for stdin
-    file: String,
+    /// File with vectors, or - for stdin; without it what waits is embedded
+    file: Option<String>,
     /// Model for lines without a model
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
@@ -31,29 +34,46 @@ pub(crate) struct Embed {
 
 impl Embed {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let mut lines = Lines::open(&self.file)?;
-        let store = session.open()?;
-        let mut kept = 0;
-        let mut batch = Vec::new();
-        while let Some(line) = lines.next()? {
-            let number = line.number;
-            let at_line =
-                |error: CliError| error.at(format!("{}, line {number}", display_name(&self.file)));
-            batch.push(self.embedding(&store, &line).map_err(at_line)?);
-            if batch.len() == BATCH_LEN || !lines.has_next() {
-                store
-                    .put_embeddings(&batch)
-                    .map_err(|error| at_line(CliError::of(&error)))?;
-                kept += batch.len();
-                batch.clear();
+        let kept = match &self.file {
+            Some(file) => self.store(file, session)?,
+            None if session.has_model() => {
+                let store = session.open_with_model()?;
+                session.embed_waiting(&store)?
             }
-        }
+            None => {
+                let message = "neither a file with vectors nor a model is named";
+                let error = CliError::new(ErrorCode::Usage, message).at("embed");
+                return Err(error.advising("pass FILE, or --embed-cmd PROGRAM").into());
+            }
+        };
         if session.out.is_json() {
             session.out.json(&serde_json::json!({ "embedded": kept }))?;
         } else {
             session.out.line(format!("{kept} vectors stored"))?;
         }
         Ok(Exit::Done)
+    }
+
+    /// Stores the vectors of a file; returns how many.
+    fn store(&self, file: &str, session: &Session) -> anyhow::Result<u64> {
+        let mut lines = Lines::open(file)?;
+        let store = session.open()?;
+        let mut kept = 0;
+        let mut batch = Vec::new();
+        while let Some(line) = lines.next()? {
+            let number = line.number;
+            let at_line =
+                |error: CliError| error.at(format!("{}, line {number}", display_name(file)));
+            batch.push(self.embedding(&store, &line).map_err(at_line)?);
+            if batch.len() == BATCH_LEN || !lines.has_next() {
+                store
+                    .put_embeddings(&batch)
+                    .map_err(|error| at_line(CliError::of(&error)))?;
+                kept += batch.len() as u64;
+                batch.clear();
+            }
+        }
+        Ok(kept)
     }
 
     fn embedding(&self, store: &Store, line: &Line) -> Result<Embedding, CliError> {

@@ -15,3 +15,4 @@ pub(crate) use query::Query;
 pub(crate) use recall::Recall;
 pub(crate) use search::Search;
 pub(crate) use similar::Similar;
+pub(crate) use vector::vector;

@@ -49,7 +49,7 @@ pub(crate) struct Recall {
 
 impl Recall {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let store = session.open_to_read()?;
+        let store = session.open_to_ask()?;
         let mut filter = self.filters.filter(&store)?;
         if self.expired {
             filter = filter.with_expired();

@@ -61,7 +61,7 @@ pub(crate) struct Search {
 
 impl Search {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let store = session.open_to_read()?;
+        let store = session.open_to_ask()?;
         let mut filter = self.filters.filter(&store)?;
         if self.superseded {
             filter = filter.with_superseded();

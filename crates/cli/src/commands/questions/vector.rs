@@ -1,11 +1,11 @@
-//! Vectors as JSON arrays of numbers, for `embed` and `similar`.
+//! Vectors as JSON arrays of numbers, for `embed`, `similar` and the answers of a model.
 //!
 //! The store refuses vectors with numbers that are not finite or with a wrong number of dimensions.
 
 use serde_json::Value;
 
 /// Reads a vector from a JSON array; `None` for any other value.
-pub(super) fn vector(value: Option<&Value>) -> Option<Vec<f32>> {
+pub(crate) fn vector(value: Option<&Value>) -> Option<Vec<f32>> {
     let numbers = value?.as_array()?.iter();
     numbers
         .map(|number| Some(narrow(number.as_f64()?)))

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use grainstore::ErrorCode;
-use grainstore::store::Create;
 use grainstore_server::http::{App, Limits, ServeError, Serving, TokenFile, Traces, serve};
 use serde_json::json;
 
@@ -61,7 +60,7 @@ impl Serve {
         let known = tokens
             .list()
             .map_err(|error| CliError::new(error.code(), &error))?;
-        let store = session.open_or(Create::IfMissing)?;
+        let store = session.open_to_serve()?;
         if known.is_empty() {
             let message = "no token lets anyone in yet: `grainstore token add --help`";
             session.out.note(message);
