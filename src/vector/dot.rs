@@ -50,8 +50,10 @@ mod tests {
             let plain: f32 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
             // Small whole numbers: exact in any order.
             assert!((dot(&a, &b) - plain).abs() < f32::EPSILON, "{len}");
-            let [a, b] = [&a, &b].map(|v| v.iter().map(|x| *x as i16).collect::<Vec<_>>());
-            assert_eq!(dot_quantized(&a, &b), plain as i32, "{len}");
+            let a: Vec<i16> = (0..len).map(i16::from).collect();
+            let b: Vec<i16> = (0..len).map(|n| i16::from(n % 3)).collect();
+            let plain: i32 = a.iter().zip(&b).map(|(a, b)| i32::from(a * b)).sum();
+            assert_eq!(dot_quantized(&a, &b), plain, "{len}");
         }
     }
 }

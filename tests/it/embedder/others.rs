@@ -41,10 +41,7 @@ fn a_store_opened_for_reading_embeds_questions_alone() {
     let dog = put(&store, "a dog");
     flush(&store);
     let model = Concepts::named("concepts@1");
-    let reader = Store::open_read_only_on(
-        &(Arc::new(disk.clone()) as _),
-        options(&[Arc::clone(&model)]),
-    );
+    let reader = Store::open_read_only_on(&(Arc::new(disk) as _), options(&[Arc::clone(&model)]));
     let reader = reader.unwrap();
     let found = reader.search("pet", &Filter::new(), 1).unwrap();
     assert_eq!(addresses(&found), [dog]);

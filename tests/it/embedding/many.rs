@@ -32,7 +32,7 @@ fn clustered(seed: u64) -> Vec<(EntryId, Vec<f32>)> {
     };
     let centres: Vec<_> = (0..60).map(|_| vector(1.0)).collect();
     let rows = (0..COUNT).map(|n| {
-        let centre = &centres[n as usize * 7 % centres.len()];
+        let centre = &centres[usize::try_from(n).unwrap() * 7 % centres.len()];
         let around = vector(0.5);
         let sum = centre.iter().zip(around).map(|(a, b)| a + b);
         (EntryId::new(2 * n), sum.collect())
@@ -106,7 +106,7 @@ fn a_filter_that_keeps_one_in_a_hundred_returns_all_of_its_nearest() {
 fn what_is_removed_is_found_no_more_and_what_is_left_as_before() {
     let vectors = clustered(3);
     let mut index = filled(&vectors);
-    let is_kept = |row: &EntryId| row.get() / 2 % 3 != 0;
+    let is_kept = |row: &EntryId| !(row.get() / 2).is_multiple_of(3);
     let (kept, gone): (Vec<_>, Vec<_>) = vectors.into_iter().partition(|(row, _)| is_kept(row));
     for (row, _) in &gone {
         index.remove(entry(*row));

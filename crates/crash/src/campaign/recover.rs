@@ -220,7 +220,7 @@ impl Sound {
         let from = Arc::new(SimDisk::new(image));
         let to = Arc::new(MemoryDisk::default());
         let recovered = Store::recover_on(from, to, few_files(self.seed, 2));
-        let (store, recovered) = recovered.map_err(|error| told(error))?;
+        let (store, recovered) = recovered.map_err(&told)?;
         let hit: BTreeSet<usize> = (0..self.entries.len())
             .filter(|row| {
                 let (file, bytes) = &self.entries[*row];
@@ -242,13 +242,13 @@ impl Sound {
         }
         let mut lost = 0;
         for (address, (blob, status)) in &self.status {
-            match store.get(address).map_err(|error| told(error))? {
+            match store.get(address).map_err(&told)? {
                 None => lost += 1,
                 Some(grain) if grain.blob() != blob.as_slice() => {
                     return Err(format!("{address} is another grain"));
                 }
                 Some(_) => {
-                    let found = store.status(address).map_err(|error| told(error))?;
+                    let found = store.status(address).map_err(&told)?;
                     if found != *status && hit.is_empty() {
                         return Err(format!("{address} is {found:?}, not {status:?}"));
                     }
@@ -262,13 +262,13 @@ impl Sound {
             return Err(format!("{} grains came out", recovered.grains));
         }
         for address in &self.erased {
-            if store.exists(address).map_err(|error| told(error))? {
+            if store.exists(address).map_err(&told)? {
                 return Err(format!("{address} was erased, and is back"));
             }
         }
         self.is_told(&recovered, damage)?;
-        let maintenance = store.maintenance().map_err(|error| told(error))?;
-        let report = maintenance.check().map_err(|error| told(error))?;
+        let maintenance = store.maintenance().map_err(&told)?;
+        let report = maintenance.check().map_err(&told)?;
         let mut findings = report.findings.iter();
         match findings.find(|finding| finding.severity == Severity::Damage) {
             Some(finding) => Err(format!(
