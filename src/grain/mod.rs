@@ -19,10 +19,9 @@ mod namespace;
 mod owner;
 mod payload;
 mod rules;
-mod searchable_text;
-mod sentence;
 mod status;
 mod time;
+mod wording;
 
 mod error;
 
@@ -42,9 +41,9 @@ pub use owner::{Owner, OwnerKind};
 #[cfg(feature = "interchange")]
 pub(crate) use payload::blob_prefix_len;
 pub use rules::{Warning, is_listed_phi_tag};
-pub use searchable_text::SEARCHABLE_FIELDS;
 pub use status::{Lifecycle, Status, StatusChange, Verification};
 pub use time::Time;
+pub use wording::SEARCHABLE_FIELDS;
 
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
 #[doc(hidden)]

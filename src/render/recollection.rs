@@ -23,7 +23,7 @@ pub struct Recollection {
     pub tokens: usize,
     /// Whether the budget had no room for something that was found.
     pub is_cut: bool,
-    /// What the budget had no room for, if it is known and the budget has room to say so.
+    /// The rest, for which the budget had no room, if it is known and the budget has room to say so.
     pub left_out: Option<LeftOut>,
     /// Whether the search for it ended at its deadline.
     pub is_partial: bool,
@@ -51,7 +51,7 @@ pub struct Line {
     pub speaker: Option<String>,
     /// The text, in one line, with all that is searched.
     pub text: String,
-    /// What the grain says, with names for identifiers and without its tags: what a prompt has.
+    /// The content of the grain as a prompt has it: with names for identifiers and without tags.
     pub sentence: String,
     /// The tags of the grain.
     pub tags: Vec<String>,

@@ -34,7 +34,7 @@ pub struct VectorIndex {
     /// The row by the entry that brought its vector.
     entries: BTreeMap<EntryId, EntryId>,
     rows: RowSet,
-    /// What the cells were computed from; `None` if they are to be computed.
+    /// The state that the cells were computed from; `None` if they are to be computed.
     sample: Option<Sample>,
 }
 

@@ -93,7 +93,6 @@ const GROUPS: &[(&str, &[&str])] = &[
             "sessions",
             "remember",
             "correct",
-            "undo",
             "put",
             "get",
             "list",

@@ -6,7 +6,7 @@
 use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, Type};
 
-/// What is compared of a fact.
+/// The parts of a fact that are compared.
 #[derive(Debug)]
 pub(super) struct Claim {
     address: ContentAddress,

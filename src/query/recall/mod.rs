@@ -223,15 +223,15 @@ impl Gathering<'_> {
         let budget = self.collected.budget();
         let kept = self.collected.reserve(budget - budget / FACTS_SHARE);
         let best = passages.first().map_or(0.0, |it| it.hit.relevance());
-        for hit in passages.iter().take(FACTS_AMONG).map(|it| it.hit) {
-            let fits = hit.relevance() >= best * FACTS_FIT;
+        let hits = passages.iter().map(|it| it.hit);
+        for hit in hits.take_while(|hit| hit.relevance() >= best * FACTS_FIT) {
             let grain = &self.version(hit.row)?.grain;
-            if fits && !is_turn(grain) && grain.type_() != Type::State {
+            if !is_turn(grain) && grain.type_() != Type::State {
                 self.add(hit.row, Some(hit.relevance()))?;
             }
         }
         self.collected.release(kept);
-        // What did not fit in here comes again among all.
+        // The rest comes again among all.
         self.collected.is_cut = was_cut;
         Ok(())
     }
@@ -382,9 +382,6 @@ const HOT_SHARE: usize = 4;
 
 /// With hot grains, the facts among the best hits take at most this part.
 const FACTS_SHARE: usize = 2;
-
-/// The number of best hits among which facts come first.
-const FACTS_AMONG: usize = 16;
 
 /// Facts come first if they fit at least this well, beside the best hit.
 const FACTS_FIT: f64 = 0.5;

@@ -116,11 +116,14 @@ impl Store {
         }
         let mut done = 0;
         let mut batch = Vec::new();
+        let mut bytes = 0;
         reading.records.each(|record: Record| {
+            bytes += record.grain.blob().len();
             batch.push(record);
-            if batch.len() < BATCH_LEN {
+            if batch.len() < BATCH_LEN && bytes < BATCH_BYTES {
                 return Ok(());
             }
+            bytes = 0;
             done += batch.len() as u64;
             importer.add_all(std::mem::take(&mut batch))?;
             progress(done);
@@ -136,3 +139,6 @@ impl Store {
 
 /// Records in a batch: enough to make a sync cheap, few enough to bound memory.
 const BATCH_LEN: usize = 1_000;
+
+/// The bytes of their blobs after which a batch is full.
+const BATCH_BYTES: usize = 1 << 22;

@@ -12,7 +12,7 @@ use crate::text::index::schema::{Fields, TermField};
 use crate::text::index::segment_reader::Segment;
 use crate::text::query::ast::{Leaf, Node, Role, Word};
 use crate::text::query::fuzzy::{PatternTerms, TermPattern};
-use crate::text::query::statistics::Statistics;
+use crate::text::query::statistics::{Statistics, as_f64};
 use crate::text::query::stop_words;
 use crate::text::query::term_expansion::TermExpansion;
 
@@ -328,9 +328,3 @@ impl Planner<'_> {
 
 /// The maximum number of pairs that are looked for: a question has fewer, and a pasted text more.
 const PAIRS_MAX: usize = 32;
-
-/// Converts a count, which is far below 2^53.
-#[expect(clippy::cast_precision_loss, reason = "a count of what is on a disk")]
-pub(in crate::text) const fn as_f64(count: u64) -> f64 {
-    count as f64
-}

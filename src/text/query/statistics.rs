@@ -7,8 +7,6 @@ use crate::ledger::EntryId;
 use crate::text::index::schema::{Fields, TermField};
 use crate::text::index::segment_reader::{Segment, len_of_class};
 
-use super::plan::as_f64;
-
 /// The rows that a search may return, where its statistics are those of these rows alone.
 #[derive(Debug)]
 pub(crate) struct OwnRows {
@@ -98,4 +96,10 @@ impl<'a> Statistics<'a> {
         codes.dedup();
         Ok(codes)
     }
+}
+
+/// Converts a count, which is far below 2^53.
+#[expect(clippy::cast_precision_loss, reason = "a count of what is on a disk")]
+pub(in crate::text) const fn as_f64(count: u64) -> f64 {
+    count as f64
 }

@@ -7,7 +7,8 @@
 use crate::index::RowSet;
 use crate::text::index::segment_reader::{Segment, len_of_class};
 use crate::text::query::ast::Role;
-use crate::text::query::plan::{Plan, PlanNode, PlannedLeaf, as_f64};
+use crate::text::query::plan::{Plan, PlanNode, PlannedLeaf};
+use crate::text::query::statistics::as_f64;
 use crate::text::search::accepted::accepted_documents;
 use crate::text::search::postings_cursor::PostingsCursor;
 use crate::text::search::score_block::{BLOCK_LEN, DocBits, ScoreBlock};
@@ -285,7 +286,7 @@ struct Demand<'a> {
     allowed: Option<&'a DocBits>,
     /// Those that other leaves have selected.
     chosen: &'a DocBits,
-    /// What the leaf must add to a document that is not among them.
+    /// The least that the leaf must add to a document that is not among them.
     floor: f64,
     norm_share: f64,
 }

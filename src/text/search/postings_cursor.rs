@@ -123,7 +123,7 @@ impl<'a> PostingsCursor<'a> {
         }
         let (freqs, field, factor) = longest;
         let (field, factor) = (*field, f64::from(*factor));
-        // What the other lists count adds to the frequency: the bound is not of these documents.
+        // The count of the other lists adds to the frequency: the bound is not of these documents.
         let counted = *block.has();
         let needs = |first, last, norm_min| {
             let (first, last) = (first - start, last - start);

@@ -228,10 +228,10 @@ impl Default for Ranking {
 
 impl Recency {
     fn of(&self, time_ms: i64) -> f64 {
-        let age = crate::text::query::plan::as_f64(
+        let age = crate::text::query::statistics::as_f64(
             self.now_ms.saturating_sub(time_ms).max(0).unsigned_abs(),
         );
-        let half_life = crate::text::query::plan::as_f64(self.half_life_ms.max(1));
+        let half_life = crate::text::query::statistics::as_f64(self.half_life_ms.max(1));
         self.weight * (-age / half_life).exp2()
     }
 }

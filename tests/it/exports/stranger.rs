@@ -4,12 +4,10 @@
 use super::*;
 
 /// The samples: grains of this program, one of each format, and the exports of all providers.
-const SAMPLES: [&str; 10] = [
+const SAMPLES: [&str; 8] = [
     "examples/data/grains.jsonl",
     "test-vectors/interchange/aimem/notes.json",
     "test-vectors/interchange/omi/notes.json",
-    "test-vectors/interchange/pam/status.json",
-    "test-vectors/interchange/pam/garden",
     "test-vectors/interchange/chatgpt",
     "test-vectors/interchange/claude",
     "test-vectors/interchange/copilot",

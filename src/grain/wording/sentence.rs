@@ -1,9 +1,10 @@
-//! What a grain says, in one sentence for a reader: without tags, hashes and the names of formats.
+//! The content of a grain in one sentence for a reader: without tags, hashes and the names of formats.
 
 use crate::codec::{Map, Value};
 
+use super::SEARCHABLE_FIELDS;
 use super::searchable_text::{NOT_WORDS, humanise};
-use super::{Grain, SEARCHABLE_FIELDS, Type};
+use crate::grain::{Grain, Type};
 
 impl Grain {
     /// Returns the content of the grain in one line, for a prompt: without its tags, and without

@@ -2,7 +2,7 @@
 
 use crate::codec::Value;
 
-use super::{Grain, Type};
+use crate::grain::{Grain, Type};
 
 impl Grain {
     /// Returns the fields that full-text search reads, with their text, in a fixed order.
