@@ -120,6 +120,10 @@ record-demo:
     cargo build --quiet --package grainstore-cli
     tools/record_demo.py "${CARGO_TARGET_DIR:-target}/debug/grainstore" docs/demo.svg
 
+# Instructions of each operation against benches/cost.tsv (needs valgrind; docs/benchmarks.md)
+cost *arguments:
+    cargo test --quiet --workspace --locked --config crates/cost/profile.toml --bench cost -- {{arguments}}
+
 # The engine beside SQLite, fjall and redb (docs/benchmarks.md); `just bench --quick` is a smoke test
 bench *arguments:
     cargo run --quiet --release --manifest-path benches/Cargo.toml --bin engine -- {{arguments}}

@@ -119,9 +119,13 @@ impl Inner {
     /// those that it applied.
     fn apply_followed(&self, rows: Range<EntryId>) -> Result<EntryId, Error> {
         let was_unmeasured = self.state_cell().read().clock().trusted().is_none();
-        let (mut decoded, rows) = self.followed_until_whole(rows)?;
+        let (decoded, rows) = self.followed_until_whole(rows)?;
         #[cfg(feature = "sealing")]
-        self.open_followed(&mut decoded)?;
+        let decoded = {
+            let mut decoded = decoded;
+            self.open_followed(&mut decoded)?;
+            decoded
+        };
         let entries: Vec<_> = decoded.iter().map(DecodedEntry::as_entry).collect();
         self.apply_entries(&entries, &rows)?;
         let (mut is_rewritten, mut is_measured_anew) = (false, was_unmeasured);
