@@ -37,7 +37,10 @@ impl Inspector<'_> {
         let output = self.run(method, arguments);
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{method} {arguments:?}: {told}");
-        assert_eq!(told, "", "{method} {arguments:?}");
+        // Its lints of how portable a schema is are advice, and none is an error.
+        let is_advice = |line: &&str| line.starts_with("Schema portability: 0 errors");
+        let warnings: Vec<&str> = told.lines().filter(|line| !is_advice(line)).collect();
+        assert!(warnings.is_empty(), "{method} {arguments:?}: {told}");
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
