@@ -244,6 +244,8 @@ await task("walk the graph around a subject", async () => {
   await main.getByRole("link", { name: "mira", exact: true }).click();
   await heading("mira");
   await go("Subjects");
+  // The page of a subject has the same field.
+  await heading("Subjects");
   await page.getByLabel("Subject").fill("mira");
   await page.getByRole("button", { name: "Show" }).click();
   await heading("mira");

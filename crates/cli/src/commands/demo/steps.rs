@@ -138,6 +138,6 @@ const LOCKED: &str = "84ba5acb7c3273c0d9b4c3c189f3ac8916c5779d15250a1f212b086142
 const QUESTION: &str = "can Mira eat peanuts?";
 
 /// Few enough tokens for a screen.
-const BUDGET: usize = 150;
+const BUDGET: usize = 120;
 
 const REASON: &str = "passed the B1 exam";
