@@ -137,6 +137,7 @@ const ALSO: &[&str] = &[
     "status",
     "tail",
     "token",
+    "undo",
     "upgrade",
 ];
 
