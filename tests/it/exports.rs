@@ -34,6 +34,15 @@ fn all() -> (Filter, WriteOptions) {
     (Filter::new().with_superseded(), options)
 }
 
+/// Every result that a question gives, whatever its state.
+fn found_in(store: &Store) -> Vec<grainstore::query::Found> {
+    let filter = Filter::new()
+        .with_superseded()
+        .with_expired()
+        .with_unreviewed();
+    store.query(&filter, 1_000, None).unwrap().results
+}
+
 fn read_file(store: &Store, path: &Path) {
     let reading = ImportFile::open(path, None, &ReadOptions::default()).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);

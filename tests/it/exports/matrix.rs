@@ -199,15 +199,7 @@ fn memory_in(grain: &Grain) -> Memory {
 
 /// The memories of a store, which questions find.
 fn memories(store: &Store) -> Vec<Memory> {
-    let filter = Filter::new()
-        .with_superseded()
-        .with_expired()
-        .with_unreviewed();
-    let found = store
-        .query(&filter, 1_000, None)
-        .unwrap()
-        .results
-        .into_iter();
+    let found = found_in(store).into_iter();
     let mut said: Vec<_> = found.map(|found| memory_in(&found.grain)).collect();
     said.sort();
     said

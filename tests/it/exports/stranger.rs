@@ -90,15 +90,7 @@ fn in_pam(store: &Store) -> (Vec<Seen>, Vec<Seen>) {
 
 /// Returns the memories of a store, each current one marked: what is no part of the plumbing.
 fn memories_of(store: &Store) -> Vec<(String, bool)> {
-    let filter = Filter::new()
-        .with_superseded()
-        .with_expired()
-        .with_unreviewed();
-    let found = store
-        .query(&filter, 1_000, None)
-        .unwrap()
-        .results
-        .into_iter();
+    let found = found_in(store).into_iter();
     let memories = found.filter(|found| {
         let grain = &found.grain;
         let relation = grain.text("relation").unwrap_or_default();
