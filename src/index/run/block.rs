@@ -210,6 +210,23 @@ impl<K: Key> BlockCursor<K> {
         cursor
     }
 
+    /// Returns the next key that is not below `low`; `None` at the end.
+    ///
+    /// # Errors
+    /// As [`Self::next`].
+    pub(in crate::index) fn next_from(
+        &mut self,
+        block: &Block,
+        low: K,
+    ) -> Result<Option<K>, &'static str> {
+        loop {
+            match self.next(block)? {
+                Some(key) if key < low => {}
+                found => return Ok(found),
+            }
+        }
+    }
+
     /// Returns the next key; `None` at the end.
     ///
     /// # Errors

@@ -42,23 +42,18 @@ impl<'a, K: RunKey> RunCursor<'a, K> {
             return Ok(None);
         };
         let block = run.block(cache, *offset, *end)?;
+        let mut cursor = BlockCursor::seek(run.layout, &block, low);
+        let found = cursor.next_from(&block, low);
         let mut within = Self {
             run,
             offsets,
-            cursor: BlockCursor::seek(run.layout, &block, low),
+            ahead: found.map_err(|reason| run.damaged(*offset, reason))?,
+            cursor,
             block,
-            ahead: None,
         };
-        loop {
-            match within.next(cache, high)? {
-                None => return Ok(None),
-                Some(key) if key < low => {}
-                found => {
-                    within.ahead = found;
-                    return Ok(Some(within));
-                }
-            }
-        }
+        // Where the block has none, the fences say that the next one begins behind `low`.
+        within.ahead = within.next(cache, high)?;
+        Ok(within.ahead.is_some().then_some(within))
     }
 
     pub(in crate::index) fn next(&mut self, cache: &Blocks, high: K) -> Result<Option<K>, Error> {
