@@ -4,6 +4,7 @@ use std::path::Path;
 
 use grainstore::index::{self, Family};
 use grainstore::ledger::EntryId;
+use grainstore::text::{Query, Ranking};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
 use crate::Result;
@@ -74,7 +75,12 @@ impl Peer for Ours {
     }
 
     fn search(&self, words: &Words, limit: usize) -> Result<Found> {
-        let found = self.0.search(&query_of(words), &Filter::new(), limit)?;
+        // By words alone, as the peers: the default ranking also finds turns of a conversation that
+        // have none of the words.
+        let query = Query::parse(&query_of(words))?;
+        let found = self
+            .0
+            .search_ranked(&query, &Filter::new(), &Ranking::WORDS, limit)?;
         let addresses = found.results.iter().map(|found| found.address);
         Ok(Found::Addresses(addresses.collect()))
     }

@@ -12,8 +12,15 @@ use grainstore::vector::{Thresholds, VectorIndex};
 use rayon::prelude::*;
 
 fn main() {
-    let counts: Vec<u64> = std::env::args().skip(1).filter_map(|it| it.parse().ok()).collect();
-    let counts = if counts.is_empty() { vec![100_000, 1_000_000] } else { counts };
+    let counts: Vec<u64> = std::env::args()
+        .skip(1)
+        .filter_map(|it| it.parse().ok())
+        .collect();
+    let counts = if counts.is_empty() {
+        vec![100_000, 1_000_000]
+    } else {
+        counts
+    };
     for count in counts {
         measure(count);
     }
@@ -26,7 +33,11 @@ fn measure(count: u64) {
     let began = Instant::now();
     for row in 0..count {
         // A grain and its vector take turns in the ledger.
-        index.set(EntryId::new(2 * row + 1), EntryId::new(2 * row), &data.vector(row));
+        index.set(
+            EntryId::new(2 * row + 1),
+            EntryId::new(2 * row),
+            &data.vector(row),
+        );
     }
     let added = began.elapsed();
     let began = Instant::now();
@@ -77,7 +88,10 @@ impl Data {
         let (topics, mut centres, axes) = (normal(TOPICS), normal(CLUSTERS), normal(AXES));
         for (n, centre) in centres.chunks_exact_mut(DIMENSIONS).enumerate() {
             let topic = &topics[n % TOPICS * DIMENSIONS..];
-            centre.iter_mut().zip(topic).for_each(|(value, topic)| *value += topic);
+            centre
+                .iter_mut()
+                .zip(topic)
+                .for_each(|(value, topic)| *value += topic);
         }
         Self { centres, axes }
     }
@@ -90,9 +104,14 @@ impl Data {
         for n in 0..AXES_OF_CLUSTER {
             let axis = &self.axes[(cluster * 7 + n * 31) % AXES * DIMENSIONS..];
             let step = random.normal() * 0.3;
-            vector.iter_mut().zip(axis).for_each(|(value, axis)| *value += step * axis);
+            vector
+                .iter_mut()
+                .zip(axis)
+                .for_each(|(value, axis)| *value += step * axis);
         }
-        vector.iter_mut().for_each(|value| *value += random.normal() * 0.4);
+        vector
+            .iter_mut()
+            .for_each(|value| *value += random.normal() * 0.4);
         vector
     }
 
@@ -169,8 +188,15 @@ impl Random {
 fn cpu_ms() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The 14th and 15th field, in ticks of 10 ms.
-    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    let ticks = fields.skip(11).take(2).filter_map(|it| it.parse::<u64>().ok());
+    let fields = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or_default()
+        .split_whitespace();
+    let ticks = fields
+        .skip(11)
+        .take(2)
+        .filter_map(|it| it.parse::<u64>().ok());
     ticks.sum::<u64>() * 10
 }
 

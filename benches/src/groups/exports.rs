@@ -50,7 +50,8 @@ pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
             peaks.push(peak / (1 << 20) as f64);
         }
         // The target of the formats in which memories travel.
-        let bound = (what == "export" && format == Format::Pam).then_some(Bound::AtLeast(100_000.0));
+        let bound =
+            (what == "export" && format == Format::Pam).then_some(Bound::AtLeast(100_000.0));
         let mut table = Table::new(format!("{what} to {format}"), "messages/s");
         table.row("store", rates, bound);
         report.table(&table);
@@ -118,7 +119,11 @@ fn conversations(messages: u64, path: &Path) -> Result<u64> {
 
 fn ask_process(what: &str, format: Format, messages: u64, folder: &Path) -> Result<(f64, f64)> {
     let output = Command::new(std::env::current_exe()?)
-        .args(["--child", &format!("{what}-{format}"), &messages.to_string()])
+        .args([
+            "--child",
+            &format!("{what}-{format}"),
+            &messages.to_string(),
+        ])
         .arg(folder)
         .stderr(Stdio::inherit())
         .output()?;
