@@ -47,8 +47,14 @@ impl ContentAddress {
 
     /// Returns whether `blob` has this address, in time that does not depend on where they differ.
     pub fn verifies(&self, blob: &[u8]) -> bool {
+        self.is(&Self::of(blob))
+    }
+
+    /// Returns whether two addresses are the same, in time that does not depend on where they
+    /// differ.
+    pub(crate) fn is(&self, other: &Self) -> bool {
         // OMS 17.1, 20.4: hashes are compared in constant time.
-        self.0.ct_eq(&Self::of(blob).0).into()
+        self.0.ct_eq(&other.0).into()
     }
 
     /// Reads an address as references spell it: bare, or after `sha256:` or `mg:sha256:`.

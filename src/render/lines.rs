@@ -53,22 +53,30 @@ pub(super) fn heading(passage: &Passage) -> String {
 /// Returns a fact of the list, with its line break: what it says, its tags, its address and date,
 /// and whether it may be relied on.
 pub(super) fn fact(line: &Line, shown: Shown) -> String {
-    let notes = notes(line).map(|note| format!(", {note}"));
-    format!(
-        "- {} ({} {}{})\n",
-        said(line, shown),
-        short(line.address),
-        date(line),
-        notes.collect::<String>()
-    )
+    let mut text = said(line, "- ", shown);
+    text.push_str(" (");
+    text.push_str(&short(line.address));
+    text.push(' ');
+    text.push_str(&date(line));
+    for note in notes(line) {
+        text.push_str(", ");
+        text.push_str(&note);
+    }
+    text.push_str(")\n");
+    text
 }
 
 /// Returns a turn of the list, with its line break; with a day if it is another than before.
 pub(super) fn turn(line: &Line, day: Option<&str>, shown: Shown) -> String {
-    let day = day.map_or(String::new(), |day| format!("{day} "));
-    let notes = notes(line).map(|note| format!(" ({note})"));
-    let notes = notes.collect::<String>();
-    format!("- {day}{}{notes}\n", said(line, shown))
+    let mut text = match day {
+        Some(day) => said(line, &format!("- {day} "), shown),
+        None => said(line, "- ", shown),
+    };
+    for note in notes(line) {
+        text.push_str(&format!(" ({note})"));
+    }
+    text.push('\n');
+    text
 }
 
 /// Returns the sentence about what was left out, after an empty line.
@@ -92,25 +100,26 @@ pub(super) fn plain(recollection: &Recollection, shown: Shown) -> String {
         let notes = notes(line).map(|note| format!(", {note}"));
         let notes = notes.collect::<String>();
         let address = short(line.address);
-        format!("[{minute}] {} ({address}{notes})\n", said(line, shown))
+        let said = said(line, &format!("[{minute}] "), shown);
+        format!("{said} ({address}{notes})\n")
     });
     written.collect()
 }
 
-/// Returns who and what, and the tags.
-fn said(line: &Line, shown: Shown) -> String {
-    let speaker = line.speaker.as_deref();
-    let speaker = speaker.map(|speaker| format!("{}: ", one_line(speaker, shown)));
-    let tags = line
-        .tags
-        .iter()
-        .map(|tag| format!(" #{}", one_line(tag, shown)));
-    let tags = tags.collect::<String>();
-    format!(
-        "{}{}{tags}",
-        speaker.unwrap_or_default(),
-        one_line(&line.sentence, shown)
-    )
+/// Returns who and what, and the tags, after a beginning; with room for what comes after it.
+fn said(line: &Line, beginning: &str, shown: Shown) -> String {
+    let mut text = String::with_capacity(line.sentence.len().saturating_add(SAID_AROUND));
+    text.push_str(beginning);
+    if let Some(speaker) = &line.speaker {
+        text.push_str(&one_line(speaker, shown));
+        text.push_str(": ");
+    }
+    text.push_str(&one_line(&line.sentence, shown));
+    for tag in &line.tags {
+        text.push_str(" #");
+        text.push_str(&one_line(tag, shown));
+    }
+    text
 }
 
 /// Returns the reasons not to rely on a line.
@@ -132,13 +141,16 @@ fn date(line: &Line) -> String {
 /// Returns the first digits of an address: as many as name one grain in a store of millions, and
 /// as the command and the tools take.
 fn short(address: ContentAddress) -> String {
-    let mut digits = address.to_string();
-    digits.truncate(ADDRESS_LEN);
-    digits
+    let [a, b, c, d, ..] = *address.as_bytes();
+    format!("{:08x}", u32::from_be_bytes([a, b, c, d]))
 }
 
 /// Returns a text without line breaks, so that stored text cannot imitate a line of its own.
-fn one_line(text: &str, shown: Shown) -> String {
+fn one_line(text: &str, shown: Shown) -> Cow<'_, str> {
+    // Most text is printable ASCII: it is one line, and nothing of it is shown as an escape.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.trim_matches(' ').into();
+    }
     let words: Vec<&str> = text
         .split(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'))
         .map(str::trim)
@@ -146,9 +158,10 @@ fn one_line(text: &str, shown: Shown) -> String {
         .collect();
     let line = words.join(" ");
     if let Cow::Owned(escaped) = shown(&line) {
-        return escaped;
+        return escaped.into();
     }
-    line
+    line.into()
 }
 
-const ADDRESS_LEN: usize = 8;
+/// The bytes of a line beside its sentence, mostly.
+const SAID_AROUND: usize = 96;

@@ -210,8 +210,11 @@ impl LeftOut {
 /// assert_eq!(tokens("緑茶"), 2);
 /// ```
 pub fn tokens(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len().div_ceil(4);
+    }
     let ascii = text.bytes().filter(u8::is_ascii).count();
-    let others = text.chars().filter(|c| !c.is_ascii()).count();
+    let others = text.chars().count() - ascii;
     ascii.div_ceil(4) + others
 }
 

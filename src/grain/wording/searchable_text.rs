@@ -55,13 +55,11 @@ impl Grain {
         if self.type_() == Type::Consent {
             return self.consented();
         }
-        let wording = self.searchable_text();
-        let words: Vec<_> = wording.iter().map(|(_, words)| words.as_str()).collect();
-        let line: Vec<_> = words
-            .iter()
-            .flat_map(|words| words.split_whitespace())
-            .collect();
-        line.join(" ")
+        let mut line = String::new();
+        for (_, words) in self.searchable_text() {
+            push_words(&mut line, &words);
+        }
+        line
     }
 
     /// A Consent has no words of its own: who lets whom do what.
@@ -85,6 +83,28 @@ pub(super) fn humanise(relation: &Value, words: &mut String) {
                 .map(|c| if matches!(c, '_' | ':') { ' ' } else { c }),
         );
     }
+}
+
+/// Adds the words of a text to a line, each after a space.
+pub(super) fn push_words(line: &mut String, text: &str) {
+    let mut add = |words: &str| {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(words);
+    };
+    // Most text is of such words already, and bytes are looked at faster than characters.
+    let mut before = b' ';
+    let is_plain = text.bytes().all(|byte| {
+        let is_apart = byte != b' ' || before != b' ';
+        before = byte;
+        is_apart && matches!(byte, b' '..=b'~')
+    });
+    if is_plain && before != b' ' {
+        add(text);
+        return;
+    }
+    text.split_whitespace().for_each(add);
 }
 
 /// Adds every text inside a value, in order.

@@ -3,7 +3,7 @@
 use crate::codec::{Map, Value};
 
 use super::SEARCHABLE_FIELDS;
-use super::searchable_text::{NOT_WORDS, humanise};
+use super::searchable_text::{NOT_WORDS, humanise, push_words};
 use crate::grain::{Grain, Type};
 
 impl Grain {
@@ -38,26 +38,27 @@ impl Grain {
             return self.summary();
         }
         let is_state = self.type_() == Type::State;
-        let mut parts = Vec::new();
+        let mut line = String::with_capacity(LINE_ROOM);
         for name in SEARCHABLE_FIELDS {
             let Some(value) = self.field(name).filter(|_| !UNSAID.contains(name)) else {
                 continue;
             };
-            let said = match *name {
+            match *name {
                 // Of every state it is that something was so.
-                "relation" if is_state => continue,
+                "relation" if is_state => {}
                 "relation" => {
                     let mut words = String::new();
                     humanise(value, &mut words);
-                    words
+                    push_words(&mut line, &words);
                 }
-                "context" if !is_state => continue,
-                _ => said(value),
-            };
-            parts.push(said);
+                "context" if !is_state => {}
+                _ => match value {
+                    Value::Text(text) if !is_hash(text) => push_words(&mut line, text),
+                    _ => push_words(&mut line, &said(value)),
+                },
+            }
         }
-        let words = parts.iter().flat_map(|part| part.split_whitespace());
-        words.collect::<Vec<_>>().join(" ")
+        line
     }
 
     /// Returns whether the grain was built from a record of another format, whose text is a whole
@@ -99,6 +100,9 @@ fn is_hash(text: &str) -> bool {
     let digits = text.strip_prefix("sha256:").unwrap_or(text);
     digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
+
+/// The bytes of most sentences.
+const LINE_ROOM: usize = 256;
 
 /// Searchable fields that say nothing, or again what others say.
 const UNSAID: [&str; 2] = ["structural_tags", "embedding_text"];

@@ -63,8 +63,12 @@ impl Collected {
     }
 
     /// Adds a line, unless it is a duplicate or exceeds the budget; returns whether it was added.
-    pub(super) fn add(&mut self, row: EntryId, grain: &Grain, line: Line) -> bool {
-        let said = format!("{:?} {}", line.speaker, folded(&line.sentence));
+    pub(super) fn add(&mut self, row: EntryId, grain: &Grain, mut line: Line) -> bool {
+        let mut said = folded(&line.sentence);
+        if let Some(speaker) = &line.speaker {
+            said.push('\n');
+            said.push_str(speaker);
+        }
         if line.sentence.is_empty() || self.texts.contains(&said) {
             self.repeated.insert(row);
             return false;
@@ -81,6 +85,7 @@ impl Collected {
         self.left -= cost;
         self.rows.insert(row);
         self.texts.insert(said);
+        line.text = text(grain);
         if is_turn {
             let session = grain.text("session_id");
             let key = (line.time.ms(), row);
@@ -102,8 +107,11 @@ impl Collected {
     }
 
     fn cost_of_fact(&self, line: &Line) -> usize {
-        let heading = Passage::default().heading_tokens();
-        line.tokens(false) + if self.facts.is_empty() { heading } else { 0 }
+        let heading = match self.facts.is_empty() {
+            true => Passage::default().heading_tokens(),
+            false => 0,
+        };
+        line.tokens(false) + heading
     }
 
     fn cost_of_turn(&self, grain: &Grain, line: &Line) -> usize {
@@ -200,11 +208,36 @@ pub(super) fn is_turn(grain: &Grain) -> bool {
             .any(|name| grain.text(name).is_some())
 }
 
+/// Returns the text of a grain, with all that is searched.
+fn text(grain: &Grain) -> String {
+    let of_event = grain
+        .text("content")
+        .filter(|_| grain.type_() == Type::Event);
+    of_event.map_or_else(|| grain.summary(), str::to_owned)
+}
+
 /// Returns a text without what makes no difference to a reader.
 fn folded(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    if text.is_ascii() {
+        let is_between = |c: char| !c.is_ascii_alphanumeric();
+        for word in text.split(is_between).filter(|word| !word.is_empty()) {
+            if !folded.is_empty() {
+                folded.push(' ');
+            }
+            folded.push_str(word);
+        }
+        folded.make_ascii_lowercase();
+        return folded;
+    }
     let words = text.split(|c: char| !c.is_alphanumeric());
-    let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
-    words.collect::<Vec<_>>().join(" ")
+    for word in words.filter(|word| !word.is_empty()) {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(&word.to_lowercase());
+    }
+    folded
 }
 
 const fn day(time: Time) -> i64 {

@@ -143,6 +143,7 @@ impl Store {
             names: Names::new(self, &snapshot, &rows),
             read: HashMap::new(),
             collected: Collected::new(recall.budget),
+            kinds: Kinds::of(&snapshot, &passages)?,
         };
         let for_rest = match recall.budget < BUDGET_SMALL {
             true => 0,
@@ -192,6 +193,24 @@ struct Gathering<'a> {
     names: Names<'a>,
     read: HashMap<EntryId, Version>,
     collected: Collected,
+    kinds: Kinds,
+}
+
+/// The hits of some types, as the index has them: what they are is known without reading them.
+struct Kinds {
+    /// Events and actions: turns, if they are of a conversation or have a role.
+    said: RowSet,
+    states: RowSet,
+}
+
+impl Kinds {
+    fn of(snapshot: &Snapshot, passages: &[RecalledHit]) -> Result<Self, Error> {
+        let hits: RowSet = passages.iter().map(|passage| passage.hit.row).collect();
+        let mut said = snapshot.of_type(Type::Event).among(&hits)?;
+        said.unite(&snapshot.of_type(Type::Action).among(&hits)?);
+        let states = snapshot.of_type(Type::State).among(&hits)?;
+        Ok(Self { said, states })
+    }
 }
 
 impl Gathering<'_> {
@@ -223,10 +242,12 @@ impl Gathering<'_> {
         let budget = self.collected.budget();
         let kept = self.collected.reserve(budget - budget / FACTS_SHARE);
         let best = passages.first().map_or(0.0, |it| it.hit.relevance());
-        let hits = passages.iter().map(|it| it.hit);
-        for hit in hits.take_while(|hit| hit.relevance() >= best * FACTS_FIT) {
-            let grain = &self.version(hit.row)?.grain;
-            if !is_turn(grain) && grain.type_() != Type::State {
+        for passage in passages {
+            let hit = passage.hit;
+            if hit.relevance() < best * FACTS_FIT {
+                break;
+            }
+            if self.is_fact(passage)? {
                 self.add(hit.row, Some(hit.relevance()))?;
             }
         }
@@ -234,6 +255,16 @@ impl Gathering<'_> {
         // The rest comes again among all.
         self.collected.is_cut = was_cut;
         Ok(())
+    }
+
+    /// Returns whether a hit is no turn and no state. Few are read for it.
+    fn is_fact(&mut self, passage: &RecalledHit) -> Result<bool, Error> {
+        let row = passage.hit.row;
+        Ok(if self.kinds.said.contains(row) {
+            !passage.has_thread && !is_turn(&self.version(row)?.grain)
+        } else {
+            !self.kinds.states.contains(row)
+        })
     }
 
     /// Adds the hits, each with the turns around it, until one does not fit.
@@ -305,8 +336,8 @@ impl Gathering<'_> {
         };
         let hits = passages.iter().map(|passage| passage.hit.row);
         let left: RowSet = hits.filter(is_left).collect();
-        let mut turns = self.snapshot.of_type(Type::Event).among(&left)?;
-        turns.unite(&self.snapshot.of_type(Type::Action).among(&left)?);
+        let mut turns = left.clone();
+        turns.intersect(&self.kinds.said);
         let [all, messages] = [left.len(), turns.len()].map(usize::try_from);
         let (all, messages) = (all.unwrap_or(usize::MAX), messages.unwrap_or(usize::MAX));
         let facts = all - messages;
@@ -314,7 +345,8 @@ impl Gathering<'_> {
     }
 }
 
-/// Returns the content of a grain with its speaker, time and standing.
+/// Returns the content of a grain with its speaker, time and standing; without the text that is
+/// searched, which a line gets once there is room for it.
 fn line(
     version: &Version,
     score: Option<f64>,
@@ -322,22 +354,15 @@ fn line(
     names: &mut Names<'_>,
 ) -> Result<Line, Error> {
     let grain = &version.grain;
-    let of_event = grain
-        .text("content")
-        .filter(|_| grain.type_() == Type::Event);
-    let text = match of_event {
-        Some(content) => content.to_owned(),
-        None => grain.summary(),
-    };
-    let speaker = speaker(grain).map(|speaker| names.applied(speaker));
+    let speaker = speaker(grain).map(|speaker| names.applied(speaker.to_owned()));
     let tags = grain.field("structural_tags");
     let tags = tags.into_iter().flat_map(Value::texts);
     Ok(Line {
         address: grain.address(),
         time: grain.event_time(),
         speaker: speaker.transpose()?,
-        text,
-        sentence: names.applied(&grain.sentence())?,
+        text: String::new(),
+        sentence: names.applied(grain.sentence())?,
         tags: tags.map(str::to_owned).collect(),
         standing: standing(version, now),
         contradicts: Vec::new(),

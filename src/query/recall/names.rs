@@ -30,12 +30,12 @@ impl<'a> Names<'a> {
     }
 
     /// Returns a text with names for DIDs, and the first digits of hashes.
-    pub(super) fn applied(&mut self, text: &str) -> Result<String, Error> {
-        if text.len() < 64 && !text.contains("did:") {
-            return Ok(text.to_owned());
+    pub(super) fn applied(&mut self, text: String) -> Result<String, Error> {
+        if !text.contains("did:") && !has_long_token(&text) {
+            return Ok(text);
         }
         let mut named = String::with_capacity(text.len());
-        let mut rest = text;
+        let mut rest = text.as_str();
         while let Some(from) = rest.find(is_of_identifier) {
             let (before, token) = rest.split_at(from);
             named.push_str(before);
@@ -151,10 +151,17 @@ fn is_did(text: &str) -> bool {
         && parts.next().is_some_and(|id| !id.is_empty())
 }
 
+/// Returns whether a text has a token as long as a hash.
+fn has_long_token(text: &str) -> bool {
+    let is_between = |byte: &u8| !is_of_identifier(char::from(*byte));
+    let mut tokens = text.as_bytes().split(is_between);
+    text.len() >= HASH_LEN && tokens.any(|token| token.len() >= HASH_LEN)
+}
+
 /// Returns the first digits of a hash.
 fn hash_digits(text: &str) -> Option<&str> {
     let digits = text.strip_prefix("sha256:").unwrap_or(text);
-    let is_hash = digits.len() >= 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_hash = digits.len() >= HASH_LEN && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     digits.get(..8).filter(|_| is_hash)
 }
 
@@ -169,5 +176,8 @@ const NAMING: [&str; 5] = ["name", "has_name", "full_name", "display_name", "is_
 const LOOKED_AT: usize = 64;
 
 const NAME_LEN_MAX: usize = 80;
+
+/// The digits of a hash, at least.
+const HASH_LEN: usize = 64;
 
 const DIGITS: usize = 4;

@@ -9,7 +9,7 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::crypto::{Random, Resolver};
-use crate::grain::Time;
+use crate::grain::{Grain, Time};
 use crate::index::{Batch, Index, RetrievalCounters, Snapshot};
 use crate::ledger::{self, Ballast, Disk, DiskFile, EntryId, Kind, Ledger, Lock, TreeHistory};
 use crate::policy::TrustedNow;
@@ -361,7 +361,27 @@ impl Inner {
     /// # Errors
     /// `ERR_LOCKED` for an entry of a person who is locked; storage errors.
     pub(crate) fn entry(&self, row: EntryId) -> Result<ledger::Entry<'static>, Error> {
-        let mut entry = self.ledger().read(row)?;
+        self.opened(self.ledger().read(row)?)
+    }
+
+    /// Reads the grain of a row, in the clear, with the header of its entry. The proof of its bytes
+    /// gives its address; only a sealed one is hashed again.
+    ///
+    /// # Errors
+    /// As [`Inner::entry`].
+    pub(crate) fn grain(&self, row: EntryId) -> Result<(ledger::EntryHeader, Grain), Error> {
+        let (entry, hash) = self.ledger().read_hashed(row)?;
+        let is_sealed = entry.header.kind == Kind::SealedGrain;
+        let entry = self.opened(entry)?;
+        let body = entry.body.into_owned();
+        let grain = match is_sealed {
+            true => Grain::from_proven(body),
+            false => Grain::from_verified(body, ContentAddress::new(hash)),
+        };
+        Ok((entry.header, grain?))
+    }
+
+    fn opened(&self, mut entry: ledger::Entry<'static>) -> Result<ledger::Entry<'static>, Error> {
         if entry.header.kind == Kind::SealedGrain {
             let sealed = SealedRecord::decode(&entry.body);
             let sealed = sealed.ok_or(Error::Locked)?;

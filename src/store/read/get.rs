@@ -2,7 +2,7 @@
 
 use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
-use crate::grain::{self, ForeignId, Grain, Status, Time};
+use crate::grain::{ForeignId, Grain, Status, Time};
 use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::Rule;
@@ -119,14 +119,10 @@ impl Store {
         address: &ContentAddress,
     ) -> Result<Option<(EntryId, Grain)>, Error> {
         for row in snapshot.candidates(address)?.iter() {
-            // The grain is read once: the ledger decides whether the index was right.
-            let body = self.inner.entry(row)?.body.into_owned();
-            match Grain::from_stored(body, *address) {
-                Err(grain::Error::Integrity { .. }) => {}
-                read => {
-                    let grain = read?;
-                    return Ok(self.sees(snapshot, &grain)?.then_some((row, grain)));
-                }
+            // The grain is read and hashed once: the ledger decides whether the index was right.
+            let (_, grain) = self.inner.grain(row)?;
+            if grain.address().is(address) {
+                return Ok(self.sees(snapshot, &grain)?.then_some((row, grain)));
             }
         }
         if let Some(row) = self.inner.locate_damaged(address)? {
@@ -206,20 +202,15 @@ impl Store {
         };
         let mut last = None;
         for row in snapshot.grains_from(after.map_or(EntryId::FIRST, EntryId::next)) {
-            let body = self.inner.entry(row)?.body;
-            let address = ContentAddress::of(&body);
-            // The owner sees every grain, so it need not be decoded.
-            if self.capability().is_some() {
-                let grain = Grain::from_proven(body.into_owned())?;
-                if !self.sees(&snapshot, &grain)? {
-                    continue;
-                }
+            let (_, grain) = self.inner.grain(row)?;
+            if !self.sees(&snapshot, &grain)? {
+                continue;
             }
             if page.addresses.len() == limit {
                 page.next = last;
                 break;
             }
-            page.addresses.push(address);
+            page.addresses.push(grain.address());
             last = Some(row);
         }
         Ok(page)

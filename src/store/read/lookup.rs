@@ -41,12 +41,10 @@ impl Inner {
     /// # Errors
     /// Storage errors.
     pub(crate) fn version_at(&self, snapshot: &Snapshot, row: EntryId) -> Result<Version, Error> {
-        let entry = self.entry(row)?;
-        // The ledger has proven the body against its commitment.
-        let grain = Grain::from_proven(entry.body.into_owned())?;
+        let (header, grain) = self.grain(row)?;
         let grain = self.with_signature(row, grain)?;
         Ok(Version {
-            stored_at: Time::from_ms(entry.header.time_ms),
+            stored_at: Time::from_ms(header.time_ms),
             stored_by: None,
             signature: self.signature_of(&grain),
             grain,

@@ -404,6 +404,7 @@ impl Segment<'_> {
                     .read_postings(&term, IndexRecordOption::Basic)?;
                 let mut turns = Vec::new();
                 if let Some(mut positions) = positions {
+                    turns.reserve(positions.size_hint() as usize);
                     while positions.doc() != TERMINATED {
                         turns.push(positions.doc());
                         positions.advance();

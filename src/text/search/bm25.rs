@@ -38,7 +38,7 @@ pub(in crate::text) struct SegmentScorer<'a> {
     /// In the order of evaluation.
     leaves: Vec<ScoredLeaf<'a>>,
     /// The scores of each leaf of the plan in the current block, by leaf index.
-    blocks: Vec<ScoreBlock>,
+    blocks: &'a mut [ScoreBlock],
     /// Whether the first leaf is required.
     has_lead: bool,
     start: u32,
@@ -81,11 +81,14 @@ pub(in crate::text) fn saturation(count: f64, norm: f64) -> f64 {
 }
 
 impl<'a> SegmentScorer<'a> {
+    /// Opens the postings of a segment; `blocks` has one for each leaf of the plan, whatever it was
+    /// used for before.
     pub(in crate::text) fn open(
         segment: &'a Segment<'a>,
         plan: &'a Plan,
         norms: &'a [f64; 256],
         accepted: Option<&'a RowSet>,
+        blocks: &'a mut [ScoreBlock],
     ) -> tantivy::Result<Self> {
         let mut leaves = Vec::with_capacity(plan.leaves.len());
         for (number, planned) in plan.leaves.iter().enumerate() {
@@ -114,7 +117,6 @@ impl<'a> SegmentScorer<'a> {
             max_remaining += leaf.max_remaining;
             leaf.max_remaining = max_remaining;
         }
-        let blocks = leaves.iter().map(|_| ScoreBlock::new()).collect();
         Ok(Self {
             segment,
             plan,

@@ -82,20 +82,25 @@ fn turns_of(
 ) -> tantivy::Result<Vec<Turn>> {
     let mut turns = Vec::new();
     for (number, segment) in segments.iter().enumerate() {
-        for document in segment.turns(fields, thread)? {
+        let documents = segment.turns(fields, thread)?;
+        turns.reserve(documents.len());
+        for document in documents {
             let row = segment.row(document).filter(|row| accept(*row));
             if let Some(row) = row.filter(|_| segment.is_alive(document)) {
                 turns.push(Turn::of(segment, number, document, row));
             }
         }
     }
-    // The turns are usually in order already, which makes the sort cheap.
-    turns.sort_by_key(|turn| (turn.time_ms, turn.row));
+    // The turns are usually in order already.
+    let place = |turn: &Turn| (turn.time_ms, turn.row);
+    if !turns.is_sorted_by_key(place) {
+        turns.sort_by_key(place);
+    }
     Ok(turns)
 }
 
 /// Returns for each candidate the rows of the turns up to `reach` before and after it, its own
-/// included.
+/// included, and whether it is of a conversation.
 pub(in crate::text) fn around(
     candidates: &[Candidate],
     mut conversations: Conversations,
@@ -103,7 +108,7 @@ pub(in crate::text) fn around(
     fields: &Fields,
     reach: usize,
     accept: &(dyn Fn(EntryId) -> bool + Sync),
-) -> tantivy::Result<Vec<Vec<EntryId>>> {
+) -> tantivy::Result<Vec<(Vec<EntryId>, bool)>> {
     let mut all = Vec::with_capacity(candidates.len());
     for candidate in candidates {
         let segment = segments.get(candidate.segment);
@@ -120,7 +125,7 @@ pub(in crate::text) fn around(
             thread.turns.get(at.saturating_sub(reach)..end)
         });
         let rows = near.map(|near| near.iter().map(|turn| turn.row).collect());
-        all.push(rows.unwrap_or_else(|| vec![candidate.row]));
+        all.push((rows.unwrap_or_else(|| vec![candidate.row]), thread != 0));
     }
     Ok(all)
 }
@@ -140,17 +145,17 @@ pub(in crate::text) fn count(
     let of_threads = conversations.values_mut().enumerate();
     let turns = of_threads.flat_map(|(number, thread)| {
         let turns = thread.turns.iter_mut();
-        turns.map(move |turn| (turn, Some(number)))
+        turns.map(move |turn| Placed::of(turn, Some(number)))
     });
-    let mut by_place: Vec<(&mut Turn, Option<usize>)> = turns.collect();
-    by_place.extend(alone.iter_mut().map(|turn| (turn, None)));
-    by_place.sort_by_key(|(turn, _)| (turn.segment, turn.document));
+    let mut by_place: Vec<Placed<'_>> = turns.collect();
+    by_place.extend(alone.iter_mut().map(|turn| Placed::of(turn, None)));
+    by_place.sort_unstable_by_key(|placed| placed.place);
     // The score of each leaf in each turn of a segment.
     let mut added: Vec<Option<f64>> = Vec::new();
-    for of_segment in by_place.chunk_by_mut(|(a, _), (b, _)| a.segment == b.segment) {
+    for of_segment in by_place.chunk_by_mut(|a, b| a.turn.segment == b.turn.segment) {
         let segment = of_segment
             .first()
-            .and_then(|(turn, _)| segments.get(turn.segment));
+            .and_then(|placed| segments.get(placed.turn.segment));
         let Some(segment) = segment else {
             continue;
         };
@@ -159,7 +164,15 @@ pub(in crate::text) fn count(
         for (number, leaf) in plan.leaves.iter().enumerate() {
             let mut cursor = PostingsCursor::open(segment, leaf)?;
             let slots = added.iter_mut().skip(number).step_by(leaves);
-            for ((turn, thread), slot) in of_segment.iter_mut().zip(slots) {
+            // No document before this one has the leaf.
+            let mut next = 0;
+            for (Placed { turn, thread, .. }, slot) in of_segment.iter_mut().zip(slots) {
+                if next < turn.document {
+                    next = cursor.lower_bound(turn.document);
+                }
+                if next > turn.document {
+                    continue;
+                }
                 let count = cursor.count(turn.document);
                 if count > 0.0 {
                     let norm = norms.get(usize::from(turn.len_class));
@@ -178,7 +191,7 @@ pub(in crate::text) fn count(
         if pairs > 0.0 {
             add_pairs(of_segment, segment, plan, &added, pairs)?;
         }
-        for (number, (turn, _)) in of_segment.iter_mut().enumerate() {
+        for (number, Placed { turn, .. }) in of_segment.iter_mut().enumerate() {
             let from = number * leaves;
             let added = |leaf: usize| added.get(from + leaf).copied().flatten();
             turn.matched = evaluate(&plan.root, &added);
@@ -191,6 +204,25 @@ pub(in crate::text) fn count(
         thread.counts = counts;
     }
     Ok(())
+}
+
+/// A turn in the order of segments and documents, with the number of its conversation.
+struct Placed<'a> {
+    /// The segment and the document in one number.
+    place: u64,
+    turn: &'a mut Turn,
+    thread: Option<usize>,
+}
+
+impl<'a> Placed<'a> {
+    fn of(turn: &'a mut Turn, thread: Option<usize>) -> Self {
+        let place = (turn.segment as u64) << 32 | u64::from(turn.document);
+        Self {
+            place,
+            turn,
+            thread,
+        }
+    }
 }
 
 /// Returns whether a turn of a conversation that was read may be a hit without any word of the query:
@@ -209,7 +241,7 @@ fn admits(plan: &Plan, added: &impl Fn(usize) -> Option<f64>) -> bool {
 /// Adds to the turns of a segment the scores of adjacent words of the query that are near each
 /// other there: a share of the lesser of both.
 fn add_pairs(
-    turns: &mut [(&mut Turn, Option<usize>)],
+    turns: &mut [Placed<'_>],
     segment: &Segment<'_>,
     plan: &Plan,
     added: &[Option<f64>],
@@ -218,7 +250,7 @@ fn add_pairs(
     let leaves = plan.leaves.len();
     for (a, b) in &plan.pairs {
         let mut matchers = None;
-        for ((turn, _), added) in turns.iter_mut().zip(added.chunks(leaves.max(1))) {
+        for (Placed { turn, .. }, added) in turns.iter_mut().zip(added.chunks(leaves.max(1))) {
             let of = |number: &usize| added.get(*number).copied().flatten();
             let Some((first, second)) = of(a).zip(of(b)) else {
                 continue;

@@ -16,6 +16,7 @@ use crate::text::search::hit::{Hit, Hits, RecalledHit, TOTAL_MAX};
 use crate::text::search::phrase::PhraseMatcher;
 use crate::text::search::ranking::{Ranking, RankingExplanation};
 use crate::text::search::rerank::{Explanations, Meaning, Reranker};
+use crate::text::search::score_block::ScoreBlock;
 use crate::text::search::top_docs::{Candidate, TopDocs, as_f32};
 
 /// A search: what is asked, and what may be shown.
@@ -47,8 +48,8 @@ pub(crate) struct Searched {
     pub(crate) hits: Hits,
     /// One for each hit, if they were asked for.
     pub(crate) explanations: Vec<Vec<(&'static str, f64)>>,
-    /// Those of each hit, for a recall.
-    turns: Vec<Vec<EntryId>>,
+    /// Those of each hit, and whether it is of a conversation, for a recall.
+    turns: Vec<(Vec<EntryId>, bool)>,
 }
 
 impl View {
@@ -74,11 +75,14 @@ impl View {
         // A recall does not report a total.
         let count_max = if search.reach.is_some() { 0 } else { TOTAL_MAX };
         let mut top = TopDocs::new(kept, count_max, search.accept, search.is_over);
+        // Made once: to clear them costs as much as to score a rare word.
+        let mut blocks: Vec<_> = plan.leaves.iter().map(|_| ScoreBlock::new()).collect();
         for (number, segment) in segments.iter().enumerate() {
             if top.is_over() {
                 break;
             }
-            let scorer = SegmentScorer::open(segment, &plan, &norms, search.accepted)?;
+            let (accepted, blocks) = (search.accepted, &mut *blocks);
+            let scorer = SegmentScorer::open(segment, &plan, &norms, accepted, blocks)?;
             scorer.offer(number, &mut top);
         }
         let (total, total_is_lower_bound) = top.total();
@@ -103,8 +107,7 @@ impl View {
             weigh(&mut candidates, &segments, ranking, explanations.as_mut());
         }
         if ranking.reranks() {
-            candidates.sort_unstable_by(Candidate::best_first);
-            candidates.truncate(limit);
+            keep_best(&mut candidates, limit, &segments);
         }
         let turns = match search.reach {
             Some(reach) => conversation::around(
@@ -153,6 +156,24 @@ impl View {
     }
 }
 
+/// Keeps the best `limit` candidates, best first. The tie-breaker is read of those alone whose scores
+/// are high enough.
+fn keep_best(candidates: &mut Vec<Candidate>, limit: usize, segments: &[Segment<'_>]) {
+    let score = |candidate: &Candidate| as_f32(candidate.score);
+    if let Some(last) = limit.checked_sub(1).filter(|last| *last < candidates.len()) {
+        let higher_first = |a: &Candidate, b: &Candidate| score(b).total_cmp(&score(a));
+        let (_, worst, _) = candidates.select_nth_unstable_by(last, higher_first);
+        let least = score(worst);
+        candidates.retain(|candidate| score(candidate).total_cmp(&least).is_ge());
+    }
+    for candidate in candidates.iter_mut() {
+        let segment = segments.get(candidate.segment);
+        candidate.order = segment.map_or(0, |segment| segment.order(candidate.document));
+    }
+    candidates.sort_unstable_by(Candidate::best_first);
+    candidates.truncate(limit);
+}
+
 /// Multiplies the scores by the signals of the candidates.
 fn weigh(
     candidates: &mut [Candidate],
@@ -190,7 +211,11 @@ impl Searched {
     pub(crate) fn into_recalled(self) -> Vec<RecalledHit> {
         let around = self.hits.hits.into_iter().zip(self.turns);
         around
-            .map(|(hit, turns)| RecalledHit { hit, turns })
+            .map(|(hit, (turns, has_thread))| RecalledHit {
+                hit,
+                turns,
+                has_thread,
+            })
             .collect()
     }
 }

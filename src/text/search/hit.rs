@@ -49,6 +49,8 @@ pub struct RecalledHit {
     pub hit: Hit,
     /// The rows of the hit and of the turns around it, in chronological order.
     pub turns: Vec<EntryId>,
+    /// Whether the hit is of a conversation, even of one turn.
+    pub has_thread: bool,
 }
 
 /// The best hits and the number of matches.

@@ -2,7 +2,7 @@
 //!
 //! Every rule is a parameter of [`Ranking`], and [`RankingExplanation`] has what each gave to a hit.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::ledger::EntryId;
 use crate::text::index::schema::Fields;
@@ -40,7 +40,8 @@ pub(in crate::text) struct Reranker<'a> {
 
 impl Reranker<'_> {
     /// Rescores candidates (given best first) by the turns around them, and adds the other turns
-    /// of their conversations and the rows nearest in meaning, as far as the query admits them.
+    /// of their conversations and the rows nearest in meaning, as far as the query admits them: in
+    /// any order, and without their tie-breakers.
     ///
     /// Only the conversations of the best candidates are read; other turns score as if they stood
     /// alone. Returns the conversations.
@@ -88,12 +89,11 @@ impl Reranker<'_> {
         let mut rank = |turn: &Turn, explanation: RankingExplanation| {
             let score = explanation.score();
             // A hybrid search shows what is far, too, behind the rest.
-            if (score > 0.0 || self.meaning.is_some())
-                && let Some(segment) = segments.get(turn.segment)
-            {
+            if score > 0.0 || self.meaning.is_some() {
                 candidates.push(Candidate {
                     row: turn.row,
-                    order: segment.order(turn.document),
+                    // Read of the best alone.
+                    order: 0,
                     score,
                     segment: turn.segment,
                     document: turn.document,
@@ -216,7 +216,9 @@ impl Reranker<'_> {
             return None;
         }
         let speakers = thread.turns.iter().map(|turn| turn.traits.speaker());
-        let speakers: HashSet<u32> = speakers.filter(|speaker| *speaker != 0).collect();
+        let mut speakers: Vec<u32> = speakers.filter(|speaker| *speaker != 0).collect();
+        speakers.sort_unstable();
+        speakers.dedup();
         let mut named = speakers.into_iter().filter(|it| self.asked.names(*it));
         named.next().filter(|_| named.next().is_none())
     }
