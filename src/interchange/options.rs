@@ -52,6 +52,10 @@ pub struct WriteOptions {
     /// Whether archives and JSON lines, which are backups, leave out what must not leave the store,
     /// as every other format does.
     pub shareable: bool,
+    /// Whether grains whose bytes are damaged are left out and their entries named in
+    /// [`Loss::damaged`](crate::interchange::Loss::damaged); else the first ends the export before
+    /// anything is written.
+    pub skip_damaged: bool,
     /// The purpose of the export; the store checks that its grains may leave it for that (OMS A).
     pub purpose: Purpose,
     /// The recipients of encrypted files; `None`: plain files of mode 0600.

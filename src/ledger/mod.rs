@@ -24,6 +24,7 @@ pub(crate) use disk::lock::holder_in;
 pub(crate) use disk::overlay_disk::OverlayDisk;
 pub use entry_id::EntryId;
 pub use error::Error;
+pub(crate) use log::copy::OnDamage;
 pub use log::ledger::LedgerOptions;
 pub(crate) use log::published_end::END;
 pub(crate) use proof::history::{TreeHistory, TreeView};

@@ -8,6 +8,7 @@ mod in_the_clear;
 #[cfg(target_os = "linux")]
 mod memory;
 mod processes;
+mod recovery;
 mod rekey;
 mod twins;
 

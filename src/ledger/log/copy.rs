@@ -2,7 +2,8 @@
 //!
 //! Segments that the copy has already are compared, not written again. A copy that has diverged is
 //! refused and left unchanged, and so is every copy if a byte of this ledger has rotted: a copy of
-//! rot over the last good bytes would be the end of them.
+//! rot over the last good bytes would be the end of them. A copy that may be damaged is made where
+//! none is yet.
 
 use std::io;
 
@@ -37,6 +38,16 @@ pub struct CopyReport {
     pub kept: u32,
     /// The number of bytes that were written.
     pub bytes: u64,
+    /// The number of parts of this ledger that are not what was written, and are copied as they are.
+    pub damaged: u64,
+}
+
+/// The answer of a copy to a ledger with bytes that are not what was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnDamage {
+    Refuse,
+    /// Copies them as they are, if the target has no earlier copy.
+    Copy,
 }
 
 impl Ledger {
@@ -56,7 +67,7 @@ impl Ledger {
     /// it cannot be told which history it is of; `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`. The earlier
     /// copy is there after each of them, or the new one.
     pub fn copy_to(&self, target: &dyn Disk) -> Result<CopyReport, Error> {
-        self.copy_following(target, &|| ())
+        self.copy_following(target, OnDamage::Refuse, &|| ())
     }
 
     /// Copies as [`Ledger::copy_to`] does, and calls `follow` for what other processes appended
@@ -67,26 +78,36 @@ impl Ledger {
     pub(crate) fn copy_following(
         &self,
         target: &dyn Disk,
+        on_damage: OnDamage,
         follow: &dyn Fn(),
     ) -> Result<CopyReport, Error> {
         let failed = |source| Error::io("copy to", FOLDER, source);
-        if let Some(fault) = self.verify()?.findings.first() {
-            return Err(Error::Damaged {
+        let faults = self.verify()?.findings;
+        let refuse = || match faults.first() {
+            None => Ok(()),
+            Some(fault) => Err(Error::Damaged {
                 segment: fault.segment,
                 offset: fault.offset,
                 sequence: fault.sequence,
                 reason: fault.reason,
-            });
+            }),
+        };
+        if on_damage == OnDamage::Refuse {
+            refuse()?;
         }
         target.create_folder(FOLDER).map_err(failed)?;
         target.sync_folder("").map_err(failed)?;
         replacement::complete(target)?;
+        if on_damage == OnDamage::Copy && !segment_file::numbers(target)?.is_empty() {
+            refuse()?;
+        }
         loop {
             replacement::discard(target)?;
             // An erasure that begins meanwhile could leave blank bodies in the copy whose listing
             // entry lies behind its end.
             let erased = self.offsets.read().erased().len();
-            let copied = self.prepare(target)?;
+            let mut copied = self.prepare(target)?;
+            copied.damaged = faults.len() as u64;
             follow();
             if self.offsets.read().erased().len() != erased {
                 continue;
@@ -119,6 +140,7 @@ impl Ledger {
             segments: 0,
             kept: 0,
             bytes: 0,
+            damaged: 0,
         };
         for (extent, is_same) in found {
             if is_same {

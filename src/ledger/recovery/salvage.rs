@@ -2,7 +2,8 @@
 //!
 //! A frame whose check holds proves the headers of its entries. In the bytes of a damaged one an entry
 //! proves its body by the commitment in its header, and nothing but sequence, time, actor and kind is
-//! then left to be judged. Unlike recovery it needs no sound segment header, and writes nothing.
+//! then left to be judged. An erased one has nothing to prove: blank bytes are one where an entry must
+//! begin. Unlike recovery it needs no sound segment header, and writes nothing.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -391,7 +392,8 @@ struct Loose<'r, 'f> {
 }
 
 impl Loose<'_, '_> {
-    /// Returns the entry at `offset`, if its body is the one that its header commits to.
+    /// Returns the entry at `offset`, if its body is the one that its header commits to, or is blank
+    /// where an entry must begin.
     fn entry(&mut self, name: &str, offset: u64) -> std::io::Result<Option<FoundEntry<'static>>> {
         let Some(bytes) = self.reader.get(offset, OVERHEAD)? else {
             return Ok(None);
@@ -419,11 +421,15 @@ impl Loose<'_, '_> {
         let Some(raw) = RawEntry::take(&mut bytes) else {
             return Ok(None);
         };
-        let Ok(entry) = raw.open() else {
-            if self.last.is_some() {
-                *self.effort = self.effort.saturating_sub(len);
+        let body = match raw.open() {
+            Ok(entry) => Some(entry.body.into_owned().into()),
+            Err(_) if self.last.is_none() && raw.is_zero() => None,
+            Err(_) => {
+                if self.last.is_some() {
+                    *self.effort = self.effort.saturating_sub(len);
+                }
+                return Ok(None);
             }
-            return Ok(None);
         };
         Ok(Some(FoundEntry {
             place: Place {
@@ -432,8 +438,8 @@ impl Loose<'_, '_> {
             },
             binding: raw.binding(&header),
             header,
-            body: Some(entry.body.into_owned().into()),
-            is_blank: false,
+            is_blank: body.is_none(),
+            body,
             begins_frame: false,
             proof: Proof::Place,
         }))

@@ -1,5 +1,6 @@
 //! The grains of an export: chosen once, and read as a writer asks for them.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use crate::code::ErrorCode;
@@ -37,7 +38,7 @@ impl Store {
         let snapshot = self.snapshot();
         let export_filter =
             ExportFilter::by_policy(self, options.purpose).and_by_owner(&snapshot)?;
-        let mut entries = self.chosen(snapshot, filter, export_filter, loss)?;
+        let mut entries = self.chosen(snapshot, filter, export_filter, options, loss)?;
         entries.sever(true, loss)?;
         entries.find_vectors(options)?;
         Ok(entries)
@@ -55,7 +56,7 @@ impl Store {
             return self.entries(filter, options, loss);
         }
         let export_filter = ExportFilter::by_policy(self, options.purpose);
-        let mut entries = self.chosen(self.snapshot(), filter, export_filter, loss)?;
+        let mut entries = self.chosen(self.snapshot(), filter, export_filter, options, loss)?;
         entries.sever(false, loss)?;
         entries.find_vectors(options)?;
         Ok(entries)
@@ -66,6 +67,7 @@ impl Store {
         snapshot: Snapshot,
         filter: &Filter,
         export_filter: ExportFilter<'a>,
+        options: &WriteOptions,
         loss: &mut Loss,
     ) -> Result<StoreEntries<'a>, Error> {
         let rows = self.exportable_rows(&snapshot, filter, loss)?;
@@ -109,15 +111,28 @@ impl Store {
         )?;
         entries.rows = kept;
         entries.filter.hold(held);
-        let damaged = entries.damaged.lock();
-        let damaged = std::mem::take(&mut *damaged.unwrap_or_else(PoisonError::into_inner));
-        damaged.into_iter().for_each(|row| loss.add_damaged(row));
+        entries.leave_damaged(options, loss)?;
         recorder.record()?;
         Ok(entries)
     }
 }
 
 impl StoreEntries<'_> {
+    /// Notes the grains whose bytes are damaged, which are left out if the caller says so.
+    fn leave_damaged(&mut self, options: &WriteOptions, loss: &mut Loss) -> Result<(), Error> {
+        let damaged = self.damaged.get_mut();
+        let damaged = std::mem::take(damaged.unwrap_or_else(PoisonError::into_inner));
+        let mut damaged: BTreeSet<u64> = damaged.into_iter().collect();
+        // No filter knows those that the index does not have.
+        damaged.extend(self.store.unindexed_damage());
+        if let (Some(row), false) = (damaged.first(), options.skip_damaged) {
+            let reason = "its bytes are not what was written, and nothing is exported";
+            return Err(Error::damaged(format!("entry {row}"), reason));
+        }
+        damaged.into_iter().for_each(|row| loss.add_damaged(row));
+        Ok(())
+    }
+
     /// Counts the references to withheld grains, and leaves out the links to them if the file is
     /// for others.
     fn sever(&mut self, leaves_out: bool, loss: &mut Loss) -> Result<(), Error> {

@@ -37,7 +37,7 @@ impl Admin<'_> {
     /// Writes the grains that pass a filter. Archives and JSON lines are ordered by `created_at`,
     /// then by the order of storage; other formats by the order of storage, so that an import is
     /// exported in its original order. Expired grains and grains that await review are included. A grain whose
-    /// bytes are damaged is left out, and its entry is in [`Loss::damaged`].
+    /// bytes are damaged ends the export, unless the options leave it out.
     ///
     /// Equal grains with equal status produce equal archives in any store that has grains of the same
     /// time in the same order.
@@ -56,7 +56,7 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// `ERR_FILTER`; storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a format that is only read,
+    /// `ERR_FILTER`; `ERR_STORAGE_DAMAGED` before anything is written; other storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a format that is only read,
     /// and for a bundle with a signature ([`Admin::export_file`](crate::store::Admin::export_file) writes the signature to a file
     /// beside it); `ERR_MG_LIMIT` if one archive cannot hold the grains (`export_file` writes
     /// several); `mixed_producers`, `mixed_tenants` and `PAM_MIXED_OWNERS` for grains that one file

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::ledger::{Disk, FileDisk, Lock};
+use crate::ledger::{Disk, FileDisk, Lock, OnDamage};
 use crate::store::instance::{LOCK, Manifest, prepare_folder, this_process};
 
 use crate::store::{Create, Error, Maintenance};
@@ -20,6 +20,9 @@ pub struct Backup {
     pub kept: u32,
     /// Bytes that were written.
     pub bytes: u64,
+    /// Damaged parts of this store's ledger that are in it as they are
+    /// ([`Maintenance::backup_damaged`](crate::store::Maintenance::backup_damaged)).
+    pub damaged: u64,
 }
 
 impl Maintenance<'_> {
@@ -54,12 +57,29 @@ impl Maintenance<'_> {
         self.backup_to(&disk, path)
     }
 
+    /// As [`Maintenance::backup`], and copies damaged bytes of the ledger as they are, into a
+    /// directory without an earlier backup. [`Store::recover`](crate::Store::recover) makes a sound
+    /// store from the copy.
+    ///
+    /// # Errors
+    /// As [`Maintenance::backup`]; `ERR_STORAGE_DAMAGED` if there is damage and an earlier backup, which
+    /// stays as it is.
+    pub fn backup_damaged(self, path: impl AsRef<Path>) -> Result<Backup, Error> {
+        let path = path.as_ref();
+        prepare_folder(path, Create::IfMissing)?;
+        self.copy(&FileDisk::new(path), path, OnDamage::Copy)
+    }
+
     /// As [`Maintenance::backup`] on a disk of the caller's; errors name `path`.
     ///
     /// # Errors
     /// As [`Maintenance::backup`].
     #[doc(hidden)]
     pub fn backup_to(self, disk: &dyn Disk, path: &Path) -> Result<Backup, Error> {
+        self.copy(disk, path, OnDamage::Refuse)
+    }
+
+    fn copy(self, disk: &dyn Disk, path: &Path, on_damage: OnDamage) -> Result<Backup, Error> {
         let inner = self.inner();
         // This store holds it if it is backed up to its own directory.
         let _lock = Lock::take(disk, LOCK, &this_process())?;
@@ -75,7 +95,9 @@ impl Maintenance<'_> {
         // Written first, so that the backup contains it.
         self.store().read_recorder("backup").record_all()?;
         inner.sync()?;
-        let copied = inner.ledger().copy_following(disk, &|| inner.follow())?;
+        let copied = inner
+            .ledger()
+            .copy_following(disk, on_damage, &|| inner.follow())?;
         match found {
             // Last: without it there is no store.
             None => inner.manifest().write(disk)?,
@@ -87,6 +109,7 @@ impl Maintenance<'_> {
             segments: copied.segments,
             kept: copied.kept,
             bytes: copied.bytes,
+            damaged: copied.damaged,
         })
     }
 }

@@ -252,6 +252,13 @@ impl Store {
         self.inner.version_at(snapshot, row)
     }
 
+    /// Returns the entries of the grains that were damaged when the index was built, which does not
+    /// have them.
+    #[cfg(feature = "interchange")]
+    pub(crate) fn unindexed_damage(&self) -> impl Iterator<Item = u64> {
+        self.inner.damaged().into_iter().map(EntryId::get)
+    }
+
     /// Reads the grain of a row; `None` if its bytes are damaged.
     #[cfg(feature = "interchange")]
     pub(crate) fn sound_version_at(

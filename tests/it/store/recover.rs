@@ -197,6 +197,32 @@ fn a_grain_that_was_erased_stays_erased_and_a_hold_holds() {
 }
 
 #[test]
+fn an_erased_grain_in_a_frame_whose_header_is_damaged_is_no_loss() {
+    let home = tempfile::tempdir().unwrap();
+    let old = home.path().join("old");
+    let store = open(&old);
+    let drafts = (0..9).map(|n| Draft::event(format!("wombat{n} sleeps")));
+    let addresses = store.put_batch(drafts).unwrap();
+    let admin = store.admin().unwrap();
+    admin.delete(&addresses[4], asked()).unwrap();
+    drop(store);
+    let file = old.join(SEGMENT);
+    let sound = fs::read(&file).unwrap();
+    for at in 32..64 {
+        change(&file, |bytes| bytes[at] ^= 1);
+        let (store, recovered) = recover(home.path());
+        let came = (recovered.grains, recovered.erased, recovered.lost_entries());
+        assert_eq!(came, (8, 1, 0), "byte {at}: {recovered:?}");
+        // The header of the frame is named, and holds no entry.
+        assert_eq!(recovered.lost[0].bytes, 32..64, "byte {at}");
+        assert!(!store.exists(&addresses[4]).unwrap());
+        drop(store);
+        fs::remove_dir_all(home.path().join("new")).unwrap();
+        fs::write(&file, &sound).unwrap();
+    }
+}
+
+#[test]
 fn grains_come_out_of_a_ledger_alone_into_a_store_of_a_new_identity() {
     let home = tempfile::tempdir().unwrap();
     let old = home.path().join("old");
@@ -312,6 +338,21 @@ fn a_backup_hands_no_damaged_byte_on() {
             let error = store.maintenance().unwrap().backup(&copy).unwrap_err();
             assert_eq!(error.code(), "ERR_STORAGE_DAMAGED", "byte {at}");
             assert!(!copy.join("MANIFEST").exists());
+            let (copy, new) = (home.path().join("as-is"), home.path().join("new"));
+            let maintenance = store.maintenance().unwrap();
+            let copied = maintenance.backup_damaged(&copy).unwrap();
+            assert!(copied.damaged > 0, "byte {at}");
+            assert_eq!(
+                fs::read(copy.join(SEGMENT)).unwrap(),
+                fs::read(&file).unwrap()
+            );
+            // Not over an earlier copy, and everything else comes out of it.
+            let again = maintenance.backup_damaged(&copy).unwrap_err();
+            assert_eq!(again.code(), "ERR_STORAGE_DAMAGED", "byte {at}");
+            let (_, recovered) = Store::recover(&copy, &new, Options::default()).unwrap();
+            assert!(recovered.grains >= 4, "byte {at}: {recovered:?}");
+            fs::remove_dir_all(copy).unwrap();
+            fs::remove_dir_all(new).unwrap();
         }
         fs::write(&file, &sound).unwrap();
     }

@@ -54,15 +54,19 @@ fn rotten(home: &Path) -> Vec<ContentAddress> {
 }
 
 #[test]
-fn an_export_goes_past_a_rotten_grain_and_names_its_entry() {
+fn an_export_ends_at_a_rotten_grain_or_goes_past_it_and_names_its_entry() {
     let home = tempfile::tempdir().unwrap();
     rotten(home.path());
     let store = open(home.path());
     for format in [Format::Jsonl, Format::Mg, Format::Omi, Format::Aimem] {
         let mut file = Vec::new();
-        let options = grainstore::interchange::WriteOptions::default();
-        let exported = store.admin().unwrap();
-        let exported = exported
+        let mut options = grainstore::interchange::WriteOptions::default();
+        let admin = store.admin().unwrap();
+        let error = admin.export(format, &Filter::new(), &options, &mut file);
+        assert_eq!(error.unwrap_err().code(), "ERR_STORAGE_DAMAGED", "{format}");
+        assert!(file.is_empty(), "{format}");
+        options.skip_damaged = true;
+        let exported = admin
             .export(format, &Filter::new(), &options, &mut file)
             .unwrap();
         assert_eq!(exported.loss.damaged().collect::<Vec<_>>(), [2], "{format}");

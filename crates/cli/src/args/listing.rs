@@ -17,6 +17,13 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
+    /// Makes JSON one result a line, for a list that may have no end.
+    pub(crate) fn by_line(&mut self, out: &Output) {
+        if self.format == Some(Format::Json) || (self.format.is_none() && out.is_json()) {
+            self.format = Some(Format::Jsonl);
+        }
+    }
+
     /// Returns the writer of rows in the form that was asked for; `None` where the command writes its
     /// own table or document. `fields` are the columns of a format that needs some.
     pub(crate) fn rows<'a>(&self, out: &'a mut Output, fields: &[&str]) -> Option<Rows<'a>> {

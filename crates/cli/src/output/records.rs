@@ -101,6 +101,14 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
+    /// Writes the rows so far, for a reader of a list that goes on later.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        if self.format == Format::Table {
+            self.table()?;
+        }
+        self.out.flush()
+    }
+
     /// Writes the end, names the fields that no record has, and returns the output.
     pub(crate) fn end(mut self) -> io::Result<&'a mut Output> {
         match self.format {

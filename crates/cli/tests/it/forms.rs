@@ -13,6 +13,8 @@ fn home() -> Home {
     home
 }
 
+const CONSENT: &str = r#"{"type":"consent","subject_did":"did:web:a","grantee_did":"did:web:b","scope":["store"],"is_withdrawal":false,"created_at":1}"#;
+
 #[test]
 fn fields_are_chosen_in_every_format() {
     let home = home();
@@ -59,6 +61,10 @@ fn without_fields_json_is_the_document_and_its_lines_are_the_results() {
         &["sessions"],
         &["list"],
         &["ls", "users"],
+        &["hold", "list"],
+        &["consent", "list"],
+        &["audit", "log"],
+        &["tail"],
     ] {
         let document = home.run(&[command, &["--json"]].concat());
         let same = home.run(&[command, &["--format", "json"]].concat());
@@ -70,6 +76,11 @@ fn without_fields_json_is_the_document_and_its_lines_are_the_results() {
     let sessions = home.run(&["sessions", "--json"]).json()["sessions"].clone();
     let lines = home.run(&["sessions", "--format", "jsonl"]).json_lines();
     assert_eq!(Value::Array(lines), sessions);
+    let entries = home.run(&["audit", "log", "--json"]).json()["entries"].clone();
+    let lines = home
+        .run(&["audit", "log", "--format", "jsonl"])
+        .json_lines();
+    assert_eq!(Value::Array(lines), entries);
     let lines = home.run(&["list", "--format", "jsonl"]).json_lines();
     assert_eq!(lines[0]["address"].as_str().unwrap(), home.addresses()[0]);
 }
@@ -78,6 +89,9 @@ fn without_fields_json_is_the_document_and_its_lines_are_the_results() {
 fn every_list_has_columns_of_its_own() {
     let home = home();
     let address = home.addresses().remove(0);
+    let why = ["--reason", "a case", "--authority", "the court"];
+    home.ok(&[&["hold", "place", &address], &why[..]].concat());
+    home.put(CONSENT);
     for (args, heading) in [
         (&["list"] as &[_], "address,type,time,summary,status"),
         (&["query"], "address,type,time,summary,status"),
@@ -89,13 +103,44 @@ fn every_list_has_columns_of_its_own() {
             &["history", &address],
             "address,stored_at,stored_by,status,summary",
         ),
+        (&["tail"], "entry,address,type,time,summary,status"),
+        (&["hold", "list"], "address,since,authority,reason"),
+        (
+            &["consent", "list"],
+            "address,subject_did,grantee_did,scope,state",
+        ),
+        (&["audit", "log"], "entry,at,by,operation,addresses,detail"),
+        (
+            &["audit", "timeline", &address],
+            "entry,at,by,operation,addresses,detail",
+        ),
     ] {
         let shown = home.ok(&[args, &["--format", "csv"]].concat());
         assert_eq!(shown.lines().next(), Some(heading), "{args:?}");
         assert!(shown.lines().count() > 1, "{args:?}: {shown}");
     }
     let types = home.ok(&["ls", "types", "--fields", "name,grains"]);
-    assert_eq!(types, "belief  2\nevent   1\n");
+    assert_eq!(types, "belief   2\nconsent  1\nevent    1\n");
+    let state = home.ok(&["consent", "list", "--fields", "scope,state"]);
+    assert_eq!(state, "store  in force\n");
+    let held = home.ok(&["hold", "list", "--fields", "authority,address"]);
+    assert_eq!(held, format!("the court  {address}\n"));
+}
+
+#[test]
+fn a_list_that_may_have_no_end_writes_json_by_the_line() {
+    let home = home();
+    let fields = ["--fields", "entry,subject"];
+    let lines = home.run(&[&["tail", "--json"], &fields[..]].concat());
+    let rows: Vec<_> = lines.json_lines();
+    assert_eq!(rows[1], json!({ "entry": 1, "subject": "ben" }));
+    assert_eq!(rows.len(), 3);
+    let table = home.ok(&[&["tail"], &fields[..]].concat());
+    assert_eq!(table, "0  ana\n1  ben\n2\n");
+    for list in ["hold", "consent"] {
+        let ran = home.run(&[list, "list", "--json"]);
+        assert_eq!(ran.code, 1, "{ran:?}");
+    }
 }
 
 #[test]

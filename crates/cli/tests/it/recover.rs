@@ -153,3 +153,81 @@ fn a_store_of_another_user_is_read() {
         .unwrap();
     assert!(ran.status.success(), "{ran:?}");
 }
+
+/// Makes a store of 20 grains, of which one byte of the blob of the seventh is damaged.
+fn rotten() -> Home {
+    let home = Home::new();
+    for n in 1..=20 {
+        home.put(&event(&format!("tea number {n}"), n));
+    }
+    let mut bytes = fs::read(home.path(SEGMENT)).unwrap();
+    let word = b"tea number 7";
+    let body = bytes.windows(word.len()).position(|part| part == word);
+    bytes[body.unwrap()] ^= 1;
+    fs::write(home.path(SEGMENT), bytes).unwrap();
+    home
+}
+
+#[test]
+fn an_export_ends_at_damage_and_goes_past_it_where_it_is_told() {
+    let home = rotten();
+    home.write("all.mg", "an earlier export");
+    for output in ["-", "all.mg"] {
+        let export = ["export", "--force", "--format", "mg", "-o", output];
+        let ran = home.run(&export);
+        assert_eq!((ran.code, ran.stdout.as_str()), (4, ""), "{ran:?}");
+        assert!(ran.stderr.contains("entry 6 is damaged"), "{ran:?}");
+        assert!(ran.stderr.contains("--skip-damaged"), "{ran:?}");
+    }
+    assert_eq!(fs::read(home.path("all.mg")).unwrap(), b"an earlier export");
+    let args = [
+        "--json",
+        "export",
+        "--skip-damaged",
+        "--format",
+        "jsonl",
+        "-o",
+        "rest.jsonl",
+    ];
+    let ran = home.run(&args);
+    assert_eq!(
+        (ran.code, &ran.json()["grains"]),
+        (4, &19.into()),
+        "{ran:?}"
+    );
+    assert_eq!(ran.json()["damaged_entries"], serde_json::json!([6]));
+}
+
+#[test]
+fn a_damaged_store_is_backed_up_where_it_is_told_and_never_over_an_earlier_backup() {
+    let home = rotten();
+    let ran = home.run(&["backup", "copy"]);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    assert!(ran.stderr.contains("--damaged"), "{ran:?}");
+    let ran = home.run(&["--json", "backup", "--damaged", "copy"]);
+    assert_eq!(
+        (ran.code, &ran.json()["damaged"]),
+        (4, &1.into()),
+        "{ran:?}"
+    );
+    let again = home.run(&["backup", "--damaged", "copy"]);
+    assert_eq!(again.code, 4, "{again:?}");
+    assert!(again.stderr.contains("new or empty directory"), "{again:?}");
+    let ran = home.run(&["restore", "copy", "restored"]);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    let told = "entry 6 is damaged and blank in the new store";
+    assert!(ran.stdout.contains(told), "{ran:?}");
+    let ran = home.run(&["recover", "copy", "recovered"]);
+    let told = "19 grains and 0 other entries recovered, 1 lost of 20 entries";
+    assert!(ran.stdout.contains(told), "{ran:?}");
+    // A header that is damaged keeps `restore` out, and it names the way.
+    let mut bytes = fs::read(home.path("copy/ledger/0000000000000001.seg")).unwrap();
+    bytes[40] ^= 1;
+    fs::write(home.path("copy/ledger/0000000000000001.seg"), bytes).unwrap();
+    let ran = home.run(&["restore", "copy", "none"]);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    assert!(
+        ran.stderr.contains("`grainstore recover DIR NEW`"),
+        "{ran:?}"
+    );
+}

@@ -10,6 +10,7 @@ use crate::ledger::{
 use crate::store::records::{ErasingRecord, Frame, Record, RestoredRecord, draw_salts};
 use crate::store::{Error, Options};
 
+use super::persons::Persons;
 use super::plan::Plan;
 use super::report::{Lost, Recovered};
 
@@ -31,6 +32,7 @@ pub(super) struct Copying<'a> {
     is_same_chain: bool,
     /// Whether every checkpoint so far is there, each of which names the one before.
     has_checkpoints: bool,
+    persons: Persons,
     recovered: Recovered,
 }
 
@@ -61,6 +63,7 @@ impl<'a> Copying<'a> {
             blanked: Vec::new(),
             is_same_chain: !recovered.is_new_identity,
             has_checkpoints: true,
+            persons: Persons::default(),
             recovered,
         }
     }
@@ -141,6 +144,7 @@ impl<'a> Copying<'a> {
             };
         };
         self.plan.name_damaged(kind, body);
+        self.persons.see(kind, body);
         match kind {
             Kind::Grain | Kind::SealedGrain => self.recovered.grains += 1,
             _ => self.recovered.records += 1,
@@ -290,6 +294,9 @@ impl<'a> Copying<'a> {
                     authority: "recover".to_owned(),
                     ..ErasingRecord::default()
                 }))?;
+            }
+            if let Some(event) = self.persons.lost_event() {
+                frame.record(&event)?;
             }
             let now = Time::from_ms(self.latest_ms.max(self.last_ms));
             ledger.append(now.ms(), &frame.to_ledger(self.random)?)?;

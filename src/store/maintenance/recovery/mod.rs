@@ -1,6 +1,7 @@
 //! Recovery: a new store from all of a damaged one that still proves itself.
 
 mod copying;
+mod persons;
 mod plan;
 mod recover;
 mod report;

@@ -4,9 +4,9 @@ use clap::Args;
 use grainstore::Time;
 use grainstore::ledger::EntryId;
 use grainstore::store::{AuditEntry, AuditFilter};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::args::{address, time_from, time_to};
+use crate::args::{Listing, address, time_from, time_to};
 use crate::error::Exit;
 use crate::output::Output;
 use crate::session::Session;
@@ -60,9 +60,11 @@ struct Page {
     /// Continue after this cursor of the previous page
     #[arg(long, value_name = "CURSOR")]
     after: Option<u64>,
-    /// Print comma-separated values for a spreadsheet
-    #[arg(long)]
+    /// Print comma-separated values for a spreadsheet, in which no text is a formula
+    #[arg(long, conflicts_with_all = ["json", "format", "fields"])]
     csv: bool,
+    #[command(flatten)]
+    listing: Listing,
 }
 
 impl Log {
@@ -107,7 +109,12 @@ impl Page {
         entries.truncate(self.limit);
         let next = entries.last().filter(|_| is_cut).map(|entry| entry.entry);
         let out = &mut session.out;
-        if out.is_json() {
+        if let Some(mut rows) = self.listing.rows(out, &FIELDS) {
+            for entry in &entries {
+                rows.add(&record(entry), || entry_json(entry))?;
+            }
+            note_next(next, rows.end()?);
+        } else if out.is_json() {
             let all: Vec<_> = entries.iter().map(entry_json).collect();
             let next = next.map(|next| next.to_string());
             out.json(&json!({ "entries": all, "next_cursor": next }))?;
@@ -116,14 +123,28 @@ impl Page {
                 true => csv(&entries, out)?,
                 false => entries.iter().try_for_each(|entry| out.line(line(entry)))?,
             }
-            if let Some(next) = next {
-                out.flush()?;
-                out.note(format!("more results: --after {next}"));
-            }
+            out.flush()?;
+            note_next(next, out);
         }
         Ok(Exit::done_if(!entries.is_empty()))
     }
 }
+
+fn note_next(next: Option<EntryId>, out: &Output) {
+    if let Some(next) = next {
+        out.note(format!("more results: --after {next}"));
+    }
+}
+
+/// Returns the fields of an entry, with its time for people.
+fn record(entry: &AuditEntry) -> Map<String, Value> {
+    let mut record = entry_json(entry).as_object().cloned().unwrap_or_default();
+    record.insert("at".to_owned(), json!(entry.at.to_string()));
+    record
+}
+
+/// The fields of a list that names none.
+const FIELDS: [&str; 6] = ["entry", "at", "by", "operation", "addresses", "detail"];
 
 /// Returns an entry as one line for people.
 pub(super) fn line(entry: &AuditEntry) -> String {

@@ -64,6 +64,9 @@ pub(crate) struct Export {
     /// Omit superseded grains
     #[arg(long)]
     current: bool,
+    /// Omit grains whose bytes are damaged, name their entries, and exit with 4
+    #[arg(long)]
+    skip_damaged: bool,
     /// Purpose of the export; grains that must not leave the store for it are omitted and counted
     #[arg(long, value_enum, default_value_t = PurposeArg::Transfer)]
     purpose: PurposeArg,
@@ -130,7 +133,8 @@ impl Export {
             let mut writer = bar.wrap_write(session.out.bytes());
             let exported = store
                 .admin()?
-                .export(self.format(), &filter, &options, &mut writer)?;
+                .export(self.format(), &filter, &options, &mut writer)
+                .map_err(|error| failed(&error, session.store_path()))?;
             damaged = exported.loss.damaged().collect();
             drop(bar);
             session.out.flush()?;
@@ -179,7 +183,7 @@ impl Export {
             .export_file(self.format(), filter, options, path);
         drop(spinner);
         exported.map_err(|error| {
-            let error = CliError::of(&error).in_store(session.store_path());
+            let error = failed(&error, session.store_path());
             // An I/O error that is not of the store is of the output file.
             match error.code() {
                 ErrorCode::Io => error.at(&self.output).into(),
@@ -211,6 +215,7 @@ impl Export {
             producer: self.producer.clone(),
             with_embeddings: self.with_embeddings,
             shareable: self.shareable,
+            skip_damaged: self.skip_damaged,
             purpose: match self.purpose {
                 PurposeArg::Transfer => Purpose::Transfer,
                 PurposeArg::Sale => Purpose::Sale,
@@ -221,3 +226,15 @@ impl Export {
         }
     }
 }
+
+/// Returns the error of an export; one of damage names the option that goes past it.
+fn failed(error: &grainstore::Error, store: &Path) -> CliError {
+    let failed = CliError::of(error).in_store(store);
+    match error.code() {
+        ErrorCode::StorageDamaged => failed.advising(SKIP),
+        _ => failed,
+    }
+}
+
+const SKIP: &str = "--skip-damaged exports the rest; `grainstore check --deep` names all that is \
+                    damaged, and `grainstore recover DIR NEW` makes a sound store";

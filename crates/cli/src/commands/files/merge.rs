@@ -80,6 +80,7 @@ impl Merge {
             .with_expired();
         let options = WriteOptions {
             with_embeddings: true,
+            skip_damaged: true,
             ..WriteOptions::default()
         };
         let exported = store

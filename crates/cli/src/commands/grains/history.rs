@@ -4,9 +4,9 @@
 
 use clap::Args;
 use grainstore::store::{Fork, Heads, Version};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::record::grain_record;
+use super::record::version_record;
 use super::state::{grain_json, signature_json, status_json};
 use super::timeline::timeline;
 use crate::args::address::{self, short};
@@ -48,7 +48,7 @@ impl History {
         if let Some(mut rows) = self.listing.rows(&mut session.out, &FIELDS) {
             for version in &versions {
                 let whole = version_json(version)?;
-                rows.add(&record(version)?, || whole)?;
+                rows.add(&version_record(version)?, || whole)?;
             }
             rows.end()?;
         } else if session.out.is_json() {
@@ -89,15 +89,6 @@ fn heads_json(heads: &Heads) -> Value {
         "winner": heads.winner.to_string(),
         "others": others.collect::<Vec<_>>(),
     })
-}
-
-/// Returns the fields of a version: those of the grain, and how it was stored.
-fn record(version: &Version) -> serde_json::Result<Map<String, Value>> {
-    let mut record = grain_record(&version.grain, version.status.is_current())?;
-    let (at, by) = (version.stored_at.to_string(), &version.stored_by);
-    record.insert("stored_at".to_owned(), json!(at));
-    record.insert("stored_by".to_owned(), json!(by));
-    Ok(record)
 }
 
 /// The fields of a list that names none.

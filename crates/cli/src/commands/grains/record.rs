@@ -2,6 +2,7 @@
 
 use grainstore::Grain;
 use grainstore::query::Found;
+use grainstore::store::Version;
 use serde_json::{Map, Value, json};
 
 /// The fields of a list of grains that names none.
@@ -24,6 +25,15 @@ pub(crate) fn grain_record(
     ] {
         record.insert(name.to_owned(), value);
     }
+    Ok(record)
+}
+
+/// Returns the record of a version, with how it was stored.
+pub(crate) fn version_record(version: &Version) -> serde_json::Result<Map<String, Value>> {
+    let mut record = grain_record(&version.grain, version.status.is_current())?;
+    let (at, by) = (version.stored_at.to_string(), &version.stored_by);
+    record.insert("stored_at".to_owned(), json!(at));
+    record.insert("stored_by".to_owned(), json!(by));
     Ok(record)
 }
 

@@ -7,19 +7,21 @@ use std::time::Duration;
 
 use clap::Args;
 use grainstore::ledger::EntryId;
+use grainstore::query::Changes;
 use grainstore::store::{Change, Changed, Version};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::record::version_record;
 use super::state::grain_json;
-use crate::args::{As, Filters};
+use crate::args::{As, Filters, Listing};
 use crate::error::Exit;
-use crate::output::Table;
+use crate::output::{Output, Table};
 use crate::session::Session;
 
 /// Print grains as they are stored
 ///
 /// Without --follow: all grains that satisfy the filters, oldest first. Superseded and expired grains
-/// are included. With --json, one JSON object per line: {"entry": N, "address": …, "grain": …}.
+/// are included. With --json, also as --format json, one JSON object per line: {"entry": N, "address": …, "grain": …}.
 #[derive(Debug, Args)]
 #[command(
     after_long_help = "Example, what any process stores about Mira from now on:
@@ -36,13 +38,15 @@ pub(crate) struct Tail {
     #[arg(long)]
     unreviewed: bool,
     #[command(flatten)]
+    listing: Listing,
+    #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
     as_whom: As,
 }
 
 impl Tail {
-    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+    pub(crate) fn run(mut self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open_to_read()?;
         let mut filter = self.filters.filter(&store)?.with_superseded();
         if self.unreviewed {
@@ -54,40 +58,73 @@ impl Tail {
             (None, false) => 0,
         };
         let handle = self.as_whom.narrow(&store)?;
-        let mut changes = handle.changes(EntryId::new(from)).matching(filter);
-        let mut is_empty = true;
-        loop {
-            for change in &mut changes {
-                let Change { entry, what, .. } = change?;
-                if let Changed::Stored(version) = what {
-                    show(entry, &version, session)?;
-                    is_empty = false;
+        let changes = handle.changes(EntryId::new(from)).matching(filter);
+        self.listing.by_line(&session.out);
+        let is_empty;
+        if let Some(mut rows) = self.listing.rows(&mut session.out, &FIELDS) {
+            is_empty = each(changes, self.follow, |stored| match stored {
+                Some((entry, version)) => {
+                    let whole = stored_json(entry, version)?;
+                    let mut record = version_record(version)?;
+                    record.insert("entry".to_owned(), json!(entry.get()));
+                    Ok(rows.add(&record, || whole)?)
                 }
-            }
-            if !self.follow {
-                return Ok(Exit::done_if(!is_empty));
-            }
-            session.out.flush()?;
-            changes.wait(LONG);
+                None => Ok(rows.flush()?),
+            })?;
+            rows.end()?;
+        } else {
+            let out = &mut session.out;
+            is_empty = each(changes, self.follow, |stored| match stored {
+                Some((entry, version)) => Ok(show(entry, version, out)?),
+                None => Ok(out.flush()?),
+            })?;
         }
+        Ok(Exit::done_if(!is_empty))
     }
 }
 
-fn show(entry: EntryId, version: &Version, session: &mut Session) -> anyhow::Result<()> {
-    if session.out.is_json() {
-        let mut line = grain_json(&version.grain)?;
-        line["entry"] = json!(entry.get());
-        line["stored_at"] = json!(version.stored_at.ms());
-        line["stored_by"] = json!(version.stored_by);
-        session.out.json(&line)?;
-        return Ok(());
+/// Calls `show` with each grain that is stored, and with `None` before it waits for more. Returns
+/// whether there was none.
+fn each(
+    mut changes: Changes,
+    follow: bool,
+    mut show: impl FnMut(Option<(EntryId, &Version)>) -> anyhow::Result<()>,
+) -> anyhow::Result<bool> {
+    let mut is_empty = true;
+    loop {
+        for change in &mut changes {
+            let Change { entry, what, .. } = change?;
+            if let Changed::Stored(version) = what {
+                show(Some((entry, &version)))?;
+                is_empty = false;
+            }
+        }
+        if !follow {
+            return Ok(is_empty);
+        }
+        show(None)?;
+        changes.wait(LONG);
     }
+}
+
+fn stored_json(entry: EntryId, version: &Version) -> serde_json::Result<Value> {
+    let mut line = grain_json(&version.grain)?;
+    line["entry"] = json!(entry.get());
+    line["stored_at"] = json!(version.stored_at.ms());
+    line["stored_by"] = json!(version.stored_by);
+    Ok(line)
+}
+
+/// The fields of a list that names none.
+const FIELDS: [&str; 6] = ["entry", "address", "type", "time", "summary", "status"];
+
+fn show(entry: EntryId, version: &Version, out: &mut Output) -> std::io::Result<()> {
     let is_current = version.status.is_current();
     let mut table = Table::default();
     let note = if is_current { "" } else { "superseded" };
     table.add(format!("{entry:>8}  "), &version.grain, note);
     for line in table.lines() {
-        session.out.styled_line(&line)?;
+        out.styled_line(&line)?;
     }
     Ok(())
 }

@@ -5,7 +5,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use grainstore::ErrorCode;
+use grainstore::store::Error;
+use grainstore::{ErrorCode, ledger};
 use indicatif::BinaryBytes;
 use serde_json::json;
 
@@ -26,6 +27,9 @@ pub(crate) struct Backup {
     /// Backup directory: new, empty, or that of an earlier backup of this store
     #[arg(value_name = "DIR")]
     to: PathBuf,
+    /// Copy a damaged store too, into a new or empty directory; exits with 4
+    #[arg(long)]
+    damaged: bool,
 }
 
 impl Backup {
@@ -39,9 +43,16 @@ impl Backup {
         let path = self.to.display();
         let what = format!("copying to {path}");
         let spinner = progress::spinner(&session.out, what, INTERRUPTED);
-        let backup = store.maintenance()?.backup(&self.to);
+        let maintenance = store.maintenance()?;
+        let backup = match self.damaged {
+            true => maintenance.backup_damaged(&self.to),
+            false => maintenance.backup(&self.to),
+        };
         drop(spinner);
         let backup = backup.map_err(|error| match error.code() {
+            _ if is_of_backup(&error) => CliError::of(&error).in_store(&self.to),
+            ErrorCode::StorageDamaged if self.damaged => CliError::of(&error).advising(EMPTY),
+            ErrorCode::StorageDamaged => CliError::of(&error).advising(DAMAGED),
             ErrorCode::NotAStore => CliError::of(&error).at(self.to.display()).advising(TO),
             _ => CliError::of(&error).in_store(&self.to),
         })?;
@@ -51,6 +62,7 @@ impl Backup {
                 "note: a backup holds no keys of sealed persons; `vault escrow` copies the root";
             session.out.note(message);
         }
+        let exit = Exit::unless_damaged(backup.damaged > 0);
         if session.out.is_json() {
             session.out.json(&json!({
                 "path": path.to_string(),
@@ -59,10 +71,10 @@ impl Backup {
                 "segments": backup.segments,
                 "kept": backup.kept,
                 "bytes": backup.bytes,
+                "damaged": backup.damaged,
             }))?;
-            return Ok(Exit::Done);
+            return Ok(exit);
         }
-        let noun = |count: u64, one, many| if count == 1 { one } else { many };
         session.out.line(format!(
             "{path}: {} {}; {} {} copied ({}), {} kept",
             backup.entries,
@@ -72,11 +84,35 @@ impl Backup {
             BinaryBytes(backup.bytes),
             backup.kept,
         ))?;
-        Ok(Exit::Done)
+        if backup.damaged > 0 {
+            let (parts, are) = noun(backup.damaged, ("part", "is"), ("parts", "are"));
+            let message = format!(
+                "{} {parts} of the ledger {are} damaged: `grainstore recover {path} NEW` makes a sound store",
+                backup.damaged
+            );
+            session.out.line(message)?;
+        }
+        Ok(exit)
     }
+}
+
+/// Returns whether the damage is in the earlier backup.
+const fn is_of_backup(error: &Error) -> bool {
+    matches!(error, Error::Ledger(ledger::Error::CopyDamaged { .. }))
 }
 
 const INTERRUPTED: &str =
     "interrupted: an earlier backup there is as it was; the same command goes on with this one";
 
 const TO: &str = "give a new or empty directory, or that of an earlier backup of this store";
+
+const DAMAGED: &str = "an earlier backup stays as it is; `grainstore check --deep` lists the damage, \
+                       `grainstore recover DIR NEW` makes a sound store, and --damaged copies this one \
+                       into a new directory as it is";
+
+const EMPTY: &str = "a damaged store is copied into a new or empty directory alone; an earlier backup \
+                     stays as it is";
+
+fn noun<T>(count: u64, one: T, many: T) -> T {
+    if count == 1 { one } else { many }
+}

@@ -5,10 +5,10 @@
 use clap::Args;
 use grainstore::Time;
 use grainstore::store::{Consent, ConsentFilter};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::args::address::short;
-use crate::args::time_from;
+use crate::args::{Listing, time_from};
 use crate::error::Exit;
 use crate::output::printable;
 use crate::session::Session;
@@ -30,6 +30,8 @@ pub(super) struct List {
     /// In force at this time (RFC 3339, a date, or milliseconds since 1970)
     #[arg(long, value_name = "TIME", value_parser = time_from)]
     at: Option<Time>,
+    #[command(flatten)]
+    listing: Listing,
 }
 
 impl List {
@@ -42,13 +44,17 @@ impl List {
             at: self.at,
         };
         let consents = session.open_to_read()?.admin()?.consents(&filter)?;
-        if session.out.is_json() {
+        if let Some(mut rows) = self.listing.rows(&mut session.out, &FIELDS) {
+            for consent in &consents {
+                rows.add(&record(consent), || consent_json(consent))?;
+            }
+            rows.end()?;
+        } else if session.out.is_json() {
             let consents: Vec<_> = consents.iter().map(consent_json).collect();
             session.out.json(&json!({ "consents": consents }))?;
-            return Ok(Exit::Done);
-        }
-        for consent in &consents {
-            session.out.line(consent_line(consent))?;
+        } else {
+            let mut consents = consents.iter();
+            consents.try_for_each(|consent| session.out.line(consent_line(consent)))?;
         }
         Ok(Exit::done_if(!consents.is_empty()))
     }
@@ -56,7 +62,15 @@ impl List {
 
 fn consent_line(consent: &Consent) -> String {
     let text = |field| printable(consent.grain.text(field).unwrap_or_default());
-    let state = match (consent.withdraws, consent.withdrawn, consent.replaced_by) {
+    let (address, scope) = (short(&consent.grain.address()), scope(consent).join(","));
+    let (subject, grantee) = (text("subject_did"), text("grantee_did"));
+    let (scope, state) = (printable(&scope), state(consent));
+    format!("{address}  {subject} to {grantee}  {scope}  {state}")
+}
+
+/// Returns the state of a consent in words.
+fn state(consent: &Consent) -> String {
+    match (consent.withdraws, consent.withdrawn, consent.replaced_by) {
         (Some(of), _, _) if consent.is_grant_here => format!("withdraws {}", short(&of)),
         (Some(of), _, _) => format!("withdraws {}, which is not here", short(&of)),
         _ if consent.is_withdrawal => "withdraws nothing: prior_consent is no address".into(),
@@ -64,12 +78,29 @@ fn consent_line(consent: &Consent) -> String {
         (_, _, Some(by)) => format!("replaced by {}", short(&by)),
         _ if consent.ended_at.is_some() => "contradicted".into(),
         _ => "in force".into(),
-    };
-    let (address, scope) = (short(&consent.grain.address()), scope(consent).join(","));
-    let (subject, grantee) = (text("subject_did"), text("grantee_did"));
-    let scope = printable(&scope);
-    format!("{address}  {subject} to {grantee}  {scope}  {state}")
+    }
 }
+
+/// Returns the fields of a consent, with its state and times for people.
+fn record(consent: &Consent) -> Map<String, Value> {
+    let mut record = consent_json(consent)
+        .as_object()
+        .cloned()
+        .unwrap_or_default();
+    let time = |time: Option<Time>| json!(time.map(|time| time.to_string()));
+    for (name, value) in [
+        ("state", json!(state(consent))),
+        ("stored_at", time(Some(consent.stored_at))),
+        ("withdrawn_at", time(consent.withdrawn.map(|it| it.at))),
+        ("ended_at", time(consent.ended_at)),
+    ] {
+        record.insert(name.to_owned(), value);
+    }
+    record
+}
+
+/// The fields of a list that names none.
+const FIELDS: [&str; 5] = ["address", "subject_did", "grantee_did", "scope", "state"];
 
 fn scope(consent: &Consent) -> Vec<&str> {
     let scope = consent.grain.field("scope");

@@ -4,10 +4,10 @@
 
 use clap::{Args, Subcommand};
 use grainstore::store::Hold;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use crate::args::AuthorizationArgs;
 use crate::args::address::{self, short};
+use crate::args::{AuthorizationArgs, Listing};
 use crate::error::Exit;
 use crate::session::Session;
 
@@ -30,7 +30,13 @@ enum Action {
     /// Lift every hold on a grain, including one in its own policy
     Lift(Change),
     /// List the holds in force
-    List,
+    List(List),
+}
+
+#[derive(Debug, Args)]
+struct List {
+    #[command(flatten)]
+    listing: Listing,
 }
 
 #[derive(Debug, Args)]
@@ -46,7 +52,7 @@ impl HoldTool {
         match self.action {
             Action::Place(change) => change.place(session),
             Action::Lift(change) => change.lift(session),
-            Action::List => list(session),
+            Action::List(list) => list.run(session),
         }
     }
 }
@@ -75,29 +81,51 @@ impl Change {
     }
 }
 
-fn list(session: &mut Session) -> anyhow::Result<Exit> {
-    let holds = session.open_to_read()?.admin()?.holds();
-    if session.out.is_json() {
-        let holds: Vec<_> = holds.iter().map(hold_json).collect();
-        session.out.json(&json!({ "holds": holds }))?;
-        return Ok(Exit::Done);
+impl List {
+    fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let holds = session.open_to_read()?.admin()?.holds();
+        if let Some(mut rows) = self.listing.rows(&mut session.out, &FIELDS) {
+            for hold in &holds {
+                rows.add(&record(hold), || hold_json(hold))?;
+            }
+            rows.end()?;
+        } else if session.out.is_json() {
+            let holds: Vec<_> = holds.iter().map(hold_json).collect();
+            session.out.json(&json!({ "holds": holds }))?;
+        } else {
+            holds
+                .iter()
+                .try_for_each(|hold| session.out.line(line(hold)))?;
+        }
+        Ok(Exit::done_if(!holds.is_empty()))
     }
-    for hold in &holds {
-        let Hold {
-            address,
-            since,
-            authorization,
-        } = hold;
-        let (reason, authority) = (&authorization.reason, &authorization.authority);
-        let address = short(address);
-        session
-            .out
-            .line(format!("{address}  {since}  {authority}: {reason}"))?;
-    }
-    Ok(Exit::done_if(!holds.is_empty()))
 }
 
-fn hold_json(hold: &Hold) -> serde_json::Value {
+fn line(hold: &Hold) -> String {
+    let (reason, authority) = (&hold.authorization.reason, &hold.authorization.authority);
+    let (address, since) = (short(&hold.address), hold.since);
+    format!("{address}  {since}  {authority}: {reason}")
+}
+
+/// Returns the fields of a hold, with its time for people.
+fn record(hold: &Hold) -> Map<String, Value> {
+    let (reason, authority) = (&hold.authorization.reason, &hold.authorization.authority);
+    let fields = [
+        ("address", hold.address.to_string()),
+        ("since", hold.since.to_string()),
+        ("authority", authority.clone()),
+        ("reason", reason.clone()),
+    ];
+    let fields = fields.into_iter();
+    fields
+        .map(|(name, text)| (name.to_owned(), json!(text)))
+        .collect()
+}
+
+/// The fields of a list that names none.
+const FIELDS: [&str; 4] = ["address", "since", "authority", "reason"];
+
+fn hold_json(hold: &Hold) -> Value {
     json!({
         "address": hold.address.to_string(),
         "since": hold.since.ms(),

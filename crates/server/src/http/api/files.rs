@@ -54,6 +54,8 @@ pub(crate) fn export(call: &Call<'_>) -> Result<Answer, Failure> {
     let filter = scope.narrow(body.filter.filter()?);
     let seen = seen(scope.view(namespace)?, &filter)?;
     let options = WriteOptions {
+        // A damaged grain of one tenant keeps no other from an export.
+        skip_damaged: true,
         with_embeddings: body.with_embeddings,
         now: Some(SystemClock.now()),
         ..WriteOptions::default()
