@@ -22,16 +22,22 @@ impl Ledger {
     /// # Errors
     /// `ERR_RANGE` past the end, `ERR_ERASED`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn read(&self, sequence: EntryId) -> Result<Entry<'static>, Error> {
+        self.read_hashed(sequence).map(|(entry, _)| entry)
+    }
+
+    /// As [`Ledger::read`], with the SHA-256 of the body, which the proof computes.
+    pub(crate) fn read_hashed(
+        &self,
+        sequence: EntryId,
+    ) -> Result<(Entry<'static>, [u8; 32]), Error> {
         let extent = self.locate_kept(sequence)?;
         let mut bytes = self.fetch(sequence, &extent)?;
         let context = ErrorContext::at(sequence, &extent);
-        let proven = prove(&bytes, sequence, &extent).map(|entry| entry.header);
-        let header = proven.map_err(|error| self.unless_erased(sequence, error))?;
+        let proven = prove(&bytes, sequence, &extent).map(|(entry, hash)| (entry.header, hash));
+        let (header, hash) = proven.map_err(|error| self.unless_erased(sequence, error))?;
         cut_body(&mut bytes).ok_or_else(|| context.short())?;
-        Ok(Entry {
-            header,
-            body: bytes.into(),
-        })
+        let body = bytes.into();
+        Ok((Entry { header, body }, hash))
     }
 
     /// Reads the body of an entry that has the SHA-256 `hash`, and proves by it that it does.
@@ -227,21 +233,22 @@ fn read_at<'a>(
     let len = usize::try_from(body_len).unwrap_or(usize::MAX);
     let bytes = reader.get(extent.offset, len.saturating_add(OVERHEAD));
     let bytes = bytes.map_err(|source| context.unread(source))?;
-    prove(bytes.unwrap_or_default(), sequence, extent)
+    prove(bytes.unwrap_or_default(), sequence, extent).map(|(entry, _)| entry)
 }
 
-/// Returns the entry that `bytes` begin with, if it is the one that lies at `extent`.
+/// Returns the entry that `bytes` begin with, if it is the one that lies at `extent`, and the
+/// SHA-256 of its body.
 fn prove<'a>(
     mut bytes: &'a [u8],
     sequence: EntryId,
     extent: &EntryExtent,
-) -> Result<Entry<'a>, Error> {
+) -> Result<(Entry<'a>, [u8; 32]), Error> {
     let context = ErrorContext::at(sequence, extent);
     let raw = RawEntry::take(&mut bytes).ok_or_else(|| context.short())?;
     if !extent.has(raw.header) {
         return Err(context.because(CHANGED));
     }
-    raw.open().map_err(|fault| context.of(fault))
+    raw.open_hashed().map_err(|fault| context.of(fault))
 }
 
 /// Reduces the bytes of an entry, and whatever follows it, to the body; `None` if it is cut short.

@@ -215,19 +215,23 @@ impl<'a> RawEntry<'a> {
 
     /// Returns the entry, if its header can be decoded and its body is the one it commits to.
     pub(in crate::ledger) fn open(&self) -> Result<Entry<'a>, Fault> {
-        let header = EntryHeader::decode(self.header)?;
-        Ok(Entry {
-            header,
-            body: Cow::Borrowed(self.body(&header)?),
-        })
+        self.open_hashed().map(|(entry, _)| entry)
     }
 
-    /// Returns the body, proven. Invariant: no body leaves the ledger without this check or one of
-    /// its address.
-    fn body(&self, header: &EntryHeader) -> Result<&'a [u8], Fault> {
+    /// As [`RawEntry::open`], with the SHA-256 of the body.
+    pub(in crate::ledger) fn open_hashed(&self) -> Result<(Entry<'a>, [u8; 32]), Fault> {
+        let header = EntryHeader::decode(self.header)?;
+        let (body, hash) = self.body(&header)?;
+        let body = Cow::Borrowed(body);
+        Ok((Entry { header, body }, hash))
+    }
+
+    /// Returns the body, proven, and its SHA-256. Invariant: no body leaves the ledger without this
+    /// check or one of its address.
+    fn body(&self, header: &EntryHeader) -> Result<(&'a [u8], [u8; 32]), Fault> {
         let inner = Sha256::digest(self.body).into();
         if commitment(self.salt, &inner) == header.commitment {
-            Ok(self.body)
+            Ok((self.body, inner))
         } else {
             Err(Fault::Body {
                 blank: self.is_zero(),

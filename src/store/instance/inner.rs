@@ -361,8 +361,20 @@ impl Inner {
     /// # Errors
     /// `ERR_LOCKED` for an entry of a person who is locked; storage errors.
     pub(crate) fn entry(&self, row: EntryId) -> Result<ledger::Entry<'static>, Error> {
-        let mut entry = self.ledger().read(row)?;
-        if entry.header.kind == Kind::SealedGrain {
+        self.entry_hashed(row).map(|(entry, _)| entry)
+    }
+
+    /// As [`Inner::entry`], with the SHA-256 of the body; `None` of a sealed one.
+    ///
+    /// # Errors
+    /// As [`Inner::entry`].
+    pub(crate) fn entry_hashed(
+        &self,
+        row: EntryId,
+    ) -> Result<(ledger::Entry<'static>, Option<[u8; 32]>), Error> {
+        let (mut entry, hash) = self.ledger().read_hashed(row)?;
+        let is_sealed = entry.header.kind == Kind::SealedGrain;
+        if is_sealed {
             let sealed = SealedRecord::decode(&entry.body);
             let sealed = sealed.ok_or(Error::Locked)?;
             let opened = self.keyring.open(&sealed).ok_or(Error::Locked)?;
@@ -372,7 +384,7 @@ impl Inner {
             entry.header.kind = opened.kind;
             entry.body = opened.body.into();
         }
-        Ok(entry)
+        Ok((entry, (!is_sealed).then_some(hash)))
     }
 
     /// Returns the row of a grain that was damaged when the index was built: the commitment in its

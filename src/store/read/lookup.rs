@@ -41,9 +41,13 @@ impl Inner {
     /// # Errors
     /// Storage errors.
     pub(crate) fn version_at(&self, snapshot: &Snapshot, row: EntryId) -> Result<Version, Error> {
-        let entry = self.entry(row)?;
-        // The ledger has proven the body against its commitment.
-        let grain = Grain::from_proven(entry.body.into_owned())?;
+        let (entry, hash) = self.entry_hashed(row)?;
+        // The ledger has proven the body against its commitment, which holds its hash.
+        let body = entry.body.into_owned();
+        let grain = match hash {
+            Some(hash) => Grain::from_verified(body, ContentAddress::new(hash))?,
+            None => Grain::from_proven(body)?,
+        };
         let grain = self.with_signature(row, grain)?;
         Ok(Version {
             stored_at: Time::from_ms(entry.header.time_ms),
