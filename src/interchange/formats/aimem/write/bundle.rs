@@ -50,11 +50,14 @@ pub fn write<E: Entries + ?Sized>(
         put(out, &[b"["])?;
         sum.add(b"[");
         let mut between: &[u8] = b"";
-        let text = |record: Value| (record.to_json(), record.to_jcs());
+        let text = |record: Value| {
+            let canonical = (!record.is_canonical()).then(|| record.to_jcs());
+            (record.to_json(), canonical)
+        };
         bundle.each(entries, array, text, |(text, canonical)| {
             put(out, &[between, text.as_bytes()])?;
             sum.add(between);
-            sum.add(&canonical);
+            sum.add(canonical.as_deref().unwrap_or(text.as_bytes()));
             between = b",";
             Ok(())
         })?;
