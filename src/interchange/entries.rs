@@ -44,6 +44,15 @@ pub trait Entries: Sync {
     /// As [`Entries::read`].
     fn find(&self, address: &ContentAddress) -> Result<Option<u32>, Self::Error>;
 
+    /// Returns whether what was learned from reading every grain once still holds. If not, grains
+    /// read as `None` now that could be read before, and they are to be read once more.
+    ///
+    /// # Errors
+    /// As [`Entries::read`].
+    fn is_settled(&self) -> Result<bool, Self::Error> {
+        Ok(true)
+    }
+
     /// Reads the newest vector of one, if it has any and the export is to have it.
     ///
     /// # Errors
@@ -87,6 +96,19 @@ impl Entries for Vec<Entry> {
     fn find(&self, address: &ContentAddress) -> Result<Option<u32>, Error> {
         self.as_slice().find(address)
     }
+}
+
+/// Reads the grains to learn what belongs together: twice if the first reading does not hold.
+pub(crate) fn surveyed<E: Entries + ?Sized, T>(
+    entries: &E,
+    survey: impl Fn() -> Result<T, E::Error>,
+) -> Result<T, E::Error> {
+    let first = survey()?;
+    if entries.is_settled()? {
+        return Ok(first);
+    }
+    drop(first);
+    survey()
 }
 
 /// Reads some of the grains: `make` is called on several threads, `take` with the results in order.

@@ -36,7 +36,7 @@ mod options;
 mod registry;
 
 pub use crate::grain::ForeignId;
-pub(crate) use entries::each;
+pub(crate) use entries::{each, surveyed};
 pub use error::{Error, Place};
 pub use format::Format;
 pub use formats::{aimem, jsonl, mg, omi, pam, provider};

@@ -104,6 +104,8 @@ pub use maintenance::{
 #[cfg(feature = "signatures")]
 pub use note_schedule::NoteSchedule;
 pub use options::{Clock, Create, Durability, Options, SystemClock};
+#[cfg(feature = "interchange")]
+pub(crate) use read::ReadRecorder;
 pub use read::{AuditedRead, Change, Changed, Embedding, Page, Signature, Version};
 pub use records::{Authorization, BlindFields, RecordedAuthorization, RequiredConsent, Until};
 pub use state::Withdrawal;

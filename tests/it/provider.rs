@@ -6,11 +6,13 @@ use std::path::Path;
 use grainstore::codec::{Profile, Value};
 use grainstore::grain::{ForeignId, Grain, Type};
 use grainstore::interchange::provider::Provider;
-use grainstore::interchange::{Error, Format, ImportFile, ReadOptions, Record};
+use grainstore::interchange::{Error, Format, ImportFile, ReadOptions, Record, WriteOptions};
 use grainstore::{Options, Store};
 
 use super::foreign::codes;
 use crate::whole::{Import, pam, provider};
+
+mod once;
 
 fn read(provider: Provider, name: &str, text: &str) -> Result<Import, Vec<Error>> {
     let folder = tempfile::tempdir().unwrap();

@@ -146,6 +146,10 @@ fn a_passphrase_seals_and_opens() {
         .unwrap()
         .export_file(Format::Jsonl, &filter, &sealed, &path)
         .unwrap();
+    // The work that the passphrase takes is fixed, whatever the machine and its load.
+    let bytes = std::fs::read(&path).unwrap();
+    let (at, work) = scrypt_stanza(&bytes);
+    assert_eq!(work, "18");
     let options = ReadOptions {
         decryption: Some(Decryption::with_passphrase("correct horse".into())),
         ..ReadOptions::default()
@@ -162,6 +166,26 @@ fn a_passphrase_seals_and_opens() {
     let error = ImportFile::open(&path, None, &wrong).unwrap_err();
     assert_eq!(error.code(), "ERR_IDENTITY");
     assert!(!error.to_string().contains("no key"));
+    // A file that asks for more work than memory allows is refused before any of it is done.
+    let mut greedy = bytes;
+    greedy[at..at + 2].copy_from_slice(b"40");
+    std::fs::write(&path, greedy).unwrap();
+    let error = ImportFile::open(&path, None, &options).unwrap_err();
+    assert_eq!(error.code(), "ERR_SEALED");
+    assert!(error.to_string().contains("work"), "{error}");
+}
+
+/// Returns where a file for a passphrase states the work that it takes, and what it states.
+fn scrypt_stanza(file: &[u8]) -> (usize, String) {
+    let start = b"-> scrypt ";
+    let at = file
+        .windows(start.len())
+        .position(|it| it == start)
+        .unwrap();
+    let line = file[at..].split(|byte| *byte == b'\n').next().unwrap();
+    let line = std::str::from_utf8(line).unwrap();
+    let (before, work) = line.rsplit_once(' ').unwrap();
+    (at + before.len() + 1, work.to_owned())
 }
 
 #[test]

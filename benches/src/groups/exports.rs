@@ -35,14 +35,16 @@ pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
     let messages = settings.sizes.ingest;
     let folder = settings.temporary()?;
     fill(messages, &folder.path().join("store"))?;
-    let len = conversations(messages, &folder.path().join("conversations.json"))?;
+    // With a hundred thousand messages in the store, about 100 MB to convert.
+    let converted = messages * 2;
+    let len = conversations(converted, &folder.path().join("conversations.json"))?;
     report.say(&format!(
-        "One conversation of {messages} messages; an export of ChatGPT of {:.1} MB.",
+        "One conversation of {messages} messages; an export of ChatGPT of {converted}, {:.1} MB.",
         len as f64 / 1e6
     ));
-    let exports = FORMATS.map(|format| (format, "export"));
-    let conversions = CONVERTED.map(|format| (format, "convert"));
-    for (format, what) in exports.into_iter().chain(conversions) {
+    let exports = FORMATS.map(|format| (format, "export", messages));
+    let conversions = CONVERTED.map(|format| (format, "convert", converted));
+    for (format, what, messages) in exports.into_iter().chain(conversions) {
         let (mut rates, mut peaks) = (Vec::new(), Vec::new());
         for _ in 0..settings.rounds {
             let (seconds, peak) = ask_process(what, format, messages, folder.path())?;

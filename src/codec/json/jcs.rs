@@ -8,84 +8,67 @@ impl Value {
     /// Integers past ±(2^53 − 1) have no exact form there: a reader that
     /// checks a checksum refuses them first.
     pub fn to_jcs(&self) -> Vec<u8> {
-        let mut out = Vec::new();
+        let mut out = String::new();
         write(self, &mut out);
-        out
+        out.into_bytes()
+    }
+
+    /// Returns whether [`Value::to_json`] is the canonical text: it differs in some numbers, and in
+    /// the order of some names.
+    #[cfg(feature = "interchange")]
+    pub(crate) fn is_canonical(&self) -> bool {
+        match self {
+            Self::Int(int) => exact(*int).is_some(),
+            Self::Float(float) => super::float_text(*float) == number_text(*float),
+            Self::Array(items) => items.iter().all(Self::is_canonical),
+            Self::Map(map) => {
+                let mut members = map.iter();
+                members.all(|(name, value)| is_plain(name) && value.is_canonical())
+            }
+            Self::Nil | Self::Bool(_) | Self::Text(_) | Self::Bytes(_) => true,
+        }
     }
 }
 
 /// Checksums are over whole files, so that this is written out: only numbers, which are the hard
 /// part, are left to a library.
-fn write(value: &Value, out: &mut Vec<u8>) {
+fn write(value: &Value, out: &mut String) {
     match value {
-        Value::Nil => out.extend_from_slice(b"null"),
-        Value::Bool(true) => out.extend_from_slice(b"true"),
-        Value::Bool(false) => out.extend_from_slice(b"false"),
-        Value::Int(int) => write_int(*int, out),
-        Value::Float(float) => write_number(*float, out),
-        Value::Text(text) => write_text(text, out),
-        Value::Bytes(bytes) => write_text(&data_encoding::BASE64.encode(bytes), out),
-        Value::Array(items) => {
-            out.push(b'[');
-            for (at, item) in items.iter().enumerate() {
-                if at > 0 {
-                    out.push(b',');
-                }
-                write(item, out);
-            }
-            out.push(b']');
-        }
+        Value::Int(int) => match exact(*int) {
+            Some(small) => out.push_str(&small.to_string()),
+            None => out.push_str(&number_text(int.to_f64())),
+        },
+        Value::Float(float) => out.push_str(&number_text(*float)),
+        Value::Array(items) => super::write_items(items, out, write),
         Value::Map(map) => write_map(map, out),
+        Value::Nil | Value::Bool(_) | Value::Text(_) | Value::Bytes(_) => super::write(value, out),
     }
 }
 
 /// RFC 8785, 3.2.3: members stand in the order of their UTF-16 code units.
-fn write_map(map: &Map, out: &mut Vec<u8>) {
-    let mut member = |at: usize, name: &str, value: &Value| {
-        out.push(if at == 0 { b'{' } else { b',' });
-        write_text(name, out);
-        out.push(b':');
-        write(value, out);
-    };
-    // The order of bytes, which a map has, differs only where characters past U+FFFF, in four bytes
-    // from 0xF0 on, stand against those from U+E000 on, in three from 0xEE on.
-    let is_plain = |name: &str| name.bytes().all(|byte| byte < 0xee);
+fn write_map(map: &Map, out: &mut String) {
     if map.iter().all(|(name, _)| is_plain(name)) {
-        for (at, (name, value)) in map.iter().enumerate() {
-            member(at, name, value);
-        }
-    } else {
-        let mut members: Vec<_> = map.iter().collect();
-        members.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
-        for (at, (name, value)) in members.into_iter().enumerate() {
-            member(at, name, value);
-        }
+        return super::write_members(map.iter(), out, write);
     }
-    out.extend_from_slice(if map.is_empty() { b"{}" } else { b"}" });
+    let mut members: Vec<_> = map.iter().collect();
+    members.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
+    super::write_members(members.into_iter(), out, write);
 }
 
-fn write_int(int: Int, out: &mut Vec<u8>) {
-    match int.as_i64() {
-        // Exact as a double, and shorter than where exponents begin.
-        Some(small) if small.unsigned_abs() < 1 << 53 => {
-            // Writing to memory cannot fail.
-            serde_json::to_writer(out, &small).unwrap_or_default();
-        }
-        _ => write_number(int.to_f64(), out),
-    }
+/// The order of bytes, which a map has, differs only where characters past U+FFFF, in four bytes
+/// from 0xF0 on, stand against those from U+E000 on, in three from 0xEE on.
+fn is_plain(name: &str) -> bool {
+    name.bytes().all(|byte| byte < 0xee)
 }
 
-fn write_number(float: f64, out: &mut Vec<u8>) {
+/// Returns an integer that is exact as a double, and shorter than where exponents begin.
+fn exact(int: Int) -> Option<i64> {
+    int.as_i64().filter(|small| small.unsigned_abs() < 1 << 53)
+}
+
+fn number_text(float: f64) -> String {
     // Values parsed from JSON are finite, and finite values have a canonical text.
-    let text = serde_json_canonicalizer::to_vec(&float);
-    out.extend_from_slice(&text.unwrap_or_default());
-}
-
-/// RFC 8785, 3.2.2.2: the escapes that are needed, and no others, which is how strings are written
-/// here anyway.
-fn write_text(text: &str, out: &mut Vec<u8>) {
-    // Writing to memory cannot fail.
-    serde_json::to_writer(out, text).unwrap_or_default();
+    serde_json_canonicalizer::to_string(&float).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -125,6 +108,10 @@ mod tests {
                 String::from_utf8(value.to_jcs()).unwrap(),
                 String::from_utf8(expected).unwrap()
             );
+            let json = value.to_json();
+            prop_assert_eq!(&json, &serde_json::to_string(&value).unwrap());
+            #[cfg(feature = "interchange")]
+            prop_assert!(!value.is_canonical() || json.into_bytes() == value.to_jcs());
         }
     }
 }

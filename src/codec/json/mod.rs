@@ -40,9 +40,74 @@ impl Value {
 
     /// Returns the value as compact JSON; bytes become base64, members keep the order of names.
     pub fn to_json(&self) -> String {
-        // Serialising to a string fails only for keys that are not text, and ours all are.
-        serde_json::to_string(self).unwrap_or_default()
+        let mut out = String::new();
+        write(self, &mut out);
+        out
     }
+}
+
+fn write(value: &Value, out: &mut String) {
+    match value {
+        Value::Nil => out.push_str("null"),
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        Value::Int(int) => match (int.as_i64(), int.as_u64()) {
+            (Some(small), _) => out.push_str(&small.to_string()),
+            (None, large) => out.push_str(&large.unwrap_or_default().to_string()),
+        },
+        Value::Float(float) => out.push_str(&float_text(*float)),
+        Value::Text(text) => write_text(text, out),
+        Value::Bytes(bytes) => write_text(&data_encoding::BASE64.encode(bytes), out),
+        Value::Array(items) => write_items(items, out, write),
+        Value::Map(map) => write_members(map.iter(), out, write),
+    }
+}
+
+fn write_items(items: &[Value], out: &mut String, write: fn(&Value, &mut String)) {
+    out.push('[');
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        write(item, out);
+    }
+    out.push(']');
+}
+
+fn write_members<'a>(
+    members: impl Iterator<Item = (&'a str, &'a Value)>,
+    out: &mut String,
+    write: fn(&Value, &mut String),
+) {
+    out.push('{');
+    for (at, (name, value)) in members.enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        write_text(name, out);
+        out.push(':');
+        write(value, out);
+    }
+    out.push('}');
+}
+
+/// Most texts need no escape, which is found out many bytes at a time.
+fn write_text(text: &str, out: &mut String) {
+    let is_escaped = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+    let mut blocks = text.as_bytes().chunks(64);
+    if blocks.any(|block| block.iter().fold(false, |any, byte| any | is_escaped(byte))) {
+        // Serialising a text to a string cannot fail.
+        return out.push_str(&serde_json::to_string(text).unwrap_or_default());
+    }
+    out.reserve(text.len().saturating_add(2));
+    out.push('"');
+    out.push_str(text);
+    out.push('"');
+}
+
+/// Returns a number as text; a number that JSON has none for is null.
+fn float_text(float: f64) -> String {
+    serde_json::to_string(&float).unwrap_or_default()
 }
 
 /// Findings of a seed that the errors of the parser cannot carry.

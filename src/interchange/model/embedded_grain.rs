@@ -104,7 +104,7 @@ pub(crate) fn summary_text(grain: &Grain) -> String {
     let text = |name: &str| grain.text(name).filter(|text| !text.is_empty());
     let said = ["content", "description", "conclusion"];
     let sentence = match (grain.is_record(), grain.triple()) {
-        (false, Some(triple)) => sentence(&triple),
+        (false, Some(triple)) => sentence(&triple, grain.field("object")),
         _ => text("object").map(str::to_owned),
     };
     sentence
@@ -116,31 +116,39 @@ pub(crate) fn summary_text(grain: &Grain) -> String {
 }
 
 /// A statement as people say it: "Ana likes tea".
-fn sentence(triple: &Triple) -> Option<String> {
-    let [subject, object] = [&triple.subject, &triple.object].map(Option::as_ref);
-    let object = object.filter(|object| !object.is_empty())?;
+fn sentence(triple: &Triple, object: Option<&Value>) -> Option<String> {
+    let subject = triple.subject.as_ref();
+    let object = object.map(in_words).filter(|object| !object.is_empty())?;
     let relation = triple.relation.as_deref().unwrap_or_default();
     let relation = relation.strip_prefix("mg:").unwrap_or(relation);
     let relation = relation.replace(['_', ':'], " ");
-    let words = [subject.map_or("", String::as_str), &relation, object];
+    let words = [subject.map_or("", String::as_str), &relation, &object];
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
     Some(words.join(" "))
 }
 
 /// Returns the text of a content that has members: "humidity pct: 71.5".
 fn of_members(grain: &Grain) -> Option<String> {
-    let members = grain
-        .field("content")?
-        .as_map()?
-        .iter()
-        .map(|(name, value)| {
-            let value = value
-                .as_text()
-                .map_or_else(|| value.to_json(), str::to_owned);
-            format!("{}: {value}", name.replace('_', " "))
-        });
-    let text = members.collect::<Vec<_>>().join(", ");
-    Some(text).filter(|text| !text.is_empty())
+    let content = grain
+        .field("content")
+        .filter(|content| content.as_map().is_some());
+    content.map(in_words).filter(|text| !text.is_empty())
+}
+
+/// Returns a value as people write it down: members by their names, a list with commas.
+fn in_words(value: &Value) -> String {
+    let joined = |parts: Vec<String>| parts.join(", ");
+    match value {
+        Value::Text(text) => text.clone(),
+        Value::Array(items) => joined(items.iter().map(in_words).collect()),
+        Value::Map(map) => {
+            let members = map.iter();
+            let members = members
+                .map(|(name, value)| format!("{}: {}", name.replace('_', " "), in_words(value)));
+            joined(members.collect())
+        }
+        other => other.to_json(),
+    }
 }
 
 /// Returns the text of a message that consists of blocks, a line each.

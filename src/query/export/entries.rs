@@ -1,29 +1,57 @@
-//! The grains of an export: chosen once, and read as a writer asks for them.
+//! The grains of an export: chosen as a writer first reads them, and read again as it writes them.
 
-use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::code::ErrorCode;
-use crate::codec::ContentAddress;
-use crate::grain::Grain;
+use crate::codec::{ContentAddress, Flags};
+use crate::grain::{Grain, Status};
 use crate::index::Snapshot;
-use crate::interchange::{Entries, Entry, Loss, StoredVector, WriteOptions, each, is_link, mg};
+use crate::interchange::{
+    Entries, Entry, Loss, StoredVector, WriteOptions, each, is_link, mg, surveyed,
+};
 use crate::ledger::EntryId;
-use crate::store::Store;
+use crate::store::{ReadRecorder, Store};
 
 use super::filter::ExportFilter;
 use super::{Error, Filter};
 
 /// The grains that pass a filter and may leave the store, in the order of storage: eight bytes each.
+///
+/// Whether a grain may leave is decided as it is first read. Grains that must not, and links to them
+/// in a file for others, keep their numbers and read as `None` from then on.
 pub(super) struct StoreEntries<'a> {
     store: &'a Store,
     snapshot: Snapshot,
     rows: Vec<EntryId>,
     filter: ExportFilter<'a>,
+    first: Mutex<FirstReading<'a>>,
+    /// Whether any clause requires reads to be recorded.
+    is_watched: bool,
+    kept: Mutex<Kept>,
+    /// The numbers of the grains that are left out, after the first reading, and of the links to them.
+    withheld: OnceLock<Vec<u32>>,
+    severed: OnceLock<Vec<u32>>,
     /// The newest vector of each grain that has one, by number.
     vectors: Vec<(u32, EntryId)>,
     with_vectors: bool,
-    damaged: Mutex<Vec<u64>>,
+    skip_damaged: bool,
+}
+
+/// Grains of the first reading that are kept for the next, with their statuses in the store: those
+/// of a small export, or some of a large one.
+#[derive(Default)]
+struct Kept {
+    entries: HashMap<u32, Entry>,
+    blobs_len: usize,
+}
+
+/// The findings of the first reading.
+struct FirstReading<'a> {
+    withheld: BTreeMap<u32, ContentAddress>,
+    recorder: Option<ReadRecorder<'a>>,
+    damaged: BTreeSet<u64>,
+    loss: Loss,
 }
 
 impl Store {
@@ -33,15 +61,11 @@ impl Store {
         &self,
         filter: &Filter,
         options: &WriteOptions,
-        loss: &mut Loss,
     ) -> Result<StoreEntries<'_>, Error> {
         let snapshot = self.snapshot();
         let export_filter =
             ExportFilter::by_policy(self, options.purpose).and_by_owner(&snapshot)?;
-        let mut entries = self.chosen(snapshot, filter, export_filter, options, loss)?;
-        entries.sever(true, loss)?;
-        entries.find_vectors(options)?;
-        Ok(entries)
+        self.chosen(snapshot, filter, export_filter, options)
     }
 
     /// Chooses the grains of an archive or JSON lines, which are copies and hold what owners do not
@@ -50,16 +74,12 @@ impl Store {
         &self,
         filter: &Filter,
         options: &WriteOptions,
-        loss: &mut Loss,
     ) -> Result<StoreEntries<'_>, Error> {
         if options.shareable {
-            return self.entries(filter, options, loss);
+            return self.entries(filter, options);
         }
         let export_filter = ExportFilter::by_policy(self, options.purpose);
-        let mut entries = self.chosen(self.snapshot(), filter, export_filter, options, loss)?;
-        entries.sever(false, loss)?;
-        entries.find_vectors(options)?;
-        Ok(entries)
+        self.chosen(self.snapshot(), filter, export_filter, options)
     }
 
     fn chosen<'a>(
@@ -68,105 +88,123 @@ impl Store {
         filter: &Filter,
         export_filter: ExportFilter<'a>,
         options: &WriteOptions,
-        loss: &mut Loss,
     ) -> Result<StoreEntries<'a>, Error> {
-        let rows = self.exportable_rows(&snapshot, filter, loss)?;
+        let mut loss = Loss::default();
+        let rows = self.exportable_rows(&snapshot, filter, &mut loss)?;
+        let recorder = self.read_recorder("export");
+        // No filter knows the damaged ones that the index does not have.
+        let damaged: BTreeSet<u64> = self.unindexed_damage().collect();
+        if let (Some(row), false) = (damaged.first(), options.skip_damaged) {
+            return Err(damage_at(*row));
+        }
+        let first = FirstReading {
+            withheld: BTreeMap::new(),
+            recorder: recorder.is_watched().then_some(recorder),
+            damaged,
+            loss,
+        };
         let mut entries = StoreEntries {
             store: self,
-            snapshot,
             rows: rows.iter().collect(),
             filter: export_filter,
+            is_watched: first.recorder.is_some(),
+            first: Mutex::new(first),
+            kept: Mutex::default(),
+            withheld: OnceLock::new(),
+            severed: OnceLock::new(),
             vectors: Vec::new(),
-            with_vectors: false,
-            damaged: Mutex::default(),
+            with_vectors: options.with_embeddings,
+            skip_damaged: options.skip_damaged,
+            snapshot,
         };
-        let (mut kept, mut held) = (Vec::new(), Vec::new());
-        let mut recorder = self.read_recorder("export");
-        let is_watched = recorder.is_watched();
-        let (rows, filter) = (&entries.rows, &entries.filter);
-        let make = |number: u32, (grain, _): Entry| {
-            let reason = filter.reason(&grain);
-            let address = grain.address();
-            Ok((number, reason, address, is_watched.then_some(grain)))
-        };
-        each(
-            &entries,
-            0..entries.count(),
-            make,
-            |(number, reason, address, grain)| {
-                match reason {
-                    Some(reason) => {
-                        loss.count(&reason);
-                        held.push(address);
-                    }
-                    None => {
-                        if let Some(grain) = &grain {
-                            recorder.add(grain);
-                        }
-                        kept.extend(row_of(rows, number));
-                    }
-                }
-                Ok::<(), Error>(())
-            },
-        )?;
-        entries.rows = kept;
-        entries.filter.hold(held);
-        entries.leave_damaged(options, loss)?;
-        recorder.record()?;
+        entries.find_vectors()?;
         Ok(entries)
     }
 }
 
-impl StoreEntries<'_> {
-    /// Notes the grains whose bytes are damaged, which are left out if the caller says so.
-    fn leave_damaged(&mut self, options: &WriteOptions, loss: &mut Loss) -> Result<(), Error> {
-        let damaged = self.damaged.get_mut();
-        let damaged = std::mem::take(damaged.unwrap_or_else(PoisonError::into_inner));
-        let mut damaged: BTreeSet<u64> = damaged.into_iter().collect();
-        // No filter knows those that the index does not have.
-        damaged.extend(self.store.unindexed_damage());
-        if let (Some(row), false) = (damaged.first(), options.skip_damaged) {
-            let reason = "its bytes are not what was written, and nothing is exported";
-            return Err(Error::damaged(format!("entry {row}"), reason));
-        }
-        damaged.into_iter().for_each(|row| loss.add_damaged(row));
-        Ok(())
+impl<'a> StoreEntries<'a> {
+    fn first(&self) -> MutexGuard<'_, FirstReading<'a>> {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts the references to withheld grains, and leaves out the links to them if the file is
-    /// for others.
-    fn sever(&mut self, leaves_out: bool, loss: &mut Loss) -> Result<(), Error> {
-        if self.filter.is_empty() {
-            return Ok(());
+    /// Returns what was left out, once everything is written.
+    pub(super) fn loss(&self) -> Loss {
+        let first = self.first();
+        let mut loss = first.loss.clone();
+        first.damaged.iter().for_each(|row| loss.add_damaged(*row));
+        loss
+    }
+
+    /// Decides whether a grain may leave, as it is read for the first time.
+    fn may_leave(&self, number: u32, grain: &Grain) -> bool {
+        let reason = self.filter.reason(grain);
+        if reason.is_none() && !self.is_watched {
+            return true;
         }
-        let mut kept = Vec::new();
-        let (rows, filter) = (&self.rows, &self.filter);
+        let mut first = self.first();
+        match reason {
+            Some(reason) => {
+                // A survey may read a grain twice.
+                if first.withheld.insert(number, grain.address()).is_none() {
+                    first.loss.count(&reason);
+                }
+                false
+            }
+            None => {
+                if let Some(recorder) = &mut first.recorder {
+                    recorder.add(grain);
+                }
+                true
+            }
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a grain that was read for the first time, as long as those that are kept are few. A
+    /// compressed one is not kept: its length does not tell how much memory it takes.
+    fn keep(&self, number: u32, row: EntryId, (grain, status): (&Grain, Status)) {
+        let is_compressed = grain.header().flags.contains(Flags::COMPRESSED);
+        let mut kept = self.kept();
+        let len = kept.blobs_len.saturating_add(grain.blob().len());
+        if len <= KEPT_LEN_MAX && !is_compressed && self.store.is_still_there(row) {
+            kept.blobs_len = len;
+            kept.entries.insert(number, (grain.clone(), status));
+        }
+    }
+
+    /// Finds the links to withheld grains, which are left out of a file for others, and counts the
+    /// other references to them.
+    fn severed(&self) -> Result<Vec<u32>, Error> {
+        let mut severed = Vec::new();
+        let leaves_out = self.filter.is_for_others();
         let make = |number: u32, (grain, _): Entry| {
             let mut loss = Loss::default();
-            let is_severed = leaves_out && is_link(&grain) && filter.names(&grain);
+            let is_severed = leaves_out && is_link(&grain) && self.filter.names(&grain);
             if is_severed {
                 loss.count("link to what is withheld");
             } else {
-                filter.count_dangling(&grain, &mut loss);
+                self.filter.count_dangling(&grain, &mut loss);
             }
-            Ok((number, is_severed, loss))
+            Ok((is_severed.then_some(number), loss))
         };
-        each(
-            &*self,
-            0..self.count(),
-            make,
-            |(number, is_severed, lost)| {
-                loss.merge(&lost);
-                kept.extend(row_of(rows, number).filter(|_| !is_severed));
-                Ok::<(), Error>(())
-            },
-        )?;
-        self.rows = kept;
-        Ok(())
+        each(self, 0..self.count(), make, |(number, lost)| {
+            self.first().loss.merge(&lost);
+            severed.extend(number);
+            Ok::<(), Error>(())
+        })?;
+        Ok(severed)
     }
 
-    fn find_vectors(&mut self, options: &WriteOptions) -> Result<(), Error> {
-        self.with_vectors = options.with_embeddings;
+    fn is_left_out(&self, number: u32) -> bool {
+        let numbers = [self.withheld.get(), self.severed.get()];
+        let mut numbers = numbers.into_iter().flatten();
+        numbers.any(|numbers| numbers.binary_search(&number).is_ok())
+    }
+
+    fn find_vectors(&mut self) -> Result<(), Error> {
         let (rows, vectors) = (&self.rows, &mut self.vectors);
         self.store.vector_rows(&self.snapshot, &mut |of, row| {
             let number = rows.binary_search(&of).ok();
@@ -181,11 +219,14 @@ impl StoreEntries<'_> {
 
     /// Describes the grains by time, and those of the same time in the order of storage.
     pub(super) fn by_time(&self) -> Result<Vec<mg::Entry>, Error> {
-        let mut list = Vec::with_capacity(self.rows.len());
-        let make = |_, (grain, status): Entry| Ok(mg::Entry::of(&grain, &status));
-        each(self, 0..self.count(), make, |entry| {
-            list.push(entry);
-            Ok::<(), Error>(())
+        let mut list = surveyed(self, || {
+            let mut list = Vec::with_capacity(self.rows.len());
+            let make = |_, (grain, status): Entry| Ok(mg::Entry::of(&grain, &status));
+            each(self, 0..self.count(), make, |entry| {
+                list.push(entry);
+                Ok::<(), Error>(())
+            })?;
+            Ok(list)
         })?;
         // Stable: grains of the same time keep their order.
         list.sort_by_key(mg::Entry::created_at);
@@ -193,8 +234,18 @@ impl StoreEntries<'_> {
     }
 
     /// Returns whether the export is to have any vector.
-    pub(super) const fn has_vectors(&self) -> bool {
-        self.with_vectors && !self.vectors.is_empty()
+    pub(super) fn has_vectors(&self) -> bool {
+        let mut numbers = self.vectors.iter().map(|(number, _)| *number);
+        self.with_vectors && numbers.any(|number| !self.is_left_out(number))
+    }
+
+    /// Reads a grain that was described.
+    pub(super) fn fetch(&self, address: &ContentAddress) -> Result<Grain, Error> {
+        let found = self.find(address)?.map(|number| self.read(number));
+        let found = found.transpose()?.flatten();
+        found
+            .map(|(grain, _)| grain)
+            .ok_or(Error::NotFound { address: *address })
     }
 
     /// Counts the vectors of grains that a format does not write.
@@ -213,6 +264,11 @@ impl StoreEntries<'_> {
     }
 }
 
+fn damage_at(row: u64) -> Error {
+    let reason = "its bytes are not what was written, and nothing is exported";
+    Error::damaged(format!("entry {row}"), reason)
+}
+
 fn row_of(rows: &[EntryId], number: u32) -> Option<EntryId> {
     rows.get(usize::try_from(number).ok()?).copied()
 }
@@ -225,21 +281,31 @@ impl Entries for StoreEntries<'_> {
     }
 
     fn read(&self, number: u32) -> Result<Option<Entry>, Error> {
-        let Some(row) = row_of(&self.rows, number) else {
+        let row = row_of(&self.rows, number).filter(|_| !self.is_left_out(number));
+        let Some(row) = row else {
             return Ok(None);
         };
+        let kept = self.kept().entries.get(&number).cloned();
+        if let Some((grain, status)) = kept.filter(|_| self.store.is_still_there(row)) {
+            return Ok(Some((grain, self.filter.unnamed(status))));
+        }
         match self.store.sound_version_at(&self.snapshot, row) {
             // Since the snapshot, by this process or another: no snapshot has it any more.
             Err(error) if error.code() == ErrorCode::Erased => Ok(None),
             Err(error) => Err(error),
             Ok(Some(version)) => {
+                if self.withheld.get().is_none() {
+                    if !self.may_leave(number, &version.grain) {
+                        return Ok(None);
+                    }
+                    self.keep(number, row, (&version.grain, version.status));
+                }
                 let status = self.filter.unnamed(version.status);
                 Ok(Some((version.grain, status)))
             }
+            Ok(None) if !self.skip_damaged => Err(damage_at(row.get())),
             Ok(None) => {
-                let damaged = self.damaged.lock();
-                let mut damaged = damaged.unwrap_or_else(PoisonError::into_inner);
-                damaged.push(row.get());
+                self.first().damaged.insert(row.get());
                 Ok(None)
             }
         }
@@ -248,7 +314,29 @@ impl Entries for StoreEntries<'_> {
     fn find(&self, address: &ContentAddress) -> Result<Option<u32>, Error> {
         let row = self.store.row_of(&self.snapshot, address)?;
         let number = row.and_then(|row| self.rows.binary_search(&row).ok());
-        Ok(number.and_then(|number| u32::try_from(number).ok()))
+        let number = number.and_then(|number| u32::try_from(number).ok());
+        Ok(number.filter(|number| !self.is_left_out(*number)))
+    }
+
+    fn is_settled(&self) -> Result<bool, Error> {
+        if self.withheld.get().is_some() {
+            return Ok(true);
+        }
+        let (withheld, recorder) = {
+            let mut first = self.first();
+            (std::mem::take(&mut first.withheld), first.recorder.take())
+        };
+        let numbers = withheld.keys().copied().collect();
+        let is_settled = withheld.is_empty();
+        self.filter.hold(withheld.into_values());
+        drop(self.withheld.set(numbers));
+        if let Some(recorder) = recorder {
+            recorder.record()?;
+        }
+        if !is_settled {
+            drop(self.severed.set(self.severed()?));
+        }
+        Ok(is_settled)
     }
 
     fn vector(&self, number: u32) -> Result<Option<StoredVector>, Error> {
@@ -262,3 +350,7 @@ impl Entries for StoreEntries<'_> {
         }
     }
 }
+
+/// The most bytes of grains that are kept. In memory they take several times as much, or thirty times
+/// if they consist of the smallest values.
+const KEPT_LEN_MAX: usize = 2 * 1024 * 1024;

@@ -5,12 +5,12 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use crate::interchange::{Format, Loss, WriteOptions, aimem, embeddings_path, mg, pam};
+use crate::interchange::{Format, WriteOptions, aimem, embeddings_path, mg, pam};
 use crate::store::{Admin, Store};
 
 use super::entries::StoreEntries;
 use super::output::Output;
-use super::{Error, ExportReport, Filter, io_error, sealed, unsupported};
+use super::{Error, ExportReport, Filter, io_error, sealed, unsupported, write_jsonl};
 
 impl Admin<'_> {
     /// Writes the grains that pass a filter to a file. The file is either complete or absent.
@@ -59,15 +59,16 @@ impl Store {
         path: &Path,
     ) -> Result<ExportReport, Error> {
         let mut exported = ExportReport::default();
-        let entries = self.copied(filter, options, &mut exported.loss)?;
+        let entries = self.copied(filter, options)?;
         let plan = mg::Plan::new(entries.by_time()?, options.mg)?;
         for (number, volume) in plan.volumes().enumerate() {
             let path = mg::volume_path(path, number);
             let summary = whole_file(&path, options, |file| {
-                volume.write(file, |address| self.fetch(&address))
+                volume.write(file, |address| entries.fetch(&address))
             })?;
             exported.add(&summary);
         }
+        exported.loss.merge(&entries.loss());
         write_vectors_beside(&entries, options, path, &mut exported)?;
         Ok(exported)
     }
@@ -78,10 +79,10 @@ impl Store {
         options: &WriteOptions,
         path: &Path,
     ) -> Result<ExportReport, Error> {
-        let mut loss = Loss::default();
-        let entries = self.copied(filter, options, &mut loss)?;
+        let entries = self.copied(filter, options)?;
         let list = entries.by_time()?;
-        let mut exported = whole_file(path, options, |file| self.write_jsonl(&list, loss, file))?;
+        let mut exported = whole_file(path, options, |file| write_jsonl(&entries, &list, file))?;
+        exported.loss.merge(&entries.loss());
         write_vectors_beside(&entries, options, path, &mut exported)?;
         Ok(exported)
     }
@@ -92,15 +93,14 @@ impl Store {
         options: &WriteOptions,
         folder: &Path,
     ) -> Result<ExportReport, Error> {
-        let mut loss = Loss::default();
-        let entries = self.entries(filter, options, &mut loss)?;
+        let entries = self.entries(filter, options)?;
         let mut files = Folder {
             folder,
             options,
             count: 0,
         };
         let written = pam::write_files(&mut files, &entries, options)?;
-        Ok(ExportReport::of(written, files.count, &loss))
+        Ok(ExportReport::of(written, files.count, &entries.loss()))
     }
 
     fn export_zip(
@@ -109,15 +109,14 @@ impl Store {
         options: &WriteOptions,
         path: &Path,
     ) -> Result<ExportReport, Error> {
-        let mut loss = Loss::default();
-        let entries = self.entries(filter, options, &mut loss)?;
+        let entries = self.entries(filter, options)?;
         let written = whole_file(path, options, |file| {
             let mut archive = pam::Archive::new(BufWriter::new(file));
             let written = pam::write_files(&mut archive, &entries, options)?;
             archive.finish()?;
             Ok(written)
         })?;
-        Ok(ExportReport::of(written, 1, &loss))
+        Ok(ExportReport::of(written, 1, &entries.loss()))
     }
 
     /// Writes a bundle and its signature file.

@@ -3,6 +3,7 @@
 //! The rules are in `policy`; this file applies them to an export and counts what is withheld.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, Lifecycle, Status};
@@ -19,7 +20,8 @@ pub(super) struct ExportFilter<'a> {
     purpose: Purpose,
     /// The owners' decisions about their grains (PAM 21.1), if the file is for others.
     exportable: Option<BTreeMap<ContentAddress, bool>>,
-    held: BTreeSet<ContentAddress>,
+    /// The grains that are withheld, once all have been read.
+    held: OnceLock<BTreeSet<ContentAddress>>,
 }
 
 impl<'a> ExportFilter<'a> {
@@ -29,7 +31,7 @@ impl<'a> ExportFilter<'a> {
             store,
             purpose,
             exportable: None,
-            held: BTreeSet::new(),
+            held: OnceLock::new(),
         }
     }
 
@@ -40,8 +42,17 @@ impl<'a> ExportFilter<'a> {
     }
 
     /// Remembers the grains that are withheld.
-    pub(super) fn hold(&mut self, grains: impl IntoIterator<Item = ContentAddress>) {
-        self.held.extend(grains);
+    pub(super) fn hold(&self, grains: impl IntoIterator<Item = ContentAddress>) {
+        drop(self.held.set(grains.into_iter().collect()));
+    }
+
+    /// Returns whether the file is for others.
+    pub(super) const fn is_for_others(&self) -> bool {
+        self.exportable.is_some()
+    }
+
+    fn holds(&self, address: &ContentAddress) -> bool {
+        self.held.get().is_some_and(|held| held.contains(address))
     }
 
     /// Returns the rule by which a grain is withheld.
@@ -63,19 +74,12 @@ impl<'a> ExportFilter<'a> {
 
     /// Returns whether a link names a withheld grain.
     pub(super) fn names(&self, link: &Grain) -> bool {
-        link.related_to().any(|end| self.held.contains(&end))
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.held.is_empty()
+        link.related_to().any(|end| self.holds(&end))
     }
 
     /// Returns the status without references to withheld grains: a superseding grain is not named.
     pub(super) fn unnamed(&self, mut status: Status) -> Status {
-        if status
-            .superseded_by
-            .is_some_and(|by| self.held.contains(&by))
-        {
+        if status.superseded_by.is_some_and(|by| self.holds(&by)) {
             status.superseded_by = None;
             status.lifecycle = Lifecycle::Superseded;
         }
@@ -87,7 +91,7 @@ impl<'a> ExportFilter<'a> {
     pub(super) fn count_dangling(&self, grain: &Grain, loss: &mut Loss) {
         let names = |text: &str| {
             let address = ContentAddress::from_reference(text);
-            address.is_ok_and(|address| self.held.contains(&address))
+            address.is_ok_and(|address| self.holds(&address))
         };
         for (field, value) in grain.fields().iter() {
             if value.texts().any(names) {

@@ -11,7 +11,6 @@ mod output;
 use std::io::{BufWriter, Write};
 
 use crate::code::ErrorCode;
-use crate::codec::ContentAddress;
 use crate::grain::Grain;
 use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
@@ -20,6 +19,7 @@ use crate::interchange::{
 };
 use crate::store::{Admin, Store};
 
+use self::entries::StoreEntries;
 use super::{Error, Filter};
 
 /// The result of an export.
@@ -108,26 +108,27 @@ impl Store {
     ) -> Result<ExportReport, Error> {
         match format {
             Format::Mg => {
-                let mut exported = ExportReport::default();
-                let entries = self.copied(filter, options, &mut exported.loss)?;
-                entries.count_vectors(|_| false, &mut exported.loss)?;
-                let fetch = |address| self.fetch(&address);
+                let entries = self.copied(filter, options)?;
+                let fetch = |address| entries.fetch(&address);
                 let summary = mg::write(out, entries.by_time()?, options.mg, fetch)?;
+                let mut exported = ExportReport::default();
                 exported.add(&summary);
+                exported.loss.merge(&entries.loss());
+                entries.count_vectors(|_| false, &mut exported.loss)?;
                 Ok(exported)
             }
             Format::Jsonl => {
-                let mut loss = Loss::default();
-                let entries = self.copied(filter, options, &mut loss)?;
-                entries.count_vectors(|_| false, &mut loss)?;
-                self.write_jsonl(&entries.by_time()?, loss, out)
+                let entries = self.copied(filter, options)?;
+                let mut exported = write_jsonl(&entries, &entries.by_time()?, out)?;
+                exported.loss.merge(&entries.loss());
+                entries.count_vectors(|_| false, &mut exported.loss)?;
+                Ok(exported)
             }
             Format::Provider(_) | Format::PamConversation | Format::PamEmbeddings => {
                 Err(unsupported(&format!("{format} is read, not written")))
             }
             _ => {
-                let mut loss = Loss::default();
-                let entries = self.entries(filter, options, &mut loss)?;
+                let entries = self.entries(filter, options)?;
                 let is_written = |grain: &Grain| match format {
                     // A store counts them itself, and a bundle those it is to hold or came with.
                     Format::Pam => true,
@@ -136,7 +137,6 @@ impl Store {
                     }
                     _ => false,
                 };
-                entries.count_vectors(is_written, &mut loss)?;
                 let mut out = BufWriter::new(out);
                 let written = match format {
                     Format::Aimem => aimem::write(&mut out, &entries, options)?,
@@ -146,7 +146,9 @@ impl Store {
                     _ => pam::write(&mut out, &entries, options)?,
                 };
                 out.flush().map_err(io_error)?;
-                Ok(ExportReport::of(written, 1, &loss))
+                let mut exported = ExportReport::of(written, 1, &entries.loss());
+                entries.count_vectors(is_written, &mut exported.loss)?;
+                Ok(exported)
             }
         }
     }
@@ -167,29 +169,6 @@ impl Store {
         (0..consent_withheld).for_each(|_| loss.count("consent withdrawn or missing"));
         Ok(rows)
     }
-
-    pub(super) fn write_jsonl(
-        &self,
-        chosen: &[mg::Entry],
-        loss: Loss,
-        file: impl Write,
-    ) -> Result<ExportReport, Error> {
-        let mut writer = jsonl::Writer::new(BufWriter::new(file));
-        for one in chosen {
-            writer.write(&self.fetch(&one.address())?, &one.status())?;
-        }
-        writer.into_inner().flush().map_err(io_error)?;
-        Ok(ExportReport {
-            grains: u64::try_from(chosen.len()).unwrap_or(u64::MAX),
-            files: 1,
-            loss,
-        })
-    }
-
-    pub(super) fn fetch(&self, address: &ContentAddress) -> Result<Grain, Error> {
-        let found = self.peek(address)?;
-        found.ok_or(Error::NotFound { address: *address })
-    }
 }
 
 impl ExportReport {
@@ -207,6 +186,23 @@ impl ExportReport {
         self.files += 1;
         self.loss.merge(&summary.loss);
     }
+}
+
+fn write_jsonl(
+    entries: &StoreEntries<'_>,
+    chosen: &[mg::Entry],
+    file: impl Write,
+) -> Result<ExportReport, Error> {
+    let mut writer = jsonl::Writer::new(BufWriter::new(file));
+    for one in chosen {
+        writer.write(&entries.fetch(&one.address())?, &one.status())?;
+    }
+    writer.into_inner().flush().map_err(io_error)?;
+    Ok(ExportReport {
+        grains: u64::try_from(chosen.len()).unwrap_or(u64::MAX),
+        files: 1,
+        loss: Loss::default(),
+    })
 }
 
 /// Writes encrypted output.

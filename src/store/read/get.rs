@@ -269,6 +269,13 @@ impl Store {
         self.inner.sound_version_at(snapshot, row)
     }
 
+    /// Returns whether a grain of a row that was read before may be used again: it was not erased,
+    /// and there is no person whose key could have been destroyed since.
+    #[cfg(feature = "interchange")]
+    pub(crate) fn is_still_there(&self, row: EntryId) -> bool {
+        self.inner.keyring().is_empty() && !self.inner.ledger().is_erased(row)
+    }
+
     /// Returns the grain that a foreign identifier was assigned to, the newest if there are
     /// several.
     ///

@@ -14,6 +14,8 @@ mod stored_vectors;
 mod warnings;
 
 pub use audit::AuditedRead;
+#[cfg(feature = "interchange")]
+pub(crate) use audit::ReadRecorder;
 pub use change::{Change, Changed};
 pub use embedding::Embedding;
 pub(crate) use embedding::Lengths;

@@ -1,6 +1,9 @@
 //! A file of a store brings the store nothing: imported again, it changes nothing, whatever was done
 //! to the store before.
 
+use std::collections::BTreeSet;
+
+use grainstore::ContentAddress;
 use grainstore::store::{Authorization, Embedding};
 
 use super::*;
@@ -29,14 +32,36 @@ fn samples() -> [String; 4] {
     ]
 }
 
+fn addresses(store: &Store) -> BTreeSet<ContentAddress> {
+    let listed = store.list(None, usize::MAX).unwrap();
+    listed.addresses.into_iter().collect()
+}
+
 fn import(store: &Store, bytes: &[u8], format: Format) -> grainstore::store::Summary {
     let reading = ImportFile::of_bytes(bytes, Some(format), &ReadOptions::default()).unwrap();
     assert!(reading.errors.is_empty(), "{format}: {:?}", reading.errors);
     store.admin().unwrap().import(reading).unwrap()
 }
 
+/// Exports everything, as the producer that is asked for; `None` where a bundle would have several.
+fn file_of(store: &Store, format: Format, options: &WriteOptions) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let admin = store.admin().unwrap();
+    match admin.export(format, &all().0, options, &mut bytes) {
+        Ok(_) => Some(bytes),
+        Err(error) => {
+            assert_eq!(error.code(), "mixed_producers", "{format}: {error}");
+            None
+        }
+    }
+}
+
 /// Does some of what people do to a store.
 fn work(store: &Store, random: &mut Random, user: Option<&str>) {
+    let office = Authorization {
+        reason: "a test",
+        authority: "the office",
+    };
     let mut known: Vec<_> = store.list(None, usize::MAX).unwrap().addresses;
     for step in 0..random.within(4..14) {
         let time = Time::from_ms(1_750_000_000_000 + i64::try_from(step).unwrap() * 7);
@@ -52,17 +77,14 @@ fn work(store: &Store, random: &mut Random, user: Option<&str>) {
             .map_or(draft.clone(), |user| draft.user(user))
             .created_at(time);
         let picked = (!known.is_empty()).then(|| known[random.below(known.len())]);
-        match (random.below(8), picked) {
+        let admin = store.admin().unwrap();
+        match (random.below(10), picked) {
             // What policy refuses is left as it is.
             (0, Some(old)) => drop(store.supersede(&old, draft.derived_from(old), Some("why"))),
             (1, Some(old)) => drop(store.contradict(&old, None)),
-            (2, Some(old)) => {
-                let office = Authorization {
-                    reason: "a test",
-                    authority: "the office",
-                };
-                drop(store.admin().unwrap().delete(&old, office));
-            }
+            (2, Some(old)) => drop(admin.delete(&old, office)),
+            (3, Some(old)) => drop(admin.place_hold(&old, office)),
+            (4, Some(old)) => drop(admin.lift_hold(&old, office)),
             _ => known.extend(store.put(draft).ok()),
         }
     }
@@ -82,19 +104,20 @@ fn a_file_of_a_store_brings_it_nothing_whatever_was_done_to_it() {
             read_file(&store, &path);
         }
         work(&store, &mut random, user);
+        let earlier = FORMATS.map(|format| (format, file_of(&store, format, &all().1)));
+        let was_there = addresses(&store);
+        work(&store, &mut random, user);
         let before = contents(&store);
         for format in FORMATS {
             for producer in [None, Some("test"), Some("grainstore")] {
-                let (filter, mut options) = all();
-                options.producer = producer.map(str::to_owned);
-                options.with_embeddings = random.flag();
-                let mut bytes = Vec::new();
-                let admin = store.admin().unwrap();
-                let exported = admin.export(format, &filter, &options, &mut bytes);
-                // A bundle has one producer, and must be asked for the one of several.
-                if exported.is_err_and(|error| error.code() == "mixed_producers") {
+                let options = WriteOptions {
+                    producer: producer.map(str::to_owned),
+                    with_embeddings: random.flag(),
+                    ..all().1
+                };
+                let Some(bytes) = file_of(&store, format, &options) else {
                     continue;
-                }
+                };
                 let summary = import(&store, &bytes, format);
                 let brought = (summary.inserted, summary.updated, summary.embedded);
                 let text = String::from_utf8_lossy(&bytes);
@@ -105,6 +128,12 @@ fn a_file_of_a_store_brings_it_nothing_whatever_was_done_to_it() {
                 assert!(summary.denied.is_empty(), "{seed} {format}: {summary:?}");
                 assert_eq!(contents(&store), before, "{seed} {format}");
             }
+        }
+        let deleted: BTreeSet<_> = was_there.difference(&addresses(&store)).copied().collect();
+        for (format, bytes) in earlier {
+            bytes.map(|bytes| import(&store, &bytes, format));
+            let back = deleted.intersection(&addresses(&store)).count();
+            assert_eq!(back, 0, "{seed} {format}");
         }
     }
 }

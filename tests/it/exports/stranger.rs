@@ -1,11 +1,15 @@
 //! What a program sees that knows a format and nothing of this one: the memories of each sample, in
-//! sentences, with their dates.
+//! sentences, with their dates. What it sees of each is in `snapshots/`, for a person to read;
+//! `INSTA_UPDATE=always cargo test stranger` writes it anew.
+
+use std::fmt::Write as _;
 
 use super::*;
 
 /// The samples: grains of this program, one of each format, and the exports of all providers.
-const SAMPLES: [&str; 8] = [
+const SAMPLES: [&str; 9] = [
     "examples/data/grains.jsonl",
+    "test-vectors/interchange/pam/garden",
     "test-vectors/interchange/aimem/notes.json",
     "test-vectors/interchange/omi/notes.json",
     "test-vectors/interchange/chatgpt",
@@ -102,9 +106,11 @@ fn memories_of(store: &Store) -> Vec<(String, bool)> {
             "aimem:mentions",
         ];
         let context = grain.field("context").and_then(Value::as_map);
-        let is_conversation = grain.type_() == grainstore::Type::State
-            && context.is_some_and(|context| context.contains("x-pam"));
-        !is_conversation && !links.iter().any(|link| relation.starts_with(link))
+        let of_pam = context.and_then(|context| context.get("x-pam")?.as_text());
+        let is_conversation = grain.type_() == grainstore::Type::State && of_pam.is_some();
+        !is_conversation
+            && !of_pam.is_some_and(is_kept_back)
+            && !links.iter().any(|link| relation.starts_with(link))
     });
     let dates = memories.map(|found| {
         let date = found.grain.created_at().to_string();
@@ -113,11 +119,19 @@ fn memories_of(store: &Store) -> Vec<(String, bool)> {
     dates.collect()
 }
 
+/// Returns whether the owner of a memory keeps it from others (PAM 21.1).
+fn is_kept_back(record: &str) -> bool {
+    let record = json(record);
+    let access = record.get("access").and_then(Value::as_map);
+    access.and_then(|access| access.get("exportable")) == Some(&Value::Bool(false))
+}
+
 fn is_sentence(text: &str) -> bool {
-    let is_plumbing = ["{", "[{", "x-pam", "x-omi", "x-aimem", "grainstore:"]
+    let is_plumbing = ["x-pam", "x-omi", "x-aimem", "grainstore:"]
         .iter()
         .any(|start| text.trim_start().starts_with(start));
-    text.chars().any(char::is_alphanumeric) && !is_plumbing
+    let is_json = text.contains("{\"") || text.contains("[\"");
+    text.chars().any(char::is_alphanumeric) && !is_plumbing && !is_json
 }
 
 fn sorted<T: Ord>(mut items: Vec<T>) -> Vec<T> {
@@ -147,6 +161,44 @@ fn a_stranger_sees_every_memory_as_a_sentence_with_its_date_and_nothing_else() {
         for (_, text) in in_omi.iter().chain(&in_aimem).chain(&memories) {
             assert!(is_sentence(text), "{path}: {text}");
         }
+    }
+}
+
+#[test]
+fn what_an_owner_keeps_back_is_counted_and_everything_else_leaves() {
+    let store = sample("test-vectors/interchange/pam/garden");
+    for format in [Format::Omi, Format::Aimem, Format::Pam] {
+        let (text, loss) = export(&store, format, &all().1);
+        assert!(!text.contains("rain gauge"), "{format}: {text}");
+        let kept_back = loss.iter().find(|(name, _)| *name == "not exportable");
+        assert_eq!(kept_back, Some(("not exportable", 1)), "{format}: {loss:?}");
+    }
+}
+
+#[test]
+fn what_a_stranger_sees_of_each_sample_is_written_down() {
+    for path in SAMPLES {
+        let store = sample(path);
+        let (memories, messages) = in_pam(&store);
+        let mut text = format!("{path}\n");
+        for (name, seen) in [
+            ("PAM, memories", memories),
+            ("PAM, messages", messages),
+            ("OMI, memories", in_omi(&store)),
+            ("AIMEM, chunks", in_aimem(&store)),
+        ] {
+            writeln!(text, "\n{name}: {}", seen.len()).unwrap();
+            for (date, content) in seen {
+                let content = content.escape_debug().to_string().replace("\\'", "'");
+                writeln!(text, "  {date}  {}", content.replace("\\\"", "\"")).unwrap();
+            }
+        }
+        let name = path.trim_start_matches("test-vectors/interchange/");
+        let name = name.split('.').next().unwrap_or(name).replace('/', "_");
+        let mut settings = insta::Settings::clone_current();
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        settings.bind(|| insta::assert_snapshot!(name, text));
     }
 }
 

@@ -143,3 +143,30 @@ fn a_changed_pam_store_is_refused_unless_accepted() {
         .collect();
     assert!(codes.contains(&"PAM_CHECKSUM".to_owned()), "{codes:?}");
 }
+
+#[test]
+fn equal_findings_are_one_line_with_their_count_and_first_places_and_json_has_all() {
+    let home = Home::new();
+    let talks = (0..25).map(|at| {
+        format!(
+            r#"{{"id": "c{at}", "title": "t", "mapping": {{"m": {{"id": "m", "parent": null,
+            "message": {{"id": "m", "author": {{"role": "user"}},
+            "content": {{"content_type": "text", "parts": ["hello"]}}}}}}}}}}"#
+        )
+    });
+    let talks: Vec<_> = talks.collect();
+    home.write("conversations.json", format!("[{}]", talks.join(",")));
+    let told = home.run(&["validate", "conversations.json"]).stdout;
+    let places = "conversation c0, conversation c1, conversation c2, …";
+    let grouped = format!("25 times: PROVIDER_TIME: has no time ({places})");
+    assert!(told.contains(&grouped), "{told}");
+    assert_eq!(told.lines().count(), 4, "{told}");
+    let said = home
+        .run(&["--json", "validate", "conversations.json"])
+        .json();
+    assert_eq!(said["findings"].as_array().unwrap().len(), 25);
+    let kinds = said["finding_kinds"].as_array().unwrap();
+    assert_eq!(kinds.len(), 1, "{kinds:?}");
+    assert_eq!(kinds[0]["count"], 25);
+    assert_eq!(kinds[0]["first"].as_array().unwrap().len(), 3);
+}

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status, Time, Type};
-use crate::interchange::entries::{Newest, each};
+use crate::interchange::entries::{Newest, each, surveyed};
 use crate::interchange::export::GENERATOR;
 use crate::interchange::model::embedded_grain;
 use crate::interchange::model::rfc3339::{envelope_time, insert_optional, insert_required};
@@ -29,7 +29,7 @@ pub fn write<E: Entries + ?Sized>(
     entries: &E,
     options: &WriteOptions,
 ) -> Result<Written, E::Error> {
-    let mut file = File::survey(entries, options)?;
+    let mut file = surveyed(entries, || File::survey(entries, options))?;
     let is_stream = file.envelope.get("serialization").and_then(Value::as_text) == Some("jsonl");
     if is_stream {
         file.envelope.insert("serialization", "json");
@@ -58,7 +58,7 @@ pub fn write_lines<E: Entries + ?Sized>(
     entries: &E,
     options: &WriteOptions,
 ) -> Result<Written, E::Error> {
-    let mut file = File::survey(entries, options)?;
+    let mut file = surveyed(entries, || File::survey(entries, options))?;
     file.envelope.remove("memories");
     file.envelope.insert("serialization", "jsonl");
     let envelope = Value::Map(std::mem::take(&mut file.envelope)).to_json();

@@ -229,8 +229,11 @@ impl<'a> Pass<'a> {
 
     fn conversation(&mut self, (id, conversation): Said) {
         let Some(conversation) = conversation else {
-            let message = format!("conversation {id} has no time");
-            return self.findings.push(fault(code::TIME, "", message));
+            // The place names it: equal findings are shown as one.
+            let place = format!("conversation {id}");
+            return self
+                .findings
+                .push(fault(code::TIME, &place, "has no time".into()));
         };
         if !self.conversations.add(self.conversations.key(&id)) {
             let what = format!("conversation {id}");
@@ -246,8 +249,8 @@ impl<'a> Pass<'a> {
         let (name, importer) = (export.provider.name(), export.provider.importer());
         let id = fact.id.clone();
         let Some(memory) = fact.into_pam(name, importer, export.index.newest.text()) else {
-            let message = format!("{id} has no time, and nothing it came with has one");
-            return self.findings.push(fault(code::TIME, "", message));
+            let message = "has no time, and nothing it came with has one".into();
+            return self.findings.push(fault(code::TIME, &id, message));
         };
         if !self.facts.add(self.facts.key(&id)) {
             return self.findings.push(Converter::duplicate(&id));

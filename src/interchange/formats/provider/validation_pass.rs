@@ -113,8 +113,8 @@ impl ValidationIndex {
         let read = read.map_err(|source| part.error(name, source))?;
         let (_, bad) = read.map_err(|message| syntax(name, message))?;
         let listed = bad.list.iter().map(|row| {
-            let message = format!("row {row} of {name} has no time that can be read");
-            fault(code::TIME, name, message)
+            let place = format!("row {row} of {name}");
+            fault(code::TIME, &place, "has no time that can be read".into())
         });
         self.findings.append(Diagnostics {
             list: listed.collect(),

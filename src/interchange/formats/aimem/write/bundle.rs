@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::code::ErrorCode;
 use crate::codec::{Map, Value};
 use crate::grain::{Time, user_urn};
-use crate::interchange::entries::each;
+use crate::interchange::entries::{each, surveyed};
 use crate::interchange::export::only_one;
 use crate::interchange::model::rfc3339::envelope_time;
 use crate::interchange::{Entries, Entry, Error, Loss, Place, WriteOptions, Written};
@@ -50,11 +50,14 @@ pub fn write<E: Entries + ?Sized>(
         put(out, &[b"["])?;
         sum.add(b"[");
         let mut between: &[u8] = b"";
-        let text = |record: Value| (record.to_json(), record.to_jcs());
+        let text = |record: Value| {
+            let canonical = (!record.is_canonical()).then(|| record.to_jcs());
+            (record.to_json(), canonical)
+        };
         bundle.each(entries, array, text, |(text, canonical)| {
             put(out, &[between, text.as_bytes()])?;
             sum.add(between);
-            sum.add(&canonical);
+            sum.add(canonical.as_deref().unwrap_or(text.as_bytes()));
             between = b",";
             Ok(())
         })?;
@@ -176,7 +179,7 @@ struct Bundle {
 
 impl Bundle {
     fn plan<E: Entries + ?Sized>(entries: &E, options: &WriteOptions) -> Result<Self, E::Error> {
-        let mut survey = Survey::of(entries, options)?;
+        let mut survey = surveyed(entries, || Survey::of(entries, options))?;
         let producer = survey.choose_producer(options.producer.as_deref())?;
         let now = survey.newest.or(options.now);
         let mut envelope = envelope(&mut survey, &producer, options, now)?;

@@ -75,8 +75,9 @@ impl Converter {
 
     /// Returns the finding of a duplicate id.
     pub(crate) fn duplicate(what: &str) -> Error {
-        let message = format!("{what} comes twice; the first one counts");
-        fault(code::DUPLICATE_ID, String::new(), message)
+        // The place names it: equal findings are shown as one.
+        let message = "comes twice; the first one counts";
+        fault(code::DUPLICATE_ID, what.to_owned(), message)
     }
 
     fn builder(&self) -> Result<RecordBuilder<'_>, Error> {

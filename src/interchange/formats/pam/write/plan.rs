@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Grain, Time, Type};
-use crate::interchange::entries::{Newest, Numbers, each};
+use crate::interchange::entries::{Newest, Numbers, each, surveyed};
 use crate::interchange::formats::aimem::{self, Scope};
 use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::embedded_grain::is_side;
@@ -96,9 +96,10 @@ impl Plan {
         options: &WriteOptions,
         with_files: bool,
     ) -> Result<Self, E::Error> {
-        let plan = Self::survey(entries, options, with_files, false)?;
+        let survey = |is_later| Self::survey(entries, options, with_files, is_later);
+        let plan = surveyed(entries, || survey(false))?;
         if plan.is_later {
-            return Self::survey(entries, options, with_files, true);
+            return survey(true);
         }
         Ok(plan)
     }

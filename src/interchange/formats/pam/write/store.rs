@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::codec::{Map, Value};
 use crate::grain::Grain;
@@ -208,6 +209,7 @@ impl Plan {
         // The canonical texts by id, as long as they are few.
         let mut kept = Some(Vec::new());
         let mut kept_len = 0_usize;
+        let are_few = AtomicBool::new(true);
         let (mut ids, mut numbers) = (Ids::default(), Vec::new());
         let make = |number: u32, entry: Entry| {
             let mut loss = Loss::default();
@@ -217,7 +219,10 @@ impl Plan {
             let id = map.get("id").and_then(Value::as_text).unwrap_or_default();
             let id = id.to_owned();
             let value = Value::Map(map);
-            Ok((Some((number, id, value.to_json(), value.to_jcs())), loss))
+            // `None` where the text itself is canonical, or nothing more is kept.
+            let is_kept = are_few.load(Ordering::Relaxed);
+            let canonical = (is_kept && !value.is_canonical()).then(|| value.to_jcs());
+            Ok((Some((number, id, value.to_json(), canonical)), loss))
         };
         each(
             entries,
@@ -232,9 +237,11 @@ impl Plan {
                 separator = ",";
                 ids.push(&id);
                 numbers.push(number);
+                let canonical = canonical.unwrap_or_else(|| text.into_bytes());
                 kept_len = kept_len.saturating_add(canonical.len());
                 if kept_len > KEPT_LEN_MAX {
                     kept = None;
+                    are_few.store(false, Ordering::Relaxed);
                 }
                 if let Some(kept) = &mut kept {
                     kept.push(canonical);
