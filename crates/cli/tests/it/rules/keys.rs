@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::command::{Home, belief, event, sample};
 
-const PAGE: &str = include_str!("../../../../docs/command.md");
+const PAGE: &str = include_str!("../../../../../docs/command.md");
 
 /// Members whose own members are data of grains or files, and no keys of the command.
 const FREE: [&str; 5] = ["grain", "by_type", "counts", "loss", "not_read"];

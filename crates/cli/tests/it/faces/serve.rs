@@ -245,8 +245,8 @@ fn the_requests_that_the_documents_show_are_answered() {
     let home = Home::new();
     let server = Served::new(&home);
     let pages = [
-        include_str!("../../../../README.md"),
-        include_str!("../../../../docs/http.md"),
+        include_str!("../../../../../README.md"),
+        include_str!("../../../../../docs/http.md"),
     ];
     let lines = pages.iter().flat_map(|page| page.lines());
     let requests: Vec<_> = lines.filter(|line| line.starts_with("curl ")).collect();

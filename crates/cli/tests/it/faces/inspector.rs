@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::command::Home;
-use crate::serve::Served;
+use crate::faces::serve::Served;
 
 /// The browser and its driver are installed by `.ci/run`, where there is a network.
 #[test]
@@ -18,7 +18,7 @@ fn a_person_finds_changes_and_erases_in_a_browser_and_hostile_content_stays_text
     let all = "read,write,erase,export,import,admin";
     let served = Served::with(&home, all, &options);
     let output = Command::new("node")
-        .arg(root.join("crates/cli/tests/it/inspector.mjs"))
+        .arg(root.join("crates/cli/tests/it/faces/inspector.mjs"))
         .arg(format!("http://{}", served.at))
         .arg(&served.token)
         .arg(root.join("target/inspector"))

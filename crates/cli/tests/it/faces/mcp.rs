@@ -259,7 +259,7 @@ fn a_configuration_that_cannot_be_parsed_is_left_alone() {
 #[ignore = "needs the MCP SDK"]
 fn the_official_sdk_drives_everything_at_two_revisions() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let script = root.join("crates/cli/tests/it/mcp_sdk.py");
+    let script = root.join("crates/cli/tests/it/faces/mcp_sdk.py");
     for (mode, revision) in [("legacy", "2025-11-25"), ("2026-07-28", "2026-07-28")] {
         for transport in ["stdio", "http"] {
             let home = Home::new();
@@ -267,7 +267,7 @@ fn the_official_sdk_drives_everything_at_two_revisions() {
             python.arg(&script).args([mode, transport]);
             let served = (transport == "http").then(|| {
                 let all = "read,write,erase,export,import";
-                crate::serve::Served::with(&home, all, &[])
+                crate::faces::serve::Served::with(&home, all, &[])
             });
             match &served {
                 Some(served) => python

@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use crate::command::{Home, binary};
-use crate::serve::Served;
+use crate::faces::serve::Served;
 
 /// The inspector's name of a revision, and the revision.
 const REVISIONS: [(&str, &str); 2] = [("legacy", "2025-11-25"), ("modern", "2026-07-28")];

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-const README: &str = include_str!("../../../../README.md");
+const README: &str = include_str!("../../../../../README.md");
 
-const GUIDE: &str = include_str!("../../../../docs/guide.md");
+const GUIDE: &str = include_str!("../../../../../docs/guide.md");
 
 #[test]
 fn every_command_of_the_readme_runs() {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::command::Home;
-use crate::serve::{Served, answer};
+use crate::faces::serve::{Served, answer};
 
 const CONNECTIONS: usize = 64;
 

@@ -1,0 +1,6 @@
+//! Care of a store: settings, backup, recovery and advice.
+
+mod care;
+mod doctor;
+mod recover;
+mod settings;

@@ -1,0 +1,14 @@
+//! Other doors to the same store: servers, the memory tool and models.
+
+#[cfg(unix)]
+mod inspector;
+#[cfg(unix)]
+mod load;
+mod mcp;
+#[cfg(unix)]
+mod mcp_inspector;
+#[cfg(unix)]
+mod models;
+#[cfg(unix)]
+pub(crate) mod serve;
+mod tool;

@@ -1,0 +1,10 @@
+//! Who may do what: policy, trust, signatures, keys and the trail.
+
+mod access;
+mod audit;
+mod keys;
+mod protection;
+mod regimes;
+mod signing;
+mod trust;
+mod vault;

@@ -1,0 +1,12 @@
+//! What a person sees: the manual, mistakes, output forms and terminals.
+
+mod demo;
+mod files;
+mod forms;
+mod mistakes;
+#[cfg(unix)]
+mod outputs;
+#[cfg(unix)]
+mod readme;
+#[cfg(target_os = "linux")]
+mod terminal;
