@@ -41,24 +41,25 @@ impl Ledger {
         Ok((Entry { header, body }, hash))
     }
 
-    /// Reads the body of an entry that has the SHA-256 `hash`, and proves by it that it does.
+    /// Reads the body of an entry if it has the SHA-256 `hash`, which proves it; `None` for one with
+    /// another.
     ///
     /// One read and one hash: the path of a look-up of a plain grain by its address.
     ///
     /// # Errors
-    /// As [`Ledger::read`]; a body with another hash is `ERR_STORAGE_DAMAGED`.
-    pub fn read_as(&self, sequence: EntryId, hash: &[u8; 32]) -> Result<Vec<u8>, Error> {
+    /// As [`Ledger::read`].
+    pub fn read_if(&self, sequence: EntryId, hash: &[u8; 32]) -> Result<Option<Vec<u8>>, Error> {
         let extent = self.locate_kept(sequence)?;
         let mut bytes = self.fetch(sequence, &extent)?;
         let context = ErrorContext::at(sequence, &extent);
         cut_body(&mut bytes).ok_or_else(|| context.short())?;
         let found: [u8; 32] = Sha256::digest(&bytes).into();
         if bool::from(found.ct_eq(hash)) {
-            return Ok(bytes);
+            return Ok(Some(bytes));
         }
         // Off the common path: `read` tells a body that has changed from another body.
         self.read(sequence)?;
-        Err(context.because("the entry is not the one that was asked for"))
+        Ok(None)
     }
 
     /// Returns whether the body of an entry has the SHA-256 `hash`. The body is not read: the

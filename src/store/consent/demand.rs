@@ -236,7 +236,7 @@ impl Store {
 
     /// Returns whether a consent may keep any grain from this handle.
     pub(crate) fn is_consent_asked_to_read(&self) -> bool {
-        let state = self.inner.state();
+        let state = self.inner.known_state();
         let consents = state.consents();
         consents.is_any_required_to_read()
             || (self.capability().is_some() && !consents.withdrawals().is_empty())

@@ -222,6 +222,12 @@ impl Inner {
         self.state.read()
     }
 
+    /// Returns the state as of the last look at what other processes wrote: within a question, whose
+    /// snapshot began with such a look. Each further one would cost a system call.
+    pub(crate) fn known_state(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read()
+    }
+
     /// Returns the state for changing it.
     pub(in crate::store) const fn state_cell(&self) -> &RwLock<State> {
         &self.state

@@ -107,8 +107,14 @@ impl Admin<'_> {
 impl Store {
     /// Starts the record of an operation that returns grains.
     pub(crate) fn read_recorder(&self, operation: &'static str) -> ReadRecorder<'_> {
-        let author = self.capability().and_then(Capability::acts_as);
-        ReadRecorder::new(&self.inner, author, operation)
+        let is_watched = self.inner.state().regimes().records_reads();
+        ReadRecorder::new(self, operation, is_watched)
+    }
+
+    /// Returns what [`Store::read_recorder`] does, for grains that were found in a snapshot.
+    pub(crate) fn recorder_of_found(&self, operation: &'static str) -> ReadRecorder<'_> {
+        let is_watched = self.inner.known_state().regimes().records_reads();
+        ReadRecorder::new(self, operation, is_watched)
     }
 
     /// Records that a read of a grain is refused, where a clause requires its reads to be recorded
@@ -134,12 +140,12 @@ impl Store {
 }
 
 impl<'a> ReadRecorder<'a> {
-    fn new(inner: &'a Inner, author: Option<&'a Did>, operation: &'static str) -> Self {
+    fn new(store: &'a Store, operation: &'static str, is_watched: bool) -> Self {
         Self {
-            inner,
-            author,
+            inner: &store.inner,
+            author: store.capability().and_then(Capability::acts_as),
             operation,
-            is_watched: inner.state().regimes().records_reads(),
+            is_watched,
             watched: BTreeMap::new(),
         }
     }

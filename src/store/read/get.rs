@@ -119,9 +119,8 @@ impl Store {
         address: &ContentAddress,
     ) -> Result<Option<(EntryId, Grain)>, Error> {
         for row in snapshot.candidates(address)?.iter() {
-            // The grain is read and hashed once: the ledger decides whether the index was right.
-            let (_, grain) = self.inner.grain(row)?;
-            if grain.address().is(address) {
+            // The ledger decides whether the index was right.
+            if let Some(grain) = self.inner.grain_if(row, address)? {
                 return Ok(self.sees(snapshot, &grain)?.then_some((row, grain)));
             }
         }
@@ -155,7 +154,7 @@ impl Store {
         operation: &'static str,
         found: impl Iterator<Item = &'g (EntryId, Grain)> + Clone,
     ) -> Result<(), Error> {
-        let recorder = self.read_recorder(operation);
+        let recorder = self.recorder_of_found(operation);
         recorder.all(found.clone().map(|(_, grain)| grain))?;
         self.retrieved(found.map(|(row, _)| *row));
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
-use crate::grain::{ForeignId, Grain, Status, Time};
+use crate::grain::{self, ForeignId, Grain, Status, Time};
 use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::store::Error;
@@ -27,13 +27,28 @@ impl Inner {
     /// # Errors
     /// Storage errors.
     pub(crate) fn grain_at(&self, row: EntryId, address: &ContentAddress) -> Result<Grain, Error> {
+        let address = *address;
+        let found = self.grain_if(row, &address)?;
+        found.ok_or_else(|| grain::Error::Integrity { address }.into())
+    }
+
+    /// Reads the grain of a row if it has this address.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn grain_if(
+        &self,
+        row: EntryId,
+        address: &ContentAddress,
+    ) -> Result<Option<Grain>, Error> {
         if !self.keyring().is_empty() {
             // It may be sealed: the address is verified after opening.
-            let body = self.entry(row)?.body.into_owned();
-            return Ok(Grain::from_stored(body, *address)?);
+            let (_, grain) = self.grain(row)?;
+            return Ok(grain.address().is(address).then_some(grain));
         }
-        let blob = self.ledger().read_as(row, address.as_bytes())?;
-        Ok(Grain::from_verified(blob, *address)?)
+        let blob = self.ledger().read_if(row, address.as_bytes())?;
+        let grain = blob.map(|blob| Grain::from_verified(blob, *address));
+        Ok(grain.transpose()?)
     }
 
     /// Reads the grain of a row with its status.

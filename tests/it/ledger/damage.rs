@@ -136,7 +136,7 @@ fn a_flipped_byte_of_an_entry_is_noticed_by_reading_that_entry_alone() {
                 let hash = Sha256::digest(&item.body).into();
                 let of_body = at >= offset + 80;
                 if of_body || (24..28).contains(&(at - offset)) {
-                    let error = ledger.read_as(EntryId::new(sequence), &hash).unwrap_err();
+                    let error = ledger.read_if(EntryId::new(sequence), &hash).unwrap_err();
                     assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
                 }
                 // What proves the body without reading it cannot see its bytes.

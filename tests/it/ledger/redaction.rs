@@ -29,7 +29,7 @@ fn assert_erased(disk: &MemoryDisk, ledger: &Ledger) {
         let error = ledger.read(EntryId::new(sequence)).unwrap_err();
         assert_eq!(error.code(), "ERR_ERASED");
         let hash = Sha256::digest(body).into();
-        let error = ledger.read_as(EntryId::new(sequence), &hash).unwrap_err();
+        let error = ledger.read_if(EntryId::new(sequence), &hash).unwrap_err();
         assert_eq!(error.code(), "ERR_ERASED");
         assert!(!ledger.holds(EntryId::new(sequence), &hash).unwrap());
     }
