@@ -18,7 +18,7 @@ impl Admin<'_> {
     /// Archives larger than 4 GiB continue in `NAME.001.mg` and so on. A PAM store written to a
     /// directory becomes `memory-store.json` with the conversations, and the vectors if asked for,
     /// beside it; written to `NAME.zip` or `NAME.zip.age` it becomes an archive of these files; in
-    /// a single file they are a [`Loss`]. The signature of an AIMEM bundle is written to
+    /// a single file they are a [`Loss`](crate::interchange::Loss). The signature of an AIMEM bundle is written to
     /// `NAME.sig`, and the vectors of an archive or of JSON lines, if they are asked for and the file
     /// is not encrypted, to `NAME.embeddings.json`, which an import of the file reads.
     ///
