@@ -73,10 +73,14 @@ fn the_work_of_a_search_grows_with_its_clauses_and_not_with_their_square() {
     let took = |groups: usize| {
         let groups = (0..groups).map(|n| format!("(w{} AND w{})", n * 2, n * 2 + 1));
         let query = Query::parse(&groups.collect::<Vec<_>>().join(" OR ")).unwrap();
-        let began = Instant::now();
-        let hits = text.search(&query, &Ranking::WORDS, 10, &|_| true).unwrap();
-        assert_eq!((hits.hits.len(), hits.total), (10, 1_000));
-        began.elapsed()
+        let once = |_| {
+            let began = Instant::now();
+            let hits = text.search(&query, &Ranking::WORDS, 10, &|_| true).unwrap();
+            assert_eq!((hits.hits.len(), hits.total), (10, 1_000));
+            began.elapsed()
+        };
+        // The least of some: other processes only add to it.
+        (0..5).map(once).min().unwrap_or_default()
     };
     // Each leaf went over the scores of all leaves before it, for every document.
     took(1);
