@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use crate::ledger::Kind;
 use crate::store::records::{KeyEventRecord, Record, SealedRecord, Uid};
 
-/// The persons for whom grains of a recovered store are sealed, and what its key events say of them.
+/// The persons for whom grains of a recovered store are sealed, and those that its key events record.
 #[derive(Debug, Default)]
 pub(super) struct Persons {
     sealed: BTreeSet<Uid>,
-    /// The persons whom a key event adds, or says that nothing is left of.
-    told: BTreeSet<Uid>,
-    /// The last epoch of the vault that is told.
+    /// The persons that a key event adds, or records as erased whole.
+    recorded: BTreeSet<Uid>,
+    /// The highest epoch of the vault in a key event.
     epoch: u64,
 }
 
@@ -29,12 +29,12 @@ impl Persons {
         if let Some(Record::KeyEvent(event)) = Record::decode(kind, body) {
             self.epoch = self.epoch.max(event.epoch());
             match event {
-                KeyEventRecord::Added { uids, .. } => self.told.extend(uids),
+                KeyEventRecord::Added { uids, .. } => self.recorded.extend(uids),
                 KeyEventRecord::Erased {
                     uid,
                     is_held: false,
                     ..
-                } => self.told.extend([uid]),
+                } => self.recorded.extend([uid]),
                 _ => {}
             }
         }
@@ -43,7 +43,7 @@ impl Persons {
     /// Returns the key event that stands for those that were lost. It opens nothing by itself: the keys
     /// of an erased person are in no vault.
     pub(super) fn lost_event(&self) -> Option<Record> {
-        let uids: Vec<Uid> = self.sealed.difference(&self.told).copied().collect();
+        let uids: Vec<Uid> = self.sealed.difference(&self.recorded).copied().collect();
         let epoch = self.epoch.max(1);
         (!uids.is_empty()).then_some(Record::KeyEvent(KeyEventRecord::Added { uids, epoch }))
     }
