@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Request;
-use grainstore_server::http::{Limits, ServeError, Serving};
+use grainstore_server::http::{Grant, Limits, Operation, ServeError, Serving};
 use serde_json::json;
 use tokio_stream::StreamExt;
 use tower::ServiceExt;
 
-use crate::{Server, event};
+use crate::{ACTOR, Server, event};
 
 #[test]
 fn a_server_listens_beyond_this_machine_only_behind_a_proxy() {
@@ -29,15 +29,15 @@ fn each_limit_has_its_status_and_says_when_to_come_again() {
     let limits = [
         (
             429,
-            "ERR_BUSY",
+            "/v1/token",
             Limits {
                 requests_of_token: 0,
                 ..usual()
             },
         ),
         (
-            429,
-            "ERR_BUSY",
+            503,
+            "/v1/changes",
             Limits {
                 feeds: 0,
                 ..usual()
@@ -45,17 +45,17 @@ fn each_limit_has_its_status_and_says_when_to_come_again() {
         ),
         (
             503,
-            "ERR_BUSY",
+            "/v1/token",
             Limits {
                 requests: 0,
                 ..usual()
             },
         ),
     ];
-    for (status, code, limits) in limits {
+    for (status, path, limits) in limits {
         let server = Server::with(limits, None);
-        let told = server.get(&server.all(), "/v1/changes").expect(status);
-        assert_eq!(told.code(), code);
+        let told = server.get(&server.all(), path).expect(status);
+        assert_eq!(told.code(), "ERR_BUSY");
         assert_eq!(told.headers["retry-after"], "1");
         assert_eq!(told.json()["retry_after"], 1);
     }
@@ -129,5 +129,69 @@ fn a_stream_of_events_ends_when_its_token_is_revoked() {
         let id = server.tokens.list().unwrap().remove(0).id;
         assert!(server.tokens.revoke(&id).unwrap());
         assert!(stream.next().await.is_none());
+    });
+}
+
+#[test]
+fn followers_who_see_nothing_leave_the_threads_to_others() {
+    let server = Server::with(
+        Limits {
+            threads: 2,
+            ..Limits::default()
+        },
+        None,
+    );
+    let all = server.all();
+    let batch: Vec<_> = (0..1_000).map(|n| event(&n.to_string())).collect();
+    server
+        .post(&all, "/v1/grains/batch", &json!({ "grains": batch }))
+        .expect(200);
+    let grant = Grant::new(ACTOR, [Operation::Read]).for_user("nobody");
+    let token = server.token(grant);
+    let ask = |token: &str, path: &str| {
+        let request = Request::get(path).header("authorization", format!("Bearer {token}"));
+        request.body(Body::empty()).unwrap()
+    };
+    server.runtime.block_on(async {
+        let mut streams = Vec::new();
+        for _ in 0..16 {
+            let request = ask(&token, "/v1/changes?from=start");
+            let answer = server.app.router().oneshot(request).await.unwrap();
+            let mut stream = answer.into_body().into_data_stream();
+            assert_eq!(stream.next().await.unwrap().unwrap(), ": following\n\n");
+            streams.push(stream);
+        }
+        // One thread of two is never theirs: the other token is answered while they look.
+        for _ in 0..20 {
+            let request = ask(&all, "/v1/token");
+            let answer = server.app.router().oneshot(request).await.unwrap();
+            assert_eq!(answer.status(), 200);
+        }
+    });
+}
+
+#[test]
+fn the_followers_of_one_token_leave_places_for_others() {
+    let limits = Limits {
+        feeds: 4,
+        ..Limits::default()
+    };
+    let server = Server::with(limits, None);
+    let (one, other) = (
+        server.all(),
+        server.token(Grant::new(ACTOR, [Operation::Read]).for_user("mira")),
+    );
+    let follow = |token: &str| {
+        let request =
+            Request::get("/v1/changes").header("authorization", format!("Bearer {token}"));
+        request.body(Body::empty()).unwrap()
+    };
+    server.runtime.block_on(async {
+        let mut open = Vec::new();
+        for (token, status) in [(&one, 200), (&one, 200), (&one, 429), (&other, 200)] {
+            let answer = server.app.router().oneshot(follow(token)).await.unwrap();
+            assert_eq!(answer.status(), status);
+            open.push(answer);
+        }
     });
 }

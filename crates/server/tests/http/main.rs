@@ -60,7 +60,7 @@ impl Server {
 
     fn with(limits: Limits, key: Option<SigningKey>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let tokens = TokenFile::beside(&folder.path().join("memory.grains"));
+        let tokens = TokenFile::in_store(&folder.path().join("memory.grains"));
         let store = Store::in_memory(Options::default()).unwrap();
         let log = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&log);

@@ -357,3 +357,187 @@ fn a_key_outlives_a_restart_and_the_repetition_is_the_same_grain() {
     let kept = std::fs::read_to_string(path).unwrap();
     assert!(!kept.contains(&first), "{kept}");
 }
+
+#[test]
+fn a_question_under_a_key_is_asked_again_and_takes_the_key_from_no_change() {
+    let server = Server::new();
+    let token = server.all();
+    let send = |path: &str, body: &Value, key: &str| {
+        let ask = server.ask("POST", path).bearer(&token);
+        ask.header("idempotency-key", key).send(body.to_string())
+    };
+    let address = send("/v1/grains", &event("of mira"), "put")
+        .expect(200)
+        .address();
+    let query = json!({});
+    let total = |told: crate::Told| told.expect(200).json()["total"].clone();
+    assert_eq!(total(send("/v1/query", &query, "a")), 1);
+    let why = json!({ "reason": "asked for", "authority": "mira" });
+    let path = format!("/v1/grains/{address}/delete");
+    // A question has taken no key.
+    send(&path, &why, "a").expect(200);
+    assert_eq!(total(send("/v1/query", &query, "b")), 0);
+    assert_eq!(
+        send(&path, &why, "a").expect(200).json()["deleted"],
+        *address
+    );
+}
+
+#[test]
+fn the_keys_of_one_token_flush_none_of_another() {
+    let server = Server::new();
+    let (one, other) = (server.all(), server.all());
+    let send = |token: &str, key: &str, content: &str| {
+        let body = json!({ "type": "event", "content": content });
+        let ask = server.ask("POST", "/v1/grains").bearer(token);
+        ask.header("idempotency-key", key)
+            .send(body.to_string())
+            .expect(200)
+            .address()
+    };
+    let first = send(&one, "mine", "no time of its own");
+    for n in 0..4_200 {
+        send(&other, &n.to_string(), "flood");
+    }
+    assert_eq!(send(&one, "mine", "no time of its own"), first);
+}
+
+#[test]
+fn nothing_on_disk_confirms_what_is_guessed_of_a_request() {
+    use data_encoding::HEXLOWER;
+    use sha2::{Digest, Sha256};
+    let server = Server::new();
+    let body = event("the password is tea").to_string();
+    let ask = server.ask("POST", "/v1/grains").bearer(&server.all());
+    ask.header("idempotency-key", "a")
+        .send(body.clone())
+        .expect(200);
+    let mut path = server.tokens.path().as_os_str().to_owned();
+    path.push(".keys");
+    let kept = std::fs::read_to_string(path).unwrap();
+    // As an earlier version hashed it: the address of the route and the body, with their lengths.
+    let mut hash = Sha256::new();
+    for part in ["/v1/grains", &body] {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    assert!(!kept.contains(&HEXLOWER.encode(&hash.finalize())), "{kept}");
+}
+
+#[test]
+fn an_answer_is_bounded_and_an_address_counts_once() {
+    let server = Server::new();
+    let token = server.all();
+    let big = |n: usize| event(&format!("{n} {}", "tea ".repeat(230_000)));
+    let put = |n| {
+        server
+            .post(&token, "/v1/grains", &big(n))
+            .expect(200)
+            .address()
+    };
+    let addresses: Vec<_> = (0..11).map(put).collect();
+    let get = |addresses: &[String]| {
+        let told = server.post(&token, "/v1/grains/get", &json!({ "addresses": addresses }));
+        let told = told.expect(200);
+        assert!(told.body.len() < 10 << 20, "{}", told.body.len());
+        told.json()
+    };
+    let told = get(&vec![addresses[0].clone(); 1_000]);
+    assert_eq!(told["grains"].as_array().unwrap().len(), 1);
+    let told = get(&addresses);
+    let (grains, next) = (told["grains"].as_array().unwrap().len(), &told["next"]);
+    assert_eq!(*next, grains);
+    assert!((1..11).contains(&grains));
+    let rest = get(&addresses[grains..]);
+    assert_eq!(rest["grains"].as_array().unwrap().len(), 11 - grains);
+    // Pages too, which go on where they were cut; a search says that it was cut.
+    let mut seen = 0;
+    let mut cursor = Value::Null;
+    loop {
+        let told = server.post(
+            &token,
+            "/v1/query",
+            &json!({ "limit": 1_000, "cursor": cursor }),
+        );
+        let told = told.expect(200);
+        assert!(told.body.len() < 10 << 20, "{}", told.body.len());
+        let page = told.json();
+        seen += page["results"].as_array().unwrap().len();
+        cursor = page["next_cursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    assert_eq!(seen, 11);
+    let search = json!({ "text": "tea", "limit": 1_000 });
+    let told = server.post(&token, "/v1/search", &search).expect(200);
+    assert!(told.body.len() < 10 << 20, "{}", told.body.len());
+    assert!(told.json()["partial"].is_string());
+}
+
+#[test]
+fn what_waits_for_review_is_in_no_history_and_no_program_replaces_it() {
+    let server = Server::new();
+    let token = server.all();
+    let reasoning = |conclusion: &str, waits: bool| {
+        json!({
+            "type": "reasoning", "conclusion": conclusion, "requires_human_review": waits,
+            "created_at": 1_768_471_200_000_i64,
+        })
+    };
+    let old = server.post(&token, "/v1/grains", &reasoning("deny the loan", true));
+    let old = old.expect(200).address();
+    let path = format!("/v1/grains/{old}");
+    for question in ["", "/history"] {
+        let told = server.get(&token, &format!("{path}{question}")).expect(403);
+        assert_eq!(told.code(), "ERR_REVIEW_REQUIRED");
+    }
+    for waits in [json!(false), Value::Null] {
+        let mut new = reasoning("grant it", true);
+        new["requires_human_review"] = waits;
+        if new["requires_human_review"].is_null() {
+            new.as_object_mut().unwrap().remove("requires_human_review");
+        }
+        let new = json!({ "grain": new });
+        let told = server
+            .post(&token, &format!("{path}/supersede"), &new)
+            .expect(403);
+        assert_eq!(told.code(), "ERR_REVIEW_REQUIRED");
+    }
+    let new = json!({ "grain": reasoning("grant it", true) });
+    server
+        .post(&token, &format!("{path}/supersede"), &new)
+        .expect(200);
+}
+
+#[test]
+fn what_replaced_a_grain_is_named_only_within_reach() {
+    let server = Server::new();
+    let all = server.all();
+    let mira = server.token(Grant::new(ACTOR, Operation::ALL).for_user("mira"));
+    let mut own = belief("mira", "tea");
+    own["user_id"] = json!("mira");
+    let old = server.post(&all, "/v1/grains", &own).expect(200).address();
+    let path = format!("/v1/grains/{old}");
+    let new = json!({ "grain": belief("mira", "coffee") });
+    let new = server
+        .post(&all, &format!("{path}/supersede"), &new)
+        .expect(200)
+        .address();
+    let told = server.get(&mira, &path).expect(200);
+    assert_eq!(told.json()["status"]["current"], false);
+    assert_eq!(told.json()["status"]["superseded_by"], Value::Null);
+    let query = json!({ "filter": { "superseded": true } });
+    for (route, body) in [
+        ("/v1/query", query),
+        ("/v1/persons/report", json!({ "user": "mira" })),
+    ] {
+        let told = server.post(&mira, route, &body).expect(200);
+        assert!(
+            !String::from_utf8_lossy(&told.body).contains(&new),
+            "{route}"
+        );
+    }
+    let told = server.get(&mira, &format!("{path}/history")).expect(200);
+    assert!(!String::from_utf8_lossy(&told.body).contains(&new));
+}

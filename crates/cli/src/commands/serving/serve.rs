@@ -29,7 +29,7 @@ pub(crate) struct Serve {
     /// Address and port to listen on; port 0 is any that is free
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7471")]
     listen: SocketAddr,
-    /// Token file [default: beside the store, its name with .tokens]
+    /// Token file [default: server/tokens in the folder of the store]
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
     /// Listen beyond this machine: a proxy before the server ends TLS
@@ -54,7 +54,7 @@ impl Serve {
         let serving = Serving::on(self.listen, self.behind_proxy).map_err(|error| told(&error))?;
         let tokens = match self.tokens {
             Some(path) => TokenFile::at(path),
-            None => TokenFile::beside(session.store_path()),
+            None => TokenFile::in_store(session.store_path()),
         };
         // Read once: a file that is not one is an error now, and not of each request.
         let known = tokens

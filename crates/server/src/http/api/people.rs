@@ -154,7 +154,7 @@ fn person_json(scope: &TokenScope, found: &PersonGrain) -> Result<Value, Failure
     };
     document["found_by"] = json!(found.found_by);
     document["kept"] = json!(found.kept.map(Rule::name));
-    document["status"] = status_json(&found.status);
+    document["status"] = status_json(scope, &found.status)?;
     document["reads"] = json!(found.reads);
     Ok(document)
 }

@@ -126,7 +126,7 @@ impl Tokens {
     }
 
     fn stamp(&self) -> Option<Stamp> {
-        let found = fs::metadata(self.file.path()).ok()?;
+        let found = fs::symlink_metadata(self.file.path()).ok()?;
         #[cfg(unix)]
         let (inode, changed) = {
             use std::os::unix::fs::MetadataExt;

@@ -6,9 +6,11 @@
 mod current;
 mod error;
 mod file;
+mod folder;
 mod grant;
 
 pub(crate) use current::{Holder, Tokens};
 pub use error::TokenError;
 pub use file::{IssuedToken, TokenFile, TokenRecord};
+pub(crate) use folder::Open;
 pub use grant::{Grant, Operation};

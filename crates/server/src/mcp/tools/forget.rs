@@ -1,7 +1,6 @@
 //! `forget`: deletion of a memory, after a person has confirmed it (`confirm.rs`).
 
 use grainstore::ContentAddress;
-use grainstore::render::escaped;
 use grainstore::store::Authorization;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,6 +9,7 @@ use super::{Answer, Effect, Tool, resolve};
 use crate::Scope;
 use crate::mcp::budget::shortened;
 use crate::mcp::failure::Failure;
+use crate::mcp::shown::quoted;
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -85,13 +85,13 @@ impl Forget {
             resting += u32::from(scope.get(&other)?.is_some());
         }
         let summary = grain.summary();
-        let shown = escaped(&summary);
-        let (text, _) = shortened(&shown, PREVIEW);
+        let (text, _) = shortened(&summary, PREVIEW);
+        let text = quoted(&text);
         let others = match resting {
             0 => String::new(),
             count => format!(" ({count} other memories rest on it)"),
         };
-        Ok((address, format!("\"{text}\"{others}")))
+        Ok((address, format!("{text}{others}")))
     }
 }
 

@@ -1,8 +1,9 @@
-//! The listener: connections, slow clients, and an end that loses nothing.
+//! Listening, and an end that loses nothing.
 //!
 //! A token in the clear is everyone's on the way, so that beyond this machine one is taken behind a
 //! proxy that ends TLS, or not at all.
 
+use std::fs::File;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,9 +13,12 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
-use super::app::App;
+use super::patient::Patient;
+use crate::http::App;
 
 /// A listener that was opened, before anything is answered.
 ///
@@ -103,30 +107,44 @@ async fn accept(
     end: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
     let listener = tokio::net::TcpListener::from_std(serving.listener)?;
-    let open = Arc::new(Semaphore::new(app.limits.connections));
+    let open = Arc::new(Semaphore::new(connections(app.limits.connections)));
+    let turned_away = Arc::new(Semaphore::new(TURNED_AWAY_MAX));
     let (router, graceful) = (app.router(), GracefulShutdown::new());
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
         .header_read_timeout(app.limits.head_time);
     builder.max_buf_size(HEAD_LEN_MAX);
+    let mut spare = Spare::new();
     tokio::pin!(end);
     loop {
-        let accepted = async {
-            // A semaphore that is never closed.
-            let permit = Arc::clone(&open).acquire_owned().await;
-            (listener.accept().await, permit)
-        };
-        let (accepted, permit) = tokio::select! {
-            accepted = accepted => accepted,
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
             () = &mut end => break,
         };
-        let Ok((stream, _)) = accepted else {
-            // Out of descriptors, or a client that left: others may be served meanwhile.
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            continue;
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Out of descriptors, or a client that left: others may be served meanwhile.
+                if let Some(stream) = spare.accept(&error, &listener).await {
+                    turn_away(stream).await;
+                } else {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                continue;
+            }
         };
         drop(stream.set_nodelay(true));
+        let Ok(permit) = Arc::clone(&open).try_acquire_owned() else {
+            if let Ok(permit) = Arc::clone(&turned_away).try_acquire_owned() {
+                tokio::spawn(async move {
+                    turn_away(stream).await;
+                    drop(permit);
+                });
+            }
+            continue;
+        };
+        let stream = Patient::new(stream, app.limits.reading_time);
         let service = TowerToHyperService::new(router.clone());
         let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
@@ -140,6 +158,75 @@ async fn accept(
     let rest = graceful.shutdown();
     drop(tokio::time::timeout(app.limits.closing_time, rest).await);
     Ok(())
+}
+
+/// Answers a connection that there is no room for, whatever it asks.
+async fn turn_away(mut stream: TcpStream) {
+    let answer = async {
+        let body = r#"{"code":"ERR_BUSY","message":"too many connections","retry_after":1}"#;
+        let head = format!(
+            "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n\
+             retry-after: 1\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).await?;
+        stream.shutdown().await?;
+        // What is closed with unread bytes in it is reset, and the answer lost.
+        let mut unread = [0; 1024];
+        while stream.read(&mut unread).await? > 0 {}
+        io::Result::Ok(())
+    };
+    drop(tokio::time::timeout(TURNING_AWAY, answer).await);
+}
+
+/// A descriptor that is kept to answer one who comes when there is none left.
+struct Spare(Option<File>);
+
+impl Spare {
+    fn new() -> Self {
+        Self(File::open("/dev/null").ok())
+    }
+
+    /// Takes the connection that failed for want of a descriptor.
+    async fn accept(
+        &mut self,
+        error: &io::Error,
+        listener: &tokio::net::TcpListener,
+    ) -> Option<TcpStream> {
+        // EMFILE and ENFILE have no kind of their own.
+        if !matches!(error.raw_os_error(), Some(23 | 24)) {
+            return None;
+        }
+        drop(self.0.take()?);
+        let accepted = tokio::time::timeout(TURNING_AWAY, listener.accept()).await;
+        self.0 = File::open("/dev/null").ok();
+        Some(accepted.ok()?.ok()?.0)
+    }
+}
+
+/// Returns how many connections there may be: the store and its answers need descriptors too.
+#[cfg(unix)]
+fn connections(wanted: usize) -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let known = getrlimit(Resource::Nofile);
+    // As many as an administrator allows.
+    let raised = Rlimit {
+        current: known.maximum,
+        ..known
+    };
+    let current = match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => known.maximum,
+        Err(_) => known.current,
+    };
+    let Some(all) = current.and_then(|all| usize::try_from(all).ok()) else {
+        return wanted;
+    };
+    wanted.min(all.saturating_sub(DESCRIPTORS_OF_STORE.min(all / 2)))
+}
+
+#[cfg(not(unix))]
+const fn connections(wanted: usize) -> usize {
+    wanted
 }
 
 #[cfg(unix)]
@@ -166,3 +253,12 @@ async fn asked_to_end() {
 }
 
 const HEAD_LEN_MAX: usize = 64 << 10;
+
+/// Those beyond are closed without a word.
+const TURNED_AWAY_MAX: usize = 64;
+
+const TURNING_AWAY: Duration = Duration::from_secs(1);
+
+/// The descriptors that are left for the files of the store and of answers.
+#[cfg(unix)]
+const DESCRIPTORS_OF_STORE: usize = 1_024;
