@@ -195,3 +195,44 @@ fn the_followers_of_one_token_leave_places_for_others() {
         }
     });
 }
+
+#[test]
+fn a_server_with_a_certificate_speaks_tls() {
+    use std::io::{Read, Write};
+
+    use grainstore_server::http::serve;
+    use tokio_rustls::rustls::pki_types::pem::PemObject;
+    use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+    use tokio_rustls::rustls::{
+        ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto,
+    };
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/http/tls");
+    let (certificate, key) = (folder.join("cert.pem"), folder.join("key.pem"));
+    let wrong = Serving::with_tls("127.0.0.1:0".parse().unwrap(), &key, &certificate);
+    assert!(matches!(wrong, Err(ServeError::Tls { .. })));
+    let serving = Serving::with_tls("127.0.0.1:0".parse().unwrap(), &certificate, &key).unwrap();
+    let at = serving.address();
+    let server = Server::new();
+    let (store, tokens) = (server.store.clone(), server.tokens.clone());
+    let app = grainstore_server::http::App::new(store, tokens, Limits::default(), |_| {});
+    // It ends with the process of the test.
+    std::thread::spawn(move || serve(app, serving));
+    let mut roots = RootCertStore::empty();
+    roots
+        .add(CertificateDer::from_pem_file(&certificate).unwrap())
+        .unwrap();
+    let provider = std::sync::Arc::new(crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("localhost").unwrap();
+    let client = ClientConnection::new(std::sync::Arc::new(config), name).unwrap();
+    let mut stream = StreamOwned::new(client, std::net::TcpStream::connect(at).unwrap());
+    let request = "GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}

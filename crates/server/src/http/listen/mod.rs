@@ -2,5 +2,6 @@
 
 mod patient;
 mod serving;
+mod tls;
 
 pub use serving::{ServeError, Serving, serve};

@@ -1,10 +1,11 @@
 //! Listening, and an end that loses nothing.
 //!
-//! A token in the clear is everyone's on the way, so that beyond this machine one is taken behind a
-//! proxy that ends TLS, or not at all.
+//! A token in the clear is everyone's on the way, so that beyond this machine one is taken with TLS,
+//! behind a proxy that ends it, or not at all.
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use std::{future, io};
@@ -18,6 +19,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
 use super::patient::Patient;
+use super::tls::Tls;
 use crate::http::App;
 
 /// A listener that was opened, before anything is answered.
@@ -34,6 +36,7 @@ use crate::http::App;
 pub struct Serving {
     listener: TcpListener,
     at: SocketAddr,
+    tls: Option<Tls>,
 }
 
 /// A server that cannot begin, or could not go on.
@@ -42,12 +45,21 @@ pub struct Serving {
 pub enum ServeError {
     /// An address beyond this machine, where tokens would be sent in the clear.
     #[error(
-        "{at} is not a loopback address, and tokens would be sent in the clear: put a proxy that \
-         ends TLS before it, and say so with --behind-proxy"
+        "{at} is not a loopback address, and tokens would be sent in the clear: name a certificate \
+         with --tls-cert and --tls-key, or put a proxy that ends TLS before it and say so with \
+         --behind-proxy"
     )]
     Exposed {
         /// The address.
         at: SocketAddr,
+    },
+    /// A file of the certificate that cannot be used.
+    #[error("{}: no certificate and its key: {reason}", path.display())]
+    Tls {
+        /// The file.
+        path: PathBuf,
+        /// The fault.
+        reason: String,
     },
     /// The system refused.
     #[error(transparent)]
@@ -66,7 +78,33 @@ impl Serving {
         let listener = TcpListener::bind(at)?;
         listener.set_nonblocking(true)?;
         let at = listener.local_addr()?;
-        Ok(Self { listener, at })
+        Ok(Self {
+            listener,
+            at,
+            tls: None,
+        })
+    }
+
+    /// Listens on an address with the certificate and the key of PEM files, which are read again when
+    /// they were renewed.
+    ///
+    /// # Errors
+    /// [`ServeError::Tls`]; errors of the system.
+    pub fn with_tls(
+        at: SocketAddr,
+        certificate: impl Into<PathBuf>,
+        key: impl Into<PathBuf>,
+    ) -> Result<Self, ServeError> {
+        let tls = Tls::read(certificate.into(), key.into())?;
+        Ok(Self {
+            tls: Some(tls),
+            ..Self::on(at, true)?
+        })
+    }
+
+    /// Returns whether it speaks TLS.
+    pub const fn has_tls(&self) -> bool {
+        self.tls.is_some()
     }
 
     /// Returns the address, with its port.
@@ -127,7 +165,9 @@ async fn accept(
             Err(error) => {
                 // Out of descriptors, or a client that left: others may be served meanwhile.
                 if let Some(stream) = spare.accept(&error, &listener).await {
-                    turn_away(stream).await;
+                    if serving.tls.is_none() {
+                        turn_away(stream).await;
+                    }
                 } else {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
@@ -136,7 +176,10 @@ async fn accept(
         };
         drop(stream.set_nodelay(true));
         let Ok(permit) = Arc::clone(&open).try_acquire_owned() else {
-            if let Ok(permit) = Arc::clone(&turned_away).try_acquire_owned() {
+            // With TLS there is no word before the handshake.
+            if serving.tls.is_none()
+                && let Ok(permit) = Arc::clone(&turned_away).try_acquire_owned()
+            {
                 tokio::spawn(async move {
                     turn_away(stream).await;
                     drop(permit);
@@ -146,10 +189,24 @@ async fn accept(
         };
         let stream = Patient::new(stream, app.limits.reading_time);
         let service = TowerToHyperService::new(router.clone());
-        let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service));
+        let (builder, watcher) = (builder.clone(), graceful.watcher());
+        let acceptor = serving.tls.as_ref().map(Tls::acceptor);
+        let shaking = app.limits.head_time;
         tokio::spawn(async move {
             // The error of a connection is its client's.
-            drop(connection.await);
+            match acceptor {
+                None => {
+                    let connection = builder.serve_connection(TokioIo::new(stream), service);
+                    drop(watcher.watch(connection).await);
+                }
+                Some(acceptor) => {
+                    let shaken = tokio::time::timeout(shaking, acceptor.accept(stream)).await;
+                    if let Ok(Ok(stream)) = shaken {
+                        let connection = builder.serve_connection(TokioIo::new(stream), service);
+                        drop(watcher.watch(connection).await);
+                    }
+                }
+            }
             drop(permit);
         });
     }
