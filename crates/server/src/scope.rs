@@ -92,6 +92,17 @@ impl Scope {
         })
     }
 
+    /// Returns who decides about a deletion, as the ledger records it: the token by its name.
+    pub(crate) fn authority(&self) -> String {
+        match &self.token {
+            Some(token) => {
+                let (actor, id) = (&token.holder.actor, &token.holder.id);
+                format!("{actor} by the token {id}, through an MCP client")
+            }
+            None => "owner, through an MCP client".to_owned(),
+        }
+    }
+
     /// Returns how a search ranks.
     pub(crate) fn ranking(&self) -> Ranking {
         let of_token = self.token.as_ref().map(TokenScope::ranking);

@@ -218,6 +218,11 @@ fn a_preview_in_one_session_confirms_in_no_other() {
     assert_eq!(deleted(&one, false), false);
     assert_eq!(deleted(&other, true), false);
     assert_eq!(deleted(&one, true), true);
+    // The ledger says who decided.
+    let log = server.post(&token, "/v1/audit", &json!({ "operation": "erase" }));
+    let log = log.expect(200).json().to_string();
+    let id = server.tokens.list().unwrap()[0].id.clone();
+    assert!(log.contains(ACTOR) && log.contains(&id), "{log}");
 }
 
 #[test]

@@ -48,9 +48,10 @@ impl Tool for Forget {
     fn run(self, scope: &Scope) -> Result<Answer<Deleted>, Failure> {
         let address = self.target(scope)?.0;
         let reason = self.reason.as_deref().unwrap_or("asked to forget it");
+        let authority = scope.authority();
         let authorization = Authorization {
             reason,
-            authority: AUTHORITY,
+            authority: &authority,
         };
         scope.admin()?.delete(&address, authorization)?;
         Ok(Answer {
@@ -120,9 +121,6 @@ impl Deleted {
         }
     }
 }
-
-/// The authority of a deletion, as the ledger records it.
-const AUTHORITY: &str = "owner, through an MCP client";
 
 /// The tokens of a text that a person reads before they agree.
 const PREVIEW: usize = 100;
