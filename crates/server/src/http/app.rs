@@ -18,6 +18,7 @@ use super::failure::Failure;
 use super::idempotency::Answered;
 use super::load::{Caller, Limits, Place, Places};
 use super::mcp::{self, Agents};
+use super::oauth::{self, Codes};
 use super::route::ROUTES;
 use super::site::{Site, Sites};
 use super::telemetry::{Metrics, Traces};
@@ -54,6 +55,8 @@ pub struct App {
     news: News,
     with_ui: bool,
     pub(super) sites: Sites,
+    /// Where clients are let in by OAuth.
+    pub(super) codes: Option<Codes>,
 }
 
 impl std::fmt::Debug for App {
@@ -92,7 +95,22 @@ impl App {
             news: News::default(),
             with_ui: false,
             sites: Sites::default(),
+            codes: None,
         }
+    }
+
+    /// Lets OAuth clients in at the MCP endpoint, once a person has shown a token.
+    #[must_use]
+    pub fn with_oauth(mut self) -> Self {
+        self.codes = Some(Codes::default());
+        self
+    }
+
+    /// Lets the pages of another origin ask, from a browser.
+    #[must_use]
+    pub fn for_pages_of(mut self, origin: Site) -> Self {
+        self.sites = self.sites.and_page(origin);
+        self
     }
 
     /// Names the address by which clients reach the server, as behind a proxy: `https://HOST`.
@@ -164,9 +182,14 @@ impl App {
             let message = "the path does not take this method";
             answer::failed(&Failure::new(405, "ERR_METHOD", message))
         };
+        if self.codes.is_some() {
+            router = router.merge(oauth::router());
+        }
+        let cors = axum::middleware::from_fn_with_state(Arc::clone(self), oauth::with_cors);
         router
             .fallback(missing)
             .method_not_allowed_fallback(wrong)
+            .layer(cors)
             .with_state(Arc::clone(self))
     }
 
@@ -198,6 +221,18 @@ impl App {
 
     pub(super) fn closing(&self) -> watch::Receiver<bool> {
         self.is_closing.subscribe()
+    }
+
+    pub(super) fn holder(&self, token: &str) -> Option<Arc<Holder>> {
+        self.tokens.holder(token).ok().flatten()
+    }
+
+    pub(super) fn has_token(&self, id: &str) -> bool {
+        self.tokens.has(id)
+    }
+
+    pub(super) const fn token_file(&self) -> &TokenFile {
+        self.tokens.file()
     }
 
     pub(super) fn is_in_force(&self, holder: &Holder) -> bool {

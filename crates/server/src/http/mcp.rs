@@ -19,6 +19,7 @@ use super::answer;
 use super::app::App;
 use super::failure::Failure;
 use super::load::Caller;
+use super::oauth;
 use super::telemetry;
 use super::token::{Holder, Operation};
 use super::token_scope::TokenScope;
@@ -64,7 +65,10 @@ impl App {
         let answered = Arc::clone(&self).agent_admitted(request, &mut id).await;
         let (response, code) = match answered {
             Ok(response) => (response, None),
-            Err(failure) => (answer::failed(&failure), Some(failure.code)),
+            Err(failure) => {
+                let response = oauth::challenge(&self, answer::failed(&failure));
+                (response, Some(failure.code))
+            }
         };
         let answered = telemetry::Request {
             method,

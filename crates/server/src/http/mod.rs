@@ -18,6 +18,7 @@ mod idempotency;
 mod listen;
 mod load;
 mod mcp;
+mod oauth;
 mod openapi;
 mod position;
 mod route;

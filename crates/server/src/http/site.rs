@@ -64,14 +64,41 @@ impl std::fmt::Display for Site {
 pub(crate) struct Sites {
     named: Option<Site>,
     takes_any_host: bool,
+    /// Origins of other hosts whose pages may ask.
+    pages: Vec<Site>,
 }
 
 impl Sites {
     pub(crate) fn at(site: Site) -> Self {
         Self {
             named: Some(site),
-            takes_any_host: false,
+            ..Self::default()
         }
+    }
+
+    /// Lets the pages of another origin ask.
+    pub(crate) fn and_page(mut self, origin: Site) -> Self {
+        self.pages.push(origin);
+        self
+    }
+
+    /// Returns the address that clients are told.
+    pub(crate) fn named(&self) -> String {
+        let named = self.named.as_ref();
+        named.map_or_else(|| "http://localhost".to_owned(), ToString::to_string)
+    }
+
+    /// Whether the page of an origin may ask from a browser.
+    pub(crate) fn admit_page(&self, origin: &axum::http::HeaderValue) -> bool {
+        let origin = origin.to_str().unwrap_or_default();
+        let is_local = origin
+            .split_once("://")
+            .is_some_and(|(_, host)| is_local(host));
+        is_local || self.is_page(origin)
+    }
+
+    fn is_page(&self, origin: &str) -> bool {
+        self.pages.iter().any(|page| page.to_string() == origin)
     }
 
     /// Takes any host, unless one is named.
@@ -107,7 +134,7 @@ impl Sites {
             let (_, of) = origin.split_once("://").unwrap_or_default();
             // Behind a proxy, the page of the host that was asked.
             let is_same = self.takes_any_host && host.as_deref() == Some(of);
-            named || is_same || is_local(of)
+            named || is_same || is_local(of) || self.is_page(origin)
         };
         match text(header::ORIGIN).is_none_or(|origin| is_own(&origin)) {
             true => Ok(()),

@@ -13,6 +13,7 @@ use grainstore::crypto::Random;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::delegated::Delegation;
 use super::folder::{Folder, Open, Place};
 use super::{Grant, TokenError};
 
@@ -31,6 +32,9 @@ pub struct TokenRecord {
     pub note: Option<String>,
     /// The rights of its holder.
     pub grant: Grant,
+    /// Of a token that was given to an OAuth client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) delegation: Option<Delegation>,
 }
 
 /// A new token. The text is shown once and is in no file.
@@ -145,6 +149,7 @@ impl TokenFile {
             created_at: now.ms(),
             note,
             grant,
+            delegation: None,
         };
         self.change(random, |content| content.tokens.push(record))?;
         let text = format!("{PREFIX}{id}_{secret}");
@@ -181,7 +186,7 @@ impl TokenFile {
         Ok(true)
     }
 
-    fn change(
+    pub(super) fn change(
         &self,
         random: &dyn Random,
         edit: impl FnOnce(&mut Content),
