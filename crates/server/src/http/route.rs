@@ -61,7 +61,13 @@ impl Route {
 
     /// Whether it reads or writes so much that few may run at a time.
     pub(crate) fn is_bulk(&self) -> bool {
-        let reads_much = ["/v1/persons/erase", "/v1/audit", "/v1/growth"];
+        let reads_much = [
+            "/v1/persons/erase",
+            "/v1/audit",
+            "/v1/growth",
+            // The library has all versions in memory at once.
+            "/v1/grains/{address}/history",
+        ];
         matches!(self.takes, Takes::File(_))
             || self.needs == Some(Operation::Export)
             || reads_much.contains(&self.path)

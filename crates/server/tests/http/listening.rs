@@ -213,7 +213,7 @@ fn a_server_with_a_certificate_speaks_tls() {
     let serving = Serving::with_tls("127.0.0.1:0".parse().unwrap(), &certificate, &key).unwrap();
     let at = serving.address();
     let server = Server::new();
-    let (store, tokens) = (server.store.clone(), server.tokens.clone());
+    let Server { store, tokens, .. } = server;
     let app = grainstore_server::http::App::new(store, tokens, Limits::default(), |_| {});
     // It ends with the process of the test.
     std::thread::spawn(move || serve(app, serving));

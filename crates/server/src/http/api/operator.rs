@@ -38,5 +38,9 @@ pub(crate) fn metrics(call: &Call<'_>) -> Result<Answer, Failure> {
 /// Describes the interface. Anyone may ask, so that the description is made once.
 pub(crate) fn description(_: &Call<'_>) -> Result<Answer, Failure> {
     static DOCUMENT: LazyLock<String> = LazyLock::new(|| openapi::document().to_string());
-    Ok(Answer::Text("application/json", DOCUMENT.clone(), Vec::new()))
+    Ok(Answer::Text(
+        "application/json",
+        DOCUMENT.clone(),
+        Vec::new(),
+    ))
 }

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{ConfigBuilder, ServerConfig};
 
 use super::ServeError;
 
@@ -85,7 +85,7 @@ fn config(certificate: &PathBuf, key: &PathBuf) -> Result<Arc<ServerConfig>, Ser
     let provider = Arc::new(ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map(|builder| builder.with_no_client_auth())
+        .map(ConfigBuilder::<ServerConfig, _>::with_no_client_auth)
         .and_then(|builder| builder.with_single_cert(chain, secret));
     let mut config = config.map_err(|error| failed(certificate, error.to_string()))?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
