@@ -49,6 +49,9 @@ pub struct App {
     pub(super) requests: Places,
     pub(super) bulk: Places,
     pub(super) feeds: Places,
+    /// Bodies of files, and long ones of documents, which are in memory until they are read.
+    pub(super) files: Places,
+    pub(super) bodies: Places,
     pub(super) threads: Places,
     is_closing: watch::Sender<bool>,
     agents: Agents,
@@ -85,6 +88,8 @@ impl App {
             requests: Places::with_share("requests", limits.requests, of_token),
             bulk: Places::new("files", limits.bulk),
             feeds: Places::new("followers", limits.feeds),
+            files: Places::with_share("files", FILES_MAX, FILES_MAX / 4),
+            bodies: Places::with_share("long bodies", BODIES_MAX, BODIES_MAX / 4),
             threads: Places::new("calls", limits.threads),
             limits,
             log: Box::new(log),
@@ -285,3 +290,9 @@ impl App {
         Failure::busy(503, "ERR_TOKENS", "the tokens cannot be read")
     }
 }
+
+/// Each has up to 64 MiB.
+const FILES_MAX: usize = 8;
+
+/// Each has up to 2 MiB.
+const BODIES_MAX: usize = 32;

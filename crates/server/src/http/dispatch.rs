@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{Query, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Response, header};
@@ -128,9 +128,15 @@ impl App {
         };
         let (parts, body) = request.into_parts();
         let limit = accepts(route, &parts.headers, &self.limits)?;
+        let patience = self.limits.waiting_time;
+        let room = match (route.takes, body.size_hint().upper()) {
+            (Takes::Nothing, _) => None,
+            (Takes::File(_), _) => Some(self.files.take(&caller, patience).await?),
+            (Takes::Json(_), Some(len)) if len <= BODY_LEN_SHORT => None,
+            (Takes::Json(_), _) => Some(self.bodies.take(&caller, patience).await?),
+        };
         let body = to_bytes(body, limit).await.map_err(|_| too_large(limit))?;
         // A body that does not come takes no place from those that are there.
-        let patience = self.limits.waiting_time;
         let bulk = match route.is_bulk() {
             true => Some(self.bulk.take(&caller, patience).await?),
             false => None,
@@ -142,7 +148,9 @@ impl App {
             parts,
             body,
         };
-        self.work(route, asked, caller, (flight, bulk)).await
+        let answered = self.work(route, asked, caller, (flight, bulk)).await;
+        drop(room);
+        answered
     }
 
     /// Runs a route on a thread that may block.
@@ -294,3 +302,6 @@ fn too_large(limit: usize) -> Failure {
         format!("a body has up to {limit} bytes"),
     )
 }
+
+/// A shorter body waits for no place.
+const BODY_LEN_SHORT: u64 = 64 << 10;

@@ -236,3 +236,36 @@ fn a_server_with_a_certificate_speaks_tls() {
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
+
+#[test]
+fn files_that_do_not_come_to_an_end_leave_room_for_others() {
+    let limits = Limits {
+        waiting_time: Duration::ZERO,
+        ..Limits::default()
+    };
+    let server = Server::with(limits, None);
+    let (one, other) = (
+        server.all(),
+        server.token(Grant::new(ACTOR, Operation::ALL).for_user("mira")),
+    );
+    let import = |token: &str, body: Body| {
+        let request = Request::post("/v1/import?format=jsonl");
+        let request = request.header("authorization", format!("Bearer {token}"));
+        server.app.router().oneshot(request.body(body).unwrap())
+    };
+    let never = || Body::from_stream(tokio_stream::pending::<Result<&str, std::io::Error>>());
+    server.runtime.block_on(async {
+        let waiting = [
+            tokio::spawn(import(&one, never())),
+            tokio::spawn(import(&one, never())),
+        ];
+        tokio::task::yield_now().await;
+        let told = import(&one, never()).await.unwrap();
+        assert_eq!(told.status(), 429);
+        let mut grain = event("hello");
+        grain["user_id"] = json!("mira");
+        let told = import(&other, Body::from(grain.to_string())).await.unwrap();
+        assert_eq!(told.status(), 200);
+        waiting.iter().for_each(tokio::task::JoinHandle::abort);
+    });
+}

@@ -13,6 +13,8 @@ mod listening;
 mod mcp;
 mod oauth;
 mod protocol;
+mod reach;
+mod repeated;
 mod tenants;
 mod tokens;
 mod traces;

@@ -82,7 +82,7 @@ async fn follow(
     let (mut closing, mut news) = (app.closing(), app.news().subscribe(&app));
     let mut silent = Duration::ZERO;
     let caller = Caller::of(&scope.holder);
-    while app.is_in_force(&scope.holder) {
+    while !sender.is_closed() && !app.is_closing() && app.is_in_force(&scope.holder) {
         // What comes from here on is news.
         news.mark_unchanged();
         let Ok(thread) = app.thread(&caller).await else {
