@@ -10,6 +10,7 @@ mod changes;
 mod codec;
 mod codes;
 mod conformance_rules;
+mod coset;
 mod did;
 mod disclosure;
 mod embedder;
