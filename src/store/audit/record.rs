@@ -1,5 +1,6 @@
 //! Entries about operations that change no grain: exports and checks.
 
+use crate::ledger::EntryId;
 use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::records::{CheckedRecord, Frame, PolicyRecord, Record};
@@ -20,14 +21,16 @@ impl Admin<'_> {
         scope: &[&str],
         [grains, files, withheld]: [u64; 3],
     ) -> Result<(), Error> {
-        self.inner()
-            .record_observation(&Record::Export(ExportRecord {
+        self.inner().record_observation(
+            self.actor(),
+            &Record::Export(ExportRecord {
                 format: format.to_owned(),
                 scope: scope.iter().map(|&name| name.to_owned()).collect(),
                 grains,
                 files,
                 withheld,
-            }))
+            }),
+        )
     }
 }
 
@@ -37,11 +40,11 @@ impl Inner {
     /// # Errors
     /// Storage errors.
     pub(crate) fn record_check(&self, check: CheckedRecord) -> Result<(), Error> {
-        self.record_observation(&Record::Policy(PolicyRecord::Checked(check)))
+        self.record_observation(None, &Record::Policy(PolicyRecord::Checked(check)))
     }
 
-    fn record_observation(&self, record: &Record) -> Result<(), Error> {
-        let frame = Frame::of(None, record)?;
+    fn record_observation(&self, actor: Option<EntryId>, record: &Record) -> Result<(), Error> {
+        let frame = Frame::of(actor, record)?;
         let recorded = self
             .exclusive()
             .and_then(|mut writer| self.commit(&mut writer, &frame));
