@@ -116,12 +116,25 @@ mod tests {
     #[test]
     fn a_format_is_told_from_its_first_bytes() {
         let provider = |provider| Some(Format::Provider(provider));
-        let cases: [(&[u8], Option<Format>); 30] = [
+        let cases: [(&[u8], Option<Format>); 40] = [
             (b"[{\"title\":\"mapping\",\"mapping\":{}}]", provider(Provider::Chatgpt)),
             (b"[\n{},{\"chat_messages\":[]}]", provider(Provider::Claude)),
             (b"[{\"a\":{\"mapping\":1}}]", None),
             (b"[{\"header\":\"Gemini Apps\"}]", provider(Provider::Gemini)),
-            (b"{\n\"conversations\":[]\n}", provider(Provider::Grok)),
+            (b"[{\"header\":\"YouTube\"}]", None),
+            (b"[{\"header\":\"YouTube\"},{\"header\":\"Gemini-Apps\"}]", provider(Provider::Gemini)),
+            (b"{\n\"conversations\":[]\n}", None),
+            (b"{\"conversations\":[],\"media_posts\":[]}", provider(Provider::Grok)),
+            (
+                b"{\"conversations\":[{\"conversation\":{\"conversation_id\":1},\"responses\":[]}]}",
+                provider(Provider::Grok),
+            ),
+            (b"{\"conversations\":[{\"chat_messages\":[]}]}", provider(Provider::Claude)),
+            (b"{\"conversations\":[{\"composerId\":1}]}", provider(Provider::Cursor)),
+            (b"{\"conversations\":[{\"messages\":[]}]}", None),
+            (b"[{\"mapping\":{},\"inserted_at\":1}]", provider(Provider::Deepseek)),
+            (b"{\n\"mapping\":{},\"title\":1}", provider(Provider::Chatgpt)),
+            (b"{\"uuid\":1,\"chat_messages\":[]}", provider(Provider::Claude)),
             (
                 b"\xef\xbb\xbfConversation,\"time\",Author,Message\r\nx",
                 provider(Provider::Copilot),

@@ -92,7 +92,7 @@ pub(super) struct Plan {
 pub(super) fn summarize(record: &Value) -> Option<(Time, Option<Box<str>>)> {
     let map = record.as_map()?;
     let at = parse_rfc3339(&time(map, "time")?).ok()?;
-    exchange(map)?;
+    exchange(map).filter(|_| is_of_gemini(map))?;
     Some((at, conversation_id(map).map(Box::from)))
 }
 
@@ -151,7 +151,7 @@ fn exchanges(records: &[Value]) -> (Vec<Exchange<'_>>, u64) {
     let mut exchanges = Vec::new();
     for record in records {
         let read = record.as_map().and_then(|map| {
-            let time = time(map, "time")?;
+            let time = time(map, "time").filter(|_| is_of_gemini(map))?;
             Some((parse_rfc3339(&time).ok()?, time, exchange(map)?, map))
         });
         match read {
@@ -161,6 +161,21 @@ fn exchanges(records: &[Value]) -> (Vec<Exchange<'_>>, u64) {
     }
     exchanges.sort_by_key(|(at, ..)| *at);
     (exchanges, skipped)
+}
+
+/// Returns whether a record is activity in Gemini, as far as it says: Takeout can write the activity
+/// in all products of a person to one file, and its names in other languages keep that of the product.
+pub(super) fn is_of_gemini(map: &Map) -> bool {
+    let names: Vec<&str> = ["header", "products"]
+        .into_iter()
+        .filter_map(|name| map.get(name))
+        .flat_map(|value| value.texts())
+        .collect();
+    let is_it = |name: &&str| {
+        let name = name.to_lowercase();
+        name.contains("gemini") || name.contains("bard")
+    };
+    names.is_empty() || names.iter().any(is_it)
 }
 
 fn conversation_id(map: &Map) -> Option<&str> {

@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use grainstore::interchange::ReadOptions;
-use grainstore::store::Create;
+use grainstore::interchange::{Format, ReadOptions};
+use grainstore::store::{Create, Summary};
 
 use super::format::ImportFormat;
 use super::reading::read;
@@ -75,13 +75,13 @@ impl Import {
             return Ok(Exit::done_if(refused == 0));
         }
         let format = reading.format;
+        let total = reading.records.len();
         if self.dry_run {
             let summary = session.open_to_read()?.admin()?.preview_import(reading)?;
             report_import(&summary, format, &self.path, &mut session.out)?;
-            return Ok(Exit::done_if(summary.is_complete()));
+            return Ok(outcome(&summary, format, total, session));
         }
         let store = session.open_or(Create::IfMissing)?;
-        let total = reading.records.len();
         let bar = progress::storing(&session.out, total);
         let summary = store
             .admin()?
@@ -89,6 +89,16 @@ impl Import {
         drop(bar);
         progress::closing(&session.out, store);
         report_import(&summary, format, &self.path, &mut session.out)?;
-        Ok(Exit::done_if(summary.is_complete()))
+        Ok(outcome(&summary, format, total, session))
     }
+}
+
+/// Returns the outcome of an import: an export of conversations without any that can be read is told.
+fn outcome(summary: &Summary, format: Format, total: u64, session: &Session) -> Exit {
+    let is_nothing = total == 0 && matches!(format, Format::Provider(_));
+    if is_nothing {
+        let message = "nothing in it can be read as a conversation or a memory; nothing is stored";
+        session.out.note(message);
+    }
+    Exit::done_if(summary.is_complete() && !is_nothing)
 }
