@@ -184,3 +184,21 @@ fn a_page_of_activity_under_a_name_of_another_language_is_refused_with_a_way_out
         file.errors[0]
     );
 }
+
+#[test]
+fn the_parts_of_a_message_of_claude_are_the_message_and_not_a_notice_in_their_place() {
+    let import = vector("claude-blocks");
+    let expected = [
+        ("user", "Does moss need soil?"),
+        ("assistant", "They mean a wall."),
+        ("assistant", "No, it clings to stone."),
+        ("tool", "Mosses\nMosses have no roots."),
+    ];
+    let mut said = said(&import);
+    assert_eq!(said.pop().unwrap().1, "", "an artifact alone says nothing");
+    assert_eq!(said, named(&expected));
+    let answer = pam::residual(by_id(&import, "b-2")).unwrap().to_json();
+    for url in ["https://moss.example/", "https://stone.example/"] {
+        assert!(answer.contains(&format!("\"url\":\"{url}\"")), "{answer}");
+    }
+}

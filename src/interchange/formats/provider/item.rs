@@ -23,7 +23,7 @@ impl Provider {
     pub(super) const fn importer(self) -> &'static str {
         match self {
             Self::Chatgpt => "chatgpt/2026.01",
-            Self::Claude => "claude/2026.01",
+            Self::Claude => "claude/2026.11",
             Self::Gemini => "gemini/2026.01",
             Self::Copilot => "copilot/2026.01",
             Self::Grok => "grok/2026.01",
