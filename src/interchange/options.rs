@@ -56,6 +56,12 @@ pub struct WriteOptions {
     /// [`Loss::damaged`](crate::interchange::Loss::damaged); else the first ends the export before
     /// anything is written.
     pub skip_damaged: bool,
+    /// Only the grains that were stored, or whose status changed, from this entry of the ledger on: an
+    /// increment to the export whose report ended there.
+    pub changed_from: Option<u64>,
+    /// Whether a PAM store also holds memories that ended in a way that PAM has no word for (those
+    /// that were contradicted), as retracted ones; else they are left out and counted.
+    pub history: bool,
     /// The purpose of the export; the store checks that its grains may leave it for that (OMS A).
     pub purpose: Purpose,
     /// The recipients of encrypted files; `None`: plain files of mode 0600.
