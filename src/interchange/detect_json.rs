@@ -120,9 +120,10 @@ impl Detector {
                     return self.detect().map(Some);
                 }
             }
-            Token::Plain if byte == b':' && self.is_inside && self.scanner.depth() == 3 => {
-                if note_inner(&mut self.head, &self.string) {
-                    return self.detect().map(Some);
+            Token::Plain if byte == b':' && self.is_at_inner_members() => {
+                let is_marker = note_inner(&mut self.head, &self.string);
+                if let Some(found) = self.detect().filter(|_| is_marker) {
+                    return Some(Some(found));
                 }
             }
             _ => {}
@@ -133,6 +134,10 @@ impl Detector {
 
     const fn is_at_members(&self) -> bool {
         self.scanner.depth() == if self.head.is_array { 2 } else { 1 }
+    }
+
+    const fn is_at_inner_members(&self) -> bool {
+        self.is_inside && self.scanner.depth() == 3
     }
 
     fn at_end(&mut self) -> Option<Format> {

@@ -5,7 +5,7 @@ use crate::interchange::Format;
 use crate::interchange::format::Provider;
 use crate::interchange::json_head::{JsonFormat, JsonHead};
 
-use super::copilot;
+use super::kinds::copilot;
 
 /// Returns whether a file of this name is looked at.
 pub(super) fn is_part(name: &str) -> bool {

@@ -15,11 +15,12 @@ use crate::interchange::{Diagnostics, Error, Loss, ReadOptions, Record};
 use super::code::fault;
 use super::conversation::Conversation;
 use super::fact::Fact;
-use super::gemini::{self, Plan};
 use super::item::Item;
+use super::kinds::gemini::{self, Plan};
+use super::kinds::{chatgpt, copilot};
 use super::parts::Parts;
 use super::validation_pass::{Kind, ValidationIndex, broken, is_alone};
-use super::{Provider, chatgpt, code, copilot};
+use super::{Provider, code};
 
 /// A valid export; its records are built when they are asked for.
 pub(crate) struct Export {

@@ -6,9 +6,10 @@ use crate::codec::{Map, Value};
 use crate::interchange::formats::pam;
 use crate::interchange::json::Position;
 
+use super::Provider;
 use super::conversation::Conversation;
 use super::fact::Fact;
-use super::{Provider, chatgpt, claude, claude_memory, cursor, deepseek, grok};
+use super::kinds::{chatgpt, claude, claude_memory, cursor, deepseek, grok};
 
 /// The content of an element.
 pub(super) enum Item {

@@ -8,19 +8,12 @@
 //! memories. An export is a file, a directory or a ZIP archive; what each of its files is, its
 //! content says (`parts`).
 
-mod chatgpt;
-mod claude;
 mod code;
-mod claude_memory;
-mod copilot;
-mod cursor;
-mod deepseek;
 mod detect;
 mod export;
 mod fact;
-mod gemini;
-mod grok;
 mod item;
+mod kinds;
 mod parts;
 mod reader;
 mod validation_pass;

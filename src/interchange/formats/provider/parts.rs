@@ -19,7 +19,7 @@ pub(super) struct Parts {
     pub(super) files: FileSet,
 }
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Of(Provider),
@@ -104,7 +104,11 @@ pub(super) fn exports(
     let exports: Vec<Parts> = exports.collect();
     if exports.len() > 1 {
         let names: Vec<&str> = exports.iter().map(|it| it.provider.name()).collect();
-        let message = format!("holds exports of {}; each is read", names.join(", "));
+        let names = names.join(", ");
+        let message = format!(
+            "holds exports of {names}; each is read, with users of its own: import --user NAME makes \
+             them one person's"
+        );
         findings.insert(0, (Place::File, message));
     }
     Ok((exports, findings))

@@ -6,13 +6,14 @@ use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::{BUFFER_LEN, JsonError, Position, stream_file};
 use crate::interchange::{Diagnostics, Error};
 
-use super::chatgpt::{self, Feedback};
 use super::code::{fault, syntax};
 use super::detect::{PAGE_HEAD_LEN, is_page};
 use super::fact::Newest;
-use super::gemini::{self, Plan};
 use super::item::Item;
-use super::{Provider, code, conversation, copilot, grok};
+use super::kinds::chatgpt::{self, Feedback};
+use super::kinds::gemini::{self, Plan};
+use super::kinds::{copilot, grok};
+use super::{Provider, code, conversation};
 
 /// The facts about an export that building its records needs.
 #[derive(Default)]

@@ -3,10 +3,10 @@
 use crate::codec::{Int, Map, Value};
 use crate::grain::Time;
 
-use super::conversation::{Conversation, Message, objects, rest, stable_id, text, time};
+use super::super::conversation::{Conversation, Message, objects, rest, stable_id, text, time};
 
 /// Reads one conversation; `None` if the object is none.
-pub(super) fn conversation(map: &Map) -> Option<Conversation> {
+pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Option<Conversation> {
     let list = ["conversation", "bubbles", "messages"];
     let list = list
         .into_iter()

@@ -4,12 +4,14 @@
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 
+use super::super::conversation::{Conversation, Message, object, objects, rest, text, time};
+use super::super::fact::{Fact, titled};
 use super::chatgpt::is_url;
-use super::conversation::{Conversation, Message, object, objects, rest, text, time};
-use super::fact::{Fact, titled};
 
 /// Reads one conversation; `None` if the object is none.
-pub(super) fn conversation(wrapped: &Map) -> Option<Conversation> {
+pub(in crate::interchange::formats::provider) fn conversation(
+    wrapped: &Map,
+) -> Option<Conversation> {
     let map = wrapped.get("conversation")?.as_map()?;
     wrapped.get("responses")?.as_array()?;
     let (id_name, id) = named(map, ["id", "conversation_id"])?;
@@ -116,7 +118,7 @@ impl Extend for Map {
 }
 
 /// Reads an element of one of the arrays of facts; `None` without content.
-pub(super) fn fact(array: &str, map: &Map) -> Option<Fact> {
+pub(in crate::interchange::formats::provider) fn fact(array: &str, map: &Map) -> Option<Fact> {
     match array {
         "projects" => project(map),
         _ => media_post(map),
@@ -125,7 +127,7 @@ pub(super) fn fact(array: &str, map: &Map) -> Option<Fact> {
 
 /// Returns the members of an export that are not read, with their places; arrays that are read are
 /// empty.
-pub(super) fn unread(export: &Map) -> Vec<(String, String)> {
+pub(in crate::interchange::formats::provider) fn unread(export: &Map) -> Vec<(String, String)> {
     let mut unread = Vec::new();
     for (name, value) in export.iter().filter(|(_, value)| !is_nothing(value)) {
         let items = value.as_array().unwrap_or_default();

@@ -4,11 +4,11 @@
 use crate::codec::{Map, Value};
 use crate::interchange::model::rfc3339::parse_rfc3339;
 
+use super::super::conversation::{Conversation, Message, object, objects, rest, text, time};
 use super::chatgpt::is_url;
-use super::conversation::{Conversation, Message, object, objects, rest, text, time};
 
 /// Reads one conversation; `None` if the object is none.
-pub(super) fn conversation(map: &Map) -> Option<Conversation> {
+pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Option<Conversation> {
     let nodes = map.get("mapping")?.as_map()?;
     let placed = ["id", "title", "inserted_at", "updated_at", "mapping"];
     let mut messages: Vec<(usize, Message)> = Vec::new();
@@ -75,7 +75,7 @@ fn message(map: &Map, depth: usize) -> Message {
     let plain = text(map, "content").map(str::to_owned);
     let mut placed = vec!["inserted_at", "model", "content", "role", "files"];
     let is_read = |part: &Map| matches!(text(part, "type"), Some("REQUEST" | "RESPONSE" | "THINK"));
-    // What a fragment says beside its type and its text is kept with the message.
+    // Members of a fragment beside its type and its text are kept with the message.
     if objects(map, "fragments").all(|part| part.len() == 2 && is_read(part)) {
         placed.push("fragments");
     }

@@ -2,11 +2,11 @@
 
 use crate::codec::{Map, Value};
 
+use super::super::conversation::{Conversation, Message, object, objects, rest, text, time};
 use super::chatgpt::is_url;
-use super::conversation::{Conversation, Message, object, objects, rest, text, time};
 
 /// Reads one conversation; `None` if the object is none.
-pub(super) fn conversation(map: &Map) -> Option<Conversation> {
+pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Option<Conversation> {
     map.get("chat_messages")?.as_array()?;
     let account = map.get("account").and_then(Value::as_map);
     let mut conversation = Conversation {
