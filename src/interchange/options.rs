@@ -21,6 +21,9 @@ pub struct ReadOptions {
     /// owner of a PAM conversation or embeddings file without its store, and of a provider's export;
     /// `None`: the one that the files name, else `local`.
     pub scope: Option<String>,
+    /// The user whose memory the file of another tool is, whatever owner, account or tenant it names;
+    /// `None`: the one that it names. Grains that a file carries whole keep theirs.
+    pub user: Option<String>,
     /// Whether a PAM file must obey every rule of the text and its schema, and not only those that
     /// grains depend on.
     pub is_strict: bool,

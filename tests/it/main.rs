@@ -10,6 +10,7 @@ mod changes;
 mod codec;
 mod codes;
 mod conformance_rules;
+mod copies;
 mod did;
 mod disclosure;
 mod embedder;

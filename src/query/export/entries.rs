@@ -91,6 +91,13 @@ impl Store {
     ) -> Result<StoreEntries<'a>, Error> {
         let mut loss = Loss::default();
         let rows = self.exportable_rows(&snapshot, filter, &mut loss)?;
+        let rows: Vec<EntryId> = match options.changed_from {
+            None => rows.iter().collect(),
+            Some(from) => {
+                let changed = self.rows_changed_from(&snapshot, EntryId::new(from))?;
+                rows.iter().filter(|row| changed.contains(row)).collect()
+            }
+        };
         let recorder = self.read_recorder("export");
         // No filter knows the damaged ones that the index does not have.
         let damaged: BTreeSet<u64> = self.unindexed_damage().collect();
@@ -105,7 +112,7 @@ impl Store {
         };
         let mut entries = StoreEntries {
             store: self,
-            rows: rows.iter().collect(),
+            rows,
             filter: export_filter,
             is_watched: first.recorder.is_some(),
             first: Mutex::new(first),

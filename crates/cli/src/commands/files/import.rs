@@ -48,6 +48,14 @@ pub(crate) struct Import {
     /// provider's export (default: the account that the export names)
     #[arg(long, value_name = "NAME")]
     scope: Option<String>,
+    /// User whose memory the file is, whatever account, owner or tenant it names: the accounts of one
+    /// person become one user. Grains of archives and JSON lines keep theirs
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+    /// The file is a copy of a store of yours: what ended or was judged there ends here too, as far as
+    /// policy permits. A file of anyone else ends nothing here
+    #[arg(long)]
+    own: bool,
     /// Do not verify the signature beside an AIMEM bundle; the omission is recorded
     #[arg(long)]
     skip_signature: bool,
@@ -60,11 +68,13 @@ impl Import {
         let options = ReadOptions {
             accept_bad_checksum: self.accept_bad_checksum,
             scope: self.scope,
+            user: self.user,
             skip_signature: self.skip_signature,
             decryption: self.decryption.unseal()?,
             ..ReadOptions::default()
         };
-        let reading = read(&self.path, self.format, &options, session)?;
+        let mut reading = read(&self.path, self.format, &options, session)?;
+        reading.is_own = self.own;
         if !reading.errors.is_empty() && !self.keep_going {
             report_errors(&reading, &self.path, &mut session.out)?;
             return Ok(Exit::Failed);

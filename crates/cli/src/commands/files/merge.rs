@@ -1,4 +1,5 @@
-//! `grainstore merge`: the grains of another store in this one, by an archive between them.
+//! `grainstore merge`: the grains of another store in this one, by a file of JSON lines between them, which
+//! carries every status.
 //!
 //! A copy of a whole store is made by `backup` and `restore`.
 
@@ -18,8 +19,9 @@ use crate::session::Session;
 
 /// Add the grains of another store to this one, with their status
 ///
-/// The other store is only read. Merging it again changes nothing. Where both stores replaced the
-/// same grain, this store's version stays current, and `history` shows the other as a fork. A grain
+/// The other store is only read, and yours: what ended or was judged there ends here too, as far as policy
+/// permits. Merging it again changes nothing, and two stores that are merged both ways end equal. Where
+/// both replaced the same grain, both versions stay current and are told (exit 1). A grain
 /// that this store erased does not come back; one that may not leave the other store is not carried.
 /// The keys, rules and ledger of the other store are not merged.
 #[derive(Debug, Args)]
@@ -34,7 +36,7 @@ pub(crate) struct Merge {
 impl Merge {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let folder = Folder::create()?;
-        let archive = folder.0.join("grains.mg");
+        let archive = folder.0.join("grains.jsonl");
         let left_out = self.write(&archive)?;
         if left_out > 0 {
             session.out.note(format!(
@@ -42,9 +44,9 @@ impl Merge {
                 self.other.display()
             ));
         }
-        let reading = read(
+        let mut reading = read(
             &archive,
-            ImportFormat::Auto,
+            ImportFormat::Jsonl,
             &ReadOptions::default(),
             session,
         )?;
@@ -52,6 +54,8 @@ impl Merge {
             report_errors(&reading, &self.other, &mut session.out)?;
             return Ok(Exit::Failed);
         }
+        // The owner of this store names the other as their own (ruling I28).
+        reading.is_own = true;
         let format = reading.format;
         let summary = if self.dry_run {
             session.open_to_read()?.admin()?.preview_import(reading)?
@@ -85,7 +89,7 @@ impl Merge {
         };
         let exported = store
             .admin()
-            .map(|admin| admin.export_file(Format::Mg, &everything, &options, archive))?;
+            .map(|admin| admin.export_file(Format::Jsonl, &everything, &options, archive))?;
         let exported = exported.map_err(|error| CliError::of(&error).in_store(&self.other))?;
         let all = store.maintenance()?.stats()?.grains;
         Ok(all.saturating_sub(exported.grains))

@@ -76,7 +76,7 @@ pub(crate) fn write_status(memory: &mut Map, status: &Status, replacement: Optio
 }
 
 /// Returns whether a grain ended in a way that PAM 7 has no word for: it was contradicted, and not
-/// withdrawn by whoever stated it.
+/// withdrawn.
 pub(crate) fn has_no_word(status: &Status) -> bool {
     let is_named = status.verification == Verification::Retracted
         || status.superseded_by.is_some()

@@ -50,7 +50,7 @@ fn temporal(grain: &Grain, loss: &mut Loss) -> Map {
     let time = |name: &str| grain.field(name).and_then(Value::as_i64).map(Time::from_ms);
     let mut temporal = Map::new();
     insert_required(&mut temporal, "created_at", grain.created_at(), loss);
-    // What happened is so from then on; `created_at` is when it was recorded (PAM 6).
+    // An event is so from its time on; `created_at` is when it was recorded (PAM 6).
     let from = time("valid_from").or_else(|| event_time(grain));
     let until = time("valid_to");
     // PAM refuses an end before its beginning; grains do not.
