@@ -53,7 +53,13 @@ impl ImportFile {
             None => reader.read_detected(format, input, options),
         };
         match read {
-            Ok(file) => file.with_vectors_beside(input, options),
+            Ok(mut file) => {
+                let is_own = matches!(format, Format::Mg | Format::Jsonl);
+                if let Some(user) = options.user.as_ref().filter(|_| !is_own) {
+                    file.records = file.records.of_user(user, options.profile);
+                }
+                file.with_vectors_beside(input, options)
+            }
             Err(Refusal::Unreadable(error)) => Err(error),
             Err(Refusal::Invalid(errors)) => Ok(Self {
                 errors,

@@ -6,6 +6,7 @@
 mod access;
 mod aimem;
 mod audit;
+mod chains;
 mod changes;
 mod codec;
 mod codes;

@@ -7,6 +7,7 @@ use crate::grain::{Grain, Status, Time, Type};
 use crate::interchange::entries::{Newest, each, surveyed};
 use crate::interchange::export::{GENERATOR, event_time};
 use crate::interchange::model::embedded_grain;
+use crate::interchange::model::normalize::normalize_text;
 use crate::interchange::model::rfc3339::{envelope_time, insert_optional, insert_required};
 use crate::interchange::{Entries, Entry, Error, Loss, Place, WriteOptions, Written, aimem, pam};
 
@@ -216,7 +217,7 @@ fn line(grain: &Grain, status: &Status, loss: &mut Loss) -> Map {
     settle(&mut map, loss, |validator, map| {
         validator.record(map, &Place::Pointer(String::new()), true);
     });
-    if *status != Status::default() {
+    if *status != Status::default() || !names_user(&map, grain) {
         extend(&mut map, grain, status);
     }
     if let Some(time) = ended(&map, status) {
@@ -227,6 +228,17 @@ fn line(grain: &Grain, status: &Status, loss: &mut Loss) -> Map {
         }
     }
     map
+}
+
+/// Returns whether a record names the user of its grain, who may be one that the importer named.
+fn names_user(map: &Map, grain: &Grain) -> bool {
+    let inherited = inherited(grain);
+    let subject = map.get("subject").or_else(|| inherited.get("subject"));
+    let subject = subject.and_then(Value::as_map);
+    let member = |name: &str| subject.and_then(|subject| subject.get(name)?.as_text());
+    let named = member("id").filter(|_| member("type") == Some("person"));
+    let named = named.map(normalize_text).filter(|id| !id.is_empty());
+    named.as_deref() == grain.text("user_id")
 }
 
 /// Returns when a grain stopped being held for true here, unless its record says an end itself.
@@ -322,7 +334,7 @@ fn record(grain: &Grain, status: &Status, loss: &mut Loss) -> Map {
     if let Some(time) = ended(&map, status) {
         insert_optional(&mut map, "valid_to", time, loss);
     }
-    // What happened is so from then on; `created` is when it was recorded (OMI 6.2).
+    // An event is so from its time on; `created` is when it was recorded (OMI 6.2).
     if let Some(at) = event_time(grain).filter(|_| !map.contains("valid_from")) {
         insert_optional(&mut map, "valid_from", at, loss);
     }
