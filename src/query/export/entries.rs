@@ -49,6 +49,8 @@ struct Kept {
 /// The findings of the first reading.
 struct FirstReading<'a> {
     withheld: BTreeMap<u32, ContentAddress>,
+    /// Those with an operator's hold.
+    held: BTreeSet<u32>,
     recorder: Option<ReadRecorder<'a>>,
     damaged: BTreeSet<u64>,
     loss: Loss,
@@ -106,6 +108,7 @@ impl Store {
         }
         let first = FirstReading {
             withheld: BTreeMap::new(),
+            held: BTreeSet::new(),
             recorder: recorder.is_watched().then_some(recorder),
             damaged,
             loss,
@@ -145,10 +148,15 @@ impl<'a> StoreEntries<'a> {
     /// Decides whether a grain may leave, as it is read for the first time.
     fn may_leave(&self, number: u32, grain: &Grain) -> bool {
         let reason = self.filter.reason(grain);
-        if reason.is_none() && !self.is_watched {
+        let is_held = reason.is_none() && self.store.has_operators_hold(grain);
+        if reason.is_none() && !self.is_watched && !is_held {
             return true;
         }
         let mut first = self.first();
+        if is_held && first.held.insert(number) {
+            // No format has a place for it; `merge` carries it.
+            first.loss.count("hold");
+        }
         match reason {
             Some(reason) => {
                 // A survey may read a grain twice.

@@ -202,3 +202,30 @@ fn the_parts_of_a_message_of_claude_are_the_message_and_not_a_notice_in_their_pl
         assert!(answer.contains(&format!("\"url\":\"{url}\"")), "{answer}");
     }
 }
+
+#[test]
+fn the_accounts_of_one_person_are_one_user_if_the_caller_says_so() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("test-vectors/interchange/several");
+    let options = ReadOptions {
+        user: Some("mira".to_owned()),
+        ..ReadOptions::default()
+    };
+    let reading = || ImportFile::open(&folder, None, &options).unwrap();
+    let records = reading().records.into_vec().unwrap();
+    let addresses: Vec<_> = records.iter().map(|it| it.grain.address()).collect();
+    for record in &records {
+        assert_eq!(
+            record.grain.text("user_id"),
+            Some("mira"),
+            "{}",
+            record.place
+        );
+        // A message answers the one that is stored, and not one of another user.
+        if let Some(parent) = record.grain.text("parent_message_id") {
+            assert!(addresses.contains(&parent.parse().unwrap()));
+        }
+    }
+    let store = Store::in_memory(Options::default()).unwrap();
+    let import = || store.admin().unwrap().import(reading()).unwrap();
+    assert_eq!((import().inserted, import().inserted), (9, 0));
+}
