@@ -14,7 +14,9 @@ use crate::whole::{aimem, omi, pam};
 
 mod again;
 pub(super) mod any;
+mod ended;
 mod matrix;
+mod messages;
 mod partial;
 mod stranger;
 mod strict;

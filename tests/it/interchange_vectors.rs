@@ -80,6 +80,8 @@ fn every_format_of_other_tools_has_a_file() {
         "gemini",
         "copilot",
         "grok",
+        "deepseek",
+        "cursor",
     ] {
         assert!(!valid(Format::named(name).unwrap()).is_empty(), "{name}");
     }

@@ -12,6 +12,7 @@ use grainstore::{Options, Store};
 use super::foreign::codes;
 use crate::whole::{Import, pam, provider};
 
+mod kinds;
 mod once;
 
 fn read(provider: Provider, name: &str, text: &str) -> Result<Import, Vec<Error>> {

@@ -43,6 +43,12 @@ impl Store {
             || inner.state().holds().is_held(&grain.address())
     }
 
+    /// Returns whether an operator's hold is on a grain, which is no part of it.
+    #[cfg(feature = "interchange")]
+    pub(crate) fn has_operators_hold(&self, grain: &Grain) -> bool {
+        self.inner.state().holds().is_held(&grain.address())
+    }
+
     pub(crate) fn kept_here(&self, grain: &Grain) -> Option<Violation> {
         self.inner.kept_by(grain)
     }

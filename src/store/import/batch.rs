@@ -17,6 +17,7 @@ use crate::store::records::{DenialRecord, FlagRecord, Frame, Record as Entry};
 use crate::store::rules::{Note, Proposed, Way};
 use crate::store::{Error, Version};
 
+use super::corrections::Correction;
 use super::lookup::is_envelope;
 use super::{Conflict, Denied, Summary};
 
@@ -50,6 +51,10 @@ pub(super) struct Importer<'a> {
     pub(super) envelope: Option<(Record, Option<ContentAddress>)>,
     /// Whether the file has records beside its envelope.
     has_records: bool,
+    /// Whether the owner vouches for the file (ruling I28).
+    pub(super) is_own: bool,
+    /// The statements of the file about grains that were here before it.
+    pub(super) corrections: Vec<Correction>,
     /// The grains of this store that chunks of the file were exported from.
     pub(super) twins: HashSet<ContentAddress>,
     /// The lengths of the vectors of each model.
@@ -75,6 +80,8 @@ impl<'a> Importer<'a> {
             waiting: HashMap::new(),
             envelope: None,
             has_records: false,
+            is_own: false,
+            corrections: Vec::new(),
             twins: HashSet::new(),
             lengths: Lengths::new(),
         }
@@ -108,7 +115,11 @@ impl<'a> Importer<'a> {
             None => {}
         }
         let inner = self.inner;
-        self.flush(&mut *inner.exclusive()?)?;
+        let mut writer = inner.exclusive()?;
+        self.flush(&mut writer)?;
+        self.correct(&mut writer)?;
+        self.flush(&mut writer)?;
+        drop(writer);
         self.warn_of_unresolved()?;
         self.summary.findings.extend(Vec::from(self.findings));
         self.summary.warnings.extend(Vec::from(self.warnings));
@@ -176,6 +187,7 @@ impl<'a> Importer<'a> {
             self.findings.note(place.clone(), message);
         }
         self.warn_beside(&place, &record.grain)?;
+        self.note_correction(&record)?;
         if matches!(merge, Merge::Older | Merge::Reject) {
             self.passed_over.insert(read);
         }
@@ -408,7 +420,7 @@ impl<'a> Importer<'a> {
         Ok(address)
     }
 
-    fn authorize_replacement(
+    pub(super) fn authorize_replacement(
         &self,
         writer: &mut Writer,
         row: EntryId,

@@ -100,7 +100,11 @@ impl Importer<'_> {
     }
 
     /// Returns whether a lineage that goes on from `by` ends in the grain itself.
-    fn closes_cycle(&self, of: ContentAddress, by: ContentAddress) -> Result<bool, Error> {
+    pub(super) fn closes_cycle(
+        &self,
+        of: ContentAddress,
+        by: ContentAddress,
+    ) -> Result<bool, Error> {
         let snapshot = self.inner.snapshot();
         let mut at = by;
         for _ in 0..CYCLE_MAX {

@@ -3,6 +3,7 @@
 
 mod batch;
 mod conflict;
+mod corrections;
 mod entries;
 mod lookup;
 mod refusal;
@@ -23,8 +24,9 @@ impl Store {
     /// Stores the records of a file. Importing the same file again changes nothing.
     ///
     /// Grains and the file's statements about them are stored together, a thousand records at a
-    /// time. A status is applied to grains that this import inserts; the store's own status takes
-    /// precedence for grains that are stored already (ruling I18). A caller that wants all records
+    /// time. A status is applied to grains that this import inserts. For grains that are stored already
+    /// the store's own status takes precedence (ruling I18), unless the file is a copy of the owner's
+    /// own ([`ImportFile::is_own`]): then what ended there ends here as far as policy permits. A caller that wants all records
     /// or none checks [`ImportFile::errors`] first.
     ///
     /// A record that changed since an earlier import replaces its earlier grain, if it is newer and
@@ -106,6 +108,8 @@ impl Store {
         if let Some(base) = &reading.base {
             importer.expect(base)?;
         }
+        // A handle that is not the owner's has no copy of the owner's own.
+        importer.is_own = reading.is_own && importer.caller.is_owner();
         let mut done = 0;
         let mut batch = Vec::new();
         let mut bytes = 0;

@@ -56,6 +56,7 @@ impl Convert {
         let options = WriteOptions {
             encryption: self.encryption.seal_for(to.format())?,
             with_embeddings: true,
+            history: true,
             now: Some(SystemClock.now()),
             ..WriteOptions::default()
         };

@@ -25,7 +25,7 @@ pub(super) struct ImportConversation {
     user: Option<String>,
     /// Namespace.
     namespace: Option<String>,
-    /// The text of an export: ChatGPT, Claude, Gemini, Copilot, Grok, PAM, AIMEM, OMI or JSON lines.
+    /// The text of an export: ChatGPT, Claude, Gemini, Copilot, Grok, DeepSeek, Cursor, PAM, AIMEM, OMI or JSON lines.
     document: Option<String>,
 }
 
