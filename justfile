@@ -63,6 +63,10 @@ crash states="200000" jobs="2":
 interleaving seeds="0..100000" jobs="2":
     nice -n 19 cargo run --quiet --release --package grainstore-crash -- interleaving seeds={{seeds}} jobs={{jobs}} faults=300
 
+# Converts a memory through 500 chains of formats, and compares what a reader wants to know of it.
+chains:
+    GRAINSTORE_CHAINS=1 cargo test --test it --locked -- --nocapture chains::
+
 # Real processes: 8 writers of 20,000 grains and 8 readers, killed all the time; 200 commands at once
 several processes="8" puts="20000" commands="200":
     # The numbers are compiled in, and cargo sees that they changed.

@@ -141,6 +141,8 @@ pub fn provider_exports(data: &[u8]) {
         Provider::Gemini,
         Provider::Copilot,
         Provider::Grok,
+        Provider::Deepseek,
+        Provider::Cursor,
     ];
     let provider = providers[usize::from(*first) % providers.len()];
     let format = Some(Format::Provider(provider));

@@ -116,12 +116,11 @@ mod tests {
     #[test]
     fn a_format_is_told_from_its_first_bytes() {
         let provider = |provider| Some(Format::Provider(provider));
-        let cases: [(&[u8], Option<Format>); 30] = [
+        let cases: [(&[u8], Option<Format>); 29] = [
             (b"[{\"title\":\"mapping\",\"mapping\":{}}]", provider(Provider::Chatgpt)),
             (b"[\n{},{\"chat_messages\":[]}]", provider(Provider::Claude)),
             (b"[{\"a\":{\"mapping\":1}}]", None),
             (b"[{\"header\":\"Gemini Apps\"}]", provider(Provider::Gemini)),
-            (b"{\n\"conversations\":[]\n}", provider(Provider::Grok)),
             (
                 b"\xef\xbb\xbfConversation,\"time\",Author,Message\r\nx",
                 provider(Provider::Copilot),
@@ -172,6 +171,32 @@ mod tests {
             (b"", None),
             (b"{\n\"type\":\"event\"\n}", None),
         ];
+        assert_detected(&cases);
+    }
+
+    #[test]
+    fn an_export_is_told_by_the_marks_of_its_provider() {
+        let provider = |provider| Some(Format::Provider(provider));
+        let cases: [(&[u8], Option<Format>); 11] = [
+            (b"[{\"header\":\"YouTube\"}]", None),
+            (b"[{\"header\":\"YouTube\"},{\"header\":\"Gemini-Apps\"}]", provider(Provider::Gemini)),
+            (b"{\n\"conversations\":[]\n}", None),
+            (b"{\"conversations\":[],\"media_posts\":[]}", provider(Provider::Grok)),
+            (
+                b"{\"conversations\":[{\"conversation\":{\"conversation_id\":1},\"responses\":[]}]}",
+                provider(Provider::Grok),
+            ),
+            (b"{\"conversations\":[{\"chat_messages\":[]}]}", provider(Provider::Claude)),
+            (b"{\"conversations\":[{\"composerId\":1}]}", provider(Provider::Cursor)),
+            (b"{\"conversations\":[{\"messages\":[]}]}", None),
+            (b"[{\"mapping\":{},\"inserted_at\":1}]", provider(Provider::Deepseek)),
+            (b"{\n\"mapping\":{},\"title\":1}", provider(Provider::Chatgpt)),
+            (b"{\"uuid\":1,\"chat_messages\":[]}", provider(Provider::Claude)),
+        ];
+        assert_detected(&cases);
+    }
+
+    fn assert_detected(cases: &[(&[u8], Option<Format>)]) {
         for (head, expected) in cases {
             let found = Format::detect_bytes(head);
             assert_eq!(found.as_ref().ok(), expected.as_ref(), "{head:?}");

@@ -45,6 +45,8 @@ struct Detector {
     string: Vec<u8>,
     /// The name of the last member, while its value is read.
     name: Vec<u8>,
+    /// Whether the value of the member `conversations` is read.
+    is_inside: bool,
 }
 
 impl Detector {
@@ -84,10 +86,15 @@ impl Detector {
             Token::StringByte if self.string.len() < STRING_LEN_MAX => self.string.push(byte),
             Token::StringByte => {}
             Token::StringStart => self.string.clear(),
-            Token::StringEnd if self.is_at_members() && !self.head.is_array => {
+            Token::StringEnd if self.is_at_members() => {
                 let (name, string) = (&self.name, &self.string);
+                let is_array = self.head.is_array;
                 let is_value = |(marker, text): &Marker| {
-                    marker.as_bytes() == name && text.is_some_and(|text| text.as_bytes() == string)
+                    let says = |text: &str| match text.strip_prefix('*') {
+                        Some(part) => contains(string, part),
+                        None => !is_array && text.as_bytes() == string,
+                    };
+                    marker.as_bytes() == name && text.is_some_and(says)
                 };
                 if note(&mut self.head, is_value) {
                     return self.detect().map(Some);
@@ -100,13 +107,23 @@ impl Detector {
                 return None;
             }
             _ if !self.is_begun => return Some(None),
-            Token::Plain if byte == b',' => self.name.clear(),
+            Token::Plain if byte == b',' => {
+                self.is_inside &= self.scanner.depth() > 1;
+                self.name.clear();
+            }
             Token::Plain if byte == b':' && self.is_at_members() => {
                 self.name.clone_from(&self.string);
+                self.is_inside = self.name == b"conversations" && !self.head.is_array;
                 let name = &self.name;
                 let is_name = |(marker, text): &Marker| text.is_none() && marker.as_bytes() == name;
                 if note(&mut self.head, is_name) {
                     return self.detect().map(Some);
+                }
+            }
+            Token::Plain if byte == b':' && self.is_at_inner_members() => {
+                let is_marker = note_inner(&mut self.head, &self.string);
+                if let Some(found) = self.detect().filter(|_| is_marker) {
+                    return Some(Some(found));
                 }
             }
             _ => {}
@@ -117,6 +134,10 @@ impl Detector {
 
     const fn is_at_members(&self) -> bool {
         self.scanner.depth() == if self.head.is_array { 2 } else { 1 }
+    }
+
+    const fn is_at_inner_members(&self) -> bool {
+        self.is_inside && self.scanner.depth() == 3
     }
 
     fn at_end(&mut self) -> Option<Format> {
@@ -141,6 +162,20 @@ fn note(head: &mut JsonHead, is_marker: impl Fn(&Marker) -> bool) -> bool {
         }
     }
     head.found.len() > before
+}
+
+/// Notes the name of a member inside `conversations`; returns whether it is a marker.
+fn note_inner(head: &mut JsonHead, name: &[u8]) -> bool {
+    let mut markers = JSON_FORMATS.iter().flat_map(|format| format.inner);
+    let found = markers.find(|marker| marker.as_bytes() == name);
+    let new = found.filter(|marker| !head.inner.contains(*marker));
+    head.inner.extend(new);
+    new.is_some()
+}
+
+fn contains(text: &[u8], part: &str) -> bool {
+    let mut windows = text.windows(part.len());
+    windows.any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
 }
 
 /// Longer than every marker.

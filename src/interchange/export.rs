@@ -2,7 +2,7 @@
 //! losses.
 
 use crate::codec::Value;
-use crate::grain::{Grain, Status};
+use crate::grain::{Grain, Status, Time};
 
 use super::Loss;
 
@@ -42,9 +42,11 @@ pub(crate) fn only_one<'a>(
 
 /// Counts the fields of a grain that a record does not say.
 pub(crate) fn count_lost(grain: &Grain, said: &[&str], loss: &mut Loss) {
-    let always = ["type", "created_at", "timestamp_ms", "source_type"];
+    let always = ["type", "created_at", "source_type"];
     for (name, value) in grain.fields().iter() {
-        let is_said = said.contains(&name) || always.contains(&name);
+        // The time of what happened is that of its record, or another one.
+        let is_same = name == "timestamp_ms" && value.as_i64() == Some(grain.created_at().ms());
+        let is_said = said.contains(&name) || always.contains(&name) || is_same;
         let is_default = name == "confidence" && value.as_f64() == Some(1.0);
         if !is_said && !is_default && *value != Value::Nil {
             loss.count(name);
@@ -53,6 +55,12 @@ pub(crate) fn count_lost(grain: &Grain, said: &[&str], loss: &mut Loss) {
     if grain.is_signed() {
         loss.count("signature");
     }
+}
+
+/// Returns the time of what happened (P5), where a record of that time says another one.
+pub(crate) fn event_time(grain: &Grain) -> Option<Time> {
+    let at = grain.field("timestamp_ms").and_then(Value::as_i64)?;
+    (at != grain.created_at().ms()).then(|| Time::from_ms(at))
 }
 
 /// The name and the version of this writer.

@@ -35,7 +35,7 @@ pub enum Format {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Mg,
         Self::Jsonl,
         Self::Pam,
@@ -50,6 +50,8 @@ impl Format {
         Self::Provider(Provider::Gemini),
         Self::Provider(Provider::Copilot),
         Self::Provider(Provider::Grok),
+        Self::Provider(Provider::Deepseek),
+        Self::Provider(Provider::Cursor),
     ];
 
     /// Returns the name, by which a caller asks for the format.
@@ -93,6 +95,10 @@ pub enum Provider {
     Copilot,
     /// xAI's Grok.
     Grok,
+    /// DeepSeek.
+    Deepseek,
+    /// The editor Cursor.
+    Cursor,
 }
 
 impl Provider {
@@ -104,6 +110,8 @@ impl Provider {
             Self::Gemini => "gemini",
             Self::Copilot => "copilot",
             Self::Grok => "grok",
+            Self::Deepseek => "deepseek",
+            Self::Cursor => "cursor",
         }
     }
 }

@@ -38,6 +38,15 @@ pub(super) trait FormatReader: Sync {
     /// Why the file cannot be opened, or everything wrong with one that is refused as a whole.
     fn read(&self, format: Format, input: Input<'_>, options: &ReadOptions) -> ReadResult;
 
+    /// Reads a file that was detected as one of `format`, as [`Self::read`] does; of a container that
+    /// holds files of several of this reader's formats, all of them.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    fn read_detected(&self, format: Format, input: Input<'_>, options: &ReadOptions) -> ReadResult {
+        self.read(format, input, options)
+    }
+
     /// Returns the foreign record that a grain of this format carries.
     fn residual(&self, _grain: &Grain) -> Option<Value> {
         None

@@ -26,6 +26,9 @@ pub struct ImportFile {
     pub vectors: ForeignVectors,
     /// The result of checking the signature over the file; `None` for a format without one.
     pub signature: Option<Signature>,
+    /// Whether the owner says that it is a copy of a store of the owner's own (ruling I28): what
+    /// ended there ends here, under policy. No file proves that by itself.
+    pub is_own: bool,
     /// The checksum in the footer of an archive (OMS 11.5).
     pub footer: Option<[u8; 32]>,
 }
@@ -71,6 +74,7 @@ impl ImportFile {
             base: None,
             vectors: ForeignVectors::default(),
             signature: None,
+            is_own: false,
             footer: None,
         }
     }

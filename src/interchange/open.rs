@@ -46,9 +46,20 @@ impl ImportFile {
         format: Option<Format>,
         options: &ReadOptions,
     ) -> Result<Self, Error> {
-        let format = Format::choose(format, input)?;
-        match format.reader().read(format, input, options) {
-            Ok(file) => file.with_vectors_beside(input, options),
+        let (asked, format) = (format, Format::choose(format, input)?);
+        let reader = format.reader();
+        let read = match asked {
+            Some(_) => reader.read(format, input, options),
+            None => reader.read_detected(format, input, options),
+        };
+        match read {
+            Ok(mut file) => {
+                let is_own = matches!(format, Format::Mg | Format::Jsonl);
+                if let Some(user) = options.user.as_ref().filter(|_| !is_own) {
+                    file.records = file.records.of_user(user, options.profile);
+                }
+                file.with_vectors_beside(input, options)
+            }
             Err(Refusal::Unreadable(error)) => Err(error),
             Err(Refusal::Invalid(errors)) => Ok(Self {
                 errors,

@@ -21,6 +21,9 @@ pub struct ReadOptions {
     /// owner of a PAM conversation or embeddings file without its store, and of a provider's export;
     /// `None`: the one that the files name, else `local`.
     pub scope: Option<String>,
+    /// The user whose memory the file of another tool is, whatever owner, account or tenant it names;
+    /// `None`: the one that it names. Grains that a file carries whole keep theirs.
+    pub user: Option<String>,
     /// Whether a PAM file must obey every rule of the text and its schema, and not only those that
     /// grains depend on.
     pub is_strict: bool,
@@ -56,6 +59,12 @@ pub struct WriteOptions {
     /// [`Loss::damaged`](crate::interchange::Loss::damaged); else the first ends the export before
     /// anything is written.
     pub skip_damaged: bool,
+    /// Only the grains that were stored, or whose status changed, from this entry of the ledger on: an
+    /// increment to the export whose report ended there.
+    pub changed_from: Option<u64>,
+    /// Whether a PAM store also holds memories that ended in a way that PAM has no word for (those
+    /// that were contradicted), as retracted ones; else they are left out and counted.
+    pub history: bool,
     /// The purpose of the export; the store checks that its grains may leave it for that (OMS A).
     pub purpose: Purpose,
     /// The recipients of encrypted files; `None`: plain files of mode 0600.

@@ -6,10 +6,13 @@
 mod access;
 mod aimem;
 mod audit;
+mod chains;
 mod changes;
 mod codec;
 mod codes;
 mod conformance_rules;
+mod copies;
+mod coset;
 mod did;
 mod disclosure;
 mod embedder;

@@ -230,7 +230,7 @@ fn what_a_file_cannot_carry_is_counted() {
     ];
     let (_, summary) = write_with(&memory, WriteOptions::default()).unwrap();
     let loss: Vec<_> = summary.loss.iter().collect();
-    assert_eq!(loss, [("contradicted", 1), ("lifecycle", 3)]);
+    assert_eq!(loss, [("contradicted", 2), ("lifecycle", 3)]);
     assert_eq!((summary.grains, summary.manifest_entries), (4, 3));
 }
 

@@ -16,7 +16,7 @@ fn of(path: &str) -> Store {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     let store = Store::in_memory(Options::default()).unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    store.admin().unwrap().import(reading).unwrap();
+    store.import(reading).unwrap();
     store
 }
 
@@ -47,7 +47,9 @@ fn assert_valid(schema: &str, document: &Value) {
 #[ignore = "needs corpora"]
 fn every_memory_store_that_is_written_keeps_the_schema() {
     let plain = WriteOptions::default();
-    let providers = ["chatgpt", "claude", "copilot", "gemini", "grok"];
+    let providers = [
+        "chatgpt", "claude", "copilot", "gemini", "grok", "deepseek", "cursor",
+    ];
     let vectors = providers.map(|name| format!("test-vectors/interchange/{name}"));
     let paths = vectors.iter().map(String::as_str);
     let own = [

@@ -167,7 +167,6 @@ impl Session {
     fn open_to_read_with(&self, options: Options) -> Result<Store, CliError> {
         let options = Options {
             create: Create::Never,
-            lock_wait: Duration::ZERO,
             ..options
         };
         let beside = [ErrorCode::StoreLocked, ErrorCode::StorageReadOnly];

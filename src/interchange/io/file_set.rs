@@ -1,5 +1,7 @@
 //! The files of an export, which comes as one file, a directory or a ZIP archive.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,8 +17,13 @@ use super::zip::{Names, list_entries};
 pub(crate) struct FileSet {
     location: Location,
     names: Names,
+    left_out: LeftOut,
 }
 
+/// The files that are not wanted, by their endings: the name of the first, and how many more.
+pub(super) type LeftOut = BTreeMap<String, (String, u64)>;
+
+#[derive(Clone)]
 enum Location {
     Folder(Vec<PathBuf>),
     One(SourceFile),
@@ -46,26 +53,65 @@ impl FileSet {
             return Ok(Self {
                 location: Location::One(SourceFile::Whole(source)),
                 names: vec![(name.to_owned(), 0)],
+                left_out: LeftOut::new(),
             });
         }
-        let (archive, names) = list_entries(source, wanted)?;
-        Ok(Self::sorted(Location::Zip(archive), names))
+        let (archive, names, left_out) = list_entries(source, wanted)?;
+        Ok(Self::sorted(Location::Zip(archive), names, left_out))
     }
 
     fn list_folder(folder: &Path, wanted: fn(&str) -> bool) -> Result<Self, Error> {
-        let mut paths = Vec::new();
-        walk(folder, DEPTH_MAX, wanted, &mut paths)?;
-        let names = paths.iter().map(|path: &PathBuf| {
+        let name = |path: &PathBuf| {
             let name = path.strip_prefix(folder).unwrap_or(path);
             name.to_string_lossy().into_owned()
-        });
-        let names = names.zip(0..).collect();
-        Ok(Self::sorted(Location::Folder(paths), names))
+        };
+        let (mut paths, mut left_out) = (Vec::new(), LeftOut::new());
+        walk(folder, DEPTH_MAX, &mut |path| {
+            let last = path.file_name().unwrap_or_default().to_string_lossy();
+            if wanted(&last) {
+                paths.push(path);
+            } else {
+                leave_out(&mut left_out, name(&path));
+            }
+        })?;
+        let names = paths.iter().map(name).zip(0..).collect();
+        Ok(Self::sorted(Location::Folder(paths), names, left_out))
     }
 
-    fn sorted(location: Location, mut names: Names) -> Self {
+    fn sorted(location: Location, mut names: Names, left_out: LeftOut) -> Self {
         names.sort();
-        Self { location, names }
+        Self {
+            location,
+            names,
+            left_out,
+        }
+    }
+
+    /// Returns some of the files, chosen by number and name.
+    pub(crate) fn subset(&self, wanted: impl Fn(usize, &str) -> bool) -> Self {
+        let names = self.names.iter().enumerate();
+        let names = names.filter(|(at, (name, _))| wanted(*at, name));
+        Self {
+            location: self.location.clone(),
+            names: names.map(|(_, name)| name.clone()).collect(),
+            left_out: LeftOut::new(),
+        }
+    }
+
+    /// Returns whether this is a file by itself.
+    pub(crate) const fn is_one(&self) -> bool {
+        matches!(self.location, Location::One(_))
+    }
+
+    /// Returns the names of the files, in the order of [`FileSet::each`].
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Returns the first file of each ending that is not wanted, and how many more there are.
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = (&str, u64)> {
+        let files = self.left_out.values();
+        files.map(|(name, more)| (name.as_str(), *more))
     }
 
     /// Returns the file of a name; `None` if it is not listed.
@@ -93,22 +139,36 @@ impl FileSet {
     }
 }
 
-fn walk(
-    folder: &Path,
-    depth_left: usize,
-    wanted: fn(&str) -> bool,
-    found: &mut Vec<PathBuf>,
-) -> Result<(), Error> {
+/// Counts a file that is not wanted.
+pub(super) fn leave_out(left_out: &mut LeftOut, name: String) {
+    let ending = name
+        .rsplit_once('.')
+        .map(|(_, ending)| ending.to_ascii_lowercase());
+    match left_out.entry(ending.unwrap_or_default()) {
+        Entry::Vacant(place) => {
+            place.insert((name, 0));
+        }
+        Entry::Occupied(mut place) => {
+            let (first, more) = place.get_mut();
+            *more = more.saturating_add(1);
+            if name < *first {
+                *first = name;
+            }
+        }
+    }
+}
+
+fn walk(folder: &Path, depth_left: usize, found: &mut dyn FnMut(PathBuf)) -> Result<(), Error> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         // Links are not followed: a link in a foreign export may point anywhere.
         let kind = entry.file_type()?;
         if kind.is_dir() {
             if let Some(below) = depth_left.checked_sub(1) {
-                walk(&entry.path(), below, wanted, found)?;
+                walk(&entry.path(), below, found)?;
             }
-        } else if kind.is_file() && wanted(&entry.file_name().to_string_lossy()) {
-            found.push(entry.path());
+        } else if kind.is_file() {
+            found(entry.path());
         }
     }
     Ok(())

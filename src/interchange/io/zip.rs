@@ -8,6 +8,7 @@ use zip::ZipArchive;
 
 use crate::interchange::{Error, Place};
 
+use super::file_set::{LeftOut, leave_out};
 use super::source_file::SharedSource;
 
 /// Returns whether a file starts as a ZIP archive does.
@@ -18,17 +19,18 @@ pub(crate) fn is_zip(head: &[u8]) -> bool {
 /// The paths of files, and the number that each has in its place.
 pub(super) type Names = Vec<(String, usize)>;
 
-/// Opens an archive, and lists the entries whose file names are `wanted`, each with its number.
+/// Opens an archive, and lists the entries whose file names are `wanted`, each with its number, and
+/// the others by their endings.
 ///
 /// # Errors
 /// `PROVIDER_ZIP`.
 pub(super) fn list_entries(
     source: SharedSource,
     wanted: fn(&str) -> bool,
-) -> Result<(ZipArchive<SharedSource>, Names), Error> {
+) -> Result<(ZipArchive<SharedSource>, Names, LeftOut), Error> {
     let invalid = |error: zip::result::ZipError| zip_error("", error.to_string());
     let archive = ZipArchive::new(source).map_err(invalid)?;
-    let mut names = Vec::new();
+    let (mut names, mut left_out) = (Vec::new(), LeftOut::new());
     let mut left = UNPACKED_LEN_MAX;
     for index in 0..archive.len() {
         let entry = archive.by_index_data(index).map_err(invalid)?;
@@ -37,7 +39,11 @@ pub(super) fn list_entries(
             return Err(zip_error(&name, "the name leads out of the archive".into()));
         }
         let last = name.rsplit('/').next().unwrap_or_default();
-        if entry.is_dir() || !wanted(last) {
+        if entry.is_dir() {
+            continue;
+        }
+        if !wanted(last) {
+            leave_out(&mut left_out, name);
             continue;
         }
         left = left
@@ -45,7 +51,7 @@ pub(super) fn list_entries(
             .ok_or_else(|| zip_error(&name, "unpacks to more than 2 GiB".into()))?;
         names.push((name, index));
     }
-    Ok((archive, names))
+    Ok((archive, names, left_out))
 }
 
 /// Returns an error of an archive, or of the entry of a name.

@@ -33,7 +33,7 @@ pub(crate) fn unpack_sides(packed: Option<&Value>, profile: Profile) -> Vec<Unpa
     sides.collect()
 }
 
-/// Returns whether a grain was made from a part of a file that is no memory.
+/// Returns whether a grain was made from a part of a file that is no memory, or says nothing.
 pub(crate) fn is_side(grain: &Grain) -> bool {
     let tags = grain.field("structural_tags").into_iter();
     let is_envelope = tags.flat_map(Value::texts).any(|tag| tag == ENVELOPE_TAG);
@@ -42,7 +42,10 @@ pub(crate) fn is_side(grain: &Grain) -> bool {
         || relation.starts_with("aimem:entity")
         || relation == "aimem:mentions";
     let is_conversation = grain.type_() == Type::State && grain.is_record();
-    is_envelope || is_conversation || (is_of_graph && grain.field("context").is_some())
+    is_envelope
+        || is_conversation
+        || says_nothing(grain)
+        || (is_of_graph && grain.field("context").is_some())
 }
 
 /// The member of the extension that holds the grains beside a record.
@@ -101,6 +104,16 @@ fn read(packed: &Value, profile: Profile) -> Option<Unpacked> {
 
 /// Returns the content of a grain as one text that is not empty: what it came with, or a sentence.
 pub(crate) fn summary_text(grain: &Grain) -> String {
+    text_of(grain).unwrap_or_else(|| grain.to_json())
+}
+
+/// Returns whether a grain is a message without anything that a reader could be shown, as importers
+/// find them where only a file or a branch was sent.
+pub(crate) fn says_nothing(grain: &Grain) -> bool {
+    grain.type_() == Type::Event && text_of(grain).is_none()
+}
+
+fn text_of(grain: &Grain) -> Option<String> {
     let text = |name: &str| grain.text(name).filter(|text| !text.is_empty());
     let said = ["content", "description", "conclusion"];
     let sentence = match (grain.is_record(), grain.triple()) {
@@ -112,7 +125,6 @@ pub(crate) fn summary_text(grain: &Grain) -> String {
         .or_else(|| Some(of_blocks(grain)).filter(|text| !text.is_empty()))
         .or_else(|| of_members(grain))
         .or_else(|| Some(grain.summary()).filter(|summary| !summary.is_empty()))
-        .unwrap_or_else(|| grain.to_json())
 }
 
 /// A statement as people say it: "Ana likes tea".

@@ -8,6 +8,7 @@ pub(super) mod link;
 pub(super) mod loss;
 pub(super) mod normalize;
 pub(super) mod record;
+mod of_user;
 pub(super) mod record_set;
 pub(super) mod rfc3339;
 pub(super) mod signature;

@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use crate::codec::ContentAddress;
+use crate::codec::{ContentAddress, Profile};
 use crate::crypto::Resolver;
 use crate::interchange::{Error, Record};
+
+use super::of_user::OfUser;
 
 /// The records of a file, in an order in which they can be stored.
 ///
@@ -38,6 +40,16 @@ pub(crate) trait RecordSource: Send + Sync {
     fn each(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error>;
 }
 
+/// Records in memory.
+struct Held(Vec<Record>);
+
+impl RecordSource for Held {
+    fn each(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
+        self.0.iter().cloned().all(take);
+        Ok(())
+    }
+}
+
 enum Source {
     InMemory(Vec<Record>),
     File(Box<dyn RecordSource>),
@@ -56,6 +68,24 @@ impl RecordSet {
             len,
             has_signed,
             refused: HashSet::new(),
+        }
+    }
+
+    /// Returns the records as those of a user, whatever user the file names.
+    pub(crate) fn of_user(self, user: &str, profile: Profile) -> Self {
+        let source: Box<dyn RecordSource> = match self.source {
+            Source::InMemory(records) => Box::new(Held(records)),
+            Source::File(source) => source,
+        };
+        let user = user.to_owned();
+        let source = OfUser {
+            source,
+            user,
+            profile,
+        };
+        Self {
+            source: Source::File(Box::new(source)),
+            ..self
         }
     }
 

@@ -49,6 +49,8 @@ struct Kept {
 /// The findings of the first reading.
 struct FirstReading<'a> {
     withheld: BTreeMap<u32, ContentAddress>,
+    /// Those with an operator's hold.
+    held: BTreeSet<u32>,
     recorder: Option<ReadRecorder<'a>>,
     damaged: BTreeSet<u64>,
     loss: Loss,
@@ -91,6 +93,13 @@ impl Store {
     ) -> Result<StoreEntries<'a>, Error> {
         let mut loss = Loss::default();
         let rows = self.exportable_rows(&snapshot, filter, &mut loss)?;
+        let rows: Vec<EntryId> = match options.changed_from {
+            None => rows.iter().collect(),
+            Some(from) => {
+                let changed = self.rows_changed_from(&snapshot, EntryId::new(from))?;
+                rows.iter().filter(|row| changed.contains(row)).collect()
+            }
+        };
         let recorder = self.read_recorder("export");
         // No filter knows the damaged ones that the index does not have.
         let damaged: BTreeSet<u64> = self.unindexed_damage().collect();
@@ -99,13 +108,14 @@ impl Store {
         }
         let first = FirstReading {
             withheld: BTreeMap::new(),
+            held: BTreeSet::new(),
             recorder: recorder.is_watched().then_some(recorder),
             damaged,
             loss,
         };
         let mut entries = StoreEntries {
             store: self,
-            rows: rows.iter().collect(),
+            rows,
             filter: export_filter,
             is_watched: first.recorder.is_some(),
             first: Mutex::new(first),
@@ -138,10 +148,15 @@ impl<'a> StoreEntries<'a> {
     /// Decides whether a grain may leave, as it is read for the first time.
     fn may_leave(&self, number: u32, grain: &Grain) -> bool {
         let reason = self.filter.reason(grain);
-        if reason.is_none() && !self.is_watched {
+        let is_held = reason.is_none() && self.store.has_operators_hold(grain);
+        if reason.is_none() && !self.is_watched && !is_held {
             return true;
         }
         let mut first = self.first();
+        if is_held && first.held.insert(number) {
+            // No format has a place for it; `merge` carries it.
+            first.loss.count("hold");
+        }
         match reason {
             Some(reason) => {
                 // A survey may read a grain twice.

@@ -32,6 +32,7 @@ impl Admin<'_> {
         options: &WriteOptions,
         path: &Path,
     ) -> Result<ExportReport, Error> {
+        let next = self.store().snapshot().watermark();
         let exported = match format {
             Format::Mg => self.store().export_volumes(filter, options, path),
             Format::Jsonl => self.store().export_lines(filter, options, path),
@@ -47,7 +48,7 @@ impl Admin<'_> {
                 self.store().export_plain(format, filter, options, file)
             }),
         }?;
-        self.recorded(format, filter, exported)
+        self.recorded(format, filter, exported, next)
     }
 }
 

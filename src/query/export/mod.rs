@@ -11,12 +11,13 @@ mod output;
 use std::io::{BufWriter, Write};
 
 use crate::code::ErrorCode;
-use crate::grain::Grain;
+use crate::grain::{Grain, Time};
 use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
     EncryptedWriter, Encryption, Error as FileError, Format, Loss, Place, WriteOptions, Written,
     aimem, jsonl, mg, omi, pam,
 };
+use crate::ledger::EntryId;
 use crate::store::{Admin, Store};
 
 use self::entries::StoreEntries;
@@ -31,6 +32,9 @@ pub struct ExportReport {
     pub files: u64,
     /// The facts about the grains that the format cannot carry.
     pub loss: Loss,
+    /// The entry of the ledger that the next increment begins with
+    /// ([`WriteOptions::changed_from`]).
+    pub next: u64,
 }
 
 impl Admin<'_> {
@@ -74,13 +78,24 @@ impl Admin<'_> {
                 "a signature stands beside its bundle, in a file",
             ));
         }
+        // Grains that are stored while it is written are in the next increment, perhaps in this one too.
+        let next = self.store().snapshot().watermark();
         let exported = match &options.encryption {
             None => self.store().export_plain(format, filter, options, out),
             Some(seal) => sealed(seal, out, |out| {
                 self.store().export_plain(format, filter, options, out)
             }),
         }?;
-        self.recorded(format, filter, exported)
+        self.recorded(format, filter, exported, next)
+    }
+
+    /// Returns the first entry of the ledger that was written at a time or later: an export with
+    /// [`WriteOptions::changed_from`] it holds what was stored or ended since.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn entry_at(self, time: Time) -> Result<EntryId, Error> {
+        self.store().entry_at(time)
     }
 
     /// Returns the report of an export that is done, once it is recorded.
@@ -88,10 +103,13 @@ impl Admin<'_> {
         self,
         format: Format,
         filter: &Filter,
-        exported: ExportReport,
+        mut exported: ExportReport,
+        next: u64,
     ) -> Result<ExportReport, Error> {
+        exported.next = next;
         let lost = exported.loss.iter().map(|(_, count)| count).sum();
         let counts = [exported.grains, exported.files, lost];
+        // A file that is complete is no error because its export could not be noted.
         self.record_export(format.name(), &filter.fields(), counts)?;
         Ok(exported)
     }
@@ -178,6 +196,7 @@ impl ExportReport {
             grains: written.records,
             files,
             loss: written.loss,
+            next: 0,
         }
     }
 
@@ -201,7 +220,7 @@ fn write_jsonl(
     Ok(ExportReport {
         grains: u64::try_from(chosen.len()).unwrap_or(u64::MAX),
         files: 1,
-        loss: Loss::default(),
+        ..ExportReport::default()
     })
 }
 

@@ -1,16 +1,22 @@
 //! Entries about operations that change no grain: exports and checks.
 
+use crate::ledger::EntryId;
 use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::records::{CheckedRecord, Frame, PolicyRecord, Record};
 #[cfg(feature = "interchange")]
-use crate::store::{Admin, records::ExportRecord};
+use crate::{
+    code::ErrorCode,
+    store::{Admin, records::ExportRecord},
+};
 
 #[cfg(feature = "interchange")]
 impl Admin<'_> {
     /// Records an export: its format, the names of the conditions, the number of grains and files,
     /// and of facts that the files do not have. A handle that only reads can record nothing; where
-    /// a regime asks for reads to be recorded, it has refused the export before.
+    /// a regime asks for reads to be recorded, it has refused the export before. The file is complete
+    /// by now: one that finds other processes writing for longer than
+    /// [`Options::lock_wait`](crate::store::Options::lock_wait) is not recorded, and no error.
     ///
     /// # Errors
     /// Storage errors.
@@ -20,14 +26,20 @@ impl Admin<'_> {
         scope: &[&str],
         [grains, files, withheld]: [u64; 3],
     ) -> Result<(), Error> {
-        self.inner()
-            .record_observation(&Record::Export(ExportRecord {
-                format: format.to_owned(),
-                scope: scope.iter().map(|&name| name.to_owned()).collect(),
-                grains,
-                files,
-                withheld,
-            }))
+        let record = Record::Export(ExportRecord {
+            format: format.to_owned(),
+            scope: scope.iter().map(|&name| name.to_owned()).collect(),
+            grains,
+            files,
+            withheld,
+        });
+        match self.inner().record_observation(self.actor(), &record) {
+            Err(error) if error.code() == ErrorCode::StoreLocked => {
+                tracing::warn!(%error, "an export is not recorded");
+                Ok(())
+            }
+            recorded => recorded,
+        }
     }
 }
 
@@ -37,11 +49,11 @@ impl Inner {
     /// # Errors
     /// Storage errors.
     pub(crate) fn record_check(&self, check: CheckedRecord) -> Result<(), Error> {
-        self.record_observation(&Record::Policy(PolicyRecord::Checked(check)))
+        self.record_observation(None, &Record::Policy(PolicyRecord::Checked(check)))
     }
 
-    fn record_observation(&self, record: &Record) -> Result<(), Error> {
-        let frame = Frame::of(None, record)?;
+    fn record_observation(&self, actor: Option<EntryId>, record: &Record) -> Result<(), Error> {
+        let frame = Frame::of(actor, record)?;
         let recorded = self
             .exclusive()
             .and_then(|mut writer| self.commit(&mut writer, &frame));

@@ -11,6 +11,11 @@ pub struct Summary {
     pub inserted: u64,
     /// New grains that replace earlier versions of their records.
     pub updated: u64,
+    /// Grains that were here and ended, or were judged, as the owner's own copy says.
+    pub corrected: u64,
+    /// Grains that are current here and ended in a file that the owner does not vouch for, and those
+    /// that this store and the owner's copy replaced by different ones, with their places.
+    pub unapplied: Vec<(Place, ContentAddress)>,
     /// Grains that were stored already, and records older than the stored version.
     pub unchanged: u64,
     /// Vectors that are new or have changed.
@@ -59,9 +64,10 @@ pub struct Denied {
 }
 
 impl Summary {
-    /// Returns whether every record is stored and none contradicts another.
+    /// Returns whether every record is stored, none contradicts another, and nothing that the file
+    /// says of a grain that is here is left out.
     pub fn is_complete(&self) -> bool {
-        self.conflicts.is_empty() && self.refusals() == 0
+        self.conflicts.is_empty() && self.unapplied.is_empty() && self.refusals() == 0
     }
 
     /// Returns the number of refused records, by all rules.

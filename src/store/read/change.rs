@@ -1,6 +1,9 @@
 //! An entry of the ledger, as a change feed tells it to its caller: a grain that was stored, a grain
 //! whose status changed, an erasure. The feed itself is `query/changes.rs`.
 
+#[cfg(feature = "interchange")]
+use std::collections::BTreeSet;
+
 use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::Time;
@@ -73,6 +76,52 @@ impl Store {
             at: Time::from_ms(header.time_ms),
             what,
         }))
+    }
+
+    /// Returns the rows of the grains that were stored, or whose status changed, from an entry on.
+    ///
+    /// # Errors
+    /// As [`Store::change_at`].
+    #[cfg(feature = "interchange")]
+    pub(crate) fn rows_changed_from(
+        &self,
+        snapshot: &Snapshot,
+        from: EntryId,
+    ) -> Result<BTreeSet<EntryId>, Error> {
+        let mut changed = BTreeSet::new();
+        let mut entry = from;
+        while entry.get() < snapshot.watermark() {
+            let header = self.inner.ledger().stated(entry)?;
+            match header.kind {
+                Kind::Grain | Kind::SealedGrain => drop(changed.insert(entry)),
+                Kind::Status => {
+                    if let Some(Changed::Status(of)) = self.change_of(snapshot, &header)? {
+                        changed.extend(self.inner.locate(snapshot, &of)?);
+                    }
+                }
+                _ => {}
+            }
+            entry = entry.next();
+        }
+        Ok(changed)
+    }
+
+    /// Returns the first entry that was written at a time or later.
+    ///
+    /// # Errors
+    /// As [`Store::change_at`].
+    #[cfg(feature = "interchange")]
+    pub(crate) fn entry_at(&self, time: Time) -> Result<EntryId, Error> {
+        // The time of the ledger never goes back, but where an operator repairs it (I21).
+        let (mut low, mut high) = (0, self.inner.snapshot().watermark());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.inner.ledger().stated(EntryId::new(middle))?.time_ms < time.ms() {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        Ok(EntryId::new(low))
     }
 
     fn change_of(

@@ -348,3 +348,26 @@ fn a_delta_goes_on_from_the_export_that_it_names() {
     let told = findings[0]["message"].as_str().unwrap();
     assert!(told.starts_with("PAM_UNKNOWN_BASE"), "{findings}");
 }
+
+#[test]
+fn an_export_of_which_nothing_is_stored_is_told_with_exit_1() {
+    let home = Home::new();
+    home.write(
+        "empty.json",
+        r#"{"conversations": [], "media_posts": [], "tasks": [{"a": 1}]}"#,
+    );
+    for args in [
+        &["import", "empty.json"][..],
+        &["import", "--dry-run", "empty.json"],
+    ] {
+        home.ok(&["init"]);
+        let ran = home.run(args);
+        assert_eq!(ran.code, 1, "{args:?}");
+        assert!(ran.stderr.contains("nothing is stored"), "{}", ran.stderr);
+        assert!(
+            ran.stdout.contains("1 records of tasks are not read"),
+            "{}",
+            ran.stdout
+        );
+    }
+}

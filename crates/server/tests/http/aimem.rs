@@ -236,8 +236,8 @@ fn a_chunk_that_contradicts_a_stored_one_is_in_the_summary_and_a_newer_one_updat
         .expect(200)
         .json();
     assert_eq!(
-        told["chunks_rejected_conflict"].as_array().unwrap().len(),
-        1,
+        told["chunks_rejected_conflict"],
+        json!(["urn:aimem:acme:c0"]),
         "{told}"
     );
     assert_eq!(told["chunks_inserted"], 0, "{told}");
@@ -252,6 +252,34 @@ fn a_chunk_that_contradicts_a_stored_one_is_in_the_summary_and_a_newer_one_updat
     };
     assert_eq!(counts(newer()), [0, 1, 0]);
     assert_eq!(counts(newer()), [0, 0, 1]);
+}
+
+#[test]
+fn a_bundle_of_another_tenant_is_stored_for_the_tenant_of_the_token() {
+    let server = Server::new();
+    let token = tenant(&server);
+    let told = import(
+        &server,
+        &token,
+        bundle(&format!("urn:uuid:{TENANT}"), 0, "tea"),
+    );
+    assert_eq!(told.expect(200).json()["chunks_inserted"], 1);
+    let other = "22222222-2222-2222-2222-222222222222";
+    let told = import(&server, &token, bundle(other, 1, "coffee"));
+    assert_eq!(told.expect(200).json()["chunks_inserted"], 1);
+    let bundle: Value = server.get(&token, "/v1/brain/export").expect(200).json();
+    assert_eq!(bundle["tenant_id"], TENANT);
+    assert_eq!(bundle["chunks"].as_array().unwrap().len(), 2, "{bundle}");
+    let again = import(
+        &server,
+        &token,
+        checked({
+            let mut bundle = bundle;
+            bundle.as_object_mut().unwrap().remove("checksum");
+            bundle
+        }),
+    );
+    assert_eq!(again.expect(200).json()["chunks_inserted"], 0);
 }
 
 #[test]

@@ -101,8 +101,7 @@ impl<'a> Envelope<'a> {
     /// Sets the owner and the source of a grain.
     pub(super) fn mark(&self, draft: Draft) -> Draft {
         let draft = draft.source("imported");
-        let user = user_of_urn(self.tenant);
-        let draft = draft.user(user.unwrap_or_else(|| normalize_text(self.tenant)));
+        let draft = draft.user(user_of(self.tenant));
         if self.tenant.starts_with("did:") {
             draft.set("subject_did", self.tenant)
         } else {
@@ -191,6 +190,19 @@ fn embedding<'a>(object: &Object<'a>) -> Result<Option<(usize, &'a str)>, Error>
 /// AIMEM 2.1: a UUID or a URI.
 pub(super) fn is_tenant(text: &str) -> bool {
     is_uuid(text) || is_uri(text)
+}
+
+/// Returns the user that a tenant is: the name in a URN of ours, and of a UUID the same one however it
+/// is written (RFC 9562, 4; as `urn:uuid:`, 5.1).
+pub(super) fn user_of(tenant: &str) -> String {
+    let uuid = tenant
+        .get(..9)
+        .filter(|scheme| scheme.eq_ignore_ascii_case("urn:uuid:"));
+    let uuid = uuid.and_then(|_| tenant.get(9..)).unwrap_or(tenant);
+    if is_uuid(uuid) {
+        return uuid.to_ascii_lowercase();
+    }
+    user_of_urn(tenant).unwrap_or_else(|| normalize_text(tenant))
 }
 
 fn is_uuid(text: &str) -> bool {

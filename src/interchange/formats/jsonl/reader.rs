@@ -14,6 +14,7 @@ use super::Reader;
 /// How JSON lines are recognised.
 pub(in crate::interchange) static JSON: JsonFormat = JsonFormat {
     markers: &[],
+    inner: &[],
     detect,
 };
 

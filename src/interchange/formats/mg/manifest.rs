@@ -188,8 +188,8 @@ pub(super) fn carries(status: &Status) -> bool {
 
 /// Counts what a status has and files do not carry.
 pub(super) fn count_loss(status: &Status, loss: &mut Loss) {
-    // Ruling I1: `contradict` also makes a grain contested, which is normalize_text.
-    if status.contradicted && status.verification != Verification::Contested {
+    // OMS 11.7 has no field for it. That a grain is contested and ended does not say why.
+    if status.contradicted {
         loss.count("contradicted");
     }
     let implied = match status.lifecycle {

@@ -40,22 +40,79 @@ impl Extension {
     }
 }
 
-/// Puts the members back that were moved into the extension, unless the record has others by now.
+/// Undoes what was done to the record as it came: puts the members back that were moved into the
+/// extension, unless it has others by now, and removes those that say its ending here.
 pub(super) fn restore(map: &mut Map) {
     let members = Extension::of(map).members;
-    let kept = members
-        .as_ref()
-        .and_then(|members| members.as_map()?.get(KEPT));
+    let members = members.as_ref().and_then(Value::as_map);
+    let member = |name: &str| members.and_then(|members| members.get(name));
+    let (kept, added) = (member(KEPT), member(ADDED));
+    if kept.is_none() && added.is_none() {
+        return;
+    }
+    // An extension of which nothing else is left was not the record's.
+    if kept.is_some()
+        || !["blob", SIDES]
+            .into_iter()
+            .any(|name| member(name).is_some())
+    {
+        Extension::take(map);
+    }
+    if let Some(Value::Map(added)) = added {
+        remove(map, added);
+    }
     let Some(Value::Map(kept)) = kept else {
         return;
     };
-    Extension::take(map);
     for (name, value) in kept.iter() {
         let of = map.get(name).and_then(Value::as_array);
         let is_part = of.zip(value.as_array());
         let is_part = is_part.is_some_and(|(some, all)| some.iter().all(|item| all.contains(item)));
         if is_part || !map.contains(name) {
             map.insert(name, value.clone());
+        }
+    }
+}
+
+/// Removes members, and elements of arrays, as far as they still are what was added.
+fn remove(map: &mut Map, added: &Map) {
+    for (name, value) in added.iter() {
+        match (map.get_mut(name), value) {
+            (Some(Value::Array(items)), Value::Array(added)) => {
+                items.retain(|item| !added.contains(item));
+                if items.is_empty() {
+                    map.remove(name);
+                }
+            }
+            (Some(said), added) if said == added => drop(map.remove(name)),
+            _ => {}
+        }
+    }
+}
+
+/// Adds a member, or an element of an array, to a record as it came, and notes it, so that the
+/// record is known again without.
+pub(super) fn add(map: &mut Map, name: &str, value: Value) {
+    let value = match (map.get_mut(name), value) {
+        (Some(Value::Array(items)), Value::Array(new)) => {
+            items.extend(new.iter().cloned());
+            Value::Array(new)
+        }
+        (_, value) => {
+            map.insert(name, value.clone());
+            value
+        }
+    };
+    let Some(members) = extension(map) else {
+        return;
+    };
+    if !members.contains(ADDED) {
+        members.insert(ADDED, Map::new());
+    }
+    if let Some(Value::Map(added)) = members.get_mut(ADDED) {
+        match (added.get_mut(name), value) {
+            (Some(Value::Array(items)), Value::Array(new)) => items.extend(new),
+            (_, value) => drop(added.insert(name, value)),
         }
     }
 }
@@ -135,5 +192,7 @@ fn refused(map: &Map, validate: &impl Fn(&mut Validator, &Map)) -> Vec<String> {
     names
 }
 
+/// The member with what was added to a record as it came.
+const ADDED: &str = "added";
 /// The member with what the schema has no place for.
 const KEPT: &str = "kept";

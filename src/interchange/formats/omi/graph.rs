@@ -8,7 +8,7 @@ use crate::interchange::model::embedded_grain;
 use crate::interchange::model::link::link_of;
 use crate::interchange::{Entries, Entry, Loss, aimem};
 
-use super::extension::add_side;
+use super::extension::{add, add_side};
 use super::residual::residual;
 
 /// The names that other grains may have for a record, beside its address.
@@ -124,6 +124,8 @@ enum Beside {
     Relation { relation: u32, to: u32 },
     /// A member of its entities.
     Entity(u32),
+    /// The record that it replaces (OMI 9.4).
+    Replaced(u32),
 }
 
 /// The grains that are no memories, by the number of the record in which they stand.
@@ -135,17 +137,22 @@ impl Sides {
     /// envelope.
     pub(super) fn find<E: Entries + ?Sized>(
         entries: &E,
-        numbers: &[u32],
+        (numbers, replaced): (&[u32], &[(u32, ContentAddress)]),
         records: &mut Records,
         envelope: &mut Map,
         loss: &mut Loss,
     ) -> Result<Self, E::Error> {
         let mut hosted = Vec::new();
-        if numbers.is_empty() {
-            return Ok(Self(hosted));
-        }
         records.sort();
         let records = &*records;
+        for (old, new) in replaced {
+            let new = records.find(new, entries)?;
+            hosted.extend(new.map(|new| (new, Beside::Replaced(*old))));
+        }
+        if numbers.is_empty() {
+            hosted.sort_by_key(|(host, _)| *host);
+            return Ok(Self(hosted));
+        }
         let mut sides = Vec::new();
         let make = |number: u32, (grain, _): Entry| {
             let side = Side::of(&grain, records, entries)?;
@@ -215,7 +222,7 @@ impl Sides {
         let sides = self.0.get(from..).unwrap_or_default().iter();
         for (_, beside) in sides.take_while(|(host, _)| *host == number) {
             let of = match *beside {
-                Beside::Packed(of) | Beside::Entity(of) => of,
+                Beside::Packed(of) | Beside::Entity(of) | Beside::Replaced(of) => of,
                 Beside::Relation { relation, .. } => relation,
             };
             let Some((grain, status)) = entries.read(of)? else {
@@ -227,6 +234,11 @@ impl Sides {
                     if let Some(entity) = entity(&grain) {
                         push(map, "entities", entity);
                     }
+                }
+                Beside::Replaced(_) => {
+                    let members = [("type", "supersedes".into()), ("target", record_id(&grain))];
+                    let relation = Value::Map(Map::from_iter(members));
+                    add(map, "relations", Value::Array(vec![relation]));
                 }
                 Beside::Relation { to, .. } => {
                     if let Some((target, _)) = entries.read(to)?
@@ -244,16 +256,22 @@ impl Sides {
 /// Returns the relation to a record.
 fn relation(grain: &Grain, target: &Grain) -> Option<Map> {
     let link = link_of(grain)?;
-    let target = match residual(target) {
-        Some(Value::Map(mut record)) => record.remove("id")?,
-        _ => Value::from(id_of(target)),
-    };
+    let target = record_id(target);
     let kind = match link.kind.as_str() {
         "" | "related_to" => "relates_to",
         kind => kind,
     };
     let members = [("type", Value::from(kind)), ("target", target)];
     Some(Map::from_iter(members))
+}
+
+/// Returns the id of the record of a grain.
+fn record_id(grain: &Grain) -> Value {
+    let own = match residual(grain) {
+        Some(Value::Map(mut record)) => record.remove("id"),
+        _ => None,
+    };
+    own.unwrap_or_else(|| id_of(grain).into())
 }
 
 /// Returns the id of the record of a grain of another origin.

@@ -375,6 +375,9 @@ fn relations_of(
     if is_whole && source.foreign_id.is_none() {
         return Ok(Vec::new());
     }
+    // The relations of a record whose importer named its user are that user's.
+    let user = source.grain.text("user_id").filter(|_| is_whole);
+    let user = user.map(str::to_owned);
     let source = source.grain.address();
     let relations = memory.relations().map(|relation| {
         // OMI 9.3: where an id comes twice it resolves to nothing.
@@ -382,6 +385,9 @@ fn relations_of(
         let target = target.filter(|(_, count)| *count == 1);
         let target = target.map(|(address, _)| *address);
         let draft = memory.relation_draft(&relation, source, target);
+        let draft = user
+            .iter()
+            .fold(draft, |draft, user| draft.user(user.as_str()));
         Record::finish(draft, common.2, place.clone())
     });
     relations.collect()

@@ -21,6 +21,7 @@ pub(in crate::interchange) static JSON: JsonFormat = JsonFormat {
         ("chunks", None),
         ("memories", None),
     ],
+    inner: &[],
     detect,
 };
 

@@ -5,12 +5,13 @@ use std::io::Write;
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status, Time, Type};
 use crate::interchange::entries::{Newest, each, surveyed};
-use crate::interchange::export::GENERATOR;
+use crate::interchange::export::{GENERATOR, event_time};
 use crate::interchange::model::embedded_grain;
+use crate::interchange::model::normalize::normalize_text;
 use crate::interchange::model::rfc3339::{envelope_time, insert_optional, insert_required};
 use crate::interchange::{Entries, Entry, Error, Loss, Place, WriteOptions, Written, aimem, pam};
 
-use super::extension::{add_side, extension, settle};
+use super::extension::{add, add_side, extension, settle};
 use super::graph::{LineNames, Records, Sides, id_of};
 use super::residual::{has_residual, inherited, is_relation, residual};
 use super::validate::FORMAT;
@@ -117,10 +118,17 @@ impl File {
         let mut envelopes = Vec::new();
         let (mut records, mut side_numbers) = (Records::default(), Vec::new());
         let (mut shared, mut newest) = (None, Newest::default());
-        let make =
-            |number: u32, (grain, _): Entry| Ok((number, grain.created_at(), kind_of(&grain)));
-        each(entries, 0..entries.count(), make, |(number, time, kind)| {
+        let mut replaced = Vec::new();
+        let make = |number: u32, (grain, status): Entry| {
+            let found = (grain.created_at(), kind_of(&grain), status.superseded_by);
+            Ok((number, found))
+        };
+        each(entries, 0..entries.count(), make, |(number, found)| {
+            let (time, kind, replacement) = found;
             newest.add(time);
+            if let (Kind::Record(_), Some(new)) = (&kind, replacement) {
+                replaced.push((number, new));
+            }
             match kind {
                 Kind::Member => {}
                 Kind::Envelope(one) => envelopes.push(*one),
@@ -159,7 +167,7 @@ impl File {
         }
         let sides = Sides::find(
             entries,
-            &side_numbers,
+            (&side_numbers, &replaced),
             &mut records,
             &mut envelope,
             &mut loss,
@@ -209,10 +217,34 @@ fn line(grain: &Grain, status: &Status, loss: &mut Loss) -> Map {
     settle(&mut map, loss, |validator, map| {
         validator.record(map, &Place::Pointer(String::new()), true);
     });
-    if *status != Status::default() {
+    if *status != Status::default() || !names_user(&map, grain) {
         extend(&mut map, grain, status);
     }
+    if let Some(time) = ended(&map, status) {
+        let mut said = Map::new();
+        insert_optional(&mut said, "valid_to", time, loss);
+        if let Some(time) = said.remove("valid_to") {
+            add(&mut map, "valid_to", time);
+        }
+    }
     map
+}
+
+/// Returns whether a record names the user of its grain, who may be one that the importer named.
+fn names_user(map: &Map, grain: &Grain) -> bool {
+    let inherited = inherited(grain);
+    let subject = map.get("subject").or_else(|| inherited.get("subject"));
+    let subject = subject.and_then(Value::as_map);
+    let member = |name: &str| subject.and_then(|subject| subject.get(name)?.as_text());
+    let named = member("id").filter(|_| member("type") == Some("person"));
+    let named = named.map(normalize_text).filter(|id| !id.is_empty());
+    named.as_deref() == grain.text("user_id")
+}
+
+/// Returns when a grain stopped being held for true here, unless its record says an end itself.
+fn ended(map: &Map, status: &Status) -> Option<Time> {
+    let says_end = map.get("valid_to").is_some_and(|end| *end != Value::Nil);
+    status.system_valid_to.filter(|_| !says_end)
 }
 
 /// Keeps of the parts that records inherited those that all of them did.
@@ -279,12 +311,8 @@ fn record(grain: &Grain, status: &Status, loss: &mut Loss) -> Map {
     insert_required(&mut map, "created", grain.created_at(), loss);
     let record = pam::residual(grain).or_else(|| aimem::residual(grain));
     map.insert("type", kind(grain, record.as_ref()));
-    let user = grain.text("user_id").map(|id| (id, Some("person")));
-    let subject = user.or(grain.text("subject").map(|id| (id, None)));
-    let (id, kind) = subject.unwrap_or(("grainstore", Some("system")));
-    let kind = kind.map(|kind| ("type", kind));
-    let subject: Map = [("id", id)].into_iter().chain(kind).collect();
-    map.insert("subject", subject);
+    map.insert("subject", subject(grain));
+    map.insert("source", source(grain));
     // A record without one has none: what OMS requires of its grain is no statement of the source.
     let stated = record.is_none_or(|record| {
         let scores = record
@@ -303,8 +331,58 @@ fn record(grain: &Grain, status: &Status, loss: &mut Loss) -> Map {
             insert_optional(&mut map, name, Time::from_ms(ms), loss);
         }
     }
+    if let Some(time) = ended(&map, status) {
+        insert_optional(&mut map, "valid_to", time, loss);
+    }
+    // An event is so from its time on; `created` is when it was recorded (OMI 6.2).
+    if let Some(at) = event_time(grain).filter(|_| !map.contains("valid_from")) {
+        insert_optional(&mut map, "valid_from", at, loss);
+    }
     extend(&mut map, grain, status);
     map
+}
+
+/// Returns whom a record is about; of a message, who said it (OMI 14: the subject is that of the row).
+fn subject(grain: &Grain) -> Map {
+    let speaker = match grain.text("role").filter(|_| grain.type_() == Type::Event) {
+        Some("assistant") => Some((grain.text("model_id").unwrap_or("assistant"), "agent")),
+        Some(role @ ("tool" | "system")) => Some((role, "system")),
+        _ => None,
+    };
+    if let Some((id, kind)) = speaker {
+        let role = grain.text("role").unwrap_or_default();
+        return Map::from_iter([("id", id), ("type", kind), ("label", role)]);
+    }
+    let user = grain.text("user_id").map(|id| (id, Some("person")));
+    let said = grain.type_() == Type::Event && grain.text("role") == Some("user");
+    let user = user.or(said.then_some(("user", Some("person"))));
+    let subject = user.or(grain.text("subject").map(|id| (id, None)));
+    let (id, kind) = subject.unwrap_or(("grainstore", Some("system")));
+    let kind = kind.map(|kind| ("type", kind));
+    [("id", id)].into_iter().chain(kind).collect()
+}
+
+/// Returns where a record comes from (OMI 7): its platform, its session, and how it was made.
+fn source(grain: &Grain) -> Map {
+    let method = match grain.text("source_type") {
+        Some("user_explicit") => "asserted",
+        Some("llm_generated") => "extracted",
+        Some("agent_inferred") => "derived",
+        Some("imported") => "imported",
+        _ => "observed",
+    };
+    let members = [
+        (
+            "platform",
+            Some(grain.text("origin_namespace").unwrap_or("grainstore")),
+        ),
+        ("ref", grain.text("session_id")),
+        ("method", Some(method)),
+    ];
+    let members = members.into_iter();
+    members
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
 }
 
 /// Returns the type that the grain has in its own format, or the nearest of those that OMI 8

@@ -33,6 +33,7 @@ pub(in crate::interchange) static JSON: JsonFormat = JsonFormat {
         ("schema", Some(CONVERSATION)),
         ("schema", Some(EMBEDDINGS_SCHEMA)),
     ],
+    inner: &[],
     detect,
 };
 

@@ -1,11 +1,13 @@
 //! The records of an export, built of one conversation after the other.
 
+use std::ops::Range;
+
 use crate::codec::Value;
 use crate::interchange::formats::pam::{Converted, ConvertedConversation, Converter};
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::record_sink::{Output, RecordSink, changed};
 use crate::interchange::io::source_file::SourceFile;
-use crate::interchange::json::{BUFFER_LEN, JsonError, Position, read_in_order, stream_array};
+use crate::interchange::json::{BUFFER_LEN, JsonError, Position, read_in_order, stream_file};
 use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::record_set::RecordSource;
 use crate::interchange::{Diagnostics, Error, Loss, ReadOptions, Record};
@@ -13,10 +15,12 @@ use crate::interchange::{Diagnostics, Error, Loss, ReadOptions, Record};
 use super::code::fault;
 use super::conversation::Conversation;
 use super::fact::Fact;
-use super::gemini::{self, Plan};
 use super::item::Item;
-use super::validation_pass::{Kind, ValidationIndex, broken};
-use super::{Provider, chatgpt, code, copilot};
+use super::kinds::gemini::{self, Plan};
+use super::kinds::{chatgpt, copilot};
+use super::parts::Parts;
+use super::validation_pass::{Kind, ValidationIndex, broken, is_alone};
+use super::{Provider, code};
 
 /// A valid export; its records are built when they are asked for.
 pub(crate) struct Export {
@@ -40,8 +44,7 @@ impl Export {
     /// # Errors
     /// Files that cannot be read, and an export of another provider.
     pub(super) fn open(
-        files: FileSet,
-        provider: Provider,
+        Parts { files, provider }: Parts,
         options: &ReadOptions,
     ) -> Result<(Self, Validation), Vec<Error>> {
         let mut index = ValidationIndex::of(&files, provider).map_err(|error| vec![error])?;
@@ -153,7 +156,8 @@ impl<'a> Pass<'a> {
             Item::Conversation(conversation) => Some(export.said(*conversation)),
             Item::Facts(_) | Item::Other => None,
         };
-        self.stream(part, 0, make, |pass, said| {
+        let (arrays, _) = export.provider.conversations_and_facts();
+        self.stream(part, arrays, make, |pass, said| {
             if let Some(said) = said {
                 pass.conversation(said);
             }
@@ -162,29 +166,21 @@ impl<'a> Pass<'a> {
 
     fn known(&mut self, part: &SourceFile) -> Result<(), JsonError> {
         let export = self.export;
-        // In a file that is one list, facts and conversations are mixed.
-        let arrays = match export.provider.arrays().len() {
-            1 => 0..1,
-            count => 1..count,
+        let make = |value: Value, position: Position| match export.provider.item(&value, position) {
+            Item::Facts(facts) => facts,
+            Item::Conversation(_) | Item::Other => Vec::new(),
         };
-        for array in arrays {
-            let make =
-                |value: Value, position: Position| match export.provider.item(&value, position) {
-                    Item::Facts(facts) => facts,
-                    Item::Conversation(_) | Item::Other => Vec::new(),
-                };
-            self.stream(part, array, make, |pass, facts: Vec<Fact>| {
-                facts.into_iter().for_each(|fact| pass.fact(fact));
-            })?;
-        }
-        Ok(())
+        let (_, arrays) = export.provider.conversations_and_facts();
+        self.stream(part, arrays, make, |pass, facts: Vec<Fact>| {
+            facts.into_iter().for_each(|fact| pass.fact(fact));
+        })
     }
 
-    /// Reads one of the arrays of a file.
+    /// Reads some of the arrays of a file, or the one element that the file is.
     fn stream<T: Send>(
         &mut self,
         part: &SourceFile,
-        array: usize,
+        wanted: Range<usize>,
         make: impl Fn(Value, Position) -> T + Sync,
         mut take: impl FnMut(&mut Self, T),
     ) -> Result<(), JsonError> {
@@ -192,10 +188,15 @@ impl<'a> Pass<'a> {
             return Ok(());
         }
         let arrays = self.export.provider.arrays();
-        stream_array(part, arrays, array, make, |one| {
+        let is_wanted = |array: usize| wanted.contains(&array);
+        let value = stream_file(part, arrays, is_wanted, &make, |one| {
             take(self, one);
             self.sink.is_wanted()
-        })
+        })?;
+        if let Some(value) = value.filter(|value| is_alone(value, arrays)) {
+            take(self, make(value, Position::default()));
+        }
+        Ok(())
     }
 
     fn table(&mut self, part: &SourceFile) -> Result<(), JsonError> {

@@ -1,12 +1,15 @@
 //! The elements of the long arrays of an export, one by one.
 
+use std::ops::Range;
+
 use crate::codec::{Map, Value};
 use crate::interchange::formats::pam;
 use crate::interchange::json::Position;
 
+use super::Provider;
 use super::conversation::Conversation;
 use super::fact::Fact;
-use super::{Provider, chatgpt, claude, claude_memory, grok};
+use super::kinds::{chatgpt, claude, claude_memory, cursor, deepseek, grok};
 
 /// The content of an element.
 pub(super) enum Item {
@@ -21,10 +24,12 @@ impl Provider {
     pub(super) const fn importer(self) -> &'static str {
         match self {
             Self::Chatgpt => "chatgpt/2026.01",
-            Self::Claude => "claude/2026.01",
+            Self::Claude => "claude/2026.11",
             Self::Gemini => "gemini/2026.01",
             Self::Copilot => "copilot/2026.01",
             Self::Grok => "grok/2026.01",
+            Self::Deepseek => "deepseek/2026.01",
+            Self::Cursor => "cursor/2026.01",
         }
     }
 
@@ -35,6 +40,10 @@ impl Provider {
             Self::Gemini => pam::Names::new("gemini", "gemini:conversation", "gemini:message"),
             Self::Copilot => pam::Names::new("copilot", "copilot:conversation", "copilot:message"),
             Self::Grok => pam::Names::new("grok", "grok:conversation", "grok:message"),
+            Self::Deepseek => {
+                pam::Names::new("deepseek", "deepseek:conversation", "deepseek:message")
+            }
+            Self::Cursor => pam::Names::new("cursor", "cursor:conversation", "cursor:message"),
         }
     }
 
@@ -42,7 +51,17 @@ impl Provider {
     pub(super) const fn arrays(self) -> &'static [&'static str] {
         match self {
             Self::Grok => &["conversations", "media_posts", "projects"],
-            _ => &[""],
+            Self::Gemini | Self::Copilot => &[""],
+            Self::Chatgpt | Self::Claude | Self::Deepseek | Self::Cursor => &["", "conversations"],
+        }
+    }
+
+    /// Returns the numbers of the arrays that conversations stand in, and of those with facts.
+    pub(super) const fn conversations_and_facts(self) -> (Range<usize>, Range<usize>) {
+        match self {
+            Self::Grok => (0..1, 1..3),
+            // In a file that is one list, facts and conversations are mixed.
+            _ => (0..self.arrays().len(), 0..self.arrays().len()),
         }
     }
 
@@ -67,6 +86,8 @@ impl Provider {
                 Some(fact) => Item::Facts(vec![fact]),
                 None => Item::Other,
             },
+            Self::Deepseek => said(deepseek::conversation(map)),
+            Self::Cursor => said(cursor::conversation(map)),
             Self::Gemini | Self::Copilot => Item::Other,
         }
     }

@@ -1,18 +1,19 @@
 //! The first pass over an export: its owner, its newest time, and the kind of each of its files.
 
-use crate::codec::Value;
+use crate::codec::{Map, Value};
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::{BUFFER_LEN, JsonError, Position, stream_file};
 use crate::interchange::{Diagnostics, Error};
 
-use super::chatgpt::{self, Feedback};
 use super::code::{fault, syntax};
-use super::detect::{OF_CLAUDE, OWNER_OF_GROK, PAGE_HEAD_LEN, is_page};
+use super::detect::{PAGE_HEAD_LEN, is_page};
 use super::fact::Newest;
-use super::gemini::Plan;
 use super::item::Item;
-use super::{Provider, code, conversation, copilot, grok};
+use super::kinds::chatgpt::{self, Feedback};
+use super::kinds::gemini::{self, Plan};
+use super::kinds::{copilot, grok};
+use super::{Provider, code, conversation};
 
 /// The facts about an export that building its records needs.
 #[derive(Default)]
@@ -81,23 +82,8 @@ impl ValidationIndex {
         if provider == Provider::Copilot && !last.ends_with(".json") {
             return self.table(name, part);
         }
-        let head = part.head(u64::try_from(PAGE_HEAD_LEN).unwrap_or_default());
-        let head = head.map_err(|source| part.error(name, source))?;
-        if provider == Provider::Gemini && is_page(&head) {
-            self.page = Some(name.to_owned());
-            return Ok(Kind::Other);
-        }
-        let is_foreign = last.ends_with(".csv")
-            || last.ends_with(".html")
-            || (provider != Provider::Claude && OF_CLAUDE.contains(&last));
-        if is_foreign {
-            return Ok(Kind::Other);
-        }
         match last {
-            OWNER_OF_GROK if provider != Provider::Grok => {
-                whole(name, part)?;
-            }
-            "user.json" | "users.json" | OWNER_OF_GROK => {
+            "user.json" | "users.json" | "prod-mc-auth-mgmt-api.json" => {
                 let value = whole(name, part)?;
                 self.owner = self.owner.take().or_else(|| owner_of(&value));
             }
@@ -124,16 +110,36 @@ impl ValidationIndex {
     }
 
     fn activity(&mut self, name: &str, part: &SourceFile) -> Result<Kind, Error> {
+        let head = part.head(u64::try_from(PAGE_HEAD_LEN).unwrap_or_default());
+        if is_page(&head.map_err(|source| part.error(name, source))?) {
+            self.page = Some(name.to_owned());
+            return Ok(Kind::Other);
+        }
         let mut plan = Plan::default();
-        let make = |value: Value, position: Position| (super::gemini::summarize(&value), position);
+        let make = |value: Value, position: Position| {
+            let is_other = value.as_map().is_some_and(|map| !gemini::is_of_gemini(map));
+            (gemini::summarize(&value), is_other, position)
+        };
+        let mut others = 0_usize;
         let arrays = Provider::Gemini.arrays();
-        let value = read(name, part, arrays, make, |(summarize, position)| {
-            plan.note(summarize, position.start);
-        })?;
+        let value = read(
+            name,
+            part,
+            arrays,
+            make,
+            |(summarize, is_other, position)| {
+                others = others.saturating_add(usize::from(is_other));
+                plan.note(summarize, position.start);
+            },
+        )?;
         if value.as_array().is_none() {
             return Ok(Kind::Other);
         }
-        let skipped = plan.finish();
+        let skipped = plan.finish().saturating_sub(others);
+        if others > 0 {
+            let message = format!("{others} records are activity in other products");
+            self.findings.push(fault(code::SHAPE, name, message));
+        }
         if skipped > 0 {
             let message = format!("{skipped} records have no time or are no exchange");
             self.findings.push(fault(code::SHAPE, name, message));
@@ -155,18 +161,22 @@ impl ValidationIndex {
                 found.findings.push(error);
             }
         })?;
-        match (&value, provider) {
-            (Value::Array(_), Provider::Chatgpt | Provider::Claude) => {}
-            (Value::Map(map), Provider::Grok)
-                if map.get("conversations").and_then(Value::as_array).is_some() =>
-            {
-                for (at, message) in grok::unread(map) {
-                    let at = format!("{name}#{at}");
-                    found.findings.push(fault(code::SHAPE, &at, message));
-                }
+        if is_alone(&value, arrays) {
+            // An element by itself is a list of one.
+            let alone = summarize(provider, &value, Position::default());
+            if alone.is_other {
+                return Ok(Kind::Other);
             }
-            // A file of another provider has no records.
-            _ => return Ok(Kind::Other),
+            has_facts = alone.has_facts;
+            found.newest.merge(alone.newest);
+            found.account = alone.account;
+        } else if let Value::Map(map) = &value {
+            for (at, message) in grok::unread(map) {
+                let at = format!("{name}#{at}");
+                found.findings.push(fault(code::SHAPE, &at, message));
+            }
+        } else if value.as_array().is_none() {
+            return Ok(Kind::Other);
         }
         self.newest.merge(found.newest);
         self.account = self.account.take().or(found.account);
@@ -197,6 +207,12 @@ fn summarize(provider: Provider, value: &Value, position: Position) -> ElementSu
     summarize
 }
 
+/// Returns whether a document is one element that stands alone: an object without any of the arrays.
+pub(super) fn is_alone(value: &Value, arrays: &[&str]) -> bool {
+    let has_array = |map: &Map| arrays.iter().any(|name| map.contains(name));
+    value.as_map().is_some_and(|map| !has_array(map))
+}
+
 fn owner_of(value: &Value) -> Option<String> {
     let map = match value {
         Value::Array(items) => items.first()?.as_map()?,
@@ -205,7 +221,10 @@ fn owner_of(value: &Value) -> Option<String> {
     if let Some(user) = map.get("user").and_then(Value::as_map) {
         return conversation::text(user, "userId").map(str::to_owned);
     }
-    let id = conversation::text(map, "id").or_else(|| conversation::text(map, "uuid"));
+    let names = ["id", "uuid", "user_id"];
+    let id = names
+        .into_iter()
+        .find_map(|name| conversation::text(map, name));
     id.map(str::to_owned)
 }
 

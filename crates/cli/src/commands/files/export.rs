@@ -17,7 +17,7 @@ use serde_json::json;
 use super::format::ExportFormat;
 use super::report::{export_summary, loss_json};
 use super::target::Replace;
-use crate::args::{Filters, SealArgs, read_key};
+use crate::args::{Filters, SealArgs, read_key, time_from};
 use crate::error::{CliError, Exit};
 use crate::output::{is_screen, progress};
 use crate::session::Session;
@@ -25,7 +25,8 @@ use crate::session::Session;
 /// Write grains to a file: all of them, or those that match the filters
 ///
 /// An export includes superseded grains and their status, so that a full export is a complete copy
-/// of the stored knowledge. Exports are deterministic: the same grains give the same bytes. The file
+/// of the stored knowledge. The same grains give the same bytes; PAM, AIMEM and OMI state the time of the
+/// export, which --at fixes. The file
 /// is written atomically; archives above 4 GiB continue in NAME.001.mg and so on. Fields that the
 /// format cannot carry are counted and named. A PAM store with its conversations requires a
 /// directory (-o DIRECTORY/) or a ZIP file (-o NAME.zip), and either encryption or --plain
@@ -61,9 +62,21 @@ pub(crate) struct Export {
     /// Omit grains marked as not exportable from archives and JSON lines too
     #[arg(long)]
     shareable: bool,
+    /// Export what was stored, or whose status changed, from this entry of the ledger on: the `next`
+    /// that the export before printed with --json. --since TIME does the same from a time on
+    #[arg(long, value_name = "ENTRY", conflicts_with = "since")]
+    from: Option<u64>,
+    /// Time of the export, which PAM, AIMEM and OMI files state (default: now): with the same TIME the
+    /// same grains give the same bytes
+    #[arg(long, value_name = "TIME", value_parser = time_from)]
+    at: Option<Time>,
     /// Omit superseded grains
     #[arg(long)]
     current: bool,
+    /// Include memories that were contradicted in a PAM store, which has no word for them, as
+    /// retracted ones
+    #[arg(long, conflicts_with = "current")]
+    history: bool,
     /// Omit grains whose bytes are damaged, name their entries, and exit with 4
     #[arg(long)]
     skip_damaged: bool,
@@ -119,11 +132,7 @@ impl Export {
         if let Some(file) = &self.sign {
             options.sign = Some(ExportKey::new(read_key(file)?));
         }
-        // An incremental PAM store also has records that were updated since, so its writer selects.
-        let filters = match self.format {
-            ExportFormat::Pam => filters.at_any_time(),
-            _ => filters,
-        };
+        let filters = self.increment(filters, &store, &mut options)?;
         let mut filter = filters.filter(&store)?;
         if !self.current {
             filter = filter.with_superseded();
@@ -151,6 +160,7 @@ impl Export {
                     "files": exported.files,
                     "loss": loss_json(&exported.loss),
                     "damaged_entries": damaged,
+                    "next": exported.next,
                 }))?;
             } else {
                 session
@@ -196,6 +206,23 @@ impl Export {
         self.format.format()
     }
 
+    /// Chooses an increment by the order of storage: grains that came late and those that ended since
+    /// are in it. A bundle has the chunks that were created since (AIMEM 3).
+    fn increment(
+        &self,
+        filters: Filters,
+        store: &Store,
+        options: &mut WriteOptions,
+    ) -> anyhow::Result<Filters> {
+        options.changed_from = self.from;
+        let is_bundle = matches!(self.format, ExportFormat::Aimem | ExportFormat::AimemNdjson);
+        let Some(since) = filters.since().filter(|_| !is_bundle) else {
+            return Ok(filters);
+        };
+        options.changed_from = Some(store.admin()?.entry_at(since)?.get());
+        Ok(filters.at_any_time())
+    }
+
     fn options(&self, since: Option<Time>) -> WriteOptions {
         let compression = match self.compress {
             CompressArg::None => Compression::None,
@@ -216,12 +243,13 @@ impl Export {
             with_embeddings: self.with_embeddings,
             shareable: self.shareable,
             skip_damaged: self.skip_damaged,
+            history: self.history,
             purpose: match self.purpose {
                 PurposeArg::Transfer => Purpose::Transfer,
                 PurposeArg::Sale => Purpose::Sale,
             },
             base: self.base.clone(),
-            now: Some(SystemClock.now()),
+            now: Some(self.at.unwrap_or_else(|| SystemClock.now())),
             ..WriteOptions::default()
         }
     }

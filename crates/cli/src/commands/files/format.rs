@@ -39,6 +39,10 @@ pub(super) enum ImportFormat {
     Copilot,
     /// Grok export
     Grok,
+    /// DeepSeek export
+    Deepseek,
+    /// Conversations of Cursor
+    Cursor,
 }
 
 impl ImportFormat {
@@ -60,6 +64,8 @@ impl ImportFormat {
             Self::Gemini => Some(Format::Provider(Provider::Gemini)),
             Self::Copilot => Some(Format::Provider(Provider::Copilot)),
             Self::Grok => Some(Format::Provider(Provider::Grok)),
+            Self::Deepseek => Some(Format::Provider(Provider::Deepseek)),
+            Self::Cursor => Some(Format::Provider(Provider::Cursor)),
         }
     }
 }

@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use grainstore::interchange::ReadOptions;
-use grainstore::store::Create;
+use grainstore::interchange::{Format, ReadOptions};
+use grainstore::store::{Create, Summary};
 
 use super::format::ImportFormat;
 use super::reading::read;
@@ -48,6 +48,14 @@ pub(crate) struct Import {
     /// provider's export (default: the account that the export names)
     #[arg(long, value_name = "NAME")]
     scope: Option<String>,
+    /// User whose memory the file is, whatever account, owner or tenant it names: the accounts of one
+    /// person become one user. Grains of archives and JSON lines keep theirs
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+    /// The file is a copy of a store of yours: what ended or was judged there ends here too, as far as
+    /// policy permits. A file of anyone else ends nothing here
+    #[arg(long)]
+    own: bool,
     /// Do not verify the signature beside an AIMEM bundle; the omission is recorded
     #[arg(long)]
     skip_signature: bool,
@@ -60,11 +68,13 @@ impl Import {
         let options = ReadOptions {
             accept_bad_checksum: self.accept_bad_checksum,
             scope: self.scope,
+            user: self.user,
             skip_signature: self.skip_signature,
             decryption: self.decryption.unseal()?,
             ..ReadOptions::default()
         };
-        let reading = read(&self.path, self.format, &options, session)?;
+        let mut reading = read(&self.path, self.format, &options, session)?;
+        reading.is_own = self.own;
         if !reading.errors.is_empty() && !self.keep_going {
             report_errors(&reading, &self.path, &mut session.out)?;
             return Ok(Exit::Failed);
@@ -75,20 +85,28 @@ impl Import {
             return Ok(Exit::done_if(refused == 0));
         }
         let format = reading.format;
+        let total = reading.records.len();
         if self.dry_run {
             let summary = session.open_to_read()?.admin()?.preview_import(reading)?;
             report_import(&summary, format, &self.path, &mut session.out)?;
-            return Ok(Exit::done_if(summary.is_complete()));
+            return Ok(outcome(&summary, format, total, session));
         }
         let store = session.open_or(Create::IfMissing)?;
-        let total = reading.records.len();
         let bar = progress::storing(&session.out, total);
-        let summary = store
-            .admin()?
-            .import_with(reading, &mut |done| bar.set_position(done))?;
+        let summary = store.import_with(reading, &mut |done| bar.set_position(done))?;
         drop(bar);
         progress::closing(&session.out, store);
         report_import(&summary, format, &self.path, &mut session.out)?;
-        Ok(Exit::done_if(summary.is_complete()))
+        Ok(outcome(&summary, format, total, session))
     }
+}
+
+/// Returns the outcome of an import: an export of conversations without any that can be read is told.
+fn outcome(summary: &Summary, format: Format, total: u64, session: &Session) -> Exit {
+    let is_nothing = total == 0 && matches!(format, Format::Provider(_));
+    if is_nothing {
+        let message = "nothing in it can be read as a conversation or a memory; nothing is stored";
+        session.out.note(message);
+    }
+    Exit::done_if(summary.is_complete() && !is_nothing)
 }

@@ -1,4 +1,5 @@
-//! `grainstore merge`: the grains of another store in this one, by an archive between them.
+//! `grainstore merge`: the grains of another store in this one, by a file of JSON lines between them, which
+//! carries every status.
 //!
 //! A copy of a whole store is made by `backup` and `restore`.
 
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use grainstore::interchange::{Format, ReadOptions, WriteOptions};
-use grainstore::store::Create;
+use grainstore::store::{Authorization, Create, Hold};
 use grainstore::{Filter, Options, Store};
 
 use super::format::ImportFormat;
@@ -18,8 +19,9 @@ use crate::session::Session;
 
 /// Add the grains of another store to this one, with their status
 ///
-/// The other store is only read. Merging it again changes nothing. Where both stores replaced the
-/// same grain, this store's version stays current, and `history` shows the other as a fork. A grain
+/// The other store is only read, and yours: what ended or was judged there ends here too, as far as policy
+/// permits. Its legal holds are placed here too. Merging it again changes nothing, and two stores that are merged both ways end equal. Where
+/// both replaced the same grain, both versions stay current and are told (exit 1). A grain
 /// that this store erased does not come back; one that may not leave the other store is not carried.
 /// The keys, rules and ledger of the other store are not merged.
 #[derive(Debug, Args)]
@@ -34,17 +36,17 @@ pub(crate) struct Merge {
 impl Merge {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let folder = Folder::create()?;
-        let archive = folder.0.join("grains.mg");
-        let left_out = self.write(&archive)?;
+        let archive = folder.0.join("grains.jsonl");
+        let (left_out, holds) = self.write(&archive)?;
         if left_out > 0 {
             session.out.note(format!(
                 "{left_out} grains stay in {}: they may not leave it, or are damaged",
                 self.other.display()
             ));
         }
-        let reading = read(
+        let mut reading = read(
             &archive,
-            ImportFormat::Auto,
+            ImportFormat::Jsonl,
             &ReadOptions::default(),
             session,
         )?;
@@ -52,16 +54,17 @@ impl Merge {
             report_errors(&reading, &self.other, &mut session.out)?;
             return Ok(Exit::Failed);
         }
+        // The owner of this store names the other as their own (ruling I28).
+        reading.is_own = true;
         let format = reading.format;
         let summary = if self.dry_run {
             session.open_to_read()?.admin()?.preview_import(reading)?
         } else {
             let store = session.open_or(Create::IfMissing)?;
             let bar = progress::storing(&session.out, reading.records.len());
-            let summary = store
-                .admin()?
-                .import_with(reading, &mut |done| bar.set_position(done))?;
+            let summary = store.import_with(reading, &mut |done| bar.set_position(done))?;
             drop(bar);
+            hold(&store, &holds)?;
             progress::closing(&session.out, store);
             summary
         };
@@ -69,8 +72,8 @@ impl Merge {
         Ok(Exit::done_if(summary.is_complete()))
     }
 
-    /// Writes the grains of the other store to an archive; returns how many are left out.
-    fn write(&self, archive: &Path) -> anyhow::Result<u64> {
+    /// Writes the grains of the other store to a file; returns how many are left out, and its holds.
+    fn write(&self, archive: &Path) -> anyhow::Result<(u64, Vec<Hold>)> {
         let failed = |error: &grainstore::Error| CliError::of(error).in_store(&self.other);
         let store = Store::open_read_only(&self.other, Options::default());
         let store = store.map_err(|error| failed(&error))?;
@@ -85,11 +88,28 @@ impl Merge {
         };
         let exported = store
             .admin()
-            .map(|admin| admin.export_file(Format::Mg, &everything, &options, archive))?;
+            .map(|admin| admin.export_file(Format::Jsonl, &everything, &options, archive))?;
         let exported = exported.map_err(|error| CliError::of(&error).in_store(&self.other))?;
         let all = store.maintenance()?.stats()?.grains;
-        Ok(all.saturating_sub(exported.grains))
+        let left_out = all.saturating_sub(exported.grains);
+        Ok((left_out, store.admin()?.holds()))
     }
+}
+
+/// Places the holds of the other store on the grains that are here without one.
+fn hold(store: &Store, holds: &[Hold]) -> anyhow::Result<()> {
+    let here = store.admin()?.holds();
+    for hold in holds {
+        let is_held = here.iter().any(|it| it.address == hold.address);
+        if !is_held && store.exists(&hold.address)? {
+            let authorization = Authorization {
+                reason: &hold.authorization.reason,
+                authority: &hold.authorization.authority,
+            };
+            store.admin()?.place_hold(&hold.address, authorization)?;
+        }
+    }
+    Ok(())
 }
 
 /// A directory of its own for the archive, removed with it.

@@ -98,12 +98,17 @@ pub(super) fn report_import(
                 "rule": denied.rule.name(),
             })
         });
+        let unapplied = summary.unapplied.iter().map(|(place, existing)| {
+            json!({ "place": place.to_string(), "existing": existing.to_string() })
+        });
         return Ok(out.json(&json!({
             "format": format.name(),
             "inserted": summary.inserted,
             "updated": summary.updated,
             "unchanged": summary.unchanged,
             "embedded": summary.embedded,
+            "corrected": summary.corrected,
+            "unapplied": unapplied.collect::<Vec<_>>(),
             "conflicts": conflicts.collect::<Vec<_>>(),
             "denied": denied.collect::<Vec<_>>(),
             "refused": errors.iter().map(CliError::to_json).collect::<Vec<_>>(),
@@ -125,6 +130,10 @@ pub(super) fn report_import(
     ))?;
     if summary.embedded > 0 {
         out.line(format!("  {} vectors stored", summary.embedded))?;
+    }
+    if summary.corrected > 0 {
+        let corrected = summary.corrected;
+        out.line(format!("  {corrected} ended or judged here as in the copy"))?;
     }
     if !summary.erased.is_empty() {
         let erased = summary.erased.len();
@@ -153,6 +162,16 @@ fn report_conflicts(summary: &Summary, out: &Output) {
     }
     if summary.conflicts.iter().any(|it| it.kept.is_some()) {
         out.note("`grainstore conflicts` lists conflicts; `conflicts resolve ADDRESS` keeps one");
+    }
+    for (place, existing) in summary.unapplied.iter().take(SHOWN_MAX) {
+        out.note(format!("not applied: {place}: another end of {existing}"));
+    }
+    if !summary.unapplied.is_empty() {
+        let count = summary.unapplied.len();
+        out.note(format!(
+            "{count} grains ended otherwise in the file: `import --own` ends them here, where the file \
+             is a copy of a store of yours; `history ADDRESS` shows two that were both replaced"
+        ));
     }
     for denied in summary.denied.iter().take(SHOWN_MAX) {
         let (place, existing) = (&denied.place, denied.existing);

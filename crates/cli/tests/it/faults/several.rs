@@ -70,6 +70,46 @@ fn writers_and_readers_that_are_killed_all_the_time_lose_nothing_and_store_nothi
     );
 }
 
+#[test]
+fn an_export_beside_processes_that_write_all_the_time_is_complete_and_no_error() {
+    let home = Home::new();
+    home.ok(&["init"]);
+    home.write("few.jsonl", &event("one", 1));
+    let done = std::sync::atomic::AtomicBool::new(false);
+    thread::scope(|scope| {
+        let home = &home;
+        let done = &done;
+        let writers: Vec<_> = (0..2_u64)
+            .map(|writer| {
+                scope.spawn(move || {
+                    let mut number = 0;
+                    while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                        number += 1;
+                        let name = format!("of-{writer}.jsonl");
+                        let lines: String = (0..40)
+                            .map(|n| event(&format!("of {writer} {number}"), n))
+                            .collect();
+                        home.write(&name, &lines);
+                        home.ok(&["--wait", "600", "put", &name]);
+                    }
+                })
+            })
+            .collect();
+        for number in 0..COMMANDS {
+            let name = format!("copy-{number}.jsonl");
+            let ran = home.run(&["export", "--format", "jsonl", "-o", &name]);
+            assert_eq!(ran.code, 0, "{}", ran.stderr);
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        writers
+            .into_iter()
+            .for_each(|writer| writer.join().unwrap());
+    });
+    let log = home.run(&["--json", "audit", "log"]).stdout;
+    let exports = log.matches("\"export\"").count() as u64;
+    assert!(exports >= COMMANDS, "{exports} of {COMMANDS} are recorded");
+}
+
 /// Stores the grains of one writer, across kills, and returns their addresses.
 fn write_all(home: &Home, writer: u64) -> (BTreeSet<String>, u64) {
     let mut acknowledged = BTreeSet::new();

@@ -8,7 +8,9 @@ use std::io::{Read, Seek, SeekFrom};
 
 use data_encoding::{BASE64, HEXLOWER};
 use grainstore::crypto::Algorithm;
-use grainstore::interchange::{Format, ImportFile, ReadOptions, Signature, WriteOptions, aimem};
+use grainstore::interchange::{
+    ForeignId, Format, ImportFile, ReadOptions, Signature, WriteOptions, aimem,
+};
 use grainstore::store::{Clock, SystemClock};
 use grainstore::{ContentAddress, ErrorCode, Filter, Time};
 use serde_json::{Value, json};
@@ -179,7 +181,12 @@ pub(crate) fn import(call: &Call<'_>) -> Result<Answer, Failure> {
     } else {
         Format::Aimem
     };
-    let mut file = ImportFile::of_bytes(&call.body, Some(format), &ReadOptions::default())?;
+    // A tenant is the user of the token, whatever tenant a bundle of another server names.
+    let options = ReadOptions {
+        user: scope.holder.grant.user.clone(),
+        ..ReadOptions::default()
+    };
+    let mut file = ImportFile::of_bytes(&call.body, Some(format), &options)?;
     if let Some(error) = file.errors.first() {
         return Err(Failure::of(error.code(), error.to_string()));
     }
@@ -210,7 +217,7 @@ pub(crate) fn import(call: &Call<'_>) -> Result<Answer, Failure> {
     file.records = records.into();
     let store = scope.owner();
     let before = stored(store, &chunks)?;
-    let summary = store.admin()?.import(file)?;
+    let summary = store.import(file)?;
     let after = stored(store, &chunks)?;
     let inserted = chunks
         .iter()
@@ -219,7 +226,7 @@ pub(crate) fn import(call: &Call<'_>) -> Result<Answer, Failure> {
     let rejected: Vec<_> = summary
         .conflicts
         .iter()
-        .map(|conflict| conflict.id.id())
+        .map(|conflict| urn(&conflict.id))
         .collect();
     // A chunk that was updated is stored as a version of the one before, under another address, and
     // so is one that was updated by an earlier import.
@@ -237,6 +244,13 @@ pub(crate) fn import(call: &Call<'_>) -> Result<Answer, Failure> {
     answer["chunks_rejected_conflict"] = json!(rejected);
     answer["signer"] = json!(signer.as_ref().map(grainstore::crypto::Did::as_str));
     Ok(Answer::Json(200, answer))
+}
+
+/// Returns the URN of a record (AIMEM 2.3): the scope of its id is its producer, and in a store of
+/// several tenants also whose it is.
+fn urn(id: &ForeignId) -> String {
+    let producer = id.scope().split(" of ").next().unwrap_or_default();
+    format!("urn:aimem:{producer}:{}", id.id())
 }
 
 fn stored(

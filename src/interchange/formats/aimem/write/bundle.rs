@@ -13,7 +13,7 @@ use crate::interchange::model::rfc3339::envelope_time;
 use crate::interchange::{Entries, Entry, Error, Loss, Place, WriteOptions, Written};
 
 use super::super::code;
-use super::super::envelope::{Scope, is_tenant};
+use super::super::envelope::{Scope, is_tenant, user_of};
 use super::super::source::ARRAYS;
 use super::survey::Survey;
 
@@ -242,7 +242,12 @@ fn envelope(
         let names: Vec<_> = names.into_iter().map(str::to_owned).collect();
         mixed(code::MIXED_TENANTS, "users", &names)
     })?;
-    if is_as_it_came {
+    // One that was taken for another user than its own is that user's now.
+    let own = bundle
+        .get("tenant_id")
+        .and_then(Value::as_text)
+        .map(user_of);
+    if is_as_it_came && tenant.is_none_or(|tenant| own.as_deref() == Some(tenant)) {
         return Ok(bundle);
     }
     let (scope, since) = match options.scope {

@@ -66,7 +66,9 @@ pub(super) fn chunk_id(grain: &Grain, producer: &str) -> String {
 pub(super) fn is_chunk(grain: &Grain, loss: &mut Loss) -> bool {
     if embedded_grain::is_side(grain) {
         // An envelope says nothing that a new one does not.
-        if grain.text("session_id").is_some() {
+        if embedded_grain::says_nothing(grain) {
+            loss.count("message without a text");
+        } else if grain.text("session_id").is_some() {
             loss.count("conversation");
         }
         return false;

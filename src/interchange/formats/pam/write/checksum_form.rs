@@ -56,7 +56,7 @@ pub(crate) fn to_checksum_form(memory: &mut Map, loss: &mut Loss) {
 /// of the memory that replaces it.
 pub(crate) fn write_status(memory: &mut Map, status: &Status, replacement: Option<&str>) {
     let name = match status {
-        _ if status.verification == Verification::Retracted => "retracted",
+        _ if status.verification == Verification::Retracted || has_no_word(status) => "retracted",
         _ if status.superseded_by.is_some() || status.lifecycle == Lifecycle::Superseded => {
             "superseded"
         }
@@ -73,6 +73,18 @@ pub(crate) fn write_status(memory: &mut Map, status: &Status, replacement: Optio
             None => {}
         }
     }
+}
+
+/// Returns whether a grain ended in a way that PAM 7 has no word for: it was contradicted, and not
+/// withdrawn.
+pub(crate) fn has_no_word(status: &Status) -> bool {
+    let is_named = status.verification == Verification::Retracted
+        || status.superseded_by.is_some()
+        || matches!(
+            status.lifecycle,
+            Lifecycle::Superseded | Lifecycle::Archived
+        );
+    !status.is_current() && !is_named
 }
 
 fn drop_nulls(map: &mut Map, is_named: fn(&str) -> bool) {

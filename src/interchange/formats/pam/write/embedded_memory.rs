@@ -2,6 +2,7 @@
 
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status, Time, Type};
+use crate::interchange::export::event_time;
 use crate::interchange::model::embedded_grain;
 use crate::interchange::model::rfc3339::{insert_optional, insert_required};
 use crate::interchange::{Loss, aimem, omi};
@@ -49,7 +50,9 @@ fn temporal(grain: &Grain, loss: &mut Loss) -> Map {
     let time = |name: &str| grain.field(name).and_then(Value::as_i64).map(Time::from_ms);
     let mut temporal = Map::new();
     insert_required(&mut temporal, "created_at", grain.created_at(), loss);
-    let (from, until) = (time("valid_from"), time("valid_to"));
+    // An event is so from its time on; `created_at` is when it was recorded (PAM 6).
+    let from = time("valid_from").or_else(|| event_time(grain));
+    let until = time("valid_to");
     // PAM refuses an end before its beginning; grains do not.
     if from.is_none() || until.is_none() || from <= until {
         for (name, time) in [("valid_from", from), ("valid_until", until)] {

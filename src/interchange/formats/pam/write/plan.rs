@@ -7,13 +7,14 @@ use crate::grain::{Grain, Time, Type};
 use crate::interchange::entries::{Newest, Numbers, each, surveyed};
 use crate::interchange::formats::aimem::{self, Scope};
 use crate::interchange::model::compact_table::CompactTable;
-use crate::interchange::model::embedded_grain::is_side;
+use crate::interchange::model::embedded_grain::{is_side, says_nothing};
 use crate::interchange::model::link::link_of;
 use crate::interchange::{Entries, Entry, Error, Loss, WriteOptions};
 
 use super::super::code;
 use super::super::types::object::fault;
 use super::super::types::residual::{is_relation, residual};
+use super::checksum_form::has_no_word;
 use super::record::{index_entry, of_memory};
 use super::selection::{Superfluous, identity, is_changed_since};
 use super::uuid::{uuid, uuid_of};
@@ -74,6 +75,8 @@ enum Kind {
     Side,
     /// A record that cannot be written at all.
     Unwritable,
+    /// A memory whose ending the format cannot say.
+    Contradicted,
 }
 
 /// The ids that a vector may have: as its record refers to it, as it said itself, and a new one.
@@ -122,7 +125,9 @@ impl Plan {
             let record = residual(&grain);
             let said = record.as_ref();
             let is_in_scope = match options.scope {
-                Scope::Since(since) => is_changed_since(&grain, said, &status, since),
+                Scope::Since(since) if options.changed_from.is_none() => {
+                    is_changed_since(&grain, said, &status, since)
+                }
                 _ => true,
             };
             let identity = identity(&grain, said).map(|id| {
@@ -132,7 +137,13 @@ impl Plan {
             let (created_at, owner) = (grain.created_at(), grain.text("user_id"));
             let owner = owner.map(str::to_owned);
             let session = |name: &str| sessions.key(name);
-            let kind = kind_of(entries, (number, &grain), record, (is_later, session))?;
+            let mut kind = kind_of(entries, (number, &grain), record, (is_later, session))?;
+            if !options.history
+                && has_no_word(&status)
+                && matches!(kind, Kind::Memory(..) | Kind::Embedding(..))
+            {
+                kind = Kind::Contradicted;
+            }
             Ok(Found {
                 number,
                 created_at,
@@ -199,6 +210,7 @@ impl Plan {
                 self.add_memory(number, &id);
             }
             Kind::Unwritable => {}
+            Kind::Contradicted => self.loss.count("contradicted"),
         }
     }
 
@@ -254,6 +266,9 @@ impl Plan {
     ) -> Result<(), E::Error> {
         let find = |address: &ContentAddress| entries.find(address);
         let make = |number: u32, (grain, _): Entry| {
+            if says_nothing(&grain) {
+                return Ok((number, None, None, None, true));
+            }
             let is_of_graph = aimem::residual(&grain).is_some();
             let name = |name: &str| grain.text(name).filter(|_| is_of_graph);
             let hash = |name: &str| ContentAddress::of(name.as_bytes());
@@ -268,7 +283,7 @@ impl Plan {
                     Some(host.filter(|_| to.is_some()))
                 }
             };
-            Ok((number, link, own, name("object").map(hash)))
+            Ok((number, link, own, name("object").map(hash), false))
         };
         let mut found = Vec::new();
         each(entries, sides.iter().copied(), make, |side| {
@@ -276,7 +291,7 @@ impl Plan {
             Ok(())
         })?;
         let mut mentioned = Numbers::default();
-        for (_, link, chunk, entity) in &found {
+        for (_, link, chunk, entity, _) in &found {
             if let (None, Some(chunk), Some(entity)) = (link, chunk, entity)
                 && let Some(host) = names.get(chunk)
             {
@@ -284,7 +299,7 @@ impl Plan {
             }
         }
         mentioned.sort();
-        for (number, link, own, _) in found {
+        for (number, link, own, _, is_message) in found {
             let host = match &link {
                 Some(host) => *host,
                 None => own
@@ -301,6 +316,7 @@ impl Plan {
                 None => self.loss.count(match (link, own) {
                     (Some(_), _) => "relation",
                     (None, Some(_)) => "entity",
+                    (None, None) if is_message => "message without a text",
                     (None, None) => "envelope",
                 }),
             }

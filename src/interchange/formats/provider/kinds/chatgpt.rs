@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 
-use super::conversation::{Conversation, Message, object, objects, rest, text};
+use super::super::conversation::{Conversation, Message, object, objects, rest, text};
 
 /// Reads one conversation; `None` if the object is none.
-pub(super) fn conversation(map: &Map) -> Option<Conversation> {
+pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Option<Conversation> {
     let nodes = map.get("mapping")?.as_map()?;
     let id = text(map, "conversation_id").or_else(|| text(map, "id"))?;
     let placed = [
@@ -203,7 +203,7 @@ fn read_metadata(metadata: &Map, message: &mut Message) {
     }
 }
 
-pub(super) fn is_url(value: &Value) -> bool {
+pub(in crate::interchange::formats::provider) fn is_url(value: &Value) -> bool {
     value.as_text().is_some_and(|text| text.contains("://"))
 }
 
@@ -228,10 +228,10 @@ fn seconds(value: &Value) -> Option<String> {
 }
 
 /// The ratings of messages, by their ids.
-pub(super) type Feedback = HashMap<String, Map>;
+pub(in crate::interchange::formats::provider) type Feedback = HashMap<String, Map>;
 
 /// Reads the ratings of `message_feedback.json`.
-pub(super) fn feedback(value: &Value) -> Feedback {
+pub(in crate::interchange::formats::provider) fn feedback(value: &Value) -> Feedback {
     let items = value.as_array().unwrap_or_default().iter();
     let items = items.filter_map(|item| {
         let map = item.as_map()?;
@@ -242,7 +242,10 @@ pub(super) fn feedback(value: &Value) -> Feedback {
 }
 
 /// Adds the ratings of its messages to a conversation.
-pub(super) fn add_feedback(conversation: &mut Conversation, feedback: &Feedback) {
+pub(in crate::interchange::formats::provider) fn add_feedback(
+    conversation: &mut Conversation,
+    feedback: &Feedback,
+) {
     for message in &mut conversation.messages {
         if let Some(feedback) = feedback.get(&message.id) {
             message.raw.insert("feedback", feedback.clone());

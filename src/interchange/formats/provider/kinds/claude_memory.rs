@@ -2,11 +2,11 @@
 
 use crate::codec::{Map, Value};
 
-use super::conversation::{objects, rest, text, time};
-use super::fact::{Fact, titled};
+use super::super::conversation::{objects, rest, text, time};
+use super::super::fact::{Fact, titled};
 
 /// Reads one object of `memories.json`; `None` if it is another.
-pub(super) fn memories(map: &Map) -> Option<Vec<Fact>> {
+pub(in crate::interchange::formats::provider) fn memories(map: &Map) -> Option<Vec<Fact>> {
     if !map.contains("conversations_memory") && !map.contains("project_memories") {
         return None;
     }
@@ -31,7 +31,7 @@ pub(super) fn memories(map: &Map) -> Option<Vec<Fact>> {
 }
 
 /// Reads one project; `None` if the object is none.
-pub(super) fn project(map: &Map) -> Option<Vec<Fact>> {
+pub(in crate::interchange::formats::provider) fn project(map: &Map) -> Option<Vec<Fact>> {
     if !map.contains("prompt_template") && !map.contains("docs") {
         return None;
     }

@@ -6,10 +6,12 @@ use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::model::rfc3339::parse_rfc3339;
 
-use super::conversation::{Conversation, Message, objects, rest, stable_id, text, time};
+use super::super::conversation::{Conversation, Message, objects, rest, stable_id, text, time};
 
 /// Reads all conversations; returns also how many records have no time, or are no exchange.
-pub(super) fn conversations(records: &[Value]) -> (Vec<Conversation>, u64) {
+pub(in crate::interchange::formats::provider) fn conversations(
+    records: &[Value],
+) -> (Vec<Conversation>, u64) {
     let (exchanges, skipped) = exchanges(records);
     let mut named: BTreeMap<String, Conversation> = BTreeMap::new();
     let mut unnamed: Vec<Conversation> = Vec::new();
@@ -78,27 +80,33 @@ pub(super) fn conversations(records: &[Value]) -> (Vec<Conversation>, u64) {
 
 /// The order in which the records of a file are read, so that each conversation is together.
 #[derive(Default)]
-pub(super) struct Plan {
+pub(in crate::interchange::formats::provider) struct Plan {
     /// Where each record begins.
-    pub(super) starts: Vec<u64>,
+    pub(in crate::interchange::formats::provider) starts: Vec<u64>,
     /// Their numbers, conversation by conversation, each oldest first.
-    pub(super) order: Vec<usize>,
+    pub(in crate::interchange::formats::provider) order: Vec<usize>,
     /// The numbers of the last records of conversations.
     last: HashSet<usize>,
     found: Vec<(Time, usize, Option<Box<str>>)>,
 }
 
 /// Returns the time and the conversation of a record that is an exchange.
-pub(super) fn summarize(record: &Value) -> Option<(Time, Option<Box<str>>)> {
+pub(in crate::interchange::formats::provider) fn summarize(
+    record: &Value,
+) -> Option<(Time, Option<Box<str>>)> {
     let map = record.as_map()?;
     let at = parse_rfc3339(&time(map, "time")?).ok()?;
-    exchange(map)?;
+    exchange(map).filter(|_| is_of_gemini(map))?;
     Some((at, conversation_id(map).map(Box::from)))
 }
 
 impl Plan {
     /// Notes the next record of the file.
-    pub(super) fn note(&mut self, summarize: Option<(Time, Option<Box<str>>)>, start: u64) {
+    pub(in crate::interchange::formats::provider) fn note(
+        &mut self,
+        summarize: Option<(Time, Option<Box<str>>)>,
+        start: u64,
+    ) {
         let number = self.starts.len();
         self.starts.push(start);
         self.found
@@ -106,7 +114,7 @@ impl Plan {
     }
 
     /// Groups the records as [`conversations`] does; returns how many are no exchange.
-    pub(super) fn finish(&mut self) -> usize {
+    pub(in crate::interchange::formats::provider) fn finish(&mut self) -> usize {
         let mut found = std::mem::take(&mut self.found);
         found.sort_by_key(|(at, ..)| *at);
         let skipped = self.starts.len().saturating_sub(found.len());
@@ -133,7 +141,7 @@ impl Plan {
     }
 
     /// Returns whether a record is the last of its conversation.
-    pub(super) fn is_last(&self, number: usize) -> bool {
+    pub(in crate::interchange::formats::provider) fn is_last(&self, number: usize) -> bool {
         self.last.contains(&number)
     }
 }
@@ -151,7 +159,7 @@ fn exchanges(records: &[Value]) -> (Vec<Exchange<'_>>, u64) {
     let mut exchanges = Vec::new();
     for record in records {
         let read = record.as_map().and_then(|map| {
-            let time = time(map, "time")?;
+            let time = time(map, "time").filter(|_| is_of_gemini(map))?;
             Some((parse_rfc3339(&time).ok()?, time, exchange(map)?, map))
         });
         match read {
@@ -161,6 +169,21 @@ fn exchanges(records: &[Value]) -> (Vec<Exchange<'_>>, u64) {
     }
     exchanges.sort_by_key(|(at, ..)| *at);
     (exchanges, skipped)
+}
+
+/// Returns whether a record is activity in Gemini, as far as it says: Takeout can write the activity
+/// in all products of a person to one file, and its names in other languages keep that of the product.
+pub(in crate::interchange::formats::provider) fn is_of_gemini(map: &Map) -> bool {
+    let names: Vec<&str> = ["header", "products"]
+        .into_iter()
+        .filter_map(|name| map.get(name))
+        .flat_map(Value::texts)
+        .collect();
+    let is_it = |name: &&str| {
+        let name = name.to_lowercase();
+        name.contains("gemini") || name.contains("bard")
+    };
+    names.is_empty() || names.iter().any(is_it)
 }
 
 fn conversation_id(map: &Map) -> Option<&str> {

@@ -4,20 +4,23 @@
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 
+use super::super::conversation::{Conversation, Message, object, objects, rest, text, time};
+use super::super::fact::{Fact, titled};
 use super::chatgpt::is_url;
-use super::conversation::{Conversation, Message, object, objects, rest, text, time};
-use super::fact::{Fact, titled};
 
 /// Reads one conversation; `None` if the object is none.
-pub(super) fn conversation(wrapped: &Map) -> Option<Conversation> {
+pub(in crate::interchange::formats::provider) fn conversation(
+    wrapped: &Map,
+) -> Option<Conversation> {
     let map = wrapped.get("conversation")?.as_map()?;
     wrapped.get("responses")?.as_array()?;
-    let placed = ["id", "title", "create_time", "modify_time", "user_id"];
+    let (id_name, id) = named(map, ["id", "conversation_id"])?;
+    let placed = [id_name, "title", "create_time", "modify_time", "user_id"];
     let mut raw = rest(map, &placed);
     raw.extend_with(rest(wrapped, &["conversation", "responses"]));
     let responses = objects(wrapped, "responses");
     Some(Conversation {
-        id: text(map, "id")?.to_owned(),
+        id: id.to_owned(),
         title: text(map, "title").map(str::to_owned),
         created_at: time(map, "create_time"),
         updated_at: time(map, "modify_time"),
@@ -31,9 +34,10 @@ pub(super) fn conversation(wrapped: &Map) -> Option<Conversation> {
 
 fn message(wrapped: &Map) -> Option<Message> {
     let map = wrapped.get("response")?.as_map()?;
+    let (id_name, id) = named(map, ["_id", "response_id"])?;
     let is_human = text(map, "sender").is_some_and(|it| it.eq_ignore_ascii_case("human"));
     let placed = [
-        "_id",
+        id_name,
         "parent_response_id",
         "sender",
         "message",
@@ -44,7 +48,7 @@ fn message(wrapped: &Map) -> Option<Message> {
     let mut raw = rest(map, &placed);
     raw.extend_with(rest(wrapped, &["response"]));
     let mut message = Message {
-        id: text(map, "_id")?.to_owned(),
+        id: id.to_owned(),
         role: if is_human { "user" } else { "assistant" },
         created_at: map.get("create_time").and_then(moment),
         parent: text(map, "parent_response_id").map(str::to_owned),
@@ -53,7 +57,11 @@ fn message(wrapped: &Map) -> Option<Message> {
         raw,
         ..Message::default()
     };
-    for source in objects(map, "cited_web_search_results") {
+    let cited = match map.contains("cited_web_search_results") {
+        true => "cited_web_search_results",
+        false => "web_search_results",
+    };
+    for source in objects(map, cited) {
         message.citations.push(object([
             ("title", text(source, "title").map(Value::from)),
             ("url", source.get("url").cloned().filter(is_url)),
@@ -73,6 +81,12 @@ fn message(wrapped: &Map) -> Option<Message> {
         }
     }
     Some(message)
+}
+
+/// Returns the first of two members that is a text, with its name: of two kinds of exports.
+fn named<'a>(map: &'a Map, names: [&'static str; 2]) -> Option<(&'static str, &'a str)> {
+    let mut names = names.into_iter();
+    names.find_map(|name| Some((name, text(map, name)?)))
 }
 
 /// Returns a time of MongoDB: `{"$date": {"$numberLong": "ms"}}`, `{"$date": "…"}` or the text.
@@ -104,7 +118,7 @@ impl Extend for Map {
 }
 
 /// Reads an element of one of the arrays of facts; `None` without content.
-pub(super) fn fact(array: &str, map: &Map) -> Option<Fact> {
+pub(in crate::interchange::formats::provider) fn fact(array: &str, map: &Map) -> Option<Fact> {
     match array {
         "projects" => project(map),
         _ => media_post(map),
@@ -113,7 +127,7 @@ pub(super) fn fact(array: &str, map: &Map) -> Option<Fact> {
 
 /// Returns the members of an export that are not read, with their places; arrays that are read are
 /// empty.
-pub(super) fn unread(export: &Map) -> Vec<(String, String)> {
+pub(in crate::interchange::formats::provider) fn unread(export: &Map) -> Vec<(String, String)> {
     let mut unread = Vec::new();
     for (name, value) in export.iter().filter(|(_, value)| !is_nothing(value)) {
         let items = value.as_array().unwrap_or_default();

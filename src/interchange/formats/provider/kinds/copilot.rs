@@ -7,7 +7,7 @@ use crate::grain::Time;
 use crate::interchange::Diagnostics;
 use crate::interchange::model::rfc3339::parse_rfc3339;
 
-use super::conversation::{Conversation, Message, stable_id};
+use super::super::conversation::{Conversation, Message, stable_id};
 
 /// The columns of a table.
 struct Columns {
@@ -23,7 +23,7 @@ struct Columns {
 /// # Errors
 /// An error of the file as a whole; one of more than 16 MiB or 65,536 messages is refused, since a
 /// ZIP archive of a few kilobytes may hold any number of rows.
-pub(super) fn conversations(
+pub(in crate::interchange::formats::provider) fn conversations(
     input: impl BufRead,
 ) -> Result<(Vec<Conversation>, Diagnostics<u64>), String> {
     let (columns, mut rows, bad) = read(input)?;
@@ -118,7 +118,7 @@ fn read(mut input: impl BufRead) -> Result<(Columns, Vec<Row>, Diagnostics<u64>)
 }
 
 /// Returns whether a first line is the header of one of Copilot's files.
-pub(super) fn is_header(line: &[u8]) -> bool {
+pub(in crate::interchange::formats::provider) fn is_header(line: &[u8]) -> bool {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let mut reader = csv::ReaderBuilder::new().from_reader(line);
     reader

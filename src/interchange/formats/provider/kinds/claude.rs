@@ -2,11 +2,11 @@
 
 use crate::codec::{Map, Value};
 
+use super::super::conversation::{Conversation, Message, object, objects, rest, text, time};
 use super::chatgpt::is_url;
-use super::conversation::{Conversation, Message, object, objects, rest, text, time};
 
 /// Reads one conversation; `None` if the object is none.
-pub(super) fn conversation(map: &Map) -> Option<Conversation> {
+pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Option<Conversation> {
     map.get("chat_messages")?.as_array()?;
     let account = map.get("account").and_then(Value::as_map);
     let mut conversation = Conversation {
@@ -64,7 +64,7 @@ fn messages(map: &Map) -> Vec<Message> {
     all.push(message);
     let results = objects(map, "content").filter(|part| text(part, "type") == Some("tool_result"));
     for (number, part) in results.enumerate() {
-        let output = said_in(part, "text", "text");
+        let output = result(part);
         let plain = text(part, "content").map(str::to_owned);
         let output = plain.unwrap_or(output);
         let id = format!("{}/result/{number}", parent_of(&parent));
@@ -89,6 +89,23 @@ fn messages(map: &Map) -> Vec<Message> {
 /// Returns the id of the message that made a tool's result.
 fn parent_of(id: &str) -> &str {
     id.split_once("/result/").map_or(id, |(id, _)| id)
+}
+
+/// Returns what a tool found: texts, and sources with their titles.
+fn result(part: &Map) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    for item in objects(part, "content") {
+        match text(item, "type") {
+            Some("text") => lines.extend(text(item, "text")),
+            Some("knowledge") => lines.extend(
+                ["title", "text"]
+                    .into_iter()
+                    .filter_map(|name| text(item, name)),
+            ),
+            _ => {}
+        }
+    }
+    lines.join("\n")
 }
 
 /// Returns the texts of the parts of a kind, a line each.
@@ -170,11 +187,23 @@ fn read_content(map: &Map, message: &mut Message) {
         }
         is_only_text = false;
     }
-    // `text` repeats the text parts, and is empty in newer files.
-    let stated = text(map, "text").map(str::to_owned);
+    // `text` repeats the text parts, or is empty; for a part that the screen of the export cannot
+    // show it has a notice. Where the two differ, the parts are the message.
+    let is_shown = |part: &Map| text(part, "type") == Some("text");
+    let stated = text(map, "text").map(|stated| match objects(map, "content").all(is_shown) {
+        true => stated.to_owned(),
+        false => without_notices(stated),
+    });
+    let stated = stated.filter(|text| !text.is_empty());
     let parts = Some(said.join("\n")).filter(|text| !text.is_empty());
     let is_repeated = parts.is_some() && (stated.is_none() || stated == parts);
-    message.text = stated.or(parts);
+    if parts.is_some()
+        && !is_repeated
+        && let Some(stated) = map.get("text")
+    {
+        message.raw.insert("text", stated.clone());
+    }
+    message.text = parts.or(stated);
     if message.text.is_none() && !thought.is_empty() {
         message.text = Some(thought.join("\n"));
         message.is_thought = true;
@@ -183,6 +212,25 @@ fn read_content(map: &Map, message: &mut Message) {
         message.raw.remove("content");
     }
 }
+
+/// Removes what stands in `text` in the place of a part that cannot be shown.
+fn without_notices(text: &str) -> String {
+    if !NOTICES.iter().any(|notice| text.contains(notice)) {
+        return text.to_owned();
+    }
+    let mut text = text.to_owned();
+    for notice in NOTICES {
+        for quoted in [format!("```\n{notice}\n```"), (*notice).to_owned()] {
+            text = text.replace(&quoted, "");
+        }
+    }
+    text.trim().to_owned()
+}
+
+const NOTICES: [&str; 2] = [
+    "This block is not supported on your current device yet.",
+    "Viewing artifacts created via the Analysis Tool web feature preview isn’t yet supported on mobile.",
+];
 
 fn attachments(map: &Map) -> Vec<Value> {
     let mut found = Vec::new();
@@ -214,9 +262,14 @@ fn attachments(map: &Map) -> Vec<Value> {
 }
 
 fn citation(source: &Map) -> Value {
+    let details = source.get("details").and_then(Value::as_map);
+    let member = |name: &str| source.get(name).or_else(|| details?.get(name)).cloned();
     object([
-        ("title", text(source, "title").map(Value::from)),
-        ("url", source.get("url").cloned().filter(is_url)),
+        (
+            "title",
+            member("title").filter(|title| title.as_text().is_some()),
+        ),
+        ("url", member("url").filter(is_url)),
     ])
 }
 

@@ -1,0 +1,228 @@
+//! Statements of a file about grains that are here: that they ended, were contradicted or verified.
+//!
+//! A copy of the owner's own corrects this store as far as policy permits (ruling I28). Of any other
+//! file the same is counted, and has no effect (ruling I18).
+
+use crate::codec::ContentAddress;
+use crate::grain::{Grain, Lifecycle, Status, StatusChange, Type, Verification};
+use crate::interchange::{Place, Record};
+use crate::ledger::{EntryId, Kind};
+use crate::policy::{Actor, Delegation, Operation};
+use crate::store::instance::Writer;
+use crate::store::lineage::Change;
+use crate::store::records::{DenialRecord, Frame, Record as Entry};
+use crate::store::{Error, Version};
+
+use super::Denied;
+use super::batch::Importer;
+
+/// A statement of the file about a grain that is here.
+pub(super) struct Correction {
+    place: Place,
+    of: ContentAddress,
+    said: StatusChange,
+}
+
+impl Importer<'_> {
+    /// Notes what a record says about the grain of its address, which was here before: it is decided
+    /// when all records are stored, since its successor may come later in the file.
+    pub(super) fn note_correction(&mut self, record: &Record) -> Result<(), Error> {
+        let (of, said) = (record.grain.address(), record.status);
+        let Some((_, version)) = self.version(&of)? else {
+            return Ok(());
+        };
+        if !needed(&version.status, &said).is_empty() {
+            self.corrections.push(Correction {
+                place: record.place.clone(),
+                of,
+                said,
+            });
+        }
+        Ok(())
+    }
+
+    /// Carries out what was noted.
+    pub(super) fn correct(&mut self, writer: &mut Writer) -> Result<(), Error> {
+        for Correction { place, of, said } in std::mem::take(&mut self.corrections) {
+            let said = StatusChange {
+                superseded_by: self.successor(said.superseded_by)?,
+                ..said
+            };
+            let Some((row, version)) = self.version(&of)? else {
+                continue;
+            };
+            let mut change = needed(&version.status, &said);
+            if !self.is_own {
+                // Rulings I4, I18: a file proves nothing of its writer. It must not be silent either.
+                let ends = version.status.is_current()
+                    && (change.superseded_by.is_some() || change.system_valid_to.is_some());
+                if ends {
+                    self.summary.unapplied.push((place, of));
+                }
+                continue;
+            }
+            if Delegation::of(&version.grain).is_some() || version.grain.type_() == Type::Consent {
+                // Rulings I26, P10: only the owner verifies them, here.
+                let verified = Some(Verification::Verified);
+                change.verification = change
+                    .verification
+                    .filter(|_| change.verification != verified);
+            }
+            if let Some(by) = change.superseded_by {
+                let is_fork = version.status.superseded_by.is_some();
+                if self.closes_cycle(of, by)? || is_fork {
+                    self.summary.unapplied.push((place.clone(), of));
+                }
+                if self.closes_cycle(of, by)? {
+                    continue;
+                }
+            }
+            if change.is_empty() || !self.may_correct(writer, (row, &version), &change, &place)? {
+                continue;
+            }
+            self.status(of, change, false)?;
+            self.summary.corrected += 1;
+            // The next decision reads what this one changed.
+            self.flush(writer)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the address under which a successor is stored here; `None` for one that was deleted.
+    fn successor(&self, by: Option<ContentAddress>) -> Result<Option<ContentAddress>, Error> {
+        let by = by.map(|by| self.renamed.get(&by).copied().unwrap_or(by));
+        match by {
+            Some(by) if self.inner.was_deleted(&by)? => Ok(None),
+            by => Ok(by),
+        }
+    }
+
+    /// Decides a correction as if its operation were asked for here; a refusal is in the summary.
+    fn may_correct(
+        &mut self,
+        writer: &mut Writer,
+        (row, version): (EntryId, &Version),
+        change: &StatusChange,
+        place: &Place,
+    ) -> Result<bool, Error> {
+        let ends = version.status.is_current()
+            && (change.superseded_by.is_some() || change.system_valid_to.is_some());
+        let counts_against = matches!(
+            change.verification,
+            Some(Verification::Contested | Verification::Retracted)
+        );
+        if !ends && !counts_against {
+            return Ok(true);
+        }
+        let new = match change.superseded_by {
+            Some(by) => self.version(&by)?.map(|(_, version)| version.grain),
+            None => None,
+        };
+        let decided = match &new {
+            Some(new) => self.authorize_replacement(writer, row, version, new),
+            None => self.authorize_ending(writer, row, version),
+        };
+        let existing = version.grain.address();
+        match decided {
+            Ok(()) => Ok(true),
+            Err(Error::Denied { rule, .. }) => {
+                let place = place.clone();
+                let denied = Denied {
+                    place,
+                    existing,
+                    rule,
+                };
+                self.summary.denied.push(denied);
+                Ok(false)
+            }
+            Err(refused @ (Error::Violation(_) | Error::Untrusted { .. })) => {
+                if let Some(denial) = refused.denial(Operation::Import.name()) {
+                    let of = Some(existing);
+                    self.frame
+                        .record(&Entry::Denial(DenialRecord { of, ..denial }))?;
+                }
+                self.refuse(place.clone(), &refused);
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Authorizes the end of a grain that nothing replaces.
+    fn authorize_ending(
+        &self,
+        writer: &mut Writer,
+        row: EntryId,
+        target: &Version,
+    ) -> Result<(), Error> {
+        let snapshot = self.inner.snapshot();
+        let no_successor: Option<&Grain> = None;
+        let protection = self
+            .inner
+            .effective_protection(&snapshot, row, target, no_successor)?;
+        let address = target.grain.address();
+        let change = Change {
+            operation: Operation::Contradict,
+            target: &address,
+            facts: protection.facts(None),
+            actor: Actor::default(),
+        };
+        if self.is_dry {
+            return self.inner.preview_authorize(&change);
+        }
+        let is_reviewed = self.inner.required_reason(&target.grain, &[None])?;
+        let mut review = Frame::default();
+        self.inner.authorize(writer, &change, &mut review)?;
+        if is_reviewed && !review.has(Kind::Review) {
+            review.review(&address, change.operation)?;
+        }
+        self.inner.commit(writer, &review)?;
+        Ok(())
+    }
+}
+
+/// Returns what is missing here of what a copy says. Of two judgements the graver or the later
+/// stands, of two endings the earlier, of two successors the smaller address, so that two stores that
+/// tell each other what they know end equal, in either order.
+fn needed(here: &Status, said: &StatusChange) -> StatusChange {
+    let mut there = Status::default();
+    there.apply(said);
+    let successor = said.superseded_by;
+    let ended = said.system_valid_to;
+    StatusChange {
+        superseded_by: successor.filter(|by| here.superseded_by.is_none_or(|here| *by < here)),
+        system_valid_to: ended.filter(|to| here.system_valid_to.is_none_or(|here| *to < here)),
+        verification: Some(there.verification)
+            .filter(|said| *said != here.verification && judgement(&there) > judgement(here)),
+        contradicted: said.contradicted.filter(|said| *said && !here.contradicted),
+        lifecycle: said
+            .lifecycle
+            .filter(|said| stage(*said) > stage(here.lifecycle)),
+    }
+}
+
+/// Returns the place of a judgement among all that a grain may have had. A grain that ended without a
+/// successor, or was contradicted, and is verified all the same was verified after that.
+fn judgement(status: &Status) -> u8 {
+    let is_against =
+        status.contradicted || (status.superseded_by.is_none() && status.system_valid_to.is_some());
+    match (status.verification, is_against) {
+        (Verification::Unverified, false) => 0,
+        (Verification::Verified, false) => 1,
+        (Verification::Contested, _) if !status.contradicted => 2,
+        (Verification::Retracted, _) if !status.contradicted => 3,
+        (Verification::Contested, _) => 4,
+        (Verification::Retracted, _) => 5,
+        (Verification::Unverified, true) => 6,
+        (Verification::Verified, true) => 7,
+    }
+}
+
+const fn stage(lifecycle: Lifecycle) -> u8 {
+    match lifecycle {
+        Lifecycle::Active => 0,
+        Lifecycle::Deprecated => 1,
+        Lifecycle::Archived => 2,
+        Lifecycle::Superseded => 3,
+    }
+}

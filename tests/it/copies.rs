@@ -1,0 +1,284 @@
+//! What a store says is current, its copy says is current: by every own format, by increments, and
+//! by stores that are merged both ways, after corrections, contradictions, withdrawals, judgements,
+//! holds and deletions on both sides (ruling I28).
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use grainstore::grain::{Status, Verification};
+use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
+use grainstore::store::{Authorization, Summary};
+use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+use proptest::prelude::*;
+
+const OFFICE: Authorization<'_> = Authorization {
+    reason: "asked",
+    authority: "the office",
+};
+
+fn memory() -> Store {
+    Store::in_memory(Options::default()).unwrap()
+}
+
+/// The statuses of all grains of a store.
+fn statuses(store: &Store) -> Statuses {
+    let filter = Filter::new()
+        .with_superseded()
+        .with_expired()
+        .with_unreviewed()
+        .with_envelopes();
+    let found = store.query(&filter, 10_000, None).unwrap().results;
+    found
+        .into_iter()
+        .map(|it| (it.address, it.status))
+        .collect()
+}
+
+/// The statuses as far as a format carries them: an archive says that a grain is contested and ended, and
+/// counts that it was contradicted.
+fn carried(store: &Store, format: Format) -> Statuses {
+    let mut statuses = statuses(store);
+    if format == Format::Mg {
+        statuses
+            .values_mut()
+            .for_each(|status| status.contradicted = false);
+    }
+    statuses
+}
+
+fn written(store: &Store, format: Format, from: Option<u64>, path: &Path) -> u64 {
+    let options = WriteOptions {
+        history: true,
+        changed_from: from,
+        now: Some(Time::from_ms(1_790_000_000_000)),
+        ..WriteOptions::default()
+    };
+    let filter = Filter::new().with_superseded();
+    let admin = store.admin().unwrap();
+    let report = admin.export_file(format, &filter, &options, path).unwrap();
+    report.next
+}
+
+fn read(store: &Store, path: &Path, format: Format, is_own: bool) -> Summary {
+    // Lines without any are no format by themselves.
+    let mut reading = ImportFile::open(path, Some(format), &ReadOptions::default()).unwrap();
+    assert!(reading.errors.is_empty(), "{:?}", reading.errors);
+    reading.is_own = is_own;
+    store.import(reading).unwrap()
+}
+
+fn copy(from: &Store, to: &Store, format: Format, is_own: bool) -> Summary {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("copy");
+    written(from, format, None, &path);
+    read(to, &path, format, is_own)
+}
+
+/// A change of a store, by the place of a grain among its grains.
+#[derive(Debug, Clone)]
+enum Step {
+    Put(u8),
+    Replace(usize, u8),
+    Contradict(usize),
+    Verify(usize),
+    Retract(usize),
+    Delete(usize),
+    Hold(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (0_u8..40).prop_map(Step::Put),
+        3 => (0_usize..40, 0_u8..200).prop_map(|(at, to)| Step::Replace(at, to)),
+        2 => (0_usize..40).prop_map(Step::Contradict),
+        1 => (0_usize..40).prop_map(Step::Verify),
+        1 => (0_usize..40).prop_map(Step::Retract),
+        1 => (0_usize..40).prop_map(Step::Delete),
+        1 => (0_usize..40).prop_map(Step::Hold),
+    ]
+}
+
+/// Makes a change; a refusal by policy is one outcome of it.
+fn make(store: &Store, step: &Step) {
+    let known: Vec<_> = statuses(store).into_keys().collect();
+    let at = |at: usize| known.get(at % known.len().max(1)).copied();
+    let time = |n: u8| Time::from_ms(1_780_000_000_000 + i64::from(n));
+    let belief = |n: u8| {
+        let belief = Draft::belief("mira", format!("knows_{}", n % 7), format!("fact {n}"));
+        belief.confidence(0.9).created_at(time(n))
+    };
+    match *step {
+        Step::Put(n) => drop(store.put(belief(n))),
+        Step::Replace(of, n) => {
+            if let Some(of) = at(of) {
+                drop(store.supersede(&of, belief(n).derived_from(of), Some("she says so")));
+            }
+        }
+        Step::Contradict(of) => drop(at(of).map(|of| store.contradict(&of, Some("it is not so")))),
+        Step::Verify(of) => {
+            drop(at(of).map(|of| store.set_verification(&of, Verification::Verified, Some("seen"))))
+        }
+        Step::Retract(of) => drop(
+            at(of)
+                .map(|of| store.set_verification(&of, Verification::Retracted, Some("withdrawn"))),
+        ),
+        Step::Delete(of) => drop(at(of).map(|of| store.admin().unwrap().delete(&of, OFFICE))),
+        Step::Hold(of) => drop(at(of).map(|of| store.admin().unwrap().place_hold(&of, OFFICE))),
+    }
+}
+
+fn make_all(store: &Store, steps: &[Step]) {
+    steps.iter().for_each(|step| make(store, step));
+}
+
+type Statuses = BTreeMap<ContentAddress, Status>;
+
+/// Compares what a store says of its grains with what its copy says.
+fn agree(said: &Statuses, copied: &Statuses, format: Format) -> Result<(), TestCaseError> {
+    for (address, status) in said {
+        let mut copy = copied.get(address).copied();
+        if let Some(copy) = &mut copy {
+            // What was deleted there is still here, and the end of what it replaced names it.
+            if copy.superseded_by.is_some_and(|by| !said.contains_key(&by)) {
+                copy.superseded_by = None;
+            }
+            // No file says when a grain was judged: of two judgements the graver stays.
+            if matches!(
+                copy.verification,
+                Verification::Contested | Verification::Retracted
+            ) {
+                copy.verification = status.verification;
+            }
+        }
+        prop_assert_eq!(copy.as_ref(), Some(status), "{} {}", format, address);
+    }
+    Ok(())
+}
+
+const OWN: [Format; 4] = [Format::Mg, Format::Jsonl, Format::Omi, Format::Pam];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn what_a_store_says_is_current_its_copy_says_is_current(
+        before in prop::collection::vec(step(), 0..14),
+        after in prop::collection::vec(step(), 0..14),
+    ) {
+        for format in OWN {
+            let (source, target) = (memory(), memory());
+            make_all(&source, &before);
+            copy(&source, &target, format, true);
+            make_all(&source, &after);
+            let summary = copy(&source, &target, format, true);
+            prop_assert!(summary.denied.is_empty(), "{format}: {summary:?}");
+            let (said, copied) = (carried(&source, format), carried(&target, format));
+            agree(&said, &copied, format)?;
+            // Again is nothing new.
+            let again = copy(&source, &target, format, true);
+            prop_assert!(again.is_complete() && again.corrected == 0, "{format}: {again:?}");
+        }
+    }
+
+    #[test]
+    fn a_chain_of_increments_is_a_full_export(
+        rounds in prop::collection::vec(prop::collection::vec(step(), 0..8), 1..5),
+    ) {
+        for format in OWN {
+            let (source, target) = (memory(), memory());
+            let folder = tempfile::tempdir().unwrap();
+            let mut next = 0;
+            for (number, steps) in rounds.iter().enumerate() {
+                make_all(&source, steps);
+                let path = folder.path().join(number.to_string());
+                next = written(&source, format, Some(next), &path);
+                read(&target, &path, format, true);
+            }
+            let (said, copied) = (carried(&source, format), carried(&target, format));
+            agree(&said, &copied, format)?;
+        }
+    }
+
+    #[test]
+    fn two_stores_that_are_merged_both_ways_end_equal(
+        shared in prop::collection::vec(step(), 0..8),
+        here in prop::collection::vec(step(), 0..10),
+        there in prop::collection::vec(step(), 0..10),
+    ) {
+        // A hold and a deletion here are no statement about the other store.
+        let is_shared = |step: &&Step| !matches!(step, Step::Hold(_) | Step::Delete(_));
+        let keep = |steps: &[Step]| steps.iter().filter(is_shared).cloned().collect::<Vec<_>>();
+        let (one, other) = (memory(), memory());
+        make_all(&one, &keep(&shared));
+        copy(&one, &other, Format::Jsonl, true);
+        make_all(&one, &keep(&here));
+        make_all(&other, &keep(&there));
+        copy(&one, &other, Format::Jsonl, true);
+        copy(&other, &one, Format::Jsonl, true);
+        prop_assert_eq!(statuses(&one), statuses(&other));
+        for (from, to) in [(&one, &other), (&other, &one)] {
+            let again = copy(from, to, Format::Jsonl, true);
+            prop_assert!(again.is_complete() && again.inserted == 0, "{again:?}");
+        }
+    }
+}
+
+/// A belief that was replaced after it was copied, and one that was refuted.
+fn corrected() -> (Store, Store, [ContentAddress; 3]) {
+    let (source, target) = (memory(), memory());
+    let belief = |relation: &str, object: &str| {
+        let belief = Draft::belief("mira", relation, object).confidence(0.9);
+        belief.created_at(Time::from_ms(1_780_000_000_000))
+    };
+    let porto = source.put(belief("lives_in", "Porto")).unwrap();
+    let allergy = source.put(belief("is_allergic_to", "peanuts")).unwrap();
+    copy(&source, &target, Format::Mg, true);
+    let lisbon = belief("lives_in", "Lisbon").derived_from(porto);
+    let lisbon = source.supersede(&porto, lisbon, Some("she moved")).unwrap();
+    source.contradict(&allergy, Some("tested")).unwrap();
+    (source, target, [porto, allergy, lisbon])
+}
+
+#[test]
+fn a_file_that_nobody_vouches_for_ends_nothing_and_is_told_so() {
+    let (source, target, [porto, allergy, lisbon]) = corrected();
+    let summary = copy(&source, &target, Format::Mg, false);
+    assert!(!summary.is_complete());
+    let told: Vec<_> = summary.unapplied.iter().map(|(_, of)| *of).collect();
+    assert!(told.len() == 2 && told.contains(&porto) && told.contains(&allergy));
+    let current = |of: &ContentAddress| target.status(of).unwrap().is_current();
+    assert!([porto, allergy, lisbon].iter().all(current));
+    let summary = copy(&source, &target, Format::Mg, true);
+    assert_eq!(
+        (summary.corrected, summary.is_complete()),
+        (2, true),
+        "{summary:?}"
+    );
+    assert_eq!(
+        [porto, allergy, lisbon].map(|of| current(&of)),
+        [false, false, true]
+    );
+}
+
+#[test]
+fn a_hold_here_keeps_a_grain_that_ended_in_the_owners_copy() {
+    let (source, target, [porto, ..]) = corrected();
+    target.admin().unwrap().place_hold(&porto, OFFICE).unwrap();
+    let summary = copy(&source, &target, Format::Jsonl, true);
+    assert_eq!(summary.denied.len(), 1, "{summary:?}");
+    assert_eq!((summary.corrected, summary.is_complete()), (1, false));
+    assert!(target.status(&porto).unwrap().is_current());
+}
+
+#[test]
+fn an_increment_since_a_time_has_what_ended_since_although_it_was_created_before() {
+    let (source, target, [porto, allergy, lisbon]) = corrected();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("copy");
+    let last = source.maintenance().unwrap().stats().unwrap().entries - 3;
+    written(&source, Format::Jsonl, Some(last), &path);
+    read(&target, &path, Format::Jsonl, true);
+    for of in [porto, allergy, lisbon] {
+        assert_eq!(target.status(&of).unwrap(), source.status(&of).unwrap());
+    }
+}
