@@ -71,6 +71,17 @@ impl Scope {
         }
     }
 
+    /// Returns the operations of the owner for a change, which the ledger books on the token.
+    ///
+    /// # Errors
+    /// As [`Scope::admin`].
+    pub(crate) fn admin_to_change(&self) -> Result<Admin<'_>, Error> {
+        match &self.token {
+            Some(_) => self.admin()?.on_behalf_of(&self.store),
+            None => self.admin(),
+        }
+    }
+
     /// Returns whether everything about a person is in it, in whatever namespace.
     pub(crate) fn includes_all_of(&self, person: &str) -> bool {
         let token = self.token.as_ref();

@@ -1,9 +1,9 @@
 //! The part of a store that a token reaches. Every route goes through it: a grain outside is as one
 //! that is not stored.
 //!
-//! The library narrows a handle to an author and a namespace; the user is narrowed here, by a filter
-//! on every question and a look at the owner of every address. An address that a caller names or
-//! links to must be in its scope, so that no rule about another's grain is ever asked.
+//! The library narrows a handle to an author, a namespace and a person, and the ledger names the token
+//! in what it does. An address that a caller names or links to must be in its scope, so that no rule
+//! about another's grain is ever asked.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use grainstore::codec::{Map, Value};
 use grainstore::grain::{Namespace, Status};
 use grainstore::policy::{Capability, Role};
 use grainstore::query::Cursor;
+use grainstore::store::Admin;
 use grainstore::text::Ranking;
 use grainstore::{ContentAddress, Draft, ErrorCode, Filter, Grain, Store};
 
@@ -49,9 +50,7 @@ impl TokenScope {
     ) -> Result<Self, Failure> {
         let writes = holder.grant.operations.contains(&Operation::Write);
         let role = if writes { Role::Agent } else { Role::Reader };
-        let cleared = holder.grant.cleared.iter().map(String::as_str);
-        let all = Capability::default().author(&holder.actor).role(role);
-        let all = cleared.fold(all, Capability::cleared_for);
+        let all = capability(&holder).author(&holder.actor).role(role);
         let mut views = Vec::new();
         for name in &holder.grant.namespaces {
             views.push(View {
@@ -71,6 +70,32 @@ impl TokenScope {
             holder,
             position_key,
         })
+    }
+
+    /// Returns the operations of the owner, in the name of the token: the caller must confine them.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn admin(&self) -> Result<Admin<'_>, Failure> {
+        let admin = self.owner.admin()?;
+        match self.views.first() {
+            Some(view) => Ok(admin.on_behalf_of(&view.store)?),
+            None => Ok(admin),
+        }
+    }
+
+    /// Returns the handle that imports files. Each record passes the rules of a put by the actor, or, of
+    /// a format whose records have no author, by nobody in particular.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn importer(&self, is_by_actor: bool) -> Result<Store, Failure> {
+        let capability = capability(&self.holder);
+        let capability = match is_by_actor {
+            true => capability.author(&self.holder.actor),
+            false => capability,
+        };
+        Ok(self.owner.with_capability(capability)?)
     }
 
     /// Returns the handle without limits, for what only an owner may do. The caller must confine it.
@@ -307,6 +332,17 @@ impl TokenScope {
     fn sealed_for(&self) -> String {
         let grant = &self.holder.grant;
         format!("{:?} {:?} {:?}", grant.actor, grant.user, grant.namespaces)
+    }
+}
+
+/// Returns what every handle of a token has: its name, its person and its clearance.
+fn capability(holder: &Holder) -> Capability {
+    let cleared = holder.grant.cleared.iter().map(String::as_str);
+    let capability = cleared.fold(Capability::default(), Capability::cleared_for);
+    let capability = capability.by_token(&holder.id);
+    match &holder.grant.user {
+        Some(user) => capability.of_user(user),
+        None => capability,
     }
 }
 

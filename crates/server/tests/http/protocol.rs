@@ -1,7 +1,7 @@
 //! The store protocol of OMS 28.4, operation by operation.
 
 use axum::body::Body;
-use grainstore_server::http::{App, Grant, Operation};
+use grainstore_server::http::{Grant, Operation};
 use serde_json::{Value, json};
 
 use crate::{ACTOR, Server, belief, event};

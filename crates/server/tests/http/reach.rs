@@ -97,3 +97,51 @@ fn a_grain_that_links_to_a_grain_out_of_reach_is_refused_whether_that_is_stored_
         }
     }
 }
+
+#[test]
+fn an_import_passes_the_rules_of_a_put_and_every_entry_names_its_token() {
+    let server = Server::new();
+    let all = server.all();
+    let rogue = "did:web:rogue.example";
+    let token = server.token(Grant::new(rogue, [Operation::Import, Operation::Erase]));
+    let import = |grain: &Value| {
+        let ask = server.ask("POST", "/v1/import?format=jsonl").bearer(&token);
+        ask.send(grain.to_string())
+    };
+    let mut foreign = event("in the name of another");
+    foreign["author_did"] = json!(ACTOR);
+    let told = import(&foreign).expect(403);
+    assert_eq!(told.code(), "ERR_ACCESS_DENIED");
+    // Nobody but a party withdraws a consent.
+    let consent = json!({
+        "type": "consent", "subject_did": "did:web:mira.example", "grantee_did": ACTOR,
+        "scope": "memory", "is_withdrawal": true, "created_at": 1_768_471_200_000_i64,
+    });
+    let told = import(&consent);
+    let inserted = told.lines().pop().unwrap()["summary"]["inserted"].clone();
+    assert!(told.status != 200 || inserted != 1, "{told:?}");
+    // A record without an author is the actor's, as one that is put.
+    let told = import(&event("hello")).expect(200);
+    let summary = told.lines().pop().unwrap();
+    assert_eq!(summary["summary"]["inserted"], 1, "{summary}");
+    let told = server
+        .post(&all, "/v1/query", &json!({}))
+        .expect(200)
+        .json();
+    let grain = &told["results"][0];
+    assert_eq!(grain["grain"]["author_did"], rogue);
+    let address = grain["content_address"].as_str().unwrap();
+    let why = json!({ "reason": "asked for", "authority": "mira" });
+    let path = format!("/v1/grains/{address}/delete");
+    server.post(&token, &path, &why).expect(200);
+    let id = server.tokens.list().unwrap()[1].id.clone();
+    let log = server
+        .post(&all, "/v1/audit", &json!({ "by": rogue }))
+        .expect(200)
+        .json();
+    let entries = log["entries"].as_array().unwrap();
+    for operation in ["import", "erase"] {
+        let found = entries.iter().find(|it| it["operation"] == operation);
+        assert_eq!(found.unwrap()["token"], *id, "{operation}: {log}");
+    }
+}

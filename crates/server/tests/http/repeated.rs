@@ -1,6 +1,5 @@
 //! Requests that are repeated under an idempotency key: what is remembered, and what is not.
 
-use axum::body::Body;
 use grainstore_server::http::App;
 use serde_json::{Value, json};
 

@@ -469,21 +469,6 @@ fn equal_foreign_ids_of_two_tenants_are_two_records() {
     assert_eq!(seen[USERS[0]], seen[USERS[1]]);
 }
 
-#[test]
-fn a_bundle_of_another_tenant_is_refused() {
-    let server = Server::new();
-    let tenant = Tenant::of(&server, USERS[0], None);
-    let other = Tenant {
-        user: USERS[1],
-        ..tenant
-    };
-    let told = other
-        .send(0, &Request::Bundle { urn: 0, text: 0 }, &[])
-        .remove(0)
-        .expect(403);
-    assert_eq!(told.code(), "ERR_ACCESS_DENIED");
-}
-
 /// A route that is added is asked by the tenants above, or needs no token.
 #[test]
 fn every_route_that_shows_grains_is_asked_by_the_tenants() {

@@ -173,7 +173,7 @@ pub(crate) fn delete(call: &Call<'_>) -> Result<Answer, Failure> {
         reason: &reason,
         authority: &authority,
     };
-    scope.owner().admin()?.delete(&address, authorization)?;
+    scope.admin()?.delete(&address, authorization)?;
     Ok(Answer::Json(200, json!({ "deleted": address.to_string() })))
 }
 

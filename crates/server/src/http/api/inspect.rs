@@ -175,7 +175,8 @@ pub(crate) fn conflicts(call: &Call<'_>) -> Result<Answer, Failure> {
 
 /// Settles a conflict in favour of one grain.
 pub(crate) fn settle(call: &Call<'_>) -> Result<Answer, Failure> {
-    let store = call.scope()?.whole()?;
+    let scope = call.scope()?;
+    scope.whole()?;
     let SettleBody {
         keep,
         justification,
@@ -184,7 +185,7 @@ pub(crate) fn settle(call: &Call<'_>) -> Result<Answer, Failure> {
     if justification.as_deref().is_some_and(str::is_empty) {
         return Err(Failure::of(ErrorCode::Usage, "a justification is empty"));
     }
-    let admin = store.admin()?;
+    let admin = scope.admin()?;
     admin.resolve_conflict(&keep, justification.as_deref())?;
     Ok(Answer::Json(200, json!({ "kept": keep.to_string() })))
 }

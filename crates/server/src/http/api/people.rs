@@ -98,7 +98,7 @@ pub(crate) fn erase(call: &Call<'_>) -> Result<Answer, Failure> {
         reason: &body.reason,
         authority: &body.authority,
     };
-    let admin = scope.owner().admin()?;
+    let admin = scope.admin()?;
     let done = admin.erase_person(&named, extent, authorization)?;
     let addresses = done.erased.iter().map(ToString::to_string);
     let kept = done.kept.iter();

@@ -53,7 +53,7 @@ impl Tool for Forget {
             reason,
             authority: &authority,
         };
-        scope.admin()?.delete(&address, authorization)?;
+        scope.admin_to_change()?.delete(&address, authorization)?;
         Ok(Answer {
             text: format!("Deleted {address}.\n"),
             output: Deleted {
