@@ -112,7 +112,7 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
         Ok(true)
     }
 
-    /// Takes the lock of the file beside others who do the same, and beside nobody who has it alone. A
+    /// Takes the lock of the file beside others who do the same, and beside no one who has it alone. A
     /// disk that has no such lock takes the exclusive one.
     fn try_lock_shared(&self) -> io::Result<bool> {
         self.try_lock()

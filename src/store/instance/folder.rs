@@ -163,7 +163,7 @@ pub(crate) const LOCK: &str = "LOCK";
 pub(super) const WRITER: &str = "WRITER";
 pub(super) const NEXT: &str = "NEXT";
 pub(super) const TEXT: &str = "text";
-/// What a server keeps beside the ledger: its tokens. The store neither reads nor writes it.
+/// The folder of a server, with its tokens. The store neither reads nor writes it.
 const SERVER: &str = "server";
 const TEXT_LIST: &str = "meta.json";
 pub(super) const BALLAST: &str = "ballast";

@@ -1,5 +1,5 @@
 //! The lock of the vault: of several processes, and of several stores of one process, one changes its
-//! files at a time, for one operation, while nobody reads them; readers share them.
+//! files at a time, for one operation, while no one reads them; readers share them.
 
 use std::io;
 use std::sync::Arc;

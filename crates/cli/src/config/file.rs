@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// What there is at a path.
+/// The content of a path.
 #[derive(Debug)]
 pub(super) enum Found {
     Nothing,
@@ -24,7 +24,7 @@ pub(super) fn read(path: &Path) -> io::Result<Found> {
         }
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
-        // A path through a file, or a folder that nobody shows.
+        // A path through a file, or a folder that no one shows.
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(Found::Nothing),
         Err(error) => return Err(error),
     }

@@ -3,7 +3,7 @@
 //!
 //! An argument goes before an environment variable, and that before the files. A file that is found
 //! upwards may have come with a repository of another: it sets how results look and how long a command
-//! waits. What it says of stores, keys and trust counts once the user has allowed the directory, as it
+//! waits. Its word on stores, keys and trust counts once the user has allowed the directory, as it
 //! counts in the user's own settings, and is named where it is left out.
 
 mod allowed;
@@ -26,7 +26,7 @@ use file::Found;
 pub(crate) struct Config {
     path: Option<PathBuf>,
     settings: Settings,
-    /// What was found and is not in force, and why.
+    /// Notes on settings that are not in force, and why.
     notes: Vec<String>,
 }
 
@@ -85,7 +85,7 @@ impl Own {
         };
         match file::read(&path).map_err(failed)? {
             Found::Text(text) => {
-                // What is wrong in it is told now.
+                // Its faults are told now.
                 parsed(&text, &path)?;
                 list.add(&path, &text).map_err(failed)?;
                 Ok(path)

@@ -190,7 +190,7 @@ impl App {
                 drop(held);
                 done
             })),
-            // An answer that nobody takes is in memory: it counts until it was taken.
+            // An answer that no one takes is in memory: it counts until it was taken.
             (answer, _) => finished(answer).map(|body| answer::held(body, held)),
         })
     }
@@ -207,7 +207,7 @@ impl App {
         let (Some(key), true, Some(scope)) = (key, route.is_change(), &call.scope) else {
             return ((route.run)(&call), call.scope);
         };
-        // The token is in no file, so that nothing on disk confirms what somebody guesses of a request.
+        // The token is in no file, so that nothing on disk confirms what another guesses of a request.
         let token = call.header("authorization").unwrap_or_default().as_bytes();
         let key = digest(&[token, key.as_bytes()]);
         let request = digest(&[token, uri.as_bytes(), &call.body]);

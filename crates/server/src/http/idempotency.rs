@@ -7,7 +7,7 @@
 //! that its grain is the same one. `docs/http.md` describes the form.
 //!
 //! The hash of a request is keyed with the token, which no file has: a hash of content alone would
-//! confirm what somebody guesses of a sealed or an erased grain.
+//! confirm what another guesses of a sealed or an erased grain.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;

@@ -147,7 +147,7 @@ fn refused(message: &str) -> Failure {
     Failure::new(403, "ERR_ORIGIN", message)
 }
 
-/// Whether a host, with or without its port, is this machine by a name that nobody else can bind.
+/// Whether a host, with or without its port, is this machine by a name that no one else can bind.
 fn is_local(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),

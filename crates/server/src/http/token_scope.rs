@@ -85,7 +85,7 @@ impl TokenScope {
     }
 
     /// Returns the handle that imports files. Each record passes the rules of a put by the actor, or, of
-    /// a format whose records have no author, by nobody in particular.
+    /// a format whose records have no author, by no one in particular.
     ///
     /// # Errors
     /// Storage errors.

@@ -63,14 +63,14 @@ fn hides(text: &str) -> bool {
 
 const LENGTH_MAX: usize = 1024;
 
-/// What compatibility normalization (UAX 15) makes a slash, a backslash or a percent sign, and what
-/// looks like one.
+/// Characters that compatibility normalization (UAX 15) makes a slash, a backslash or a percent sign,
+/// and those that look like one.
 const SEPARATORS: &[char] = &[
     '\\', '\u{2044}', '\u{2215}', '\u{2216}', '\u{29f5}', '\u{29f8}', '\u{29f9}', '\u{fe68}',
     '\u{fe6a}', '\u{ff05}', '\u{ff0f}', '\u{ff3c}',
 ];
 
-/// What it makes one dot, or several.
+/// Characters that it makes one dot, or several.
 const DOTS: &[char] = &[
     '.', '\u{2024}', '\u{2025}', '\u{2026}', '\u{fe19}', '\u{fe30}', '\u{fe52}', '\u{ff0e}',
 ];

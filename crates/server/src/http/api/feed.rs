@@ -83,7 +83,7 @@ async fn follow(
     let mut silent = Duration::ZERO;
     let caller = Caller::of(&scope.holder);
     while !sender.is_closed() && !app.is_closing() && app.is_in_force(&scope.holder) {
-        // What comes from here on is news.
+        // From here on all is news.
         news.mark_unchanged();
         let Ok(thread) = app.thread(&caller).await else {
             // Others have the threads: a follower comes later.

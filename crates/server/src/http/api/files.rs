@@ -180,7 +180,7 @@ const fn is_native(format: Format) -> bool {
     matches!(format, Format::Jsonl | Format::Mg)
 }
 
-/// Judges whose grain a record is: an unsigned one in another's name is nobody's to bring, and a consent
+/// Judges whose grain a record is: an unsigned one in another's name is not theirs to bring, and a consent
 /// is given and withdrawn by a party to it.
 ///
 /// # Errors

@@ -228,7 +228,7 @@ async fn turn_away(mut stream: TcpStream) {
         );
         stream.write_all(head.as_bytes()).await?;
         stream.shutdown().await?;
-        // What is closed with unread bytes in it is reset, and the answer lost.
+        // A connection that is closed with unread bytes is reset, and the answer lost.
         let mut unread = [0; 1024];
         while stream.read(&mut unread).await? > 0 {}
         io::Result::Ok(())

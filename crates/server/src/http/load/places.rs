@@ -1,7 +1,7 @@
 //! Places that callers share: of requests, threads, files and followers.
 //!
 //! A token has at most a part of them, and so have all tokens of one tenant together, so that some are
-//! left for every other. Who waits is let in by need: first the tenant, then the token that has the
+//! left for every other. Waiting callers are let in by need: first the tenant, then the token that has the
 //! fewest. A waiting caller holds no thread, and waits for a bounded time.
 
 use std::collections::{HashMap, VecDeque};
@@ -26,7 +26,7 @@ pub(crate) struct Places(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// What the places are for, in a refusal.
+    /// The name of the places, in a refusal.
     what: &'static str,
     total: usize,
     of_token: usize,
@@ -177,7 +177,7 @@ impl Shared {
                 return;
             };
             let place = self.take(&mut state, next.caller);
-            // A place that nobody takes any more is free again, which needs the lock.
+            // A place that no one takes any more is free again, which needs the lock.
             drop(state);
             drop(next.place.send(place));
         }

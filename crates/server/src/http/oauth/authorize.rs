@@ -157,7 +157,7 @@ fn back(app: &App, params: &Params, told: &[(&str, &str)]) -> Response<Body> {
         uri.push_str(&format!("{name}={}", encoded(value)));
     }
     let mut response = plain(200, "text/plain", String::new());
-    // 303: the answer of the person is sent to nobody else.
+    // 303: the answer of the person is sent to no one else.
     *response.status_mut() = StatusCode::SEE_OTHER;
     if let Ok(uri) = HeaderValue::from_str(&uri) {
         response.headers_mut().insert(header::LOCATION, uri);

@@ -1,4 +1,4 @@
-//! What the server announces to clients, its routes, and which pages of other origins may ask.
+//! The metadata that the server announces to clients, its routes, and which pages of other origins may ask.
 
 use std::sync::Arc;
 

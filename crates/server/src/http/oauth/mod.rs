@@ -3,7 +3,7 @@
 //! | what | where |
 //! | --- | --- |
 //! | what is announced (RFC 8414, RFC 9728), and pages of other origins | `metadata.rs` |
-//! | clients, which register themselves and are remembered by nobody (RFC 7591) | `client.rs` |
+//! | clients, which register themselves and are remembered by no one (RFC 7591) | `client.rs` |
 //! | the page on which a person shows a token and lets a client in, with PKCE | `authorize.rs`, `page.rs` |
 //! | codes and tokens | `tokens.rs` |
 //!

@@ -6,12 +6,12 @@ use grainstore::render::escaped;
 
 use crate::http::answer::plain;
 
-/// What the page asks about, and the fields that it sends back.
+/// The subject of the page, and the fields that it sends back.
 pub(super) struct Question<'a> {
     pub(super) client: &'a str,
     pub(super) redirect_uri: &'a str,
     pub(super) fields: &'a [(String, String)],
-    /// What was wrong with the answer before.
+    /// The fault of the answer before.
     pub(super) error: Option<&'a str>,
 }
 

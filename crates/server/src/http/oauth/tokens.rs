@@ -19,7 +19,7 @@ use crate::http::answer;
 use crate::http::app::App;
 use crate::http::token::{ACCESS_MS, Delegate, Grant, Operation, Pair};
 
-/// What a code stands for, for a minute.
+/// The meaning of a code, for a minute.
 pub(in crate::http) struct Code {
     pub(super) parent: String,
     pub(super) grant: Grant,

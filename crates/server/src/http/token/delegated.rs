@@ -10,7 +10,7 @@ use subtle::ConstantTimeEq;
 use super::file::{PREFIX, TokenRecord, hash};
 use super::{Grant, TokenError, TokenFile};
 
-/// What the file says of a token that was given to an OAuth client.
+/// The entry of the file about a token that was given to an OAuth client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Delegation {
@@ -20,7 +20,7 @@ pub(crate) struct Delegation {
     client: String,
     /// When the access token ends, in milliseconds since 1970.
     pub(crate) expires_at: i64,
-    /// SHA-256 of the refresh token, and of the one before, which nobody but a thief sends again.
+    /// SHA-256 of the refresh token, and of the one before, which no one but a thief sends again.
     refresh: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     spent: Option<String>,
@@ -79,7 +79,7 @@ impl TokenFile {
     }
 
     /// Renews the token of a client; `None` for a refresh token that is none. One that was spent ends
-    /// the token: somebody has a copy.
+    /// the token: another has a copy.
     ///
     /// # Errors
     /// [`TokenError`].
@@ -127,7 +127,7 @@ impl TokenFile {
 }
 
 impl TokenRecord {
-    /// Whether nobody can renew it any more.
+    /// Whether no one can renew it any more.
     fn is_over(&self, now: Time) -> bool {
         let delegation = self.delegation.as_ref();
         delegation.is_some_and(|it| it.expires_at.saturating_add(IDLE_MS) < now.ms())

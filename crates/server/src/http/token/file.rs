@@ -264,7 +264,7 @@ impl TokenFile {
                 }
             }
             for end in ["", ".keys", ".lock", ".new"] {
-                // What is not there need not be removed.
+                // A file that is not there need not be removed.
                 drop(folder.remove(&format!("{}{end}", old.name)));
             }
             folder.sync()

@@ -100,7 +100,7 @@ impl Folder {
             Open::Append => OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE,
             Open::Replace => OFlags::WRONLY | OFlags::CREATE,
         };
-        // A pipe that nobody reads or writes must not halt the opening.
+        // A pipe that no one reads or writes must not halt the opening.
         let flags = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let opened = match openat(&self.handle, name, flags, Mode::RUSR | Mode::WUSR) {
             Ok(opened) => File::from(opened),
