@@ -288,6 +288,8 @@ impl<'a> Importer<'a> {
                 .inner
                 .refuse_implicit_supersession(&record.grain, &[], &|_| None)
             {
+                // A copy of the owner's own states that itself, and it is decided at the end.
+                Err(Error::ImplicitSupersession { .. }) if self.is_own => {}
                 Err(Error::ImplicitSupersession { address }) => {
                     let message = format!("stored, but does not supersede {address} as it implies");
                     self.findings.note(record.place.clone(), message);
