@@ -1,15 +1,18 @@
-//! The capability of a handle: its author, namespace, role and clearance (OMS 12.1, 12.3, 27.4).
+//! The capability of a handle: its author, namespace, person, role and clearance (OMS 12.1, 12.3,
+//! 27.4).
 //!
 //! It can be narrowed and never widened. The store applies it; nothing here reads the store.
 
 use std::collections::BTreeSet;
 
+use crate::codec::nfc;
 use crate::crypto::Did;
 use crate::grain::{Draft, Grain, Namespace};
 
 use super::{Delegation, Rule};
 
-/// The permissions of a handle on a store: its author, its namespace, its role and its clearance.
+/// The permissions of a handle on a store: its author, its namespace, its person, its role and its
+/// clearance.
 /// It can be narrowed and never widened.
 ///
 /// ```
@@ -30,6 +33,8 @@ use super::{Delegation, Rule};
 pub struct Capability {
     author: Option<Did>,
     scope: NamespaceScope,
+    user: Option<String>,
+    token: Option<String>,
     role: Role,
     clearance: BTreeSet<String>,
 }
@@ -97,6 +102,39 @@ impl Capability {
         self
     }
 
+    /// Narrows it to the grains of one person, by `user_id` (OMS 12.3).
+    ///
+    /// ```
+    /// use grainstore::grain::{Draft, Time};
+    /// use grainstore::policy::{Capability, Rule};
+    ///
+    /// let capability = Capability::default().of_user("mira");
+    /// let grain = |user: &str| {
+    ///     let draft = Draft::event("hello").user(user).created_at(Time::from_ms(1));
+    ///     draft.finish(Default::default())
+    /// };
+    /// assert!(capability.sees(&grain("mira")?) && !capability.sees(&grain("noah")?));
+    /// assert_eq!(capability.authorize_put(&grain("noah")?), Err(Rule::User));
+    /// # Ok::<(), grainstore::grain::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_user(mut self, user_id: &str) -> Self {
+        let user_id = nfc(user_id).into_owned();
+        // A handle of two persons reaches neither.
+        if self.user.as_ref().is_some_and(|own| *own != user_id) {
+            self.scope = NamespaceScope::Nothing;
+        }
+        self.user = Some(user_id);
+        self
+    }
+
+    /// Names the token under which it acts. The ledger names it with the author in each entry.
+    #[must_use]
+    pub fn by_token(mut self, name: &str) -> Self {
+        self.token = Some(name.to_owned());
+        self
+    }
+
     /// Sets the role.
     #[must_use]
     pub const fn role(mut self, role: Role) -> Self {
@@ -125,6 +163,16 @@ impl Capability {
         }
     }
 
+    /// Returns the person that it is confined to.
+    pub fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    /// Returns the name of the token under which it acts.
+    pub fn token(&self) -> Option<&str> {
+        self.token.as_deref()
+    }
+
     /// Returns whether it is for unattended background work.
     pub fn is_job(&self) -> bool {
         self.role == Role::Job
@@ -135,13 +183,18 @@ impl Capability {
         self.role == Role::Reviewer
     }
 
-    /// Fills in the author and the namespace of a draft that has none.
+    /// Fills in the author, the person and the namespace of a draft that has none.
     #[must_use]
     pub fn fill(&self, mut draft: Draft) -> Draft {
         if let Some(did) = &self.author
             && !draft.fields().contains("author_did")
         {
             draft = draft.author(did.as_str());
+        }
+        if let Some(user) = &self.user
+            && !draft.fields().contains("user_id")
+        {
+            draft = draft.user(user);
         }
         match &self.scope {
             NamespaceScope::Within(namespace) if !draft.fields().contains("namespace") => {
@@ -155,7 +208,14 @@ impl Capability {
     /// its hash, as the header has them, say nothing (OMS 3.1.1).
     pub fn sees(&self, grain: &Grain) -> bool {
         // Namespace and tags of an encrypted grain are unknown (ruling P4), so only the owner sees it.
-        !grain.is_encrypted() && self.reaches(grain.text("namespace")) && self.opens(grain)
+        !grain.is_encrypted()
+            && self.is_of_user(grain)
+            && self.reaches(grain.text("namespace"))
+            && self.opens(grain)
+    }
+
+    fn is_of_user(&self, grain: &Grain) -> bool {
+        self.user.is_none() || grain.text("user_id") == self.user()
     }
 
     /// Judges whether a grain may be written under it.
@@ -167,6 +227,9 @@ impl Capability {
         let author = self.author.as_ref().map(Did::as_str);
         if author.is_some() && grain.text("author_did") != author {
             return Err(Rule::Author);
+        }
+        if !self.is_of_user(grain) {
+            return Err(Rule::User);
         }
         // A handle that could delegate outside its scope would act there through the delegatee.
         let gives_more = || {

@@ -25,6 +25,8 @@ pub(crate) struct Delegation {
 pub(crate) struct DelegatedOperation<'a> {
     /// The namespace.
     pub namespace: Option<&'a str>,
+    /// The person.
+    pub user: Option<&'a str>,
     /// The type byte of the grain that it creates; `None` for a change to a stored grain.
     pub creates: Option<u8>,
     /// The tool that the grain records as invoked.
@@ -142,6 +144,7 @@ impl<'a> DelegatedOperation<'a> {
     pub(crate) fn put(grain: &'a Grain) -> Self {
         Self {
             namespace: grain.text("namespace"),
+            user: grain.text("user_id"),
             creates: Some(grain.type_().byte()),
             tool: grain.text("tool_name"),
             delegates: Delegation::of(grain).is_some(),
@@ -152,6 +155,7 @@ impl<'a> DelegatedOperation<'a> {
     pub(crate) fn touch(grain: &'a Grain) -> Self {
         Self {
             namespace: grain.text("namespace"),
+            user: grain.text("user_id"),
             ..Self::default()
         }
     }

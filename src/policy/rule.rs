@@ -48,6 +48,8 @@ pub enum Rule {
     Lasting,
     /// A handle is confined to another namespace (OMS 12.3).
     Namespace,
+    /// A handle is confined to another person (OMS 12.3).
+    User,
     /// A handle writes as another author (OMS 12.1).
     Author,
     /// A handle that only reads.
@@ -100,6 +102,7 @@ impl Rule {
             Self::Withdrawal => "withdrawal",
             Self::Lasting => "lasting",
             Self::Namespace => "namespace",
+            Self::User => "user",
             Self::Author => "author",
             Self::Role => "role",
             Self::Clearance => "clearance",
@@ -141,7 +144,7 @@ impl Rule {
             Self::Dependency => "8.7",
             Self::Consent | Self::ConsentKept | Self::Withdrawal => "8.10",
             Self::Lasting => "5",
-            Self::Namespace | Self::Role | Self::Owner => "12.3",
+            Self::Namespace | Self::User | Self::Role | Self::Owner => "12.3",
             Self::Author => "12.1",
             Self::Clearance => "27.4",
             Self::Unreviewed => "6.1",
@@ -178,6 +181,7 @@ impl Rule {
             Self::Lasting => "an explicit request: background work must not modify the grain",
             Self::ConsentKept => "no operation: withdrawn consents and withdrawals are retained",
             Self::Namespace => "a namespace inside the handle's own",
+            Self::User => "the handle's own user_id",
             Self::Author => "the handle's own author_did",
             Self::Role => "a role with write access",
             Self::Clearance => "clearance for health information",

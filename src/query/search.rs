@@ -100,7 +100,7 @@ impl Store {
                 limit,
                 accept: &|row: EntryId| rows.contains(row),
                 accepted: if_few(rows, snapshot),
-                own: own_rows(rows, ranking),
+                own: self.own_rows(rows, ranking),
                 // The time is for the answer: building a view that was set aside takes as long as
                 // it takes.
                 is_over: &self.search_deadline(),
@@ -159,6 +159,17 @@ impl Store {
         };
         Ok(found.results.iter().map(snippet).collect())
     }
+
+    /// Returns the rows whose statistics count, where `ranking` asks for those of `rows` alone: always
+    /// for a handle on one person, since a score would tell what others have stored.
+    pub(super) fn own_rows(&self, rows: &RowSet, ranking: &Ranking) -> Option<text::OwnRows> {
+        let capability = self.capability();
+        let is_of_one = capability.is_some_and(|capability| capability.user().is_some());
+        (ranking.own_statistics || is_of_one).then(|| text::OwnRows {
+            count: rows.len(),
+            sample: rows.iter().take(SAMPLE_LEN).collect(),
+        })
+    }
 }
 
 /// Returns rows that are so few that a search looks for their documents first.
@@ -168,14 +179,6 @@ pub(super) fn if_few<'a>(rows: &'a RowSet, snapshot: &Snapshot) -> Option<&'a Ro
 
 /// One row of so many is few.
 const FEW_OF: u64 = 4;
-
-/// Returns the rows whose statistics count, where `ranking` asks for those of `rows` alone.
-pub(super) fn own_rows(rows: &RowSet, ranking: &Ranking) -> Option<text::OwnRows> {
-    ranking.own_statistics.then(|| text::OwnRows {
-        count: rows.len(),
-        sample: rows.iter().take(SAMPLE_LEN).collect(),
-    })
-}
 
 /// The number of the oldest rows whose mean length stands for that of all.
 const SAMPLE_LEN: usize = 128;

@@ -120,12 +120,17 @@ impl Store {
     }
 }
 
-/// Returns the filter inside the namespace of a capability; `None` if the two are disjoint.
+/// Returns the filter inside the namespace and the person of a capability; `None` if the namespaces
+/// are disjoint.
 pub(super) fn narrow(capability: &Capability, filter: &Filter) -> Option<Filter> {
     let filter = if capability.reviews() {
         filter.clone().with_unreviewed()
     } else {
         filter.clone()
+    };
+    let filter = match capability.user() {
+        Some(user) => filter.user(user),
+        None => filter,
     };
     match capability.namespace() {
         None => Some(filter),

@@ -12,7 +12,7 @@
 //! | opening: files, lock, recovery; the text view | `instance/open.rs`; `instance/text_view.rs` |
 //! | what a committed entry changes: index, state, caches, text | `instance/apply.rs` |
 //! | an open store: its files, its state, its queue | `instance/inner.rs` |
-//! | a store that another process writes, opened for reading | `instance/follower.rs` |
+//! | a store that another process writes, opened for reading | `instance/processes/follow.rs` |
 //! | the body of each kind of entry, encoded and decoded | `records/mod.rs` and the files beside it |
 //! | a batch of entries before it is written | `records/frame.rs` |
 //! | holds, consents, trust, regimes, reviews, actors, the clock, as the ledger leaves them | `state/` |
@@ -20,7 +20,7 @@
 //! | unlocking and locking a sealed person | `sealing/unlock.rs` |
 //! | which grains wait for a vector of a model; how they are embedded | `instance/embedding.rs`; `commit/embed.rs` |
 //! | where a put is finished and queued | `commit/put.rs`, `commit/group.rs` |
-//! | which rules a put passes | `commit/admission.rs` |
+//! | which rules a new grain passes, for each way in | `rules/table.rs`; asked in `rules/admit.rs` |
 //! | group commit: leaders and followers | `instance/queue.rs` |
 //! | where a frame becomes durable | `commit/writer.rs` |
 //! | get, list, history, status | `read/get.rs`; single entries `read/lookup.rs` |
@@ -62,6 +62,7 @@ mod read;
 mod lineage;
 mod governance;
 mod consent;
+mod rules;
 #[cfg(feature = "sealing")]
 mod keys;
 mod audit;
@@ -97,9 +98,11 @@ pub use instance::{Admin, Maintenance, RecoveryReport, Store};
 #[cfg(feature = "sealing")]
 pub use keys::{Escrow, VaultAdmin, VaultStatus};
 pub use lineage::{Fork, Heads};
+#[doc(hidden)]
+pub use maintenance::recover_on;
 pub use maintenance::{
     Backup, Checked, Compacted, Finding, Lost, Recovered, Report, Restored, Severity, Sizes, Stats,
-    verify_damaged,
+    recover, recoverable, verify_damaged,
 };
 #[cfg(feature = "signatures")]
 pub use note_schedule::NoteSchedule;
@@ -108,6 +111,8 @@ pub use options::{Clock, Create, Durability, Options, SystemClock};
 pub(crate) use read::ReadRecorder;
 pub use read::{AuditedRead, Change, Changed, Embedding, Page, Signature, Version};
 pub use records::{Authorization, BlindFields, RecordedAuthorization, RequiredConsent, Until};
+#[doc(hidden)]
+pub use rules::describe as describe_rules;
 pub use state::Withdrawal;
 
 #[cfg(feature = "sealing")]

@@ -3,6 +3,8 @@
 mod authority;
 mod delegation;
 mod handoff;
+mod of_user;
+mod ways_in;
 
 use std::sync::Arc;
 

@@ -430,7 +430,7 @@ fn a_bundle_imports_once() {
         let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
         assert_eq!(reading.format, Format::Aimem);
         assert!(reading.errors.is_empty(), "{:?}", reading.errors);
-        store.admin().unwrap().import(reading).unwrap()
+        store.import(reading).unwrap()
     };
     assert_eq!(import(&bundle).inserted, 14);
     let again = import(&bundle);

@@ -171,7 +171,7 @@ fn index_fields_inside_an_imported_blob_are_kept_and_say_nothing() {
     fs::write(&path, format!("{{\"blob\":\"{hex}\"}}\n")).unwrap();
     let store = memory();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    assert_eq!(store.admin().unwrap().import(reading).unwrap().inserted, 1);
+    assert_eq!(store.import(reading).unwrap().inserted, 1);
 
     let address = ContentAddress::of(&blob);
     assert_eq!(store.get(&address).unwrap().unwrap().blob(), blob);

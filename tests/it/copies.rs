@@ -64,7 +64,7 @@ fn read(store: &Store, path: &Path, format: Format, is_own: bool) -> Summary {
     let mut reading = ImportFile::open(path, Some(format), &ReadOptions::default()).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
     reading.is_own = is_own;
-    store.admin().unwrap().import(reading).unwrap()
+    store.import(reading).unwrap()
 }
 
 fn copy(from: &Store, to: &Store, format: Format, is_own: bool) -> Summary {

@@ -48,7 +48,7 @@ fn found_in(store: &Store) -> Vec<grainstore::query::Found> {
 fn read_file(store: &Store, path: &Path) {
     let reading = ImportFile::open(path, None, &ReadOptions::default()).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
-    let summary = store.admin().unwrap().import(reading).unwrap();
+    let summary = store.import(reading).unwrap();
     assert!(summary.is_complete(), "{summary:?}");
 }
 
@@ -519,7 +519,7 @@ fn what_its_owner_keeps_back_leaves_in_no_format_and_nothing_names_it() {
         };
         let reading = ImportFile::open(&path, None, &options).unwrap();
         assert!(reading.errors.is_empty(), "{:?}", reading.errors);
-        store.admin().unwrap().import(reading).unwrap()
+        store.import(reading).unwrap()
     };
     read(&file);
     // Its owner changes their mind about one that relations name.

@@ -53,12 +53,12 @@ fn every_file_comes_to_the_grains_or_the_error_that_is_expected() {
         }
         assert!(reading.errors.is_empty(), "{path}: {:?}", reading.errors);
         let store = Store::in_memory(Options::default()).unwrap();
-        let summary = store.admin().unwrap().import(reading).unwrap();
+        let summary = store.import(reading).unwrap();
         assert!(summary.is_complete(), "{path}: {summary:?}");
         let findings = u64::try_from(summary.findings.len()).unwrap();
         let counts = [summary.inserted, findings].map(|count| Some(count.into()));
         assert_eq!(counts, ["grains", "findings"].map(count), "{path}");
-        let again = store.admin().unwrap().import(read(&path)).unwrap();
+        let again = store.import(read(&path)).unwrap();
         assert_eq!(
             (again.inserted, again.unchanged),
             (0, summary.inserted),
@@ -107,7 +107,7 @@ fn no_file_is_left_unread() {
 #[test]
 fn a_memory_store_with_conversations_and_vectors_goes_out_and_comes_back() {
     let store = Store::in_memory(Options::default()).unwrap();
-    let summary = store.admin().unwrap().import(read("pam/garden")).unwrap();
+    let summary = store.import(read("pam/garden")).unwrap();
     assert_eq!(summary.embedded, 1);
     let folder = tempfile::tempdir().unwrap();
     let options = WriteOptions {
@@ -124,7 +124,7 @@ fn a_memory_store_with_conversations_and_vectors_goes_out_and_comes_back() {
         [("not exportable", 1)]
     );
     let reading = ImportFile::open(folder.path(), None, &ReadOptions::default()).unwrap();
-    let again = store.admin().unwrap().import(reading).unwrap();
+    let again = store.import(reading).unwrap();
     assert!(again.is_complete(), "{again:?}");
     assert_eq!((again.inserted, again.embedded), (0, 0), "{again:?}");
 }

@@ -12,6 +12,7 @@ mod codec;
 mod codes;
 mod conformance_rules;
 mod copies;
+mod coset;
 mod did;
 mod disclosure;
 mod embedder;

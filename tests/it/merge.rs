@@ -40,7 +40,7 @@ fn import(store: &Store, file: &Map) -> Summary {
         before,
         "nothing is written"
     );
-    let summary = store.admin().unwrap().import(reading(file)).unwrap();
+    let summary = store.import(reading(file)).unwrap();
     assert_eq!(format!("{preview:?}"), format!("{summary:?}"));
     summary
 }
@@ -394,7 +394,7 @@ fn a_grain_that_is_here_stays_what_others_mean_by_it_when_its_record_contradicts
             records: records.into(),
             ..ImportFile::new(Format::Pam)
         };
-        store.admin().unwrap().import(reading).unwrap()
+        store.import(reading).unwrap()
     };
     import(vec![named(&other, "a", 1)]);
     let summary = import(vec![named(&first, "a", 1), named(&derived, "b", 2)]);

@@ -357,7 +357,7 @@ fn a_file_imports_once() {
         std::fs::write(&path, text_of(file)).unwrap();
         let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
         assert_eq!(reading.format, Format::Omi);
-        store.admin().unwrap().import(reading).unwrap()
+        store.import(reading).unwrap()
     };
     let file = sample();
     assert_eq!(import(&file).inserted, 7);

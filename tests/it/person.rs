@@ -207,12 +207,7 @@ fn what_a_person_brought_from_a_file_is_found_by_the_owner_of_its_foreign_names(
     let disk = MemoryDisk::default();
     let store = open(&disk);
     let read = || grainstore::interchange::ImportFile::open(&file, None, &Default::default());
-    let all = store
-        .admin()
-        .unwrap()
-        .import(read().unwrap())
-        .unwrap()
-        .inserted;
+    let all = store.import(read().unwrap()).unwrap().inserted;
     let mira = Person::new("mira-okafor");
     let found = report(&store, &mira).about;
     assert_eq!(found.len() as u64, all);
@@ -231,7 +226,7 @@ fn what_a_person_brought_from_a_file_is_found_by_the_owner_of_its_foreign_names(
         .unwrap();
     assert!(!holds(&disk, "Coimbra") && !holds(&disk, "mira-okafor"));
     // Tombstones keep an older file from bringing it back (OMS 28.4).
-    let again = store.admin().unwrap().import(read().unwrap()).unwrap();
+    let again = store.import(read().unwrap()).unwrap();
     assert_eq!((again.inserted, again.erased.len() as u64), (0, all));
 }
 

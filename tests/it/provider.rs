@@ -141,7 +141,7 @@ fn an_export_is_read_as_a_file_a_folder_or_a_zip_and_twice_is_once() {
         let reading = ImportFile::open(path, None, &ReadOptions::default()).unwrap();
         assert_eq!(reading.format, Format::Provider(Provider::Chatgpt));
         assert!(reading.errors.is_empty(), "{:?}", reading.errors);
-        store.admin().unwrap().import(reading).unwrap()
+        store.import(reading).unwrap()
     };
     let first = import(&folder.path().join("export"));
     assert_eq!((first.inserted, first.is_complete()), (14, true));
@@ -491,7 +491,7 @@ fn what_claude_knows_becomes_memories_as_old_as_the_export() {
     let store = Store::in_memory(Options::default()).unwrap();
     let import = || {
         let reading = ImportFile::open(folder.path(), None, &ReadOptions::default()).unwrap();
-        store.admin().unwrap().import(reading).unwrap()
+        store.import(reading).unwrap()
     };
     assert_eq!(import().inserted, 5 + 2);
     assert_eq!(import().unchanged, 5 + 2);

@@ -294,10 +294,7 @@ fn what_a_clause_wants_sealed_is_never_stored_in_the_clear() {
             side.put(of_bob).unwrap();
             export_bytes(&side, Format::Jsonl, Purpose::Transfer)
         };
-        let imported = store
-            .admin()
-            .unwrap()
-            .import(imports::read(&file, Format::Jsonl));
+        let imported = store.import(imports::read(&file, Format::Jsonl));
         assert_eq!(imported.unwrap().refused.len(), 1);
         let stored = store.put(draft.user("ada")).unwrap();
         assert!(store.get(&stored).unwrap().is_some());

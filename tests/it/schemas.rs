@@ -16,7 +16,7 @@ fn of(path: &str) -> Store {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     let store = Store::in_memory(Options::default()).unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    store.admin().unwrap().import(reading).unwrap();
+    store.import(reading).unwrap();
     store
 }
 

@@ -380,7 +380,7 @@ fn contents(store: &Store) -> Vec<(ContentAddress, Vec<u8>)> {
 fn read(path: &Path, store: &Store) -> Summary {
     let reading = ImportFile::open(path, None, &ReadOptions::default()).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
-    store.admin().unwrap().import(reading).unwrap()
+    store.import(reading).unwrap()
 }
 
 #[test]
@@ -475,7 +475,7 @@ fn an_import_refuses_signatures_that_do_not_verify_and_takes_the_rest() {
     });
     std::fs::write(&path, forged.collect::<String>()).unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    let summary = memory().admin().unwrap().import(reading).unwrap();
+    let summary = memory().import(reading).unwrap();
     let codes: Vec<_> = summary
         .refused
         .iter()

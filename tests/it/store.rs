@@ -362,11 +362,10 @@ fn an_import_gives_the_warnings_that_need_the_store_as_a_put_does() {
             std::fs::write(&path, lines.concat()).unwrap();
             let read = || ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
             let store = memory();
-            let admin = store.admin().unwrap();
-            let seen = admin.preview_import(read()).unwrap();
-            let imported = admin.import(read()).unwrap();
+            let seen = store.admin().unwrap().preview_import(read()).unwrap();
+            let imported = store.import(read()).unwrap();
             assert_eq!(seen.warnings, imported.warnings);
-            assert_eq!(admin.import(read()).unwrap().warnings, imported.warnings);
+            assert_eq!(store.import(read()).unwrap().warnings, imported.warnings);
             let fields = imported
                 .warnings
                 .iter()

@@ -189,6 +189,6 @@ fn a_file_that_changed_since_it_was_judged_is_told() {
     assert!(reading.errors.is_empty());
     std::fs::write(&path, &text[..text.len() / 2]).unwrap();
     let store = Store::in_memory(Options::default()).unwrap();
-    let error = store.admin().unwrap().import(reading).unwrap_err();
+    let error = store.import(reading).unwrap_err();
     assert_eq!(error.code(), "ERR_IO", "{error}");
 }

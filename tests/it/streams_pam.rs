@@ -216,7 +216,7 @@ fn a_store_or_an_export_that_changed_since_it_was_judged_is_told() {
         assert!(reading.errors.is_empty(), "{:?}", reading.errors);
         std::fs::write(&path, other).unwrap();
         let store = Store::in_memory(Options::default()).unwrap();
-        let error = store.admin().unwrap().import(reading).unwrap_err();
+        let error = store.import(reading).unwrap_err();
         assert_eq!(error.code(), "ERR_IO", "{error}");
     }
 }
@@ -287,7 +287,7 @@ fn vectors_come_in_batch_by_batch_and_twice_is_once() {
     let import = || {
         let reading = ImportFile::open(folder.path(), None, &ReadOptions::default()).unwrap();
         assert_eq!(reading.vectors.len(), 600);
-        store.admin().unwrap().import(reading).unwrap()
+        store.import(reading).unwrap()
     };
     assert_eq!(import().embedded, 600);
     assert_eq!(import().embedded, 0);

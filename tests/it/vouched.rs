@@ -20,11 +20,7 @@ fn memory() -> Store {
 fn sample() -> Store {
     let store = memory();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
-    store
-        .admin()
-        .unwrap()
-        .import(read(&data, &ReadOptions::default()))
-        .unwrap();
+    store.import(read(&data, &ReadOptions::default())).unwrap();
     store
 }
 
@@ -361,7 +357,7 @@ fn the_signature_of_a_bundle_stands_beside_it_and_passing_it_over_is_recorded() 
     let store = memory();
     let unsigned = read(&path, &ReadOptions::default());
     assert_eq!(unsigned.signature, Some(Signature::Absent));
-    store.admin().unwrap().import(unsigned).unwrap();
+    store.import(unsigned).unwrap();
     let filter = Filter::new().with_superseded();
     for (format, algorithm) in [
         (Format::Aimem, Algorithm::Ed25519),
@@ -402,7 +398,7 @@ fn the_signature_of_a_bundle_stands_beside_it_and_passing_it_over_is_recorded() 
     // AIMEM 5.3: skipping is part of the audit trail.
     let home = folder.path().join("store");
     let store = Store::open(&home, Options::default()).unwrap();
-    store.admin().unwrap().import(reading).unwrap();
+    store.import(reading).unwrap();
     drop(store);
     let segments = super::foreign::files(&home.join("ledger")).into_iter();
     let ledger: Vec<u8> = segments.flat_map(|(_, bytes)| bytes).collect();

@@ -193,7 +193,7 @@ fn import(stream: &Path, folder: &Path, rounds: usize, report: &mut Report) -> R
                         store.put_batch(batch.to_vec())?;
                     }
                 } else {
-                    assert!(store.admin()?.import(read(stream)?)?.is_complete());
+                    assert!(store.import(read(stream)?)?.is_complete());
                 }
                 let until_durable = start.elapsed().as_secs_f64();
                 if has_text {
@@ -233,7 +233,7 @@ fn import(stream: &Path, folder: &Path, rounds: usize, report: &mut Report) -> R
 fn export(stream: &Path, rounds: usize, records: u64, report: &mut Report) -> Result<()> {
     // As memories of PAM: through a store of them and back in.
     let through = Store::in_memory(Options::default())?;
-    through.admin()?.import(read(stream)?)?;
+    through.import(read(stream)?)?;
     let options = WriteOptions::default();
     let mut pam = Vec::new();
     through
@@ -252,7 +252,7 @@ fn export(stream: &Path, rounds: usize, records: u64, report: &mut Report) -> Re
     drop(pam);
     assert!(reading.errors.is_empty(), "{:?}", reading.errors.first());
     let store = Store::in_memory(Options::default())?;
-    store.admin()?.import(reading)?;
+    store.import(reading)?;
     let mut speeds = Vec::new();
     for _ in 0..rounds {
         let start = Instant::now();
@@ -303,9 +303,7 @@ fn hold(stream: &Path, store: Option<&str>, has_text: bool) -> Result<()> {
             options.text = None;
         }
         assert!(
-            Store::open(store, options)?
-                .admin()?
-                .import(reading)?
+            Store::open(store, options)?.import(reading)?
                 .is_complete()
         );
     }

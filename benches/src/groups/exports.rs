@@ -151,7 +151,7 @@ pub fn child(what: &str, folder: &Path) -> Result<()> {
         })?;
         let input = folder.join("conversations.json");
         let reading = ImportFile::open(&input, None, &ReadOptions::default())?;
-        store.admin()?.import(reading)?;
+        store.import(reading)?;
         store
     } else {
         Store::open(folder.join("store"), options())?

@@ -18,7 +18,7 @@ use crate::store::{Store, Version};
 use crate::text::{self, Ranking, RecalledHit};
 
 use super::hybrid::QuestionVector;
-use super::search::{if_few, own_rows};
+use super::search::if_few;
 use super::visible::narrow;
 use super::{Error, Filter, Sort, SortBy};
 use collected::{Collected, is_turn, left_out_tokens};
@@ -124,7 +124,7 @@ impl Store {
                 limit: HITS,
                 accept: &accept,
                 accepted: if_few(&rows, &snapshot),
-                own: own_rows(&rows, &recall.ranking),
+                own: self.own_rows(&rows, &recall.ranking),
                 is_over: &is_over,
                 meaning,
                 reach: Some(recall.reach),

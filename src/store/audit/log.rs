@@ -11,7 +11,7 @@ use crate::grain::{Grain, Time};
 use crate::ledger::{self, EntryHeader, EntryId, Kind};
 use crate::store::Error;
 use crate::store::instance::Inner;
-use crate::store::records::{Record, SealedRecord};
+use crate::store::records::{ActorRecord, Record, SealedRecord};
 
 use super::Audit;
 use super::describe::{describe, operation_of};
@@ -23,8 +23,13 @@ pub struct AuditEntry {
     pub entry: EntryId,
     /// When it was written, by the store's clock.
     pub at: Time,
-    /// The author of the handle that wrote it; `None` for the store's owner.
+    /// The author of the handle that wrote it, empty for a handle without one; `None` for the store's
+    /// owner.
     pub by: Option<String>,
+    /// The person that the handle was confined to.
+    pub user: Option<String>,
+    /// The name of the token that the handle acted under.
+    pub token: Option<String>,
     /// The operation: `store`, `supersede`, `deny`, `erase`, `import` and so on.
     pub operation: &'static str,
     /// The grains that it names; empty for one about the store, and for one that is erased or sealed.
@@ -47,7 +52,8 @@ pub struct AuditFilter {
     pub from: Option<Time>,
     /// Written at this time or before.
     pub to: Option<Time>,
-    /// By this author; the empty text for the store's owner.
+    /// By this author, on behalf of this person or under the token of this name; the empty text for
+    /// the store's owner.
     pub by: Option<String>,
     /// Of this operation.
     pub operation: Option<String>,
@@ -98,7 +104,7 @@ impl Audit<'_> {
 pub(super) struct LogReader<'a> {
     inner: &'a Inner,
     filter: &'a AuditFilter,
-    authors: BTreeMap<EntryId, Option<String>>,
+    actors: BTreeMap<EntryId, ActorRecord>,
     /// The grains of the person that were seen.
     of_person: BTreeSet<ContentAddress>,
     /// The marks by which an erasure names the grain that is asked for.
@@ -125,7 +131,7 @@ impl<'a> LogReader<'a> {
         Self {
             inner,
             filter,
-            authors: BTreeMap::new(),
+            actors: BTreeMap::new(),
             of_person: BTreeSet::new(),
             marks: marks.collect(),
             erasures: BTreeSet::new(),
@@ -154,10 +160,17 @@ impl<'a> LogReader<'a> {
         if !self.is_about(row, &body, &addresses) {
             return Ok(None);
         }
+        let actor = self.actor(header.actor)?;
+        let (user, token) = actor
+            .as_ref()
+            .map(|actor| (actor.user.clone(), actor.token.clone()))
+            .unwrap_or_default();
         let entry = AuditEntry {
             entry: row,
             at: Time::from_ms(header.time_ms),
-            by: self.author(header.actor)?,
+            by: actor.map(|actor| actor.did),
+            user,
+            token,
             operation,
             addresses,
             detail,
@@ -236,22 +249,30 @@ impl<'a> LogReader<'a> {
         } = self.filter;
         from.is_none_or(|from| entry.at >= from)
             && to.is_none_or(|to| entry.at <= to)
-            && by
-                .as_ref()
-                .is_none_or(|by| entry.by.as_deref().unwrap_or_default() == by)
+            && by.as_ref().is_none_or(|by| entry.is_by(by))
             && operation
                 .as_ref()
                 .is_none_or(|operation| entry.operation == operation)
     }
 
-    fn author(&mut self, actor: Option<EntryId>) -> Result<Option<String>, Error> {
-        let Some(actor) = actor else { return Ok(None) };
-        if let Some(known) = self.authors.get(&actor) {
-            return Ok(known.clone());
+    fn actor(&mut self, actor: Option<EntryId>) -> Result<Option<ActorRecord>, Error> {
+        let Some(row) = actor else { return Ok(None) };
+        if let Some(known) = self.actors.get(&row) {
+            return Ok(Some(known.clone()));
         }
-        let author = self.inner.actor_named_by(actor)?;
-        self.authors.insert(actor, author.clone());
-        Ok(author)
+        let actor = self.inner.actor_at(row)?.unwrap_or_default();
+        self.actors.insert(row, actor.clone());
+        Ok(Some(actor))
+    }
+}
+
+impl AuditEntry {
+    fn is_by(&self, name: &str) -> bool {
+        let Some(by) = &self.by else {
+            return name.is_empty();
+        };
+        let names = [Some(by), self.user.as_ref(), self.token.as_ref()];
+        !name.is_empty() && names.into_iter().flatten().any(|one| one == name)
     }
 }
 

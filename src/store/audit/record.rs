@@ -1,5 +1,6 @@
 //! Entries about operations that change no grain: exports and checks.
 
+use crate::ledger::EntryId;
 use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::records::{CheckedRecord, Frame, PolicyRecord, Record};
@@ -25,16 +26,14 @@ impl Admin<'_> {
         scope: &[&str],
         [grains, files, withheld]: [u64; 3],
     ) -> Result<(), Error> {
-        let recorded = self
-            .inner()
-            .record_observation(&Record::Export(ExportRecord {
-                format: format.to_owned(),
-                scope: scope.iter().map(|&name| name.to_owned()).collect(),
-                grains,
-                files,
-                withheld,
-            }));
-        match recorded {
+        let record = Record::Export(ExportRecord {
+            format: format.to_owned(),
+            scope: scope.iter().map(|&name| name.to_owned()).collect(),
+            grains,
+            files,
+            withheld,
+        });
+        match self.inner().record_observation(self.actor(), &record) {
             Err(error) if error.code() == ErrorCode::StoreLocked => {
                 tracing::warn!(%error, "an export is not recorded");
                 Ok(())
@@ -50,11 +49,11 @@ impl Inner {
     /// # Errors
     /// Storage errors.
     pub(crate) fn record_check(&self, check: CheckedRecord) -> Result<(), Error> {
-        self.record_observation(&Record::Policy(PolicyRecord::Checked(check)))
+        self.record_observation(None, &Record::Policy(PolicyRecord::Checked(check)))
     }
 
-    fn record_observation(&self, record: &Record) -> Result<(), Error> {
-        let frame = Frame::of(None, record)?;
+    fn record_observation(&self, actor: Option<EntryId>, record: &Record) -> Result<(), Error> {
+        let frame = Frame::of(actor, record)?;
         let recorded = self
             .exclusive()
             .and_then(|mut writer| self.commit(&mut writer, &frame));

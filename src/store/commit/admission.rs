@@ -1,21 +1,19 @@
 //! Admission: the decision which grains of a request enter the frame that it shares with others.
-//!
-//! The rules are applied here, cheap ones first; each is defined in the room of its subject.
 
 use std::collections::HashMap;
 
 use crate::codec::ContentAddress;
-use crate::grain::{Grain, Time};
+use crate::grain::Grain;
 use crate::index::Snapshot;
-use crate::policy::{Rule, TrustedNow};
+use crate::policy::TrustedNow;
 use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::records::{DenialRecord, Frame, PendingPut, Record};
+use crate::store::rules::{Proposed, Way};
 
 /// A frame that several requests share, and the grains in it.
 pub(super) struct Admission<'a> {
     store: &'a Inner,
-    now: Time,
     moment: TrustedNow,
     frame: Frame,
     /// The entry of each grain in the frame.
@@ -34,7 +32,6 @@ impl<'a> Admission<'a> {
     pub(super) fn new(store: &'a Inner) -> Self {
         Self {
             store,
-            now: store.entry_time(),
             moment: store.moment(),
             frame: Frame::default(),
             pending: HashMap::new(),
@@ -61,7 +58,7 @@ impl<'a> Admission<'a> {
             let is_pending = self.pending.contains_key(&address);
             let is_new = match is_pending {
                 true => Ok(false),
-                false => self.is_new(&snapshot, &put),
+                false => self.is_new(&snapshot, &address),
             };
             // Acknowledged with the frame of the first copy, and not before.
             if is_pending {
@@ -91,38 +88,19 @@ impl<'a> Admission<'a> {
         Ok(admitted)
     }
 
-    /// Returns whether a grain is new.
-    ///
-    /// # Errors
-    /// A refusal of a grain that may not be stored.
-    fn is_new(&self, snapshot: &Snapshot, put: &PendingPut) -> Result<bool, Error> {
-        let (store, grain) = (self.store, &put.grain);
-        let address = grain.address();
-        if store.locate(snapshot, &address)?.is_some() {
-            return Ok(false);
-        }
-        store.refuse_erased(&address, put.again)?;
-        store.authorize_grain(grain)?;
-        store.refuse_naming_sealed(snapshot, grain, self.frame.grains())?;
-        store.authorize_owner_claim(snapshot, grain, self.frame.grains())?;
-        let pending = |address: &ContentAddress| self.grain(address);
-        let parents = &put.non_superseding_parents;
-        store.refuse_implicit_supersession(grain, parents, &pending)?;
-        let delegated = store.authorize_delegated(snapshot, grain, self.now)?;
-        delegated.map_err(|rule| Error::Refused { rule })?;
-        store.authorize_by_regimes(grain)?;
-        Ok(true)
-    }
-
-    /// Adds a grain and its effects, unless its consent or its dependencies forbid it.
+    /// Adds a new grain that passes the rules of a put, and its effects.
     fn take(&mut self, snapshot: &Snapshot, put: PendingPut) -> Result<(), Error> {
         let (store, address) = (self.store, put.grain.address());
-        let origin = || store.origin_of_actor(put.actor);
-        let basis = store.authorize_basis(snapshot, &self.frame, &put.grain, &put.party, origin)?;
-        let waits = store.starts_early(snapshot, &self.frame, &put.grain, None)?;
-        if let Some(rule) = waits.then_some(Rule::Dependency).or(basis) {
-            return Err(Error::Denied { address, rule });
-        }
+        let proposed = Proposed {
+            grain: &put.grain,
+            way: Way::Put,
+            capability: put.capability.as_deref(),
+            actor: put.actor,
+            is_again: put.again,
+            non_superseding: &put.non_superseding_parents,
+            replaces: None,
+        };
+        store.admit(snapshot, &self.frame, &|it| self.grain(it), &proposed)?;
         let consequent = Inner::has_consequences(&put.grain).then(|| put.grain.clone());
         self.pending.insert(address, self.frame.len());
         self.frame.put(put);
@@ -144,6 +122,10 @@ impl<'a> Admission<'a> {
             self.frame.record_by(signature, put.actor)?;
         }
         Ok(signature.is_some())
+    }
+
+    fn is_new(&self, snapshot: &Snapshot, address: &ContentAddress) -> Result<bool, Error> {
+        Ok(self.store.locate(snapshot, address)?.is_none())
     }
 
     fn grain(&self, address: &ContentAddress) -> Option<&Grain> {

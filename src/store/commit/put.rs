@@ -6,7 +6,6 @@ use crate::codec::ContentAddress;
 use crate::grain::{Draft, Grain, Time};
 use crate::index::Snapshot;
 use crate::ledger::Binding;
-use crate::policy::Party;
 
 use crate::store::instance::Caller;
 use crate::store::instance::Inner;
@@ -174,7 +173,7 @@ impl Inner {
             grain,
             again,
             actor: caller.actor,
-            party: Party::of(caller.capability),
+            capability: caller.capability.cloned(),
         })
     }
 

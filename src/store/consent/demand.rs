@@ -54,14 +54,12 @@ impl<'a> Demand<'a> {
 }
 
 impl Inner {
-    /// Decides whether a party may store a Consent.
+    /// Returns whether a Consent may come from a party.
     ///
     /// A consent of an agent counts for no demand, and the ledger tells it from the owner's by its
     /// actor: a handle without an actor must not write one that would pass for the owner's.
-    pub(super) fn authorize_consent(consent: &Grain, party: &Party) -> Option<Rule> {
-        let counts =
-            is_withdrawal(consent) || *party != Party::Unnamed || is_signed_by_subject(consent);
-        (!counts).then_some(Rule::Author)
+    pub(super) fn counts_for_party(consent: &Grain, party: &Party) -> bool {
+        is_withdrawal(consent) || *party != Party::Unnamed || is_signed_by_subject(consent)
     }
 
     /// Returns whether the newest consent of a lineage meets a demand. It was signed by its subject,

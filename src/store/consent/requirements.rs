@@ -23,11 +23,15 @@ impl Admin<'_> {
             let field = "namespace".into();
             return Err(crate::grain::Error::Empty { field }.into());
         }
-        self.inner().record_policy(PolicyRecord::ConsentRequired {
-            namespace: namespace.to_owned(),
-            required,
-            authorization: recorded(authorization)?,
-        })
+        let actor = self.actor();
+        self.inner().record_policy(
+            actor,
+            PolicyRecord::ConsentRequired {
+                namespace: namespace.to_owned(),
+                required,
+                authorization: recorded(authorization)?,
+            },
+        )
     }
 
     /// Returns the namespaces that require consent, or did before.
@@ -51,10 +55,14 @@ impl Admin<'_> {
         if hours > DEADLINE_MAX_HOURS {
             return Err(Error::Deadline { hours });
         }
-        self.inner().record_policy(PolicyRecord::ConsentDeadline {
-            ms: i64::from(hours).saturating_mul(HOUR_MS),
-            authorization: recorded(authorization)?,
-        })
+        let actor = self.actor();
+        self.inner().record_policy(
+            actor,
+            PolicyRecord::ConsentDeadline {
+                ms: i64::from(hours).saturating_mul(HOUR_MS),
+                authorization: recorded(authorization)?,
+            },
+        )
     }
 }
 

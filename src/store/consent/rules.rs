@@ -17,6 +17,25 @@ use crate::store::state::Withdrawal;
 use super::demand::Demand;
 
 impl Inner {
+    /// Decides whether a party may store a grain that gives or withdraws a consent (OMS 8.10).
+    /// Returns the rule that denies it, if any.
+    pub(crate) fn authorize_consent(
+        &self,
+        snapshot: &Snapshot,
+        frame: &Frame,
+        grain: &Grain,
+        party: impl FnOnce() -> Party,
+        origin: impl FnOnce() -> Result<Origin, Error>,
+    ) -> Result<Option<Rule>, Error> {
+        if grain.type_() != Type::Consent {
+            return Ok(None);
+        }
+        match Self::counts_for_party(grain, &party()) {
+            true => self.authorize_withdrawal(snapshot, frame, grain, origin()?),
+            false => Ok(Some(Rule::Author)),
+        }
+    }
+
     /// Decides whether a party may store a new grain, by its consent (OMS 8.10): its
     /// `processing_basis` is not withdrawn, and is in force for the person and the party where its
     /// namespace requires one. Returns the rule that denies it, if any. A Consent rests on no other:
@@ -26,14 +45,10 @@ impl Inner {
         snapshot: &Snapshot,
         frame: &Frame,
         grain: &Grain,
-        party: &Party,
-        origin: impl FnOnce() -> Result<Origin, Error>,
+        party: impl FnOnce() -> Party,
     ) -> Result<Option<Rule>, Error> {
         if grain.type_() == Type::Consent {
-            return match Self::authorize_consent(grain, party) {
-                None => self.authorize_withdrawal(snapshot, frame, grain, origin()?),
-                denied => Ok(denied),
-            };
+            return Ok(None);
         }
         let basis = grain.link("processing_basis");
         if let Some(basis) = &basis
@@ -45,9 +60,11 @@ impl Inner {
         if !self.state().consents().required_in(namespace).write {
             return Ok(None);
         }
-        let (Some(basis), demand) = (basis, Demand::storing(grain, party, self.now())) else {
+        let Some(basis) = basis else {
             return Ok(Some(Rule::Consent));
         };
+        let party = party();
+        let demand = Demand::storing(grain, &party, self.now());
         Ok(match self.is_met(snapshot, frame, &basis, &demand)? {
             true => None,
             false => Some(Rule::Consent),
@@ -107,8 +124,8 @@ impl Inner {
     }
 
     /// Records the effects of a grain that was just added to the frame: the effect of a withdrawal,
-    /// and the review that a grain requires. With `replaces`, a withdrawal supersedes its grant
-    /// where policy permits it.
+    /// and the review that a grain requires. With a `moment`, a withdrawal supersedes its grant
+    /// where policy permits it then.
     pub(crate) fn record_consequences(
         &self,
         snapshot: &Snapshot,

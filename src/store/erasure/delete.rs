@@ -59,7 +59,9 @@ impl Admin<'_> {
         addresses: &[ContentAddress],
         authorization: Authorization<'_>,
     ) -> Result<Vec<Result<(), Error>>, Error> {
-        let outcomes = self.inner().delete_all(addresses, authorization)?;
+        let outcomes = self
+            .inner()
+            .delete_all(self.actor(), addresses, authorization)?;
         let outcomes = addresses.iter().zip(outcomes);
         let outcomes = outcomes.map(|(address, outcome)| match outcome {
             Deletion::Done => Ok(()),
@@ -90,6 +92,7 @@ impl Inner {
     /// Storage errors.
     pub(crate) fn delete_all(
         &self,
+        actor: Option<EntryId>,
         addresses: &[ContentAddress],
         authorization: Authorization<'_>,
     ) -> Result<Vec<Deletion>, Error> {
@@ -99,7 +102,7 @@ impl Inner {
             // One erasure at a time waits: another would need the same room.
             self.resume_erasures_as(&mut writer)?;
             let snapshot = self.snapshot();
-            let (mut frame, mut targets) = (Frame::default(), Vec::new());
+            let (mut frame, mut targets) = (Frame::by(actor), Vec::new());
             for address in addresses {
                 let Some(row) = self.locate(&snapshot, address)? else {
                     all.push(Deletion::NotStored);

@@ -133,7 +133,9 @@ impl Admin<'_> {
         recorded(authorization)?;
         let (due, damaged) = self.pending_and_damaged()?;
         let addresses: Vec<ContentAddress> = due.iter().map(|due| due.address).collect();
-        let became = self.inner().delete_all(&addresses, authorization)?;
+        let became = self
+            .inner()
+            .delete_all(self.actor(), &addresses, authorization)?;
         let mut done = ErasureReport {
             damaged,
             ..ErasureReport::default()

@@ -48,24 +48,6 @@ impl Inner {
         })
     }
 
-    /// Refuses a new grain that its author's delegations do not cover or a regime forbids; the
-    /// refusal is recorded.
-    ///
-    /// # Errors
-    /// `ERR_ACCESS_DENIED`, `ERR_POLICY_DENIED`; storage errors.
-    pub(crate) fn authorize_author(
-        &self,
-        writer: &mut Writer,
-        snapshot: &Snapshot,
-        caller: Caller<'_>,
-        grain: &Grain,
-    ) -> Result<(), Error> {
-        let delegated = self.authorize_delegated(snapshot, grain, self.entry_time())?;
-        let judged = delegated.map_err(|rule| Error::Refused { rule });
-        let judged = judged.and_then(|()| self.authorize_by_regimes(grain));
-        self.recorded(writer, caller, judged)
-    }
-
     /// Returns a decision about a new grain, and records it if it is a refusal.
     ///
     /// # Errors
@@ -82,18 +64,6 @@ impl Inner {
             self.record_denial(writer, caller.actor, denial)?;
         }
         judged
-    }
-
-    /// Refuses a grain that no caller may store: a disclosed view, an invalid ownership claim, a
-    /// signer whom the trust rules exclude.
-    ///
-    /// # Errors
-    /// `ERR_VIEW`, `ERR_SCHEMA`, `ERR_UNTRUSTED`.
-    pub(crate) fn authorize_grain(&self, grain: &Grain) -> Result<(), Error> {
-        self.person_of(grain)?;
-        Self::refuse_view(grain)?;
-        self.refuse_false_owner(grain)?;
-        self.authorize_signer(grain)
     }
 
     /// Refuses a grain that its signer may not write here, or that must be signed; its signature

@@ -66,7 +66,7 @@ impl Admin<'_> {
     }
 
     fn trust_clock(self, record: PolicyRecord) -> Result<(), Error> {
-        self.inner().record_policy(record)?;
+        self.inner().record_policy(self.actor(), record)?;
         self.inner().measure_clock();
         Ok(())
     }

@@ -18,11 +18,11 @@ impl Inner {
         &self,
         snapshot: &Snapshot,
         grain: &Grain,
-        now: Time,
     ) -> Result<Result<(), Rule>, Error> {
         if !self.state().presence().delegations() {
             return Ok(Ok(()));
         }
+        let now = self.entry_time();
         let operation = DelegatedOperation::put(grain);
         let delegator = Delegation::of(grain);
         let delegator = delegator.as_ref().map(Delegation::from);
@@ -49,9 +49,8 @@ impl Inner {
         if !self.state().presence().delegations() {
             return Ok(Ok(()));
         }
-        let namespace = operation.namespace.unwrap_or_default();
         policy::authorize_delegated(author, operation, now, &mut |who| {
-            self.delegations_to(snapshot, who, namespace)
+            self.delegations_to(snapshot, who, operation)
         })
     }
 
@@ -61,8 +60,9 @@ impl Inner {
         &self,
         snapshot: &Snapshot,
         author: &str,
-        namespace: &str,
+        operation: &DelegatedOperation<'_>,
     ) -> Result<Vec<StoredDelegation>, Error> {
+        let namespace = operation.namespace.unwrap_or_default();
         let pattern = Pattern {
             relation: Some(Delegation::RELATION),
             object: Some(author),
@@ -82,6 +82,12 @@ impl Inner {
                 origin == Origin::Owner || version.status.verification == Verification::Verified;
             // Ruling I26: neither a file nor the handle of another proves who delegates.
             if !is_vouched && !origin.is_of(delegation.from()) {
+                continue;
+            }
+            // One that an agent stored for a person neither binds nor permits anything about another:
+            // its delegator may do nothing there.
+            let person = version.grain.text("user_id");
+            if !is_vouched && person.is_some() && person != operation.user {
                 continue;
             }
             held.push(StoredDelegation {

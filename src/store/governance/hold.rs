@@ -52,7 +52,7 @@ impl Admin<'_> {
             is_placed: true,
             authorization,
         });
-        let frame = Frame::of(None, &record)?;
+        let frame = Frame::of(self.actor(), &record)?;
         inner.commit(&mut writer, &frame)?;
         Ok(())
     }
@@ -86,7 +86,7 @@ impl Admin<'_> {
             is_placed: false,
             authorization,
         });
-        let frame = Frame::of(None, &record)?;
+        let frame = Frame::of(self.actor(), &record)?;
         inner.commit(&mut writer, &frame)?;
         Ok(true)
     }

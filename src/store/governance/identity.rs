@@ -104,12 +104,14 @@ impl Store {
 
 impl Inner {
     /// OMS 12.5.3: an agent has one ownership claim. A put accepts a second one only if it is
-    /// stronger: an unsigned claim that came first must not block the owner's.
+    /// stronger: an unsigned claim that came first must not block the owner's. The claim that it
+    /// supersedes by name is not another.
     pub(crate) fn authorize_owner_claim<'a>(
         &self,
         snapshot: &Snapshot,
         grain: &Grain,
         pending: impl Iterator<Item = &'a Grain>,
+        replaces: &dyn Fn(&ContentAddress) -> bool,
     ) -> Result<(), Error> {
         if !policy::is_ownership(grain) {
             return Ok(());
@@ -124,7 +126,9 @@ impl Inner {
             .map(|claim| (claim.grain.address(), weight(&claim.grain)));
         let pending = pending.filter(is_same);
         let pending = pending.map(|claim| (claim.address(), weight(claim)));
-        let mut claims = stored.chain(pending);
+        let mut claims = stored
+            .chain(pending)
+            .filter(|(address, _)| !replaces(address));
         match claims.find(|(_, stands)| *stands >= weight(grain)) {
             Some((address, _)) => Err(Error::ImplicitSupersession { address }),
             None => Ok(()),

@@ -1,6 +1,7 @@
 //! Regimes: setting those in force, and the grains that they keep from deletion.
 
 use crate::grain::Grain;
+use crate::ledger::EntryId;
 use crate::policy::{Mode, Regime, Regimes, Violation};
 use crate::store::instance::Inner;
 use crate::store::records::{Authorization, Frame, PolicyRecord, Record, RecordedAuthorization};
@@ -23,7 +24,7 @@ impl Admin<'_> {
             documents: documents.collect(),
             authorization: recorded(authorization)?,
         };
-        inner.record_policy(record)?;
+        inner.record_policy(self.actor(), record)?;
         Ok(())
     }
 
@@ -58,8 +59,12 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn record_policy(&self, record: PolicyRecord) -> Result<(), Error> {
-        let frame = Frame::of(None, &Record::Policy(record))?;
+    pub(crate) fn record_policy(
+        &self,
+        actor: Option<EntryId>,
+        record: PolicyRecord,
+    ) -> Result<(), Error> {
+        let frame = Frame::of(actor, &Record::Policy(record))?;
         self.commit(&mut *self.exclusive()?, &frame)?;
         Ok(())
     }

@@ -82,7 +82,7 @@ impl Admin<'_> {
             opened: review.id,
             authorization,
         });
-        let frame = Frame::of(None, &record)?;
+        let frame = Frame::of(self.actor(), &record)?;
         inner.commit(&mut writer, &frame)?;
         Ok(true)
     }

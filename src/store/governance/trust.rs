@@ -46,7 +46,7 @@ impl Admin<'_> {
             rule,
             reason: reason.to_owned(),
         });
-        let frame = Frame::of(None, &record)?;
+        let frame = Frame::of(self.actor(), &record)?;
         let mut writer = inner.exclusive()?;
         if !frame.adds_to(inner.state().trust().all()) {
             return Ok(());
@@ -72,7 +72,7 @@ impl Admin<'_> {
                 signer: signer.clone(),
                 reason: reason.to_owned(),
             });
-            inner.commit(&mut writer, &Frame::of(None, &record)?)?;
+            inner.commit(&mut writer, &Frame::of(self.actor(), &record)?)?;
         }
         Ok(is_trusted)
     }

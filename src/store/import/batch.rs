@@ -3,21 +3,18 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Lifecycle, StatusChange};
 use crate::interchange::{
-    self, AddressMap, Diagnostics, Finding, ForeignId, Merge, Place, Record, choose_merge,
-    rewrite_links,
+    AddressMap, Diagnostics, Finding, ForeignId, Merge, Place, Record, choose_merge, rewrite_links,
 };
 use crate::ledger::{EntryId, Kind};
-use crate::policy::{Actor, Operation, Party, Rule};
-use crate::store::governance::Origin;
-use crate::store::instance::Inner;
-use crate::store::instance::Writer;
+use crate::policy::{Actor, Operation};
+use crate::store::instance::{Caller, Inner, Writer};
 use crate::store::lineage::Change;
 use crate::store::read::Lengths;
 use crate::store::records::{DenialRecord, FlagRecord, Frame, Record as Entry};
+use crate::store::rules::{Note, Proposed, Way};
 use crate::store::{Error, Version};
 
 use super::corrections::Correction;
@@ -27,6 +24,7 @@ use super::{Conflict, Denied, Summary};
 /// An import in progress.
 pub(super) struct Importer<'a> {
     pub(super) inner: &'a Inner,
+    pub(super) caller: Caller<'a>,
     /// Whether it is a dry run.
     pub(super) is_dry: bool,
     pub(super) summary: Summary,
@@ -64,15 +62,16 @@ pub(super) struct Importer<'a> {
 }
 
 impl<'a> Importer<'a> {
-    pub(super) fn new(inner: &'a Inner, is_dry: bool) -> Self {
+    pub(super) fn new(inner: &'a Inner, caller: Caller<'a>, is_dry: bool) -> Self {
         Self {
             inner,
+            caller,
             is_dry,
             summary: Summary::default(),
             findings: Diagnostics::default(),
             warnings: Diagnostics::default(),
             unresolved: Vec::new(),
-            frame: Frame::default(),
+            frame: Frame::by(caller.actor),
             pending: HashMap::new(),
             names: HashMap::new(),
             renamed: AddressMap::new(),
@@ -129,7 +128,7 @@ impl<'a> Importer<'a> {
 
     pub(super) fn flush(&mut self, writer: &mut Writer) -> Result<(), Error> {
         if !self.is_dry {
-            let frame = std::mem::take(&mut self.frame);
+            let frame = std::mem::replace(&mut self.frame, Frame::by(self.caller.actor));
             self.inner.commit(writer, &frame)?;
             self.pending.clear();
             self.names.clear();
@@ -166,17 +165,28 @@ impl<'a> Importer<'a> {
             self.summary.erased.push(place);
             return Ok(());
         }
-        if !self.is_here(&record.grain.address())?
-            && let Some(refused) = self.judge(&record.grain)?
-        {
-            return self.deny(&record.grain, place, &refused);
-        }
+        let is_stored =
+            matches!(merge, Merge::Unchanged(_)) || self.is_here(&record.grain.address())?;
+        let replaces = newest.filter(|_| matches!(merge, Merge::Update));
+        let notes = match is_stored {
+            true => Vec::new(),
+            false => match self.judge(&record.grain, replaces)? {
+                Ok(notes) => notes,
+                Err(refused) => return self.deny(&record.grain, place, &refused),
+            },
+        };
         for warning in &record.warnings {
             self.findings.note(place.clone(), warning.to_string());
             self.warnings.note(place.clone(), warning.to_string());
         }
-        if !matches!(merge, Merge::Unchanged(_)) && !self.may_rest(&record)? {
-            return Ok(());
+        for note in notes {
+            let message = match note {
+                // A copy of the owner's own states that itself, and it is decided at the end.
+                Note::Implies(_) if self.is_own => continue,
+                Note::Implies(of) => format!("stored, but does not supersede {of} as it implies"),
+                Note::Requires(rule) => format!("stored although it requires {}", rule.wants()),
+            };
+            self.findings.note(place.clone(), message);
         }
         self.warn_beside(&place, &record.grain)?;
         self.note_correction(&record)?;
@@ -212,21 +222,39 @@ impl<'a> Importer<'a> {
         self.settle(read, address)
     }
 
-    /// Authorizes a grain as a put does, so that a file cannot bypass the rules; returns the reason
-    /// of a refusal.
-    fn judge(&self, grain: &Grain) -> Result<Option<Error>, Error> {
+    /// Asks a grain the rules of its way in, so that a file cannot bypass them. Returns the rules that
+    /// it is stored in spite of, or the refusal.
+    fn judge(
+        &self,
+        grain: &Grain,
+        replaces: Option<ContentAddress>,
+    ) -> Result<Result<Vec<Note>, Error>, Error> {
+        let target = match replaces {
+            Some(replaced) => self.version(&replaced)?,
+            None => None,
+        };
+        let proposed = Proposed {
+            grain,
+            way: match self.caller.is_owner() {
+                true => Way::OwnersFile,
+                false => Way::ActorsFile,
+            },
+            capability: self.caller.capability.map(|it| &**it),
+            actor: self.caller.actor,
+            is_again: false,
+            non_superseding: &[],
+            replaces: target.as_ref().map(|(row, version)| (*row, version)),
+        };
         let snapshot = self.inner.snapshot();
-        let judged = self.inner.authorize_grain(grain).and_then(|()| {
-            let pending = self.frame.grains();
-            self.inner.refuse_naming_sealed(&snapshot, grain, pending)?;
-            // A later ownership claim of the file may replace an earlier one: policy decides.
-            let nothing = std::iter::empty();
-            self.inner
-                .authorize_owner_claim(&snapshot, grain, nothing)?;
-            self.inner.authorize_by_regimes(grain)
-        });
-        match judged {
-            Ok(()) => Ok(None),
+        let pending = |address: &ContentAddress| match self.caller.is_owner() {
+            // A later record of the owner's file may name an earlier one: policy decides.
+            true => None,
+            false => self.pending(address),
+        };
+        match self
+            .inner
+            .admit(&snapshot, &self.frame, &pending, &proposed)
+        {
             Err(
                 refused @ (Error::View { .. }
                 | Error::Violation(_)
@@ -234,9 +262,13 @@ impl<'a> Importer<'a> {
                 | Error::Untrusted { .. }
                 | Error::Locked
                 | Error::NamesSealed { .. }
+                | Error::Erased { .. }
+                | Error::Denied { .. }
+                | Error::Refused { .. }
                 | Error::ImplicitSupersession { .. }),
-            ) => Ok(Some(refused)),
+            ) => Ok(Err(refused)),
             Err(error) => Err(error),
+            Ok(notes) => Ok(Ok(notes)),
         }
     }
 
@@ -283,19 +315,6 @@ impl<'a> Importer<'a> {
                 Err(error) => return Err(error),
             }
         } else {
-            // Ruling I4: it is stored, supersedes nothing, and is reported.
-            match self
-                .inner
-                .refuse_implicit_supersession(&record.grain, &[], &|_| None)
-            {
-                // A copy of the owner's own states that itself, and it is decided at the end.
-                Err(Error::ImplicitSupersession { .. }) if self.is_own => {}
-                Err(Error::ImplicitSupersession { address }) => {
-                    let message = format!("stored, but does not supersede {address} as it implies");
-                    self.findings.note(record.place.clone(), message);
-                }
-                other => other?,
-            }
             let snapshot = self.inner.snapshot();
             for (parent, by) in self.inner.forks(&snapshot, &record.grain)? {
                 let message = format!("stored beside {by}, which replaced {parent} here");
@@ -306,46 +325,6 @@ impl<'a> Importer<'a> {
         }
         self.name(address, record.foreign_id, newest)?;
         Ok(address)
-    }
-
-    /// Decides a record by its `processing_basis`: a withdrawn consent excludes it from every
-    /// source (OMS 8.10); other missing requirements are reported.
-    fn may_rest(&mut self, record: &Record) -> Result<bool, Error> {
-        let snapshot = self.inner.snapshot();
-        let origin = || Ok(Origin::File);
-        let owner = &Party::Owner;
-        let denied =
-            self.inner
-                .authorize_basis(&snapshot, &self.frame, &record.grain, owner, origin)?;
-        match denied {
-            None => {}
-            Some(rule) if rule != Rule::Consent => {
-                let message = format!("stored although it requires {}", rule.wants());
-                self.findings.note(record.place.clone(), message);
-            }
-            Some(rule) => {
-                let address = record.grain.address();
-                let operation = Operation::Import.name();
-                let denial = DenialRecord::new(Some(address), operation, rule.name());
-                let person = self.inner.unlocked_person_of(&record.grain);
-                self.frame
-                    .record_about(&Entry::Denial(denial), None, person)?;
-                self.summary.refused.push(interchange::Error::Format {
-                    code: ErrorCode::Consent,
-                    place: record.place.clone(),
-                    message: "it rests on a consent that is withdrawn or does not allow it".into(),
-                });
-                return Ok(false);
-            }
-        }
-        if self
-            .inner
-            .starts_early(&snapshot, &self.frame, &record.grain, None)?
-        {
-            let message = format!("stored although it requires {}", Rule::Dependency.wants());
-            self.findings.note(record.place.clone(), message);
-        }
-        Ok(true)
     }
 
     /// Stores a record in place of its earlier version, if policy permits it.
@@ -367,7 +346,7 @@ impl<'a> Importer<'a> {
         }
         let target = self.version(&old)?;
         if let Some((row, version)) = &target
-            && let Err(error) = self.authorize(writer, *row, version, &grain)
+            && let Err(error) = self.authorize_replacement(writer, *row, version, &grain)
         {
             self.passed_over.insert(record.grain.address());
             match error {
@@ -376,7 +355,9 @@ impl<'a> Importer<'a> {
                     existing: old,
                     rule,
                 }),
-                refused @ (Error::Violation(_) | Error::Untrusted { .. }) => {
+                refused @ (Error::Refused { .. }
+                | Error::Violation(_)
+                | Error::Untrusted { .. }) => {
                     if let Some(denial) = refused.denial(Operation::Import.name()) {
                         let of = Some(old);
                         self.frame
@@ -441,13 +422,19 @@ impl<'a> Importer<'a> {
         Ok(address)
     }
 
-    pub(super) fn authorize(
+    pub(super) fn authorize_replacement(
         &self,
         writer: &mut Writer,
         row: EntryId,
         target: &Version,
         new: &Grain,
     ) -> Result<(), Error> {
+        if !self.caller.is_owner() {
+            let snapshot = self.inner.snapshot();
+            let (author, target) = (new.text("author_did"), &target.grain);
+            self.inner
+                .authorize_change(writer, &snapshot, self.caller, author, target)?;
+        }
         self.inner.authorize_successor(&[], new, &target.grain)?;
         let snapshot = self.inner.snapshot();
         let protection = self
@@ -462,6 +449,7 @@ impl<'a> Importer<'a> {
             facts: protection.facts(Some(new)),
             actor: Actor {
                 signers: &voices,
+                is_job: self.caller.is_job(),
                 ..Actor::default()
             },
         };
@@ -471,7 +459,7 @@ impl<'a> Importer<'a> {
             return self.inner.preview_authorize(&change);
         }
         // A review is an entry of its own, since the frame may hold several permitted changes.
-        let mut review = Frame::default();
+        let mut review = Frame::by(self.caller.actor);
         self.inner.authorize(writer, &change, &mut review)?;
         if is_reviewed && !review.has(Kind::Review) {
             review.review(&address, change.operation)?;

@@ -76,7 +76,7 @@ impl Admin<'_> {
         let inner = self.inner();
         let mut writer = inner.exclusive()?;
         let snapshot = inner.snapshot();
-        let mut frame = Frame::default();
+        let mut frame = Frame::by(self.actor());
         for address in conflict.versions {
             frame.record(&Record::Flag(FlagRecord {
                 conflict: Some(false),

@@ -28,7 +28,8 @@ impl Importer<'_> {
     /// when all records are stored, since its successor may come later in the file.
     pub(super) fn note_correction(&mut self, record: &Record) -> Result<(), Error> {
         let (of, said) = (record.grain.address(), record.status);
-        if said.is_empty() {
+        // An actor's file corrects nothing, and must not tell what grains of others are here.
+        if said.is_empty() || !self.caller.is_owner() {
             return Ok(());
         }
         let Some((_, version)) = self.version(&of)? else {
@@ -129,7 +130,7 @@ impl Importer<'_> {
             None => None,
         };
         let decided = match &new {
-            Some(new) => self.authorize(writer, row, version, new),
+            Some(new) => self.authorize_replacement(writer, row, version, new),
             None => self.authorize_ending(writer, row, version),
         };
         let existing = version.grain.address();
@@ -145,7 +146,9 @@ impl Importer<'_> {
                 self.summary.denied.push(denied);
                 Ok(false)
             }
-            Err(refused @ (Error::Violation(_) | Error::Untrusted { .. })) => {
+            Err(
+                refused @ (Error::Refused { .. } | Error::Violation(_) | Error::Untrusted { .. }),
+            ) => {
                 if let Some(denial) = refused.denial(Operation::Import.name()) {
                     let of = Some(existing);
                     self.frame
@@ -181,7 +184,7 @@ impl Importer<'_> {
             return self.inner.preview_authorize(&change);
         }
         let is_reviewed = self.inner.required_reason(&target.grain, &[None])?;
-        let mut review = Frame::default();
+        let mut review = Frame::by(self.caller.actor);
         self.inner.authorize(writer, &change, &mut review)?;
         if is_reviewed && !review.has(Kind::Review) {
             review.review(&address, change.operation)?;

@@ -21,7 +21,8 @@ impl Importer<'_> {
         let delegates_to = Delegation::of(grain).map(|one| one.to().to_owned());
         let snapshot = self.inner.snapshot();
         self.frame.grain(grain.clone())?;
-        if needs_identity(grain) {
+        // A handle that imports is the origin, as if it had put the grain.
+        if self.caller.is_owner() && needs_identity(grain) {
             self.flag(FlagRecord {
                 is_from_file: true,
                 ..FlagRecord::of(address)
@@ -155,6 +156,9 @@ impl Importer<'_> {
         before: Option<ContentAddress>,
     ) -> Result<(), Error> {
         let Some(id) = id else { return Ok(()) };
+        if !self.may_name(&id)? {
+            return Ok(());
+        }
         let given = self.names.get(&id).and_then(|names| names.last());
         if given.copied().or(before) == Some(of) {
             return Ok(());
@@ -163,6 +167,22 @@ impl Importer<'_> {
         self.frame.record(&Entry::Alias(alias))?;
         self.names.entry(id).or_default().push(of);
         Ok(())
+    }
+}
+
+impl Importer<'_> {
+    /// Whether an identifier may be assigned: one of a grain that the importer does not see stays
+    /// with that, or a file could take over the records of another tenant.
+    fn may_name(&self, id: &ForeignId) -> Result<bool, Error> {
+        if self.caller.is_owner() {
+            return Ok(true);
+        }
+        for address in self.addresses_of(id)? {
+            if self.pending(&address).is_none() && self.version(&address)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 

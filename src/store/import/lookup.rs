@@ -86,6 +86,9 @@ impl Importer<'_> {
         let says = |grain: &Grain, name: &str| grain.field(name) == relation.field(name);
         for row in snapshot.pointing_at(Family::RelatedTo, first).set()?.iter() {
             let version = self.inner.version_at(&snapshot, row)?;
+            if self.caller.authorize_sight(&version.grain).is_err() {
+                continue;
+            }
             let names = ["subject", "relation", "object", "context"];
             if names.iter().all(|name| says(&version.grain, name)) {
                 return Ok(Some(version.grain.address()));
@@ -131,17 +134,18 @@ impl Importer<'_> {
         Ok(addresses)
     }
 
+    /// Returns a stored grain that the importer sees.
     pub(super) fn version(
         &self,
         address: &ContentAddress,
     ) -> Result<Option<(EntryId, Version)>, Error> {
         let snapshot = self.inner.snapshot();
-        let row = self.inner.locate(&snapshot, address)?;
-        let version = row.map(|row| {
-            let version = self.inner.version_at(&snapshot, row)?;
-            Ok((row, version))
-        });
-        version.transpose()
+        let Some(row) = self.inner.locate(&snapshot, address)? else {
+            return Ok(None);
+        };
+        let version = self.inner.version_at(&snapshot, row)?;
+        let is_seen = self.caller.authorize_sight(&version.grain).is_ok();
+        Ok(is_seen.then_some((row, version)))
     }
 
     /// Adds the warnings of a record that depend on other grains, here or in the file (ruling P17).

@@ -13,13 +13,14 @@ mod vectors;
 use crate::interchange::{ImportFile, Record, Signature};
 
 use super::{Admin, Error, Store};
+use crate::store::instance::Caller;
 use crate::store::records::{Frame, ImportRecord, Record as Entry};
 
 use batch::Importer;
 pub use conflict::Conflicting;
 pub use summary::{Conflict, Denied, Summary};
 
-impl Admin<'_> {
+impl Store {
     /// Stores the records of a file. Importing the same file again changes nothing.
     ///
     /// Grains and the file's statements about them are stored together, a thousand records at a
@@ -41,24 +42,27 @@ impl Admin<'_> {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("memory.jsonl");
     /// # std::fs::write(&path, "{\"type\":\"event\",\"content\":\"hi\",\"created_at\":1}\n").unwrap();
-    /// let summary = store.admin()?.import(ImportFile::open(&path, None, &ReadOptions::default())?)?;
+    /// let summary = store.import(ImportFile::open(&path, None, &ReadOptions::default())?)?;
     /// assert_eq!((summary.inserted, summary.is_complete()), (1, true));
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
+    /// A narrowed handle imports its own records: each passes the rules of a put by that handle, and
+    /// replaces only what the handle sees and may change. The owner's file may name other authors.
+    ///
     /// # Errors
     /// Storage errors. Records that cannot be stored are in the summary.
-    pub fn import(self, reading: ImportFile) -> Result<Summary, Error> {
+    pub fn import(&self, reading: ImportFile) -> Result<Summary, Error> {
         self.import_with(reading, &mut |_| {})
     }
 
-    /// Imports as [`Admin::import`](crate::store::Admin::import) does, and reports the number of
+    /// Imports as [`Store::import`] does, and reports the number of
     /// finished records after each batch.
     ///
     /// # Errors
-    /// As [`Admin::import`](crate::store::Admin::import).
+    /// As [`Store::import`].
     pub fn import_with(
-        self,
+        &self,
         reading: ImportFile,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Summary, Error> {
@@ -66,9 +70,9 @@ impl Admin<'_> {
         // AIMEM 5.3: a skipped check is part of the audit trail.
         let signature = reading.signature.map(Signature::name);
         let footer = reading.footer;
-        let summary = self
-            .store()
-            .run(Importer::new(self.inner(), false), reading, progress)?;
+        let caller = self.caller()?;
+        let importer = Importer::new(&self.inner, caller, false);
+        let summary = self.run(importer, reading, progress)?;
         let record = Entry::Import(ImportRecord {
             format: format.name().to_owned(),
             signature: signature.map(str::to_owned),
@@ -81,23 +85,11 @@ impl Admin<'_> {
                 summary.refusals(),
             ],
         });
-        let frame = Frame::of(None, &record)?;
-        self.inner()
-            .commit(&mut *self.inner().exclusive()?, &frame)?;
+        let frame = Frame::of(caller.actor, &record)?;
+        self.inner.commit(&mut *self.inner.exclusive()?, &frame)?;
         Ok(summary)
     }
 
-    /// Returns the summary that an import would have, without writing.
-    ///
-    /// # Errors
-    /// As [`Admin::import`](crate::store::Admin::import).
-    pub fn preview_import(self, reading: ImportFile) -> Result<Summary, Error> {
-        self.store()
-            .run(Importer::new(self.inner(), true), reading, &mut |_| {})
-    }
-}
-
-impl Store {
     fn run(
         &self,
         mut importer: Importer<'_>,
@@ -116,7 +108,7 @@ impl Store {
         if let Some(base) = &reading.base {
             importer.expect(base)?;
         }
-        importer.is_own = reading.is_own;
+        importer.is_own = reading.is_own && importer.caller.is_owner();
         let mut done = 0;
         let mut batch = Vec::new();
         let mut bytes = 0;
@@ -137,6 +129,17 @@ impl Store {
         progress(done);
         importer.keep(&reading.vectors)?;
         importer.finish()
+    }
+}
+
+impl Admin<'_> {
+    /// Returns the summary that an import would have, without writing.
+    ///
+    /// # Errors
+    /// As [`Store::import`](crate::Store::import).
+    pub fn preview_import(self, reading: ImportFile) -> Result<Summary, Error> {
+        let importer = Importer::new(self.inner(), Caller::default(), true);
+        self.store().run(importer, reading, &mut |_| {})
     }
 }
 

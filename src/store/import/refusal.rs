@@ -1,12 +1,13 @@
 //! The records of a file that are not stored: refused by a rule, or rejected for the one that is
 //! here.
 
+use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::Grain;
 use crate::interchange::{self, ForeignId, Place};
-use crate::policy::Operation;
+use crate::policy::{Operation, Rule};
 use crate::store::Error;
-use crate::store::records::Record as Entry;
+use crate::store::records::{DenialRecord, Record as Entry};
 
 use super::Conflict;
 use super::batch::Importer;
@@ -19,12 +20,31 @@ impl Importer<'_> {
         place: Place,
         refused: &Error,
     ) -> Result<(), Error> {
-        if let Some(denial) = refused.denial(Operation::Import.name()) {
+        let operation = Operation::Import.name();
+        let denial = match refused {
+            Error::Denied { address, rule } => {
+                Some(DenialRecord::new(Some(*address), operation, rule.name()))
+            }
+            refused => refused.denial(operation),
+        };
+        if let Some(denial) = denial {
             let person = self.inner.unlocked_person_of(grain);
             self.frame
-                .record_about(&Entry::Denial(denial), None, person)?;
+                .record_about(&Entry::Denial(denial), self.caller.actor, person)?;
         }
-        self.refuse(place, refused);
+        match refused {
+            // OMS 8.10: it excludes the grain from every source.
+            Error::Denied {
+                rule: Rule::Consent,
+                ..
+            } => self.summary.refused.push(interchange::Error::Format {
+                code: ErrorCode::Consent,
+                place,
+                message: "it rests on a consent that is withdrawn or does not allow it".into(),
+            }),
+            Error::Erased { .. } => self.summary.erased.push(place),
+            refused => self.refuse(place, refused),
+        }
         Ok(())
     }
 

@@ -115,7 +115,8 @@ impl Importer<'_> {
             VectorOf::Named(id) => self.addresses_of(id)?.pop(),
         };
         Ok(match address {
-            Some(address) if self.is_here(&address)? => Some(address),
+            Some(address) if self.pending(&address).is_some() => Some(address),
+            Some(address) if self.version(&address)?.is_some() => Some(address),
             _ => None,
         })
     }

@@ -1,6 +1,8 @@
 //! The caller of an operation: the store's owner, or the holder of a narrowed handle, with the
 //! ledger entry that names the actor.
 
+use std::sync::Arc;
+
 use crate::crypto::Did;
 use crate::grain::Grain;
 use crate::ledger::{self, EntryId};
@@ -14,7 +16,7 @@ use super::inner::Inner;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Caller<'a> {
     /// `None` for the owner, who may do what the policies of the grains permit.
-    pub(crate) capability: Option<&'a Capability>,
+    pub(crate) capability: Option<&'a Arc<Capability>>,
     /// The ledger entry that names the actor.
     pub(crate) actor: Option<EntryId>,
 }
@@ -33,18 +35,19 @@ impl Caller<'_> {
 
     /// Returns whether the operation is unattended background work.
     pub(crate) fn is_job(&self) -> bool {
-        self.capability.is_some_and(Capability::is_job)
+        self.capability.is_some_and(|it| it.is_job())
     }
 
     /// Decides whether the caller may change the status of a stored grain.
     pub(crate) fn may_write(&self) -> Result<(), Rule> {
-        self.capability.map_or(Ok(()), Capability::authorize_write)
+        self.capability
+            .map_or(Ok(()), |capability| capability.authorize_write())
     }
 
     /// Returns the author that the caller writes as.
     pub(crate) fn author(&self) -> Option<&str> {
         self.capability
-            .and_then(Capability::acts_as)
+            .and_then(|capability| capability.acts_as())
             .map(Did::as_str)
     }
 
@@ -73,8 +76,8 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn actor(&self, did: &str) -> Result<EntryId, Error> {
-        let known = || self.state().actors().entry_of(did);
+    pub(crate) fn actor(&self, actor: ActorRecord) -> Result<EntryId, Error> {
+        let known = || self.state().actors().entry_of(&actor);
         if let Some(row) = known() {
             return Ok(row);
         }
@@ -82,8 +85,7 @@ impl Inner {
         if let Some(row) = known() {
             return Ok(row);
         }
-        let did = did.to_owned();
-        let frame = Frame::of(None, &Record::Actor(ActorRecord { did }))?;
+        let frame = Frame::of(None, &Record::Actor(actor))?;
         Ok(self.commit(&mut writer, &frame)?.start)
     }
 
@@ -98,16 +100,25 @@ impl Inner {
         self.actor_named_by(actor)
     }
 
-    /// Returns the actor that an entry names; `None` for handles without an author.
+    /// Returns the DID of the actor that an entry names; `None` for handles without an author.
     ///
     /// # Errors
     /// Storage errors.
     pub(crate) fn actor_named_by(&self, actor: EntryId) -> Result<Option<String>, Error> {
+        let named = self.actor_at(actor)?;
+        Ok(named.map(|actor| actor.did).filter(|did| !did.is_empty()))
+    }
+
+    /// Returns the actor that an entry names, as far as it is known.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn actor_at(&self, actor: EntryId) -> Result<Option<ActorRecord>, Error> {
         match self.record_at(actor) {
             // A recovered store may lack the entry that named the actor.
             Err(Error::Ledger(ledger::Error::Erased { .. })) | Ok(Record::Restored(_)) => Ok(None),
             Err(error) => Err(error),
-            Ok(Record::Actor(actor)) => Ok(Some(actor.did).filter(|did| !did.is_empty())),
+            Ok(Record::Actor(actor)) => Ok(Some(actor)),
             Ok(_) => Err(Error::damaged(format!("entry {actor}"), "not an actor")),
         }
     }

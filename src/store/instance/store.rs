@@ -6,8 +6,10 @@ use std::time::Duration;
 use crate::crypto::Did;
 use crate::grain::Grain;
 use crate::index::Snapshot;
+use crate::ledger::EntryId;
 use crate::policy::{Capability, DelegatedOperation, Role, Rule};
 use crate::store::Error;
+use crate::store::records::ActorRecord;
 
 use super::caller::Caller;
 use super::embedding::EmbedWorker;
@@ -60,7 +62,11 @@ pub struct Store {
 /// Owner-only operations on policy, trust, consent, holds, deletion, import and export: see
 /// [`Store::admin`].
 #[derive(Clone, Copy, Debug)]
-pub struct Admin<'a>(&'a Store);
+pub struct Admin<'a> {
+    store: &'a Store,
+    /// The entry that names on whose behalf it acts; `None` for the owner.
+    actor: Option<EntryId>,
+}
 
 /// Owner-only operations on the files of the store: see [`Store::maintenance`].
 #[derive(Clone, Copy, Debug)]
@@ -103,6 +109,24 @@ impl Store {
         self.narrowed(self.own_capability().inside(namespace.as_ref()))
     }
 
+    /// Returns a handle narrowed to the grains of one person, by `user_id` (OMS 12.3). A draft gets
+    /// the person; grains of others and of none appear as not stored.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Filter, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// store.put(Draft::event("likes tea").user("noah"))?;
+    /// let mira = store.of_user("mira");
+    /// mira.put(Draft::event("likes coffee"))?;
+    /// assert_eq!(mira.query(&Filter::new(), 10, None)?.total, 1);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_user(&self, user_id: impl AsRef<str>) -> Self {
+        self.narrowed(self.own_capability().of_user(user_id.as_ref()))
+    }
+
     /// Returns a handle in the role of a reader.
     #[must_use]
     pub fn read_only(&self) -> Self {
@@ -130,7 +154,10 @@ impl Store {
     /// `ERR_ACCESS_DENIED` for a narrowed handle.
     pub fn admin(&self) -> Result<Admin<'_>, Error> {
         self.authorize_owner()?;
-        Ok(Admin(self))
+        Ok(Admin {
+            store: self,
+            actor: None,
+        })
     }
 
     /// Returns the owner-only operations on the files of the store.
@@ -199,11 +226,11 @@ impl Store {
     /// # Errors
     /// Storage errors.
     pub(in crate::store) fn caller(&self) -> Result<Caller<'_>, Error> {
-        let capability = self.capability();
-        let author = capability.map(|it| it.acts_as().map_or("", Did::as_str));
+        let capability = self.capability.as_ref();
+        let actor = capability.map(|it| self.inner.actor(ActorRecord::of(it)));
         Ok(Caller {
             capability,
-            actor: author.map(|did| self.inner.actor(did)).transpose()?,
+            actor: actor.transpose()?,
         })
     }
 
@@ -242,12 +269,46 @@ impl Store {
 }
 
 impl<'a> Admin<'a> {
+    /// Acts on behalf of a narrowed handle: the ledger names its actor in each entry. It may do
+    /// as much as the owner.
+    ///
+    /// ```
+    /// use grainstore::store::{AuditFilter, Authorization};
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let address = store.put(Draft::event("hello"))?;
+    /// let clerk = store.as_actor(&"did:web:clerk.example".parse()?);
+    /// let asked = Authorization { reason: "request 9", authority: "the clerk" };
+    /// store.admin()?.on_behalf_of(&clerk)?.delete(&address, asked)?;
+    /// let by = AuditFilter { by: Some("did:web:clerk.example".into()), ..AuditFilter::default() };
+    /// let log = store.maintenance()?.audit().log(&by, None, 9)?;
+    /// assert_eq!(log[0].operation, "erase");
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn on_behalf_of(self, handle: &Store) -> Result<Self, Error> {
+        let actor = handle.capability().map(ActorRecord::of);
+        let actor = actor.map(|actor| self.store.inner.actor(actor));
+        Ok(Self {
+            actor: actor.transpose()?,
+            ..self
+        })
+    }
+
     pub(crate) const fn store(self) -> &'a Store {
-        self.0
+        self.store
+    }
+
+    /// Returns the entry that names on whose behalf it acts.
+    pub(in crate::store) const fn actor(self) -> Option<EntryId> {
+        self.actor
     }
 
     pub(in crate::store) fn inner(self) -> &'a Inner {
-        &self.0.inner
+        &self.store.inner
     }
 }
 

@@ -42,23 +42,23 @@ impl Inner {
         Ok(non_superseding)
     }
 
-    /// Refuses a put that is a supersession (OMS 17.2).
+    /// Refuses a grain that would replace a current parent on the way (OMS 17.2).
     ///
-    /// `non_superseding` are parents that were checked before; `pending` finds grains of the same
-    /// frame.
+    /// `is_declared` is false for a grain that supersedes another by name: what it declares is about
+    /// that one. `skipped` are parents that it does not replace, or may; `pending` finds grains of
+    /// the same frame.
     ///
     /// # Errors
     /// `ERR_INVALIDATION_DENIED`; storage errors.
     pub(crate) fn refuse_implicit_supersession<'a>(
         &self,
         grain: &Grain,
-        non_superseding: &[ContentAddress],
+        is_declared: bool,
+        skipped: &dyn Fn(&ContentAddress) -> bool,
         pending: &dyn Fn(&ContentAddress) -> Option<&'a Grain>,
     ) -> Result<(), Error> {
         let parents = grain.derived_from();
-        let mut parents = parents
-            .filter(|address| !non_superseding.contains(address))
-            .peekable();
+        let mut parents = parents.filter(|address| !skipped(address)).peekable();
         if parents.peek().is_none() {
             return Ok(());
         }
@@ -71,7 +71,8 @@ impl Inner {
                 }
                 _ => continue,
             };
-            if declares_supersession(grain) || policy::implies_supersession(grain, &parent) {
+            let declares = is_declared && declares_supersession(grain);
+            if declares || policy::implies_supersession(grain, &parent) {
                 return Err(Error::ImplicitSupersession { address });
             }
         }

@@ -4,10 +4,11 @@ use crate::codec::ContentAddress;
 use crate::grain::{Grain, StatusChange};
 use crate::index::Snapshot;
 use crate::ledger::Kind;
-use crate::policy::{Actor, Operation, Party, Rule};
+use crate::policy::{Actor, Operation};
 use crate::store::commit::NewGrain;
 use crate::store::instance::{Caller, Inner, Writer};
 use crate::store::records::{Frame, Record, StatusRecord};
+use crate::store::rules::{Proposed, Way};
 use crate::store::{Error, Store};
 
 use super::change::Change;
@@ -67,7 +68,27 @@ impl Inner {
         check_names(&new, old)?;
         let author = new.text("author_did");
         self.authorize_change(&mut writer, &snapshot, caller, author, &target.grain)?;
-        self.authorize_author(&mut writer, &snapshot, caller, &new)?;
+        let is_new = self.locate(&snapshot, &address)?.is_none();
+        let mut frame = Frame::by(caller.actor);
+        let proposed = Proposed {
+            grain: &new,
+            way: match is_new {
+                true => Way::Supersede,
+                false => Way::SupersedeByStored,
+            },
+            capability: caller.capability.map(|it| &**it),
+            actor: caller.actor,
+            is_again: false,
+            non_superseding: &[],
+            replaces: Some((row, &target)),
+        };
+        match self.admit(&snapshot, &frame, &|_| None, &proposed) {
+            Err(Error::Denied { rule, .. }) => {
+                let operation = Operation::Supersede.name();
+                self.deny(&mut writer, caller.actor, old, operation, rule)?;
+            }
+            judged => self.recorded(&mut writer, caller, judged.map(|_| ()))?,
+        }
         let judged = self.authorize_successor(&signers.voices(), &new, &target.grain);
         self.recorded(&mut writer, caller, judged)?;
         let protection = self.effective_protection(&snapshot, row, &target, Some(&new))?;
@@ -83,7 +104,6 @@ impl Inner {
                 ..Actor::default()
             },
         };
-        let mut frame = Frame::by(caller.actor);
         let reasons = [justification, new.text("supersession_justification")];
         let operation = Operation::Supersede;
         let is_reviewed =
@@ -92,14 +112,7 @@ impl Inner {
         if is_reviewed && !frame.has(Kind::Review) {
             frame.review(old, operation)?;
         }
-        let party = Party::of(caller.capability);
-        let origin = || self.origin_of_actor(caller.actor);
-        let basis = self.authorize_basis(&snapshot, &frame, &new, &party, origin)?;
-        let waits = self.starts_early(&snapshot, &frame, &new, Some((row, &target)))?;
-        if let Some(rule) = waits.then_some(Rule::Dependency).or(basis) {
-            self.deny(&mut writer, caller.actor, old, operation.name(), rule)?;
-        }
-        let is_new = self.add_successor(&mut writer, &snapshot, caller, &mut frame, &new)?;
+        self.add_successor(&mut writer, &snapshot, caller, &mut frame, &new, is_new)?;
         let change = StatusChange {
             superseded_by: Some(address),
             system_valid_to: Some(self.entry_time()),
@@ -115,7 +128,7 @@ impl Inner {
     }
 
     /// Adds a superseding grain to the frame of its supersession, or its signature if the grain is
-    /// stored already. Returns whether it is new.
+    /// stored already.
     fn add_successor(
         &self,
         writer: &mut Writer,
@@ -123,24 +136,17 @@ impl Inner {
         caller: Caller<'_>,
         frame: &mut Frame,
         new: &Grain,
-    ) -> Result<bool, Error> {
-        let address = new.address();
-        if self.locate(snapshot, &address)?.is_some() {
-            match self.stronger_signature(snapshot, None, new) {
-                Ok(signature) => signature.iter().try_for_each(|it| frame.record(it))?,
-                Err(error) => self.recorded(writer, caller, Err(error))?,
-            }
-            return Ok(false);
+        is_new: bool,
+    ) -> Result<(), Error> {
+        if !is_new {
+            return match self.stronger_signature(snapshot, None, new) {
+                Ok(signature) => Ok(signature.iter().try_for_each(|it| frame.record(it))?),
+                Err(error) => self.recorded(writer, caller, Err(error)),
+            };
         }
-        self.refuse_erased(&address, false)?;
-        let judged = self.authorize_grain(new);
-        let judged =
-            judged.and_then(|()| self.refuse_naming_sealed(snapshot, new, std::iter::empty()));
-        self.recorded(writer, caller, judged)?;
         frame.grain(new.clone())?;
         // The status entry of the supersession joins them.
-        self.record_consequences(snapshot, frame, new, None)?;
-        Ok(true)
+        self.record_consequences(snapshot, frame, new, None)
     }
 }
 

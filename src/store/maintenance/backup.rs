@@ -58,7 +58,7 @@ impl Maintenance<'_> {
     }
 
     /// As [`Maintenance::backup`], and copies damaged bytes of the ledger as they are, into a
-    /// directory without an earlier backup. [`Store::recover`](crate::Store::recover) makes a sound
+    /// directory without an earlier backup. [`recover`](crate::store::recover) makes a sound
     /// store from the copy.
     ///
     /// # Errors

@@ -21,6 +21,6 @@ pub use backup::Backup;
 pub use check::{Finding, Report, Severity, verify_damaged};
 pub use checkpoint::Checked;
 pub use compact::{Compacted, Sizes};
-pub use recovery::{Lost, Recovered};
+pub use recovery::{Lost, Recovered, recover, recover_on, recoverable};
 pub use restore::Restored;
 pub use stats::Stats;

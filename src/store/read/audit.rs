@@ -4,13 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codec::ContentAddress;
-use crate::crypto::Did;
 use crate::grain::{Grain, Time};
 use crate::index::{Family, Snapshot};
 use crate::ledger::{EntryId, Kind};
 use crate::policy::{Capability, Clause, Regime};
 use crate::store::instance::Inner;
-use crate::store::records::{DenialRecord, Frame, ReadRecord, Record, Uid};
+use crate::store::records::{ActorRecord, DenialRecord, Frame, ReadRecord, Record, Uid};
 use crate::store::{Admin, Error, Store};
 
 /// A recorded read, as a clause of a regime requires.
@@ -52,7 +51,7 @@ pub struct AuditedRead {
 /// The grains that an operation is about to return.
 pub(crate) struct ReadRecorder<'a> {
     inner: &'a Inner,
-    author: Option<&'a Did>,
+    capability: Option<&'a Capability>,
     operation: &'static str,
     /// Whether any clause requires it: most stores have none, and pay for this check only.
     is_watched: bool,
@@ -143,7 +142,7 @@ impl<'a> ReadRecorder<'a> {
     fn new(store: &'a Store, operation: &'static str, is_watched: bool) -> Self {
         Self {
             inner: &store.inner,
-            author: store.capability().and_then(Capability::acts_as),
+            capability: store.capability(),
             operation,
             is_watched,
             watched: BTreeMap::new(),
@@ -245,8 +244,8 @@ impl<'a> ReadRecorder<'a> {
     }
 
     fn actor(&self) -> Result<Option<EntryId>, Error> {
-        let author = self.author.map(Did::as_str);
-        author.map(|did| self.inner.actor(did)).transpose()
+        let actor = self.capability.map(ActorRecord::of);
+        actor.map(|actor| self.inner.actor(actor)).transpose()
     }
 }
 

@@ -6,25 +6,48 @@ use std::fmt;
 use data_encoding::HEXLOWER;
 
 use crate::codec::{ContentAddress, Map, Value};
+use crate::crypto::Did;
 use crate::grain::Time;
 use crate::ledger::EntryId;
+use crate::policy::Capability;
 
 use super::fields::{bytes, count, row, sequence, text, texts, time, to_address};
 
 /// An actor; other entries name it by the sequence of this one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct ActorRecord {
+    /// Empty for a handle without an author.
     pub(crate) did: String,
+    /// The person that the handle is confined to.
+    pub(crate) user: Option<String>,
+    /// The name of the token.
+    pub(crate) token: Option<String>,
 }
 
 impl ActorRecord {
+    /// Returns the actor of a handle.
+    pub(crate) fn of(capability: &Capability) -> Self {
+        Self {
+            did: capability.acts_as().map_or("", Did::as_str).to_owned(),
+            user: capability.user().map(str::to_owned),
+            token: capability.token().map(str::to_owned),
+        }
+    }
+
     pub(super) fn to_map(&self) -> Map {
-        Map::from_iter([("did", self.did.as_str())])
+        let user = self.user.as_deref().map(|user| ("user", user));
+        let token = self.token.as_deref().map(|token| ("token", token));
+        let did = ("did", self.did.as_str());
+        Map::from_iter([did].into_iter().chain(user).chain(token))
     }
 
     pub(super) fn from_map(map: &Map) -> Option<Self> {
-        let did = text(map, "did")?.to_owned();
-        Some(Self { did })
+        let optional = |name| text(map, name).map(str::to_owned);
+        Some(Self {
+            did: text(map, "did")?.to_owned(),
+            user: optional("user"),
+            token: optional("token"),
+        })
     }
 }
 

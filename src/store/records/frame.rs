@@ -4,13 +4,15 @@
 //! decode to. A commit therefore applies the same records as a store that is opened on the same
 //! ledger.
 
+use std::sync::Arc;
+
 use crate::codec::{self, ContentAddress};
 use crate::crypto::{self, Random};
 use crate::grain::Grain;
 #[cfg(feature = "sealing")]
 use crate::grain::Time;
 use crate::ledger::{Binding, EntryId, Kind, NewEntry};
-use crate::policy::Party;
+use crate::policy::Capability;
 
 use super::{ConsentEffectRecord, PolicyRecord, Record, SignatureRecord, Uid};
 
@@ -56,8 +58,8 @@ pub(crate) struct PendingPut {
     pub(crate) again: bool,
     /// The entry that names the actor.
     pub(crate) actor: Option<EntryId>,
-    /// The party that stores it, which a demanded consent must name.
-    pub(crate) party: Party,
+    /// The capability of the handle that stores it; `None` for the owner's.
+    pub(crate) capability: Option<Arc<Capability>>,
     /// The entry behind a signed grain.
     pub(crate) signature: Option<EntryBody>,
 }

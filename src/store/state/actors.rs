@@ -5,17 +5,17 @@ use std::collections::HashMap;
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::{EntryId, Kind};
 use crate::store::Error;
-use crate::store::records::Record;
+use crate::store::records::{ActorRecord, Record};
 
 use super::{Body, Entry, Fold, of_kinds};
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Actors(HashMap<String, EntryId>);
+pub(crate) struct Actors(HashMap<ActorRecord, EntryId>);
 
 impl Actors {
     /// Returns the entry that names an actor.
-    pub(crate) fn entry_of(&self, did: &str) -> Option<EntryId> {
-        self.0.get(did).copied()
+    pub(crate) fn entry_of(&self, actor: &ActorRecord) -> Option<EntryId> {
+        self.0.get(actor).copied()
     }
 }
 
@@ -26,9 +26,9 @@ impl Fold for Actors {
 
     fn apply(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
         if let Body::Record(Record::Actor(actor)) = entry.body
-            && !self.0.contains_key(&actor.did)
+            && !self.0.contains_key(actor)
         {
-            self.0.insert(actor.did.clone(), entry.row);
+            self.0.insert(actor.clone(), entry.row);
         }
         Ok(())
     }

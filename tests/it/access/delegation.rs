@@ -276,8 +276,6 @@ fn a_delegation_from_a_file_opens_nothing_until_somebody_vouches_for_it() {
     let store = memory();
     store.put(delegation("a", "b", CHAT)).unwrap();
     let summary = store
-        .admin()
-        .unwrap()
         .import(ImportFile::open(&path, None, &ReadOptions::default()).unwrap())
         .unwrap();
     assert_eq!(summary.inserted, 1, "{summary:?}");
@@ -420,7 +418,7 @@ fn imported(store: &Store, draft: Draft) -> ContentAddress {
     let path = folder.path().join("file.jsonl");
     std::fs::write(&path, grain.to_json()).unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    let summary = store.admin().unwrap().import(reading).unwrap();
+    let summary = store.import(reading).unwrap();
     assert_eq!(summary.inserted, 1, "{summary:?}");
     grain.address()
 }

@@ -68,7 +68,7 @@ fn exports_imports_and_checks_are_on_record_with_their_scope_and_counts() {
 
     let other = Store::in_memory(Options::default()).unwrap();
     let read = |path: &Path| ImportFile::open(path, None, &ReadOptions::default()).unwrap();
-    other.admin().unwrap().import(read(&file)).unwrap();
+    other.import(read(&file)).unwrap();
     let bytes = std::fs::read(&file).unwrap();
     let footer = data_encoding::HEXLOWER.encode(&bytes[bytes.len() - 32..]);
     let imports = log(&other, &of("import"));
@@ -106,7 +106,7 @@ fn a_skipped_verification_of_a_signature_is_on_record_and_can_be_shown() {
     };
     let store = Store::in_memory(Options::default()).unwrap();
     let admin = store.admin().unwrap();
-    admin.import(read(&files[0], false)).unwrap();
+    store.import(read(&files[0], false)).unwrap();
     let key = SigningKey::generate(Algorithm::Ed25519, &OsRandom).unwrap();
     let options = WriteOptions {
         sign: Some(ExportKey::new(key)),
@@ -118,7 +118,7 @@ fn a_skipped_verification_of_a_signature_is_on_record_and_can_be_shown() {
         .export_file(Format::Aimem, &filter, &options, &path)
         .unwrap();
     for is_skipped in [true, false] {
-        admin.import(read(&path, is_skipped)).unwrap();
+        store.import(read(&path, is_skipped)).unwrap();
     }
     let imports = log(&store, &of("import"));
     let ends = ["signature absent", "signature skipped", "signature valid"];

@@ -40,7 +40,7 @@ fn addresses(store: &Store) -> BTreeSet<ContentAddress> {
 fn import(store: &Store, bytes: &[u8], format: Format) -> grainstore::store::Summary {
     let reading = ImportFile::of_bytes(bytes, Some(format), &ReadOptions::default()).unwrap();
     assert!(reading.errors.is_empty(), "{format}: {:?}", reading.errors);
-    store.admin().unwrap().import(reading).unwrap()
+    store.import(reading).unwrap()
 }
 
 /// Exports everything, as the producer that is asked for; `None` where a bundle would have several.
@@ -287,7 +287,7 @@ fn vectors_come_back_from_every_format_that_has_a_place_for_them() {
         for target in [&store, &memory()] {
             let reading = ImportFile::open(&path, Some(format), &ReadOptions::default()).unwrap();
             assert!(reading.errors.is_empty(), "{name}: {:?}", reading.errors);
-            let summary = target.admin().unwrap().import(reading).unwrap();
+            let summary = target.import(reading).unwrap();
             let is_own = std::ptr::eq(target, &store);
             assert_eq!(summary.embedded, if is_own { 0 } else { 2 }, "{name}");
             assert!(!is_own || summary.inserted == 0, "{name}: {summary:?}");

@@ -131,7 +131,7 @@ fn a_record_of_omi_that_ended_here_is_known_again_when_its_export_comes_back() {
     std::fs::write(&path, &document).unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
-    let summary = store.admin().unwrap().import(reading).unwrap();
+    let summary = store.import(reading).unwrap();
     assert!(summary.is_complete(), "{summary:?}");
     assert_eq!((summary.inserted, summary.updated), (0, 0), "{summary:?}");
 }

@@ -174,7 +174,7 @@ fn store_from(bytes: &[u8], format: Format) -> Store {
     let reading = ImportFile::of_bytes(bytes, Some(format), &ReadOptions::default()).unwrap();
     assert!(reading.errors.is_empty(), "{format}: {:?}", reading.errors);
     let store = memory();
-    let summary = store.admin().unwrap().import(reading).unwrap();
+    let summary = store.import(reading).unwrap();
     assert!(summary.is_complete(), "{format}: {summary:?}");
     store
 }

@@ -11,7 +11,7 @@ fn contents_of(text: &str) -> (Vec<&'static str>, Vec<String>) {
     let reading = read(text);
     let codes = codes(&reading.errors);
     let store = memory();
-    store.admin().unwrap().import(reading).unwrap();
+    store.import(reading).unwrap();
     let found = store
         .query(&Filter::new().with_superseded(), 100, None)
         .unwrap();

@@ -103,7 +103,7 @@ fn each_mutation(document: &Value, format: Format) -> usize {
                 continue;
             }
             let store = memory();
-            store.admin().unwrap().import(reading).unwrap();
+            store.import(reading).unwrap();
             let mut bytes = Vec::new();
             let exported = store
                 .admin()
@@ -116,7 +116,7 @@ fn each_mutation(document: &Value, format: Format) -> usize {
             drop(exported);
             // And it is no news to the store that it came from.
             let again = ImportFile::of_bytes(out.as_bytes(), Some(format), &options).unwrap();
-            let summary = store.admin().unwrap().import(again).unwrap();
+            let summary = store.import(again).unwrap();
             let brought = (summary.inserted, summary.updated, summary.conflicts.len());
             assert_eq!(
                 brought,

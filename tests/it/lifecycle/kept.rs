@@ -86,7 +86,7 @@ fn write(path: &Path) {
     assert_eq!(denied.code(), "ERR_INVALIDATION_DENIED");
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
     let reading = grainstore::interchange::ImportFile::open(&sample, None, &Default::default());
-    store.admin().unwrap().import(reading.unwrap()).unwrap();
+    store.import(reading.unwrap()).unwrap();
     store.maintenance().unwrap().compact().unwrap();
 }
 

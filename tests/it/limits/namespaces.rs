@@ -68,7 +68,7 @@ fn an_import_refuses_the_record_of_a_namespace_beyond_the_limits_and_no_other() 
         .collect();
     assert_eq!(codes, ["ERR_RANGE", "ERR_RANGE"], "{:?}", file.errors);
     let store = Store::in_memory(at(1).0).unwrap();
-    let summary = store.admin().unwrap().import(file).unwrap();
+    let summary = store.import(file).unwrap();
     assert_eq!((summary.inserted, summary.is_complete()), (1, false));
 }
 
@@ -81,7 +81,7 @@ fn a_grain_that_a_ledger_holds_beyond_the_limits_is_read_and_costs_no_more_than_
     let store = Store::open(folder.path(), at(1).0).unwrap();
     let mut file = ImportFile::new(Format::Jsonl);
     file.records = RecordSet::from(vec![Record::new(grain, Place::Line(1))]);
-    assert_eq!(store.admin().unwrap().import(file).unwrap().inserted, 1);
+    assert_eq!(store.import(file).unwrap().inserted, 1);
     drop(store);
 
     let store = Store::open(folder.path(), at(1).0).unwrap();

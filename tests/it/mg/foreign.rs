@@ -27,7 +27,7 @@ fn encrypted(grain: &Grain) -> Vec<u8> {
 
 fn imported(store: &Store, path: &Path) -> Imported {
     let file = ImportFile::open(path, None, &interchange::ReadOptions::default()).unwrap();
-    store.admin().unwrap().import(file).unwrap()
+    store.import(file).unwrap()
 }
 
 fn read(blob: Vec<u8>) -> Result<Grain, grainstore::grain::Error> {

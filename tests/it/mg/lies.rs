@@ -261,7 +261,7 @@ fn grains_that_replace_each_other_in_a_circle_arrive_current() {
     std::fs::write(&path, raw.bytes()).unwrap();
     let store = grainstore::Store::in_memory(grainstore::Options::default()).unwrap();
     let reading = ImportFile::open(&path, None, &interchange::ReadOptions::default()).unwrap();
-    let summary = store.admin().unwrap().import(reading).unwrap();
+    let summary = store.import(reading).unwrap();
     let told = summary
         .findings
         .iter()

@@ -74,7 +74,7 @@ fn good() -> String {
 fn import(store: &Store, path: &Path) -> Summary {
     let read = || ImportFile::open(path, None, &ReadOptions::default()).unwrap();
     let preview = store.admin().unwrap().preview_import(read()).unwrap();
-    let summary = store.admin().unwrap().import(read()).unwrap();
+    let summary = store.import(read()).unwrap();
     assert_eq!(format!("{preview:?}"), format!("{summary:?}"));
     assert!(summary.is_complete(), "{summary:?}");
     summary
@@ -232,7 +232,7 @@ fn an_embeddings_file_alone_is_of_the_owner_that_is_named() {
             ..ReadOptions::default()
         };
         let reading = ImportFile::open(&path, None, &options).unwrap();
-        store.admin().unwrap().import(reading).unwrap()
+        store.import(reading).unwrap()
     };
     let lost = named(None);
     assert_eq!((lost.embedded, lost.findings.len()), (0, 2), "{lost:?}");

@@ -198,14 +198,7 @@ fn what_the_schemas_do_not_have_goes_out_in_no_file_and_is_counted() {
     let bytes = Value::Map(wild).to_json();
     let reading = ImportFile::of_bytes(bytes.as_bytes(), None, &ReadOptions::default()).unwrap();
     let store = Store::in_memory(grainstore::Options::default()).unwrap();
-    assert!(
-        store
-            .admin()
-            .unwrap()
-            .import(reading)
-            .unwrap()
-            .is_complete()
-    );
+    assert!(store.import(reading).unwrap().is_complete());
     let mut out = Vec::new();
     let all = Filter::new().with_superseded();
     let written =

@@ -200,7 +200,7 @@ fn a_signature_of_the_person_withdraws_from_any_handle() {
         writer.write(grain, &Default::default()).unwrap();
         std::fs::write(&path, writer.into_inner()).unwrap();
         let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-        store.admin().unwrap().import(reading).unwrap()
+        store.import(reading).unwrap()
     };
     let bare = consent(person.as_str(), &more).finish(Default::default());
     let summary = import(&bare.unwrap());
@@ -407,7 +407,7 @@ fn an_import_brings_withdrawals_and_nothing_that_rests_on_them() {
     ];
     std::fs::write(&path, lines.join("\n") + "\n").unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    let summary = store.admin().unwrap().import(reading).unwrap();
+    let summary = store.import(reading).unwrap();
     assert_eq!(summary.inserted, 2);
     assert_eq!(summary.refused[0].code(), "ERR_CONSENT");
     assert!(!sees(&store, "tea") && !sees(&store, "cake"));

@@ -298,7 +298,7 @@ fn imported(store: &Store, blob: &[u8]) -> Summary {
     let line = serde_json::json!({"address": ContentAddress::of(blob).to_string(), "blob": hex});
     std::fs::write(&path, format!("{line}\n")).unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    store.admin().unwrap().import(reading).unwrap()
+    store.import(reading).unwrap()
 }
 
 /// The blob of a withdrawal as an implementation writes it that asks nothing of a reference.

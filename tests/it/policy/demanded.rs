@@ -213,7 +213,7 @@ fn import(store: &Store, grains: &[&Grain], verified: Option<&Grain>) -> Summary
     let path = folder.path().join("in.jsonl");
     std::fs::write(&path, lines.join("\n") + "\n").unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    store.admin().unwrap().import(reading).unwrap()
+    store.import(reading).unwrap()
 }
 
 fn finished(draft: Draft) -> Grain {
@@ -260,7 +260,7 @@ fn a_signed_consent_in_a_file_counts_at_once() {
     }
     std::fs::write(&path, writer.into_inner()).unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    assert_eq!(store.admin().unwrap().import(reading).unwrap().inserted, 2);
+    assert_eq!(store.import(reading).unwrap().inserted, 2);
     assert!(store.as_actor(&nurse()).get(&resting.address()).is_ok());
 }
 

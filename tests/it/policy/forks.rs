@@ -33,8 +33,6 @@ fn import(store: &Store, lines: &[String]) -> Summary {
     let path = folder.path().join("in.jsonl");
     std::fs::write(&path, lines.join("\n") + "\n").unwrap();
     store
-        .admin()
-        .unwrap()
         .import(ImportFile::open(&path, None, &ReadOptions::default()).unwrap())
         .unwrap()
 }

@@ -115,7 +115,7 @@ fn an_imported_goal_that_starts_early_is_kept_and_told() {
     );
     std::fs::write(&path, line + "\n").unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    let summary = store.admin().unwrap().import(reading).unwrap();
+    let summary = store.import(reading).unwrap();
     assert_eq!(summary.inserted, 1);
     assert!(
         summary.findings[0].1.contains("depends_on"),

@@ -41,7 +41,7 @@ fn after(object: &str, parent: &Grain) -> Grain {
 
 fn import(store: &Store, path: &Path) -> Summary {
     let reading = ImportFile::open(path, None, &ReadOptions::default()).unwrap();
-    store.admin().unwrap().import(reading).unwrap()
+    store.import(reading).unwrap()
 }
 
 /// What a store says, as a JSON import and as an archive with a manifest say it.

@@ -16,7 +16,7 @@ fn store() -> Store {
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
     let store = Store::in_memory(Options::default()).unwrap();
-    store.admin().unwrap().import(reading).unwrap();
+    store.import(reading).unwrap();
     store
 }
 

@@ -75,7 +75,7 @@ fn imported(store: &Store, grain: &Grain) -> Summary {
     writer.write(grain, &Default::default()).unwrap();
     std::fs::write(&path, writer.into_inner()).unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    store.admin().unwrap().import(reading).unwrap()
+    store.import(reading).unwrap()
 }
 
 /// The texts of an answer, or none if it is refused for want of a consent.

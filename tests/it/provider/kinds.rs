@@ -226,6 +226,6 @@ fn the_accounts_of_one_person_are_one_user_if_the_caller_says_so() {
         }
     }
     let store = Store::in_memory(Options::default()).unwrap();
-    let import = || store.admin().unwrap().import(reading()).unwrap();
+    let import = || store.import(reading()).unwrap();
     assert_eq!((import().inserted, import().inserted), (9, 0));
 }

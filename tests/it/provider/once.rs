@@ -11,7 +11,7 @@ fn import(store: &Store, path: &Path, scope: Option<&str>) -> (u64, u64) {
     };
     let reading = ImportFile::open(path, None, &options).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
-    let summary = store.admin().unwrap().import(reading).unwrap();
+    let summary = store.import(reading).unwrap();
     assert!(summary.conflicts.is_empty(), "{summary:?}");
     (summary.inserted, summary.updated)
 }

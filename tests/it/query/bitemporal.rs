@@ -156,7 +156,7 @@ fn an_imported_end_before_the_beginning_means_never_known() {
     let status = format!(r#"{{"status": {{"of": "{address}", "system_valid_to": 4000}}}}"#);
     std::fs::write(&path, format!("{}\n{status}\n", grain.to_json())).unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    assert_eq!(store.admin().unwrap().import(reading).unwrap().inserted, 1);
+    assert_eq!(store.import(reading).unwrap().inserted, 1);
     for at in [3_999, 4_000, 4_999, 5_000, 9_999] {
         assert_eq!(found(&store, &Filter::new().known_at(ms(at))), [], "{at}");
     }

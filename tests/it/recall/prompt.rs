@@ -16,7 +16,7 @@ fn demo() -> Store {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data");
     for source in ["pam", "grains.jsonl", "sample.mg"] {
         let reading = ImportFile::open(&data.join(source), None, &ReadOptions::default());
-        store.admin().unwrap().import(reading.unwrap()).unwrap();
+        store.import(reading.unwrap()).unwrap();
     }
     store
 }

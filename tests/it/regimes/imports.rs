@@ -41,7 +41,7 @@ fn what_a_regime_forbids_is_kept_out_of_every_format_and_the_rest_comes_in() {
         assert_eq!(exported.grains, 3, "{format}");
         // Without the regime it is a file like any other, and shows whether it carries the tag.
         let free = memory();
-        let summary = free.admin().unwrap().import(read(&file, format)).unwrap();
+        let summary = free.import(read(&file, format)).unwrap();
         let (inserted, refused_there) = (summary.inserted, summary.refused.len());
         assert!(inserted >= 3 && refused_there == 0, "{format}");
         let tagged = free.query(&Filter::new().tag("pci:cvv"), 10, None);
@@ -54,7 +54,7 @@ fn what_a_regime_forbids_is_kept_out_of_every_format_and_the_rest_comes_in() {
             .preview_import(read(&file, format))
             .unwrap();
         assert_eq!((foreseen.inserted, denials(&store)), (inserted - tagged, 0));
-        let summary = store.admin().unwrap().import(read(&file, format)).unwrap();
+        let summary = store.import(read(&file, format)).unwrap();
         assert_eq!(refused(&summary), refused(&foreseen), "{format}");
         assert_eq!(summary.inserted, inserted - tagged, "{format}");
         assert_eq!(denials(&store), tagged, "{format}");
@@ -82,9 +82,9 @@ fn memories_of_a_person_want_the_basis_that_a_regime_wants() {
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
         ImportFile::open(&data, None, &ReadOptions::default()).unwrap()
     };
-    let all = memory().admin().unwrap().import(data()).unwrap().inserted;
+    let all = memory().import(data()).unwrap().inserted;
     let store = under("gdpr");
-    let summary = store.admin().unwrap().import(data()).unwrap();
+    let summary = store.import(data()).unwrap();
     let kept_out = refused(&summary);
     assert!(!kept_out.is_empty());
     assert_eq!(summary.inserted + kept_out.len() as u64, all);
@@ -109,11 +109,7 @@ fn what_is_here_already_is_no_breach_of_a_file() {
         .unwrap()
         .set_regimes(vec![Regime::preset("pci").unwrap()], TEST)
         .unwrap();
-    let summary = store
-        .admin()
-        .unwrap()
-        .import(read(&file, Format::Jsonl))
-        .unwrap();
+    let summary = store.import(read(&file, Format::Jsonl)).unwrap();
     assert_eq!((summary.unchanged, summary.refused.len()), (1, 0));
     let report = store.admin().unwrap().policy_report().unwrap();
     let clause = "pci/sensitive-authentication-data";
@@ -154,7 +150,7 @@ fn a_record_that_changed_needs_the_reason_that_a_supersession_needs() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
     let store = memory();
     let reading = ImportFile::open(&data, None, &ReadOptions::default()).unwrap();
-    store.admin().unwrap().import(reading).unwrap();
+    store.import(reading).unwrap();
     store
         .admin()
         .unwrap()
@@ -163,7 +159,7 @@ fn a_record_that_changed_needs_the_reason_that_a_supersession_needs() {
     for is_dry in [true, false] {
         let summary = match is_dry {
             true => store.admin().unwrap().preview_import(changed_memories()),
-            false => store.admin().unwrap().import(changed_memories()),
+            false => store.import(changed_memories()),
         };
         let summary = summary.unwrap();
         let [(code, message)] = refused(&summary).try_into().unwrap();
@@ -182,15 +178,7 @@ fn a_record_that_changed_needs_the_reason_that_a_supersession_needs() {
         .unwrap()
         .set_regimes(vec![Regime::parse(&looks).unwrap()], TEST)
         .unwrap();
-    assert_eq!(
-        store
-            .admin()
-            .unwrap()
-            .import(changed_memories())
-            .unwrap()
-            .updated,
-        1
-    );
+    assert_eq!(store.import(changed_memories()).unwrap().updated, 1);
     assert_eq!(
         store.admin().unwrap().reviews().unwrap()[0].operation,
         "import"

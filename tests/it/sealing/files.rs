@@ -149,7 +149,7 @@ fn no_operation_writes_anything_of_a_sealed_grain_in_the_clear() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
         let file = ImportFile::open(file.path(), Some(format), &Default::default()).unwrap();
-        let summary = admin.import(file).unwrap();
+        let summary = store.import(file).unwrap();
         assert!(
             summary.inserted > 0 && summary.refused.is_empty(),
             "{summary:?}"

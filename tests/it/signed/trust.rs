@@ -220,7 +220,7 @@ fn where_only_trusted_signers_write_nobody_else_does() {
     let line = r#"{"type":"event","content":"hi","created_at":1,"namespace":"agent:identity"}"#;
     std::fs::write(&path, line).unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    let summary = store.admin().unwrap().import(reading).unwrap();
+    let summary = store.import(reading).unwrap();
     let codes: Vec<_> = summary
         .refused
         .iter()

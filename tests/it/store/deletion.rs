@@ -139,13 +139,13 @@ fn an_older_file_does_not_bring_it_back_by_address_or_by_name() {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
     let store = open(&MemoryDisk::default());
     let read = || ImportFile::open(&file, None, &ReadOptions::default()).unwrap();
-    let summary = store.admin().unwrap().import(read()).unwrap();
+    let summary = store.import(read()).unwrap();
     assert!(summary.inserted > 0);
     let addresses = store.list(None, 1_000).unwrap().addresses;
     for address in &addresses {
         store.admin().unwrap().delete(address, ASKED).unwrap();
     }
-    let again = store.admin().unwrap().import(read()).unwrap();
+    let again = store.import(read()).unwrap();
     assert_eq!(again.inserted, 0);
     assert_eq!(again.erased.len(), addresses.len());
     assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 0);

@@ -36,7 +36,7 @@ fn exported(store: &Store, format: Format) -> Vec<u8> {
 fn import(store: &Store, format: Format, file: &[u8]) -> Summary {
     let file = ImportFile::of_bytes(file, Some(format), &ReadOptions::default()).unwrap();
     assert!(file.errors.is_empty(), "{format}: {:?}", file.errors);
-    store.admin().unwrap().import(file).unwrap()
+    store.import(file).unwrap()
 }
 
 /// Returns the grains that hold the word.

@@ -16,13 +16,13 @@ fn the_sample_data_imports_once_and_then_changes_nothing() {
     let store = memory();
     for name in ["grains.jsonl", "pam"] {
         let path = data.join(name);
-        let first = store.admin().unwrap().import(reading(&path)).unwrap();
+        let first = store.import(reading(&path)).unwrap();
         assert!(
             first.is_complete() && first.inserted > 30,
             "{name}: {first:?}"
         );
         let stats = store.maintenance().unwrap().stats().unwrap();
-        let again = store.admin().unwrap().import(reading(&path)).unwrap();
+        let again = store.import(reading(&path)).unwrap();
         assert_eq!(
             (again.inserted, again.unchanged),
             (0, first.inserted),
@@ -50,7 +50,7 @@ fn a_record_that_changed_since_its_import_replaces_what_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
     let store = memory();
-    store.admin().unwrap().import(reading(&data)).unwrap();
+    store.import(reading(&data)).unwrap();
     let grains = store.maintenance().unwrap().stats().unwrap().grains;
 
     let text = std::fs::read_to_string(data.join("memory-store.json")).unwrap();
@@ -70,7 +70,7 @@ fn a_record_that_changed_since_its_import_replaces_what_it_was() {
         .resolve(&ForeignId::new("pam", "mira-okafor", id))
         .unwrap()
         .unwrap();
-    let summary = store.admin().unwrap().import(reading).unwrap();
+    let summary = store.import(reading).unwrap();
     // That the messages are not there changes the other grains and not what their records say.
     assert_eq!((summary.updated, summary.is_complete()), (1, true));
     let after = store
@@ -117,9 +117,9 @@ fn foreign_names_and_justifications_of_any_spelling_never_keep_a_store_from_open
     std::fs::write(&document, store_file.to_string()).unwrap();
 
     let store = Store::open(&path, at(1).0).unwrap();
-    let first = store.admin().unwrap().import(reading(&document)).unwrap();
+    let first = store.import(reading(&document)).unwrap();
     assert!(first.is_complete(), "{first:?}");
-    let again = store.admin().unwrap().import(reading(&document)).unwrap();
+    let again = store.import(reading(&document)).unwrap();
     assert_eq!((again.inserted, again.conflicts.len()), (0, 0));
     for id in ids {
         assert!(
@@ -176,7 +176,7 @@ fn export_import_export_of_ten_thousand_grains_is_byte_identical() {
         let path = folder.path().join(format.name());
         std::fs::write(&path, &first).unwrap();
         let copy = memory();
-        let summary = copy.admin().unwrap().import(reading(&path)).unwrap();
+        let summary = copy.import(reading(&path)).unwrap();
         assert_eq!((summary.inserted, summary.refused.len()), (10_000, 0));
         let mut second = Vec::new();
         copy.admin()
@@ -216,7 +216,7 @@ fn an_archive_cannot_change_the_status_of_what_is_here() {
 
     let path = folder.path().join("before.mg");
     std::fs::write(&path, before).unwrap();
-    let summary = store.admin().unwrap().import(reading(&path)).unwrap();
+    let summary = store.import(reading(&path)).unwrap();
     assert_eq!((summary.inserted, summary.unchanged), (0, 1));
     assert!(
         !store.status(&old).unwrap().is_current(),
@@ -227,7 +227,7 @@ fn an_archive_cannot_change_the_status_of_what_is_here() {
     let grain: Grain = store.get(&old).unwrap().unwrap();
     let status = format!(r#"{{"status":{{"of":"{old}","verification_status":"verified"}}}}"#);
     std::fs::write(&hostile, format!("{}\n{status}\n", grain.to_json())).unwrap();
-    store.admin().unwrap().import(reading(&hostile)).unwrap();
+    store.import(reading(&hostile)).unwrap();
     assert_eq!(
         store.status(&old).unwrap().verification,
         Verification::Unverified

@@ -47,8 +47,8 @@ fn place_of(file: &Path, word: &str) -> usize {
 
 fn recover(home: &Path) -> (Store, Recovered) {
     let (old, new) = (home.join("old"), home.join("new"));
-    let dry = Store::recoverable(&old, &Options::default()).unwrap();
-    let (store, recovered) = Store::recover(&old, &new, Options::default()).unwrap();
+    let dry = grainstore::store::recoverable(&old, &Options::default()).unwrap();
+    let (store, recovered) = grainstore::store::recover(&old, &new, Options::default()).unwrap();
     assert_eq!(dry, recovered, "a dry run says what comes out");
     assert_sound(&store);
     drop(store);
@@ -244,7 +244,7 @@ fn grains_come_out_of_a_ledger_alone_into_a_store_of_a_new_identity() {
 
 fn recover_as_new(home: &Path) -> (Store, Recovered) {
     let (old, new) = (home.join("old"), home.join("new"));
-    let (store, recovered) = Store::recover(&old, &new, Options::default()).unwrap();
+    let (store, recovered) = grainstore::store::recover(&old, &new, Options::default()).unwrap();
     assert_sound(&store);
     (store, recovered)
 }
@@ -349,7 +349,8 @@ fn a_backup_hands_no_damaged_byte_on() {
             // Not over an earlier copy, and everything else comes out of it.
             let again = maintenance.backup_damaged(&copy).unwrap_err();
             assert_eq!(again.code(), "ERR_STORAGE_DAMAGED", "byte {at}");
-            let (_, recovered) = Store::recover(&copy, &new, Options::default()).unwrap();
+            let (_, recovered) =
+                grainstore::store::recover(&copy, &new, Options::default()).unwrap();
             assert!(recovered.grains >= 4, "byte {at}: {recovered:?}");
             fs::remove_dir_all(copy).unwrap();
             fs::remove_dir_all(new).unwrap();
@@ -387,7 +388,7 @@ fn a_segment_that_is_cut_below_what_was_acknowledged_is_damage_wherever_that_is_
     drop(store);
     fs::remove_file(old.join("END")).unwrap();
     fs::remove_dir_all(home.path().join("new")).unwrap();
-    let report = Store::recoverable(&old, &Options::default()).unwrap();
+    let report = grainstore::store::recoverable(&old, &Options::default()).unwrap();
     assert_eq!((report.grains, report.lost_entries()), (4, 0));
 }
 

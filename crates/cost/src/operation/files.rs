@@ -15,7 +15,7 @@ pub(super) fn import(fixture: &Fixture, rounds: Rounds, format: Format) -> Resul
     for round in rounds {
         let store = fixture.empty(round, false)?;
         let reading = ImportFile::open(&path, Some(format), &ReadOptions::default())?;
-        let summary = store.admin()?.import(reading)?;
+        let summary = store.import(reading)?;
         // A file may hold more than its grains: of a PAM store, its owner.
         if summary.inserted < GRAINS as u64 || !summary.is_complete() {
             return Err(format!("{} of {GRAINS} came in", summary.inserted).into());

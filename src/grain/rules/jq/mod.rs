@@ -5,7 +5,7 @@
 //! symbols are in `lexer`.
 //!
 //! The parser of jaq is not used: it refuses valid expressions (`?//`, `.5`, `1.`) and accepts
-//! others that jq refuses (`then`, `1 == 1 == 1`), see docs/design.md.
+//! others that jq refuses (`then`, `1 == 1 == 1`).
 
 mod lexer;
 

@@ -124,6 +124,7 @@ impl Admin<'_> {
             scope,
             &persons.uids,
             authorization,
+            self.actor(),
         )?;
         let Divided {
             frame,
@@ -194,8 +195,12 @@ impl Inner {
         scope: ErasureScope,
         persons: &[Uid],
         authorization: Authorization<'_>,
+        actor: Option<EntryId>,
     ) -> Result<Divided, Error> {
-        let mut divided = Divided::default();
+        let mut divided = Divided {
+            frame: Frame::by(actor),
+            ..Divided::default()
+        };
         for found in grains {
             let (row, address) = (found.row, found.address);
             if !found.is_about && !scope.mentions {

@@ -6,4 +6,5 @@ mod plan;
 mod recover;
 mod report;
 
+pub use recover::{recover, recover_on, recoverable};
 pub use report::{Lost, Recovered};

@@ -51,7 +51,7 @@ pub(super) fn step(twins: &mut Twins, random: &mut Random) {
     twins.log.push(format!("a file of the rogue, {format}"));
     twins.has_files = true;
     if let Ok(reading) = ImportFile::open(&path, Some(format), &ReadOptions::default()) {
-        let summary = twins.with.owner.admin().unwrap().import(reading).unwrap();
+        let summary = twins.with.owner.import(reading).unwrap();
         twins.log.push(format!("    {summary:?}"));
     }
 }

@@ -159,11 +159,29 @@ pub(super) fn line(entry: &AuditEntry) -> String {
         entry.entry,
         entry.at,
         entry.operation,
-        entry.by.as_deref().unwrap_or("the owner"),
+        by(entry),
         about.join(" "),
         entry.detail,
     );
     line.trim_end().to_owned()
+}
+
+/// Says who wrote an entry: the author of the handle, with the person and the token.
+fn by(entry: &AuditEntry) -> String {
+    let Some(author) = &entry.by else {
+        return "the owner".to_owned();
+    };
+    let author = match author.is_empty() {
+        true => "a handle without an author",
+        false => author,
+    };
+    let user = entry.user.iter().map(|user| format!("for {user}"));
+    let token = entry.token.iter().map(|token| format!("token {token}"));
+    let more: Vec<_> = user.chain(token).collect();
+    match more.is_empty() {
+        true => author.to_owned(),
+        false => format!("{author} ({})", more.join(", ")),
+    }
 }
 
 /// Returns an entry as JSON.
@@ -173,6 +191,8 @@ pub(super) fn entry_json(entry: &AuditEntry) -> Value {
         "entry": entry.entry.get(),
         "at": entry.at.ms(),
         "by": entry.by,
+        "user": entry.user,
+        "token": entry.token,
         "operation": entry.operation,
         "addresses": addresses.collect::<Vec<_>>(),
         "detail": entry.detail,
@@ -180,13 +200,15 @@ pub(super) fn entry_json(entry: &AuditEntry) -> Value {
 }
 
 fn csv(entries: &[AuditEntry], out: &mut Output) -> std::io::Result<()> {
-    out.styled_line("entry,time,by,operation,addresses,detail")?;
+    out.styled_line("entry,time,by,user,token,operation,addresses,detail")?;
     for entry in entries {
         let addresses: Vec<_> = entry.addresses.iter().map(ToString::to_string).collect();
         let cells = [
             entry.entry.to_string(),
             entry.at.to_string(),
             entry.by.clone().unwrap_or_default(),
+            entry.user.clone().unwrap_or_default(),
+            entry.token.clone().unwrap_or_default(),
             entry.operation.to_owned(),
             addresses.join(" "),
             entry.detail.clone(),

@@ -53,7 +53,7 @@ pub(super) fn import(
     };
     let second = Store::open(path, options)?;
     let reading = ImportFile::open(archive, None, &ReadOptions::default())?;
-    second.admin()?.import(reading)?;
+    second.import(reading)?;
     let (here, there) = (addresses(first)?, addresses(&second)?);
     let differ = here.symmetric_difference(&there).count();
     let (current_here, current_there) = (

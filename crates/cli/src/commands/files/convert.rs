@@ -67,7 +67,7 @@ impl Convert {
         }
         let from = reading.format;
         let store = self.scratch(options.encryption.is_some())?;
-        let imported = store.admin()?.import(reading)?;
+        let imported = store.import(reading)?;
         if !session.out.is_json() {
             report_import(&imported, from, &self.input, &mut session.out)?;
         }

@@ -93,9 +93,7 @@ impl Import {
         }
         let store = session.open_or(Create::IfMissing)?;
         let bar = progress::storing(&session.out, total);
-        let summary = store
-            .admin()?
-            .import_with(reading, &mut |done| bar.set_position(done))?;
+        let summary = store.import_with(reading, &mut |done| bar.set_position(done))?;
         drop(bar);
         progress::closing(&session.out, store);
         report_import(&summary, format, &self.path, &mut session.out)?;

@@ -62,9 +62,7 @@ impl Merge {
         } else {
             let store = session.open_or(Create::IfMissing)?;
             let bar = progress::storing(&session.out, reading.records.len());
-            let summary = store
-                .admin()?
-                .import_with(reading, &mut |done| bar.set_position(done))?;
+            let summary = store.import_with(reading, &mut |done| bar.set_position(done))?;
             drop(bar);
             hold(&store, &holds)?;
             progress::closing(&session.out, store);

@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use grainstore::Options;
 use grainstore::store::{Error, Lost, Recovered};
-use grainstore::{Options, Store};
 use serde_json::{Value, json};
 
 use crate::error::{CliError, Exit};
@@ -39,10 +39,9 @@ impl Recover {
         let what = format!("reading {from}");
         let spinner = progress::spinner(&session.out, what, INTERRUPTED);
         let recovered = match self.to.as_deref().filter(|_| !self.dry_run) {
-            Some(to) => {
-                Store::recover(&self.from, to, Options::default()).map(|(_, report)| report)
-            }
-            None => Store::recoverable(&self.from, &Options::default()),
+            Some(to) => grainstore::store::recover(&self.from, to, Options::default())
+                .map(|(_, report)| report),
+            None => grainstore::store::recoverable(&self.from, &Options::default()),
         };
         drop(spinner);
         let recovered = recovered.map_err(|error| {
@@ -83,7 +82,7 @@ pub(crate) fn what_would_come_out(store: &Path) -> Option<String> {
     if bytes > LOOKED_AT_MAX {
         return None;
     }
-    let found = Store::recoverable(store, &Options::default()).ok()?;
+    let found = grainstore::store::recoverable(store, &Options::default()).ok()?;
     Some(format!(
         "note: `grainstore recover {} NEW` would bring out {} and {}; {} lost",
         store.display(),

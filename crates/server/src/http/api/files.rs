@@ -38,9 +38,8 @@ pub(crate) fn import(call: &Call<'_>) -> Result<Answer, Failure> {
     let (file, dropped) = confine(scope, file)?;
     let store = scope.owner().clone();
     Ok(Answer::Job(Box::new(move |tell| {
-        let summary = store
-            .admin()?
-            .import_with(file, &mut |records| tell(json!({ "records": records })))?;
+        let summary =
+            store.import_with(file, &mut |records| tell(json!({ "records": records })))?;
         Ok(json!({ "summary": summary_json(&summary, dropped) }))
     })))
 }

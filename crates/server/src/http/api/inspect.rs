@@ -148,6 +148,8 @@ fn entry_json(entry: &AuditEntry) -> Value {
         "entry": entry.entry.get(),
         "at": entry.at.ms(),
         "by": entry.by,
+        "user": entry.user,
+        "token": entry.token,
         "operation": entry.operation,
         "addresses": addresses.collect::<Vec<_>>(),
         "detail": entry.detail,

@@ -136,14 +136,13 @@ impl ImportConversation {
                            pass its messages";
             return Err(Failure::new(ErrorCode::AccessDenied, message));
         }
-        let admin = scope.store().admin()?;
         let options = ReadOptions {
             scope: self.user.clone(),
             ..ReadOptions::default()
         };
         let read = ImportFile::of_bytes(document.as_bytes(), None, &options);
         let file = read.map_err(|error| Failure::new(error.code(), error.to_string()))?;
-        let summary = admin.import(file)?;
+        let summary = scope.store().import(file)?;
         let reasons = summary.refused.iter().take(REASONS_MAX);
         Ok(Imported {
             stored: summary.inserted + summary.updated,

@@ -1,0 +1,153 @@
+//! Admission: a proposed grain is asked every rule of the table that holds for its way in.
+
+use crate::codec::ContentAddress;
+use crate::grain::Grain;
+use crate::index::Snapshot;
+use crate::ledger::EntryId;
+use crate::policy::{Capability, Party, Rule};
+use crate::store::governance::Origin;
+use crate::store::instance::Inner;
+use crate::store::records::Frame;
+use crate::store::{Error, Version};
+
+use super::table::{Check, Effect, TABLE, Way};
+
+/// A grain that is proposed, by whom and how.
+pub(crate) struct Proposed<'a> {
+    pub(crate) grain: &'a Grain,
+    pub(crate) way: Way,
+    /// `None` for the owner.
+    pub(crate) capability: Option<&'a Capability>,
+    /// The entry that names the actor.
+    pub(crate) actor: Option<EntryId>,
+    /// Whether it may come back after it was deleted.
+    pub(crate) is_again: bool,
+    /// Parents that were found before not to be superseded implicitly.
+    pub(crate) non_superseding: &'a [ContentAddress],
+    /// The grain that it supersedes, which policy protects.
+    pub(crate) replaces: Option<(EntryId, &'a Version)>,
+}
+
+/// A rule that a grain violates and is stored all the same.
+#[derive(Debug)]
+pub(crate) enum Note {
+    /// It would replace a grain, and does not.
+    Implies(ContentAddress),
+    /// It lacks a requirement.
+    Requires(Rule),
+}
+
+impl Proposed<'_> {
+    fn replaces(&self, address: &ContentAddress) -> bool {
+        self.replaces
+            .is_some_and(|(_, target)| target.grain.address() == *address)
+    }
+
+    const fn is_file_of_owner(&self) -> bool {
+        #[cfg(feature = "interchange")]
+        return matches!(self.way, Way::OwnersFile);
+        #[cfg(not(feature = "interchange"))]
+        return false;
+    }
+}
+
+impl Inner {
+    /// Asks a proposed grain the rules of its way in. Returns what it violates without being
+    /// refused.
+    ///
+    /// `frame` is what will be stored with it, and `pending` finds a grain there.
+    ///
+    /// # Errors
+    /// The refusal of the first rule that refuses it; storage errors.
+    pub(crate) fn admit<'f>(
+        &self,
+        snapshot: &Snapshot,
+        frame: &'f Frame,
+        pending: &dyn Fn(&ContentAddress) -> Option<&'f Grain>,
+        proposed: &Proposed<'_>,
+    ) -> Result<Vec<Note>, Error> {
+        let mut notes = Vec::new();
+        for row in TABLE {
+            let effect = row.effect(proposed.way);
+            if effect == Effect::Skip {
+                continue;
+            }
+            let judged = self.check(row.check, snapshot, frame, pending, proposed);
+            match judged {
+                Ok(()) => {}
+                Err(Error::ImplicitSupersession { address }) if effect == Effect::Note => {
+                    notes.push(Note::Implies(address));
+                }
+                Err(Error::Denied { rule, .. }) if effect == Effect::Note => {
+                    notes.push(Note::Requires(rule));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(notes)
+    }
+
+    fn check<'f>(
+        &self,
+        check: Check,
+        snapshot: &Snapshot,
+        frame: &'f Frame,
+        pending: &dyn Fn(&ContentAddress) -> Option<&'f Grain>,
+        proposed: &Proposed<'_>,
+    ) -> Result<(), Error> {
+        let grain = proposed.grain;
+        let party = || Party::of(proposed.capability);
+        let denied = |rule: Option<Rule>| match rule {
+            None => Ok(()),
+            Some(rule) => Err(Error::Denied {
+                address: grain.address(),
+                rule,
+            }),
+        };
+        match check {
+            Check::Handle => {
+                let capability = proposed.capability;
+                let judged = capability.map_or(Ok(()), |it| it.authorize_put(grain));
+                judged.map_err(|rule| Error::Refused { rule })
+            }
+            Check::Erased => self.refuse_erased(&grain.address(), proposed.is_again),
+            Check::LockedPerson => self.person_of(grain).map(|_| ()),
+            Check::View => Self::refuse_view(grain),
+            Check::OwnershipForm => self.refuse_false_owner(grain),
+            Check::Signer => self.authorize_signer(grain),
+            Check::NamesSealed => self.refuse_naming_sealed(snapshot, grain, frame.grains()),
+            Check::OwnershipClaim => {
+                // A later claim of the owner's file may replace an earlier one: policy decides.
+                let is_file = proposed.is_file_of_owner();
+                let others = frame.grains().filter(|_| !is_file);
+                self.authorize_owner_claim(snapshot, grain, others, &|claim| {
+                    proposed.replaces(claim)
+                })
+            }
+            Check::ImplicitSupersession => {
+                let skipped = |address: &ContentAddress| {
+                    proposed.non_superseding.contains(address) || proposed.replaces(address)
+                };
+                let is_declared = proposed.replaces.is_none();
+                self.refuse_implicit_supersession(grain, is_declared, &skipped, pending)
+            }
+            Check::Delegation => {
+                let delegated = self.authorize_delegated(snapshot, grain)?;
+                delegated.map_err(|rule| Error::Refused { rule })
+            }
+            Check::Regimes => self.authorize_by_regimes(grain),
+            Check::Dependencies => {
+                let waits = self.starts_early(snapshot, frame, grain, proposed.replaces)?;
+                denied(waits.then_some(Rule::Dependency))
+            }
+            Check::ConsentWriter => {
+                let origin = || match proposed.is_file_of_owner() {
+                    true => Ok(Origin::File),
+                    false => self.origin_of_actor(proposed.actor),
+                };
+                denied(self.authorize_consent(snapshot, frame, grain, party, origin)?)
+            }
+            Check::ConsentBasis => denied(self.authorize_basis(snapshot, frame, grain, party)?),
+        }
+    }
+}
