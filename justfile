@@ -91,15 +91,19 @@ kill times="2000":
     # The number is compiled in, and cargo sees that it changed.
     GRAINSTORE_KILLS={{times}} cargo test --release --package grainstore-cli --test it -- kill:: --nocapture
 
-# `grainstore serve` with 64 connections, and 10,000 that are idle (docs/benchmarks.md)
+# `grainstore serve` with 64 connections, 10,000 that are idle, and floods by one token (docs/benchmarks.md)
 load seconds="60" rate="1000":
     # The numbers are compiled in, and cargo sees that they changed.
     ulimit -n 40000 && GRAINSTORE_SECONDS={{seconds}} GRAINSTORE_RATE={{rate}} nice -n 10 cargo test --release \
-        --package grainstore-cli --test it -- load:: --nocapture --test-threads=1
+        --package grainstore-cli --test it -- load:: floods:: --nocapture --test-threads=1
 
 # Requests that no client would send, for about ten minutes
 hostile times="200":
     GRAINSTORE_TIMES={{times}} nice -n 15 cargo test --package grainstore-server --test http -- hostile::
+
+# Random programs of three tenants in one store, against stores of their own: about ten steps a case
+tenants cases="2000":
+    GRAINSTORE_TIMES={{cases}} nice -n 15 cargo test --package grainstore-server --test http -- tenants::
 
 # Commands on real files whose n-th system call fails or is their last, at 5,000 points (needs
 # strace); `just sweep 1200..5000` goes on where an earlier run was stopped

@@ -74,6 +74,37 @@ impl Changes {
         self.next
     }
 
+    /// Returns the number of the entry that the store acknowledges next: a feed from there shows what
+    /// is new from now on.
+    pub fn end(&self) -> EntryId {
+        EntryId::new(self.store.snapshot().watermark())
+    }
+
+    /// Looks at up to `entries` entries and returns those that the caller sees, so that a step takes a
+    /// bounded time however few they are. Iterating looks for the next one instead, at any distance.
+    ///
+    /// ```
+    /// use grainstore::ledger::EntryId;
+    /// use grainstore::{Draft, Filter, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// for text in ["of mira", "of bob", "of mira again"] {
+    ///     store.put(Draft::event(text).user(text.split(' ').nth(1).unwrap_or_default()))?;
+    /// }
+    /// let mut changes = store.changes(EntryId::FIRST).matching(Filter::new().user("bob"));
+    /// assert_eq!(changes.step(1).count(), 0);
+    /// assert_eq!(changes.step(1).count(), 1);
+    /// assert_eq!(changes.position(), EntryId::new(2));
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// Dropped half-way, the step ends there, and the next one goes on behind it.
+    pub fn step(&mut self, entries: u64) -> impl Iterator<Item = Result<Change, Error>> + '_ {
+        let end = self.next.get().saturating_add(entries);
+        let end = EntryId::new(end.min(self.end().get()));
+        std::iter::from_fn(move || self.next_before(end))
+    }
+
     /// Waits up to `timeout` until there is an entry at [`position`](Self::position), whether the
     /// handle sees it or not, and returns whether there is one.
     pub fn wait(&self, timeout: Duration) -> bool {
@@ -90,6 +121,17 @@ impl Changes {
             waited = waited.saturating_add(pause);
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
+    }
+
+    fn next_before(&mut self, end: EntryId) -> Option<Result<Change, Error>> {
+        while self.next < end {
+            let row = self.next;
+            self.next = row.next();
+            if let Some(change) = self.change(row).transpose() {
+                return Some(change);
+            }
+        }
+        None
     }
 
     /// Returns the change of the entry `row`, unless the caller does not see it or did not ask for it.
@@ -135,14 +177,15 @@ impl Iterator for Changes {
     type Item = Result<Change, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while self.next.get() < self.store.snapshot().watermark() {
-            let row = self.next;
-            self.next = row.next();
-            if let Some(change) = self.change(row).transpose() {
+        loop {
+            let end = self.end();
+            if self.next >= end {
+                return None;
+            }
+            if let Some(change) = self.next_before(end) {
                 return Some(change);
             }
         }
-        None
     }
 }
 

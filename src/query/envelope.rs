@@ -25,6 +25,9 @@ pub struct Envelope {
     pub is_partial: bool,
     /// The cursor of the next page; `None` on the last page.
     pub next_cursor: Option<Cursor>,
+    /// Whether it ended at [`Filter::up_to_bytes`](crate::Filter::up_to_bytes), so that some of the
+    /// best results may be missing.
+    pub is_cut: bool,
 }
 
 /// One result.

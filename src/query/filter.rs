@@ -32,6 +32,7 @@ pub struct Filter {
     with_unreviewed: bool,
     with_expired: bool,
     with_envelopes: bool,
+    answer_len_max: Option<usize>,
 }
 
 /// Which versions of a lineage are selected.
@@ -50,6 +51,32 @@ impl Filter {
     /// Returns a filter that every current grain passes.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Ends an answer with the grain by which its grains have so many bytes, whatever its limit is; a
+    /// page goes on from its cursor. An answer is in memory as a whole, and a grain has up to 1 MiB.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Filter, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// for n in 0..3 {
+    ///     store.put(Draft::event(format!("{n} {}", "x".repeat(1_000))))?;
+    /// }
+    /// let filter = Filter::new().up_to_bytes(1_500);
+    /// let page = store.query(&filter, 100, None)?;
+    /// assert_eq!(page.results.len(), 2);
+    /// assert_eq!(store.query(&filter, 100, page.next_cursor)?.results.len(), 1);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn up_to_bytes(mut self, bytes: usize) -> Self {
+        self.answer_len_max = Some(bytes);
+        self
+    }
+
+    pub(super) fn answer_len_max(&self) -> usize {
+        self.answer_len_max.unwrap_or(usize::MAX)
     }
 
     /// Keeps grains of a type.

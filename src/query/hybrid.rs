@@ -65,7 +65,8 @@ impl Store {
             let rows = self.rows_to_rank(&snapshot, filter)?;
             let ranking = Ranking::default();
             let by = (&ranking, limit);
-            self.ranked_among(&snapshot, &rows, &query, by, Some((model, vector)))
+            let among = (&rows, filter.answer_len_max());
+            self.ranked_among(&snapshot, among, &query, by, Some((model, vector)))
         })
     }
 

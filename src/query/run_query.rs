@@ -92,9 +92,11 @@ impl Store {
             envelope.next_cursor = Some(Cursor::new(moment, *last, filter, sort));
         }
         let (conditions, fields) = (filter.conditions(), filter.fields());
-        for [_, _, row] in places {
-            let row = EntryId::new(row);
+        let (mut len, end) = (0_usize, places.len().saturating_sub(1));
+        for (at, place) in places.into_iter().enumerate() {
+            let row = EntryId::new(place[2]);
             let version = self.version_at(&snapshot, row)?;
+            len = len.saturating_add(version.grain.blob().len());
             // Each result is checked against the filter again, since term hashes can collide.
             if conditions.iter().all(|condition| condition.holds(&version)) {
                 envelope
@@ -102,6 +104,12 @@ impl Store {
                     .push(Found::of(row, version, 1.0, fields.clone()));
             } else {
                 envelope.total -= 1;
+            }
+            if len >= filter.answer_len_max() && at < end {
+                let moment = (snapshot.watermark(), now);
+                envelope.next_cursor = Some(Cursor::new(moment, place, filter, sort));
+                envelope.is_cut = true;
+                break;
             }
         }
         Ok(envelope)

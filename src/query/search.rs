@@ -80,14 +80,16 @@ impl Store {
         let question = question.of(self, query, by.0)?;
         let snapshot = self.snapshot();
         let rows = self.rows_to_rank(&snapshot, filter)?;
-        self.ranked_among(&snapshot, &rows, query, by, question)
+        let among = (&rows, filter.answer_len_max());
+        self.ranked_among(&snapshot, among, query, by, question)
     }
 
-    /// Ranks `rows` by a query, and by the vector of a hybrid search.
+    /// Ranks `rows` by a query, and by the vector of a hybrid search, until the grains have so many
+    /// bytes.
     pub(super) fn ranked_among(
         &self,
         snapshot: &Snapshot,
-        rows: &RowSet,
+        (rows, len_max): (&RowSet, usize),
         query: &text::Query,
         (ranking, limit): (&Ranking, usize),
         question: Option<(&str, &[f32])>,
@@ -120,10 +122,16 @@ impl Store {
             ..Envelope::default()
         };
         let mut explanations = searched.explanations.into_iter();
+        let mut len = 0_usize;
         for hit in &hits.hits {
+            if len >= len_max {
+                envelope.is_cut = true;
+                break;
+            }
             let mut found =
                 self.found(snapshot, hit.row, hit.relevance(), |_| hit.matched_fields())?;
             found.explanation = explanations.next().unwrap_or_default();
+            len = len.saturating_add(found.grain.blob().len());
             envelope.results.push(found);
         }
         Ok(envelope)

@@ -47,7 +47,8 @@ impl Store {
             let page = self.page(&filter, sort, missing, shown.next_cursor)?;
             self.keep_visible(page.results, &mut shown)?;
             shown.next_cursor = page.next_cursor;
-            if shown.next_cursor.is_none() {
+            shown.is_cut = page.is_cut;
+            if shown.next_cursor.is_none() || page.is_cut {
                 break;
             }
         }
@@ -85,10 +86,12 @@ impl Store {
             let is_all = page.results.len() < asked;
             let mut shown = Envelope {
                 is_partial: page.is_partial,
+                is_cut: page.is_cut,
                 ..Envelope::default()
             };
+            let is_all = is_all && !page.is_cut;
             self.keep_visible(page.results, &mut shown)?;
-            if is_all || page.is_partial || shown.results.len() >= limit {
+            if is_all || page.is_cut || page.is_partial || shown.results.len() >= limit {
                 shown.total_is_lower_bound = !is_all || shown.is_partial;
                 shown.results.truncate(limit);
                 return Ok(shown);

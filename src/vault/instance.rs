@@ -42,8 +42,8 @@ pub struct VaultFiles {
 
 /// The keys of the persons of a store.
 ///
-/// The master key is an argument of each operation; the vault never keeps it. Of concurrent calls, of
-/// all processes, one runs at a time.
+/// The master key is an argument of each operation; the vault never keeps it. Of concurrent changes, of
+/// all processes, one runs at a time, and processes that read share it.
 pub struct Vault {
     pub(super) files: VaultFiles,
     /// The state as it was last read: the current one as long as no commit has followed.
@@ -160,12 +160,12 @@ impl Vault {
         &*self.files.random
     }
 
-    /// Returns the database to be read, with the root that opens it, while no other process has it.
+    /// Returns the database to be read, with the root that opens it, while no other process changes it.
     ///
     /// It is opened again after every commit, of this process or another one.
     pub(super) fn open_state(&self) -> Result<Opened<'_>, Error> {
         let mut state = self.state.lock();
-        let lock = FileLock::take(&self.files)?;
+        let lock = FileLock::share(&self.files)?;
         let file = database_file(&self.files, OpenMode::Read)?;
         let header = backend::header(&*file)?;
         if state.as_ref().is_none_or(|state| state.header != header) {
@@ -241,6 +241,7 @@ impl State {
         let mut roots = files.root.read()?.into_iter();
         let root = roots.find(|root| root.epoch == epoch);
         let root = root.ok_or(Error::RootMissing { epoch })?;
+        // Of several who read, each writes the same where anything is left to be done.
         if files.is_writer {
             files.root.keep_only(epoch)?;
         }

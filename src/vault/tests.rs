@@ -69,6 +69,51 @@ mod rows {
     }
 }
 
+mod processes {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use crate::crypto::{KeySource, OsRandom};
+    use crate::grain::Time;
+    use crate::ledger::{Ballast, Disk, FileDisk};
+    use crate::vault::{FileShredRoot, Vault, VaultFiles};
+
+    fn files(disk: &Arc<dyn Disk>) -> VaultFiles {
+        let (random, store) = (Arc::new(OsRandom), [7; 16]);
+        VaultFiles {
+            disk: Arc::clone(disk),
+            store,
+            root: Arc::new(FileShredRoot::new(
+                Arc::clone(disk),
+                "vault/root",
+                store,
+                random,
+            )),
+            random: Arc::new(OsRandom),
+            ballast: Ballast::new("ballast", 0),
+            is_writer: true,
+            lock_wait: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn readers_share_the_vault_and_a_change_waits_for_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(folder.path()));
+        let source = KeySource::Callback(Box::new(|| Ok(vec![1; 32].into())));
+        let (one, master) = Vault::create(files(&disk), &source).unwrap();
+        one.add(&master, &["ada"], Time::from_ms(1)).unwrap();
+        let reading = one.open_state().unwrap();
+        let other = Vault::open(files(&disk)).unwrap().unwrap();
+        assert!(other.unlock(&master, "ada").is_ok());
+        let refused = other.add(&master, &["bea"], Time::from_ms(1)).unwrap_err();
+        assert_eq!(refused.code().as_str(), "ERR_STORE_LOCKED");
+        drop(reading);
+        other.add(&master, &["bea"], Time::from_ms(1)).unwrap();
+        assert!(one.unlock(&master, "bea").is_ok());
+    }
+}
+
 /// The scan of a large process needs `memchr`, which comes with that feature.
 #[cfg(all(target_os = "linux", feature = "interchange"))]
 mod memory {

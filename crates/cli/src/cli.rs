@@ -23,8 +23,8 @@ use crate::commands::grains::{
     Contradict, Delete, Exists, Get, History, List, Put, Status, Supersede, Tail,
 };
 use crate::commands::maintenance::{
-    Backup, Check, CheckpointTool, Compact, Completions, Doctor, Init, Man, Recover, Restore,
-    Stats, Upgrade, what_would_come_out,
+    Backup, Check, CheckpointTool, Compact, Completions, ConfigTool, Doctor, Init, Man, Recover,
+    Restore, Stats, Upgrade, what_would_come_out,
 };
 use crate::commands::policy::{ConsentTool, HoldTool, PolicyTool};
 use crate::commands::questions::{Embed, Query, Recall, Search, Similar};
@@ -32,7 +32,7 @@ use crate::commands::serving::{Serve, TokenTool};
 use crate::commands::signing::{AgentTool, DidTool, GrainTool, TrustTool};
 use crate::commands::user::UserTool;
 use crate::commands::vault::VaultTool;
-use crate::config::Config;
+use crate::config::{Config, Own};
 use crate::embedder::EmbedArgs;
 use crate::error::{CliError, Exit, is_broken_pipe};
 use crate::help;
@@ -156,6 +156,7 @@ enum Command {
     Recover(Recover),
     Demo(Demo),
     Mcp(McpTool),
+    Config(ConfigTool),
     Man(Man),
     Completions(Completions),
 }
@@ -170,7 +171,10 @@ pub(crate) fn main(args: impl Iterator<Item = OsString>) -> Exit {
     completion::answer(command);
     let args: Vec<OsString> = args.collect();
     // Help does not depend on a file that is wrong.
-    let (config, wrong) = match std::env::current_dir().map(|folder| Config::find(&folder)) {
+    let (config, wrong) = match std::env::current_dir().map(|folder| {
+        let own = Own::of_user();
+        Config::find(&folder, own.as_ref())
+    }) {
         Ok(Ok(config)) => (config, None),
         Ok(Err(error)) => (Config::default(), Some(error)),
         Err(_) => (Config::default(), None),
@@ -205,7 +209,7 @@ impl Cli {
         if let Some(path) = config.path() {
             tracing::debug!(path = %path.display(), "defaults are those of a file");
         }
-        if let Some(note) = config.note() {
+        for note in config.notes() {
             out.note(note);
         }
         let mut session = match Session::new(
@@ -321,6 +325,7 @@ impl Command {
             Self::Recover(command) => command.run(session),
             Self::Demo(command) => command.run(session),
             Self::Mcp(command) => command.run(session),
+            Self::Config(command) => command.run(session),
             Self::Man(man) => man.run(session, command()),
             Self::Completions(command) => command.run(session),
         }

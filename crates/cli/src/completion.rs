@@ -87,7 +87,9 @@ fn store() -> PathBuf {
         .or_else(|| std::env::var_os("GRAINSTORE_STORE"));
     let configured = || {
         let folder = std::env::current_dir().ok()?;
-        crate::config::Config::find(&folder).ok()?.store()
+        crate::config::Config::find(&folder, crate::config::Own::of_user().as_ref())
+            .ok()?
+            .store()
     };
     let named = named.map(PathBuf::from).or_else(configured);
     named.unwrap_or_else(|| "./memory.grains".into())

@@ -126,6 +126,7 @@ const ALSO: &[&str] = &[
     "checkpoint",
     "completions",
     "compact",
+    "config",
     "conflicts",
     "contradict",
     "embed",

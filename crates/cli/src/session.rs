@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use grainstore::crypto::{DidDocuments, KeySource};
 use grainstore::store::{Create, Maintenance};
@@ -184,10 +184,22 @@ impl Session {
         Ok(store)
     }
 
+    /// Unlocks the persons of the run. A command that only reads waits for no process that has the
+    /// store, but for one that changes the keys, for as long as it was told to.
     fn unlock(&self, store: &Store) -> Result<(), CliError> {
-        let mut persons = self.persons.iter();
-        let unlocked = persons.try_for_each(|user| store.unlock(user));
-        unlocked.map_err(|error| CliError::of(&error).in_store(&self.store))
+        let began = Instant::now();
+        for user in &self.persons {
+            loop {
+                match store.unlock(user) {
+                    Ok(()) => break,
+                    Err(error)
+                        if error.code() == ErrorCode::StoreLocked
+                            && began.elapsed() < self.wait => {}
+                    Err(error) => return Err(CliError::of(&error).in_store(&self.store)),
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Opens the store, which must exist; `amends_locked` is

@@ -4,6 +4,7 @@
 //! token reaches over HTTP has the rights of the token besides.
 
 use grainstore::crypto::Did;
+use grainstore::grain::Status;
 use grainstore::policy::Capability;
 use grainstore::query::Cursor;
 use grainstore::store::Admin;
@@ -91,6 +92,17 @@ impl Scope {
         })
     }
 
+    /// Returns who decides about a deletion, as the ledger records it: the token by its name.
+    pub(crate) fn authority(&self) -> String {
+        match &self.token {
+            Some(token) => {
+                let (actor, id) = (&token.holder.actor, &token.holder.id);
+                format!("{actor} by the token {id}, through an MCP client")
+            }
+            None => "owner, through an MCP client".to_owned(),
+        }
+    }
+
     /// Returns how a search ranks.
     pub(crate) fn ranking(&self) -> Ranking {
         let of_token = self.token.as_ref().map(TokenScope::ranking);
@@ -153,9 +165,10 @@ impl Scope {
         self.user.as_deref()
     }
 
-    /// Adds the person to a filter.
+    /// Adds the person to a filter, and bounds an answer: it is in memory as a whole.
     #[must_use]
     pub fn filter(&self, filter: Filter) -> Filter {
+        let filter = filter.up_to_bytes(crate::http::ANSWER_LEN_MAX);
         self.user.iter().fold(filter, Filter::user)
     }
 
@@ -174,6 +187,22 @@ impl Scope {
     pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
         let found = self.store.get(address)?;
         Ok(found.filter(|grain| self.includes(grain)))
+    }
+
+    /// Returns what replaced a grain, if that is in the scope too.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn successor(&self, status: &Status) -> Result<Option<ContentAddress>, Error> {
+        let Some(by) = status.superseded_by else {
+            return Ok(None);
+        };
+        let is_in_reach = match (&self.token, &self.user) {
+            (Some(token), _) => token.sees(&by).unwrap_or(false),
+            (None, Some(_)) => self.get(&by).is_ok_and(|found| found.is_some()),
+            (None, None) => self.store.exists(&by)?,
+        };
+        Ok(is_in_reach.then_some(by))
     }
 
     /// Gives a draft the person, unless it names one.

@@ -1,11 +1,11 @@
 // Elements are made here and nowhere else. Content of a store enters a page as text alone: no
 // markup is parsed, and a link leads to a page of this program.
 
-/** Characters that hide or reorder text are shown by their numbers. */
+/** Characters that hide or reorder text are shown by their numbers: those that `render::escaped` shows. */
 export function shown(text) {
   return String(text).replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
-    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    /[\u{0}-\u{8}\u{b}-\u{1f}\u{7f}-\u{9f}\u{ad}\u{34f}\u{61c}\u{115f}-\u{1160}\u{17b4}-\u{17b5}\u{180b}-\u{180f}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}\u{3164}\u{feff}\u{ffa0}\u{fff0}-\u{fffb}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu,
+    (c) => `\\u{${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}}`,
   );
 }
 

@@ -112,6 +112,12 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
         Ok(true)
     }
 
+    /// Takes the lock of the file beside others who do the same, and beside nobody who has it alone. A
+    /// disk that has no such lock takes the exclusive one.
+    fn try_lock_shared(&self) -> io::Result<bool> {
+        self.try_lock()
+    }
+
     /// Releases the lock of the file.
     fn unlock(&self) -> io::Result<()> {
         Ok(())

@@ -108,6 +108,7 @@ impl Store {
         if let Some(base) = &reading.base {
             importer.expect(base)?;
         }
+        // A handle that is not the owner's has no copy of the owner's own.
         importer.is_own = reading.is_own && importer.caller.is_owner();
         let mut done = 0;
         let mut batch = Vec::new();

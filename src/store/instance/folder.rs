@@ -39,6 +39,7 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
                     END,
                     manifest::TEMPORARY,
                     manifest::COPY_TEMPORARY,
+                    SERVER,
                 ];
                 if !ours.iter().any(|known| name == *known) {
                     let name = PathBuf::from(name);
@@ -74,7 +75,7 @@ pub(super) fn refuse_planted(disk: &FileDisk, path: &Path) -> Result<(), Error> 
         BALLAST,
         END,
     ];
-    disk.check_kinds(&["ledger", "index", TEXT], &files)
+    disk.check_kinds(&["ledger", "index", TEXT, SERVER], &files)
         .map_err(|error| Error::NotAStore {
             path: path.to_owned(),
             reason: error.to_string(),
@@ -162,6 +163,8 @@ pub(crate) const LOCK: &str = "LOCK";
 pub(super) const WRITER: &str = "WRITER";
 pub(super) const NEXT: &str = "NEXT";
 pub(super) const TEXT: &str = "text";
+/// What a server keeps beside the ledger: its tokens. The store neither reads nor writes it.
+const SERVER: &str = "server";
 const TEXT_LIST: &str = "meta.json";
 pub(super) const BALLAST: &str = "ballast";
 

@@ -239,6 +239,15 @@ impl Store {
                 allowed => allowed
                     .map_err(|refusal| self.refuse_read("history", &version.grain, refusal))?,
             }
+            // OMS 6.1: what waits for a person's review is no version that a program acts on.
+            if !self.may_rely_on(&version.grain)? {
+                if version.grain.address() == *address {
+                    let rule = Rule::Unreviewed;
+                    let refusal = Error::Refused { rule };
+                    return Err(self.refuse_read("history", &version.grain, refusal));
+                }
+                continue;
+            }
             if self.sees(&snapshot, &version.grain)? {
                 shown.push(version);
             }

@@ -1,5 +1,5 @@
-//! The lock of the vault: of several processes, and of several stores of one process, one uses its
-//! files at a time, for one operation.
+//! The lock of the vault: of several processes, and of several stores of one process, one changes its
+//! files at a time, for one operation, while nobody reads them; readers share them.
 
 use std::io;
 use std::sync::Arc;
@@ -14,18 +14,33 @@ use crate::vault::{Error, VaultFiles};
 pub(crate) struct FileLock(Option<Arc<dyn DiskFile>>);
 
 impl FileLock {
-    /// Waits for the files of a vault.
+    /// Waits for the files of a vault, to change them.
     ///
     /// # Errors
     /// `ERR_STORE_LOCKED` after the wait of the files; storage errors.
     pub(crate) fn take(files: &VaultFiles) -> Result<Self, Error> {
+        Self::wait(files, |file| file.try_lock())
+    }
+
+    /// Waits for the files of a vault, to read them beside others who read.
+    ///
+    /// # Errors
+    /// As [`FileLock::take`].
+    pub(crate) fn share(files: &VaultFiles) -> Result<Self, Error> {
+        Self::wait(files, |file| file.try_lock_shared())
+    }
+
+    fn wait(
+        files: &VaultFiles,
+        try_lock: impl Fn(&dyn DiskFile) -> io::Result<bool>,
+    ) -> Result<Self, Error> {
         let file = open(files).map_err(|source| Error::io("open", NAME, source))?;
         let Some(file) = file else {
             return Ok(Self(None));
         };
         let (mut waited, mut pause) = (Duration::ZERO, FIRST_PAUSE);
         loop {
-            let locked = file.try_lock();
+            let locked = try_lock(&*file);
             if locked.map_err(|source| Error::io("lock", NAME, source))? {
                 return Ok(Self(Some(file)));
             }

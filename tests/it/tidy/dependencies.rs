@@ -16,6 +16,7 @@ const LICENCES: &[&str] = &[
     "BSD-2-Clause",
     "BSD-3-Clause",
     "BSL-1.0",
+    "ISC",
     "MIT",
     "MIT-0",
     "Unicode-3.0",

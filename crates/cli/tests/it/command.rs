@@ -45,6 +45,7 @@ impl Home {
         ] {
             command.env_remove(name);
         }
+        command.env("XDG_CONFIG_HOME", self.0.path().join(".config"));
         command
     }
 

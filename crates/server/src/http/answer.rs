@@ -1,16 +1,18 @@
 //! Answers, and how they become HTTP responses.
 //!
-//! A stream is fed by a task that stops when its reader does not read for a while, and holds no thread
-//! meanwhile: a slow reader costs a buffer.
+//! A stream is fed by a task that holds no thread while its reader is slow, and ends with its
+//! connection, which is given up when the reader takes nothing for a while.
 
 use std::convert::Infallible;
 use std::fs::File;
 use std::io::Read;
-use std::time::Duration;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use grainstore::query::Changes;
+use hyper::body::{Frame, SizeHint};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::{ReceiverStream, UnboundedReceiverStream};
@@ -107,8 +109,7 @@ pub(crate) fn spool(media: &'static str, mut file: File, more: Headers) -> Respo
                 return;
             }
             let is_end = read.is_err();
-            let sent = tokio::time::timeout(READER_WAITS_MAX, sender.send(read)).await;
-            if is_end || !matches!(sent, Ok(Ok(()))) {
+            if sender.send(read).await.is_err() || is_end {
                 return;
             }
         }
@@ -135,11 +136,44 @@ pub(crate) fn job(job: Job) -> Response<Body> {
     streamed("application/x-ndjson", Body::from_stream(lines))
 }
 
+/// Keeps something until an answer was taken, or its reader is given up.
+pub(crate) fn held<T: Send + Unpin + 'static>(body: Body, kept: T) -> Body {
+    match body.is_end_stream() {
+        true => body,
+        false => Body::new(Held { body, _kept: kept }),
+    }
+}
+
+struct Held<T> {
+    body: Body,
+    _kept: T,
+}
+
+impl<T: Unpin> HttpBody for Held<T> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
 pub(crate) fn streamed(media: &'static str, body: Body) -> Response<Body> {
     plain(200, media, String::new()).map(|_| body)
 }
 
-const PIECE_LEN: usize = 64 << 10;
+/// An answer ends with the grain by which the grains in it have so many bytes.
+pub(crate) const ANSWER_LEN_MAX: usize = 8 << 20;
 
-/// A reader who takes nothing for this long has left.
-pub(crate) const READER_WAITS_MAX: Duration = Duration::from_secs(30);
+const PIECE_LEN: usize = 64 << 10;

@@ -1,8 +1,6 @@
 //! A store, its tokens and its limits, as HTTP sees them; and the router over the table of routes.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -11,68 +9,21 @@ use axum::routing::{MethodFilter, on};
 use grainstore::Store;
 use grainstore::crypto::SigningKey;
 use serde_json::json;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 
 use super::TokenError;
 use super::answer;
+use super::api::feed::News;
 use super::failure::Failure;
 use super::idempotency::Answered;
+use super::load::{Caller, Limits, Place, Places};
 use super::mcp::{self, Agents};
+use super::oauth::{self, Codes};
 use super::route::ROUTES;
+use super::site::{Site, Sites};
 use super::telemetry::{Metrics, Traces};
 use super::token::{Holder, TokenFile, Tokens};
 use super::ui;
-
-/// How much a server takes at a time.
-///
-/// ```
-/// use grainstore_server::http::Limits;
-///
-/// assert!(Limits::default().body_bytes < Limits::default().file_bytes);
-/// ```
-#[derive(Debug, Clone)]
-pub struct Limits {
-    /// The longest JSON body, in bytes.
-    pub body_bytes: usize,
-    /// The longest file that is imported, in bytes.
-    pub file_bytes: usize,
-    /// The longest time from the head of a request to the head of its answer.
-    pub time: Duration,
-    /// The longest time that a client may take for the head of a request.
-    pub head_time: Duration,
-    /// How long open requests may go on after a signal to end.
-    pub closing_time: Duration,
-    /// Requests that are under way at a time.
-    pub requests: usize,
-    /// Those of one token.
-    pub requests_of_token: usize,
-    /// Imports and exports at a time.
-    pub bulk: usize,
-    /// Followers of changes at a time.
-    pub feeds: usize,
-    /// Calls of the library at a time.
-    pub threads: usize,
-    /// Open connections.
-    pub connections: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            body_bytes: 2 << 20,
-            file_bytes: 64 << 20,
-            time: Duration::from_secs(30),
-            head_time: Duration::from_secs(10),
-            closing_time: Duration::from_secs(10),
-            requests: 256,
-            requests_of_token: 64,
-            bulk: 4,
-            feeds: 256,
-            threads: 16,
-            connections: 16_384,
-        }
-    }
-}
 
 /// A store with its tokens, as HTTP sees it.
 ///
@@ -81,7 +32,7 @@ impl Default for Limits {
 /// use grainstore_server::http::{App, Limits, Serving, TokenFile, serve};
 ///
 /// let store = Store::open("memory.grains", Options::default())?;
-/// let tokens = TokenFile::beside("memory.grains".as_ref());
+/// let tokens = TokenFile::in_store("memory.grains".as_ref());
 /// let app = App::new(store, tokens, Limits::default(), |line| eprintln!("{line}"));
 /// serve(app, Serving::on("127.0.0.1:7471".parse()?, false)?)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -95,15 +46,20 @@ pub struct App {
     pub(super) metrics: Metrics,
     pub(super) traces: Option<Traces>,
     pub(super) answered: Answered,
-    pub(super) requests: Arc<Semaphore>,
-    pub(super) bulk: Arc<Semaphore>,
-    pub(super) feeds: Arc<Semaphore>,
-    threads: Arc<Semaphore>,
-    /// The requests of each token that are under way.
-    pub(super) of_token: Mutex<HashMap<String, usize>>,
+    pub(super) requests: Places,
+    pub(super) bulk: Places,
+    pub(super) feeds: Places,
+    /// Bodies of files, and long ones of documents, which are in memory until they are read.
+    pub(super) files: Places,
+    pub(super) bodies: Places,
+    pub(super) threads: Places,
     is_closing: watch::Sender<bool>,
     agents: Agents,
+    news: News,
     with_ui: bool,
+    pub(super) sites: Sites,
+    /// Where clients are let in by OAuth.
+    pub(super) codes: Option<Codes>,
 }
 
 impl std::fmt::Debug for App {
@@ -123,25 +79,57 @@ impl App {
         limits: Limits,
         log: impl Fn(&str) + Send + Sync + 'static,
     ) -> Self {
-        let semaphore = |permits: usize| Arc::new(Semaphore::new(permits));
+        let of_token = limits.requests_of_token;
         Self {
             store,
-            answered: Answered::beside(tokens.path()),
+            answered: Answered::beside(&tokens),
             tokens: Tokens::of(tokens),
             signing_key: None,
-            requests: semaphore(limits.requests),
-            bulk: semaphore(limits.bulk),
-            feeds: semaphore(limits.feeds),
-            threads: semaphore(limits.threads),
+            requests: Places::with_share("requests", limits.requests, of_token),
+            bulk: Places::new("files", limits.bulk),
+            feeds: Places::new("followers", limits.feeds),
+            files: Places::with_share("files", FILES_MAX, FILES_MAX / 4),
+            bodies: Places::with_share("long bodies", BODIES_MAX, BODIES_MAX / 4),
+            threads: Places::new("calls", limits.threads),
             limits,
             log: Box::new(log),
             metrics: Metrics::default(),
             traces: None,
-            of_token: Mutex::default(),
             is_closing: watch::Sender::new(false),
             agents: Agents::default(),
+            news: News::default(),
             with_ui: false,
+            sites: Sites::default(),
+            codes: None,
         }
+    }
+
+    /// Lets OAuth clients in at the MCP endpoint, once a person has shown a token.
+    #[must_use]
+    pub fn with_oauth(mut self) -> Self {
+        self.codes = Some(Codes::default());
+        self
+    }
+
+    /// Lets the pages of another origin ask, from a browser.
+    #[must_use]
+    pub fn for_pages_of(mut self, origin: Site) -> Self {
+        self.sites = self.sites.and_page(origin);
+        self
+    }
+
+    /// Names the address by which clients reach the server, as behind a proxy: `https://HOST`.
+    #[must_use]
+    pub fn at(mut self, site: Site) -> Self {
+        self.sites = Sites::at(site);
+        self
+    }
+
+    /// Takes any host: for a proxy that passes on requests for its own hosts alone.
+    #[must_use]
+    pub fn behind_proxy(mut self) -> Self {
+        self.sites = self.sites.of_any_host();
+        self
     }
 
     /// Signs AIMEM bundles with a key.
@@ -199,9 +187,14 @@ impl App {
             let message = "the path does not take this method";
             answer::failed(&Failure::new(405, "ERR_METHOD", message))
         };
+        if self.codes.is_some() {
+            router = router.merge(oauth::router());
+        }
+        let cors = axum::middleware::from_fn_with_state(Arc::clone(self), oauth::with_cors);
         router
             .fallback(missing)
             .method_not_allowed_fallback(wrong)
+            .layer(cors)
             .with_state(Arc::clone(self))
     }
 
@@ -223,16 +216,28 @@ impl App {
         self.agents.end();
     }
 
+    pub(super) const fn news(&self) -> &News {
+        &self.news
+    }
+
     pub(super) const fn agents(&self) -> &Agents {
         &self.agents
     }
 
-    pub(super) fn shared_threads(&self) -> Arc<Semaphore> {
-        Arc::clone(&self.threads)
-    }
-
     pub(super) fn closing(&self) -> watch::Receiver<bool> {
         self.is_closing.subscribe()
+    }
+
+    pub(super) fn holder(&self, token: &str) -> Option<Arc<Holder>> {
+        self.tokens.holder(token).ok().flatten()
+    }
+
+    pub(super) fn has_token(&self, id: &str) -> bool {
+        self.tokens.has(id)
+    }
+
+    pub(super) const fn token_file(&self) -> &TokenFile {
+        self.tokens.file()
     }
 
     pub(super) fn is_in_force(&self, holder: &Holder) -> bool {
@@ -240,15 +245,15 @@ impl App {
     }
 
     pub(super) fn render_metrics(&self) -> String {
-        let free = self.requests.available_permits();
-        self.metrics
-            .render(self.limits.requests.saturating_sub(free))
+        self.metrics.render(self.requests.taken())
     }
 
     /// Waits for the right to call the library.
-    pub(super) async fn thread(&self) -> Result<OwnedSemaphorePermit, Failure> {
-        let permit = Arc::clone(&self.threads).acquire_owned().await;
-        permit.map_err(|_| Failure::busy(503, "ERR_CLOSING", "the server is shutting down"))
+    ///
+    /// # Errors
+    /// As [`Places::take`].
+    pub(super) async fn thread(&self, caller: &Caller) -> Result<Place, Failure> {
+        self.threads.take(caller, self.limits.waiting_time).await
     }
 
     /// Returns the holder of the token that a request brings.
@@ -285,3 +290,9 @@ impl App {
         Failure::busy(503, "ERR_TOKENS", "the tokens cannot be read")
     }
 }
+
+/// Each has up to 64 MiB.
+const FILES_MAX: usize = 8;
+
+/// Each has up to 2 MiB.
+const BODIES_MAX: usize = 32;

@@ -4,27 +4,26 @@
 //! without holding another. How many requests are let in at all is bounded first.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{Query, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Response, header};
 use grainstore::ErrorCode;
 use grainstore::store::{Clock, SystemClock};
 use serde_json::json;
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::answer::{self, Answer};
 use super::api::feed;
-use super::app::{App, Limits};
+use super::app::App;
 use super::call::Call;
 use super::failure::Failure;
 use super::idempotency::{Turn, digest};
+use super::load::{Caller, Limits, Place};
 use super::route::{Route, Takes};
 use super::telemetry::{self, TraceContext};
-use super::token::{Holder, Operation};
 use super::token_scope::TokenScope;
 
 impl App {
@@ -115,25 +114,33 @@ impl App {
             };
             return Ok(finished((route.run)(&call)?));
         };
-        let busy = |_| Failure::busy(503, "ERR_BUSY", "too many requests are under way");
-        let flight = Arc::clone(&self.requests)
-            .try_acquire_owned()
-            .map_err(busy)?;
+        // Without a token, a request takes no place from those who have one.
         let holder = self.authenticate(&request)?;
         *id = Some(holder.id.clone());
         if !holder.grant.operations.contains(&needs) {
             let message = format!("the token does not permit the operation {}", needs.name());
             return Err(Failure::of(ErrorCode::AccessDenied, message));
         }
-        let turn = Turns::begin(&self, &holder)?;
-        let bulk = route
-            .is_bulk()
-            .then(|| Arc::clone(&self.bulk).try_acquire_owned());
-        let busy = |_| Failure::busy(429, "ERR_BUSY", "too many files are under way");
-        let bulk = bulk.transpose().map_err(busy)?;
+        let caller = Caller::of(&holder);
+        let flight = match route.is_feed() {
+            true => self.feeds.try_take(&caller)?,
+            false => self.requests.try_take(&caller)?,
+        };
         let (parts, body) = request.into_parts();
         let limit = accepts(route, &parts.headers, &self.limits)?;
+        let patience = self.limits.waiting_time;
+        let room = match (route.takes, body.size_hint().upper()) {
+            (Takes::Nothing, _) => None,
+            (Takes::File(_), _) => Some(self.files.take(&caller, patience).await?),
+            (Takes::Json(_), Some(len)) if len <= BODY_LEN_SHORT => None,
+            (Takes::Json(_), _) => Some(self.bodies.take(&caller, patience).await?),
+        };
         let body = to_bytes(body, limit).await.map_err(|_| too_large(limit))?;
+        // A body that does not come takes no place from those that are there.
+        let bulk = match route.is_bulk() {
+            true => Some(self.bulk.take(&caller, patience).await?),
+            false => None,
+        };
         let asked = Asked {
             scope: TokenScope::new(self.store(), holder, self.position_key()?)?,
             address,
@@ -141,7 +148,9 @@ impl App {
             parts,
             body,
         };
-        self.work(route, asked, (flight, turn, bulk)).await
+        let answered = self.work(route, asked, caller, (flight, bulk)).await;
+        drop(room);
+        answered
     }
 
     /// Runs a route on a thread that may block.
@@ -149,9 +158,10 @@ impl App {
         self: Arc<Self>,
         route: &'static Route,
         asked: Asked,
-        held: (OwnedSemaphorePermit, Turns, Option<OwnedSemaphorePermit>),
+        caller: Caller,
+        held: (Place, Option<Place>),
     ) -> Result<Response<Body>, Failure> {
-        let thread = self.thread().await?;
+        let thread = self.thread(&caller).await?;
         let app = Arc::clone(&self);
         let worked = tokio::task::spawn_blocking(move || {
             let _held = thread;
@@ -172,9 +182,7 @@ impl App {
         let (answer, scope, held) = worked.await.map_err(broken)?;
         Ok(match (answer?, scope) {
             (Answer::Feed(changes), Some(scope)) => {
-                let busy = |_| Failure::busy(429, "ERR_BUSY", "too many followers");
-                let permit = Arc::clone(&self.feeds).try_acquire_owned().map_err(busy)?;
-                feed::stream(Arc::clone(&self), scope, changes, permit)
+                feed::stream(Arc::clone(&self), scope, changes, held.0)
             }
             // The work goes on behind the answer, and counts until it is done.
             (Answer::Job(job), _) => answer::job(Box::new(move |tell| {
@@ -182,7 +190,8 @@ impl App {
                 drop(held);
                 done
             })),
-            (answer, _) => finished(answer),
+            // An answer that nobody takes is in memory: it counts until it was taken.
+            (answer, _) => finished(answer).map(|body| answer::held(body, held)),
         })
     }
 
@@ -194,14 +203,16 @@ impl App {
         uri: &str,
     ) -> (Result<Answer, Failure>, Option<TokenScope>) {
         let key = call.header("idempotency-key");
-        let (Some(key), "POST", Some(scope)) = (key, route.method, &call.scope) else {
+        // A question changes nothing, and its answer has content, which no memory but the store keeps.
+        let (Some(key), true, Some(scope)) = (key, route.is_change(), &call.scope) else {
             return ((route.run)(&call), call.scope);
         };
-        let key = digest(&[scope.holder.id.as_bytes(), key.as_bytes()]);
-        let request = digest(&[uri.as_bytes(), &call.body]);
-        // A question changes nothing, and its answer has content, which no file but the store keeps.
-        let is_kept = route.needs != Some(Operation::Read);
-        let answer = match self.answered.begin(key, request, call.now, is_kept) {
+        // The token is in no file, so that nothing on disk confirms what somebody guesses of a request.
+        let token = call.header("authorization").unwrap_or_default().as_bytes();
+        let key = digest(&[token, key.as_bytes()]);
+        let request = digest(&[token, uri.as_bytes(), &call.body]);
+        let id = scope.holder.id.clone();
+        let answer = match self.answered.begin(&id, key, request, call.now) {
             Err(failure) => Err(failure),
             Ok(Turn::Again(status, value)) => Ok(Answer::Json(status, value)),
             Ok(Turn::Run(time)) => {
@@ -211,13 +222,10 @@ impl App {
                     Ok(Answer::Json(status, value)) => Some((*status, value.clone())),
                     _ => None,
                 };
-                let is_short = |(_, value): &(u16, serde_json::Value)| {
-                    value.to_string().len() <= KEPT_ANSWER_MAX
-                };
                 match &answer {
                     // Nothing has changed: another request may have the key.
                     Err(failure) if failure.status < 500 => self.answered.forget(key),
-                    _ => self.answered.end(key, kept.filter(is_short)),
+                    _ => self.answered.end(key, kept),
                 }
                 answer
             }
@@ -233,44 +241,6 @@ struct Asked {
     query: BTreeMap<String, String>,
     parts: Parts,
     body: axum::body::Bytes,
-}
-
-/// One request of a token, counted until it is dropped.
-pub(super) struct Turns {
-    app: Arc<App>,
-    id: String,
-}
-
-impl Turns {
-    pub(super) fn begin(app: &Arc<App>, holder: &Holder) -> Result<Self, Failure> {
-        let mut counts = app.of_token.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = counts.entry(holder.id.clone()).or_default();
-        if *count >= app.limits.requests_of_token {
-            let message = "too many requests of this token are under way";
-            return Err(Failure::busy(429, "ERR_BUSY", message));
-        }
-        *count += 1;
-        Ok(Self {
-            app: Arc::clone(app),
-            id: holder.id.clone(),
-        })
-    }
-}
-
-impl Drop for Turns {
-    fn drop(&mut self) {
-        let mut counts = self
-            .app
-            .of_token
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = counts.get_mut(&self.id) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                counts.remove(&self.id);
-            }
-        }
-    }
 }
 
 fn finished(answer: Answer) -> Response<Body> {
@@ -333,5 +303,5 @@ fn too_large(limit: usize) -> Failure {
     )
 }
 
-/// Longer answers are not kept for repetitions: the request runs again.
-const KEPT_ANSWER_MAX: usize = 64 << 10;
+/// A shorter body waits for no place.
+const BODY_LEN_SHORT: u64 = 64 << 10;

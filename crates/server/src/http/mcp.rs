@@ -4,27 +4,27 @@
 //! another. A token that is revoked is let in nowhere, and its sessions end with the next new token.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
-use axum::body::{Body, HttpBody};
+use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method, Response, header};
 use grainstore::ErrorCode;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio_stream::StreamExt;
 use tokio_util::sync::CancellationToken;
 
 use super::answer;
 use super::app::App;
-use super::dispatch::Turns;
 use super::failure::Failure;
+use super::load::Caller;
+use super::oauth;
 use super::telemetry;
 use super::token::{Holder, Operation};
 use super::token_scope::TokenScope;
 use crate::Scope;
-use crate::mcp::Server;
+use crate::mcp::{Server, SharedThreads};
 
 /// The path of the endpoint.
 pub(super) const PATH: &str = "/mcp";
@@ -65,7 +65,10 @@ impl App {
         let answered = Arc::clone(&self).agent_admitted(request, &mut id).await;
         let (response, code) = match answered {
             Ok(response) => (response, None),
-            Err(failure) => (answer::failed(&failure), Some(failure.code)),
+            Err(failure) => {
+                let response = oauth::challenge(&self, answer::failed(&failure));
+                (response, Some(failure.code))
+            }
         };
         let answered = telemetry::Request {
             method,
@@ -88,15 +91,9 @@ impl App {
             let message = "the server is shutting down";
             return Err(Failure::busy(503, "ERR_CLOSING", message));
         }
-        // A stream stays open while nothing happens; a request is under way until it is answered.
-        let is_stream = request.method() == Method::GET;
-        let permits = if is_stream {
-            &self.feeds
-        } else {
-            &self.requests
-        };
-        let busy = |_| Failure::busy(503, "ERR_BUSY", "too many requests are under way");
-        let permit = Arc::clone(permits).try_acquire_owned().map_err(busy)?;
+        // The protocol: servers validate the origin, so that no page of another host speaks through a
+        // browser, and the host, which a name that was bound anew does not change.
+        self.sites.admit(request.headers())?;
         let holder = self.authenticate(&request)?;
         *id = Some(holder.id.clone());
         // Resources and the answers of the tools that write show grains.
@@ -104,8 +101,15 @@ impl App {
             let message = "the token does not permit the operation read";
             return Err(Failure::of(ErrorCode::AccessDenied, message));
         }
-        let turn = Turns::begin(&self, &holder)?;
-        let served = self.served(&holder)?;
+        // A stream stays open while nothing happens; a request is under way until it is answered.
+        let is_stream = request.method() == Method::GET;
+        let places = if is_stream {
+            &self.feeds
+        } else {
+            &self.requests
+        };
+        let place = places.try_take(&Caller::of(&holder))?;
+        let served = Self::served(&self, &holder)?;
         let begins = !is_stream && !request.headers().contains_key("mcp-session-id");
         if begins && served.sessions.sessions.read().await.len() >= SESSIONS_OF_TOKEN_MAX {
             return Err(Failure::busy(429, "ERR_BUSY", "too many sessions"));
@@ -118,21 +122,13 @@ impl App {
         let nosniff = HeaderName::from_static("x-content-type-options");
         headers.insert(nosniff, HeaderValue::from_static("nosniff"));
         let body = Body::new(body);
-        if body.is_end_stream() {
-            return Ok(Response::from_parts(parts, body));
-        }
         // The request counts until its answer has ended.
-        let held = (permit, (!is_stream).then_some(turn));
-        let pieces = body.into_data_stream().map(move |piece| {
-            let _held = &held;
-            piece
-        });
-        Ok(Response::from_parts(parts, Body::from_stream(pieces)))
+        Ok(Response::from_parts(parts, answer::held(body, place)))
     }
 
     /// Returns the server of a token.
-    fn served(&self, holder: &Arc<Holder>) -> Result<Served, Failure> {
-        let agents = self.agents();
+    fn served(app: &Arc<Self>, holder: &Arc<Holder>) -> Result<Served, Failure> {
+        let agents = app.agents();
         let mut served = agents.served.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = served.get(&holder.id)
             && Arc::ptr_eq(&known.holder, holder)
@@ -141,7 +137,7 @@ impl App {
         }
         // The file of the tokens was read again: some are revoked, some are what they were.
         served.retain(|_, known| {
-            let is_in_force = self.is_in_force(&known.holder);
+            let is_in_force = app.is_in_force(&known.holder);
             if !is_in_force {
                 known.end.cancel();
             }
@@ -151,14 +147,19 @@ impl App {
             known.holder = Arc::clone(holder);
             return Ok(known.clone());
         }
-        let scope = TokenScope::new(self.store(), Arc::clone(holder), self.position_key()?)?;
-        let server = Server::new(Scope::of_token(scope)?).sharing(self.shared_threads());
+        let scope = TokenScope::new(app.store(), Arc::clone(holder), app.position_key()?)?;
+        let threads = SharedThreads {
+            places: app.threads.clone(),
+            caller: Caller::of(holder),
+            patience: app.limits.waiting_time,
+        };
+        let server = Server::new(Scope::of_token(scope)?).sharing(threads);
         let sessions = Arc::new(LocalSessionManager::default());
         let end = agents.end.child_token();
         let config = StreamableHttpServerConfig::default()
             .with_cancellation_token(end.clone())
-            .with_max_request_body_bytes(self.limits.body_bytes)
-            // The token, which no page of another host has, is what lets a request in.
+            .with_max_request_body_bytes(app.limits.body_bytes)
+            // Host and origin were looked at.
             .disable_allowed_hosts();
         let service =
             StreamableHttpService::new(move || Ok(server.clone()), Arc::clone(&sessions), config);
@@ -169,9 +170,37 @@ impl App {
             end,
         };
         served.insert(holder.id.clone(), new.clone());
+        tokio::spawn(patrol(
+            Arc::downgrade(app),
+            Arc::clone(holder),
+            new.end.clone(),
+        ));
         Ok(new)
     }
 }
+
+/// Ends the sessions of a token, and the streams that are open, once it is revoked.
+async fn patrol(app: Weak<App>, holder: Arc<Holder>, end: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(PATROL) => {}
+            () = end.cancelled() => return,
+        }
+        let Some(app) = app.upgrade() else { return };
+        if !app.is_in_force(&holder) {
+            end.cancel();
+            let mut served = app
+                .agents()
+                .served
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            served.retain(|_, known| !known.end.is_cancelled());
+            return;
+        }
+    }
+}
+
+const PATROL: Duration = Duration::from_secs(1);
 
 /// A session that is idle for five minutes has ended.
 const SESSIONS_OF_TOKEN_MAX: usize = 64;

@@ -10,10 +10,15 @@ use grainstore::crypto::{OsRandom, Random};
 
 /// Seals the text of a place for the holder of a token.
 pub(crate) fn seal(key: &[u8; 32], holder: &str, place: &str) -> Option<String> {
+    // One length for all: that of a number would tell its size.
+    seal_text(key, holder, &format!("{place:<PLACE_LEN$}"))
+}
+
+/// Seals a text for a purpose.
+pub(crate) fn seal_text(key: &[u8; 32], holder: &str, text: &str) -> Option<String> {
     let mut nonce = [0; NONCE_LEN];
     OsRandom.fill(&mut nonce).ok()?;
-    // One length for all: that of a number would tell its size.
-    let mut text = format!("{place:<PLACE_LEN$}").into_bytes();
+    let mut text = text.as_bytes().to_vec();
     let tag = cipher(key)
         .encrypt_inout_detached(
             &Nonce::from(nonce),
@@ -24,7 +29,7 @@ pub(crate) fn seal(key: &[u8; 32], holder: &str, place: &str) -> Option<String> 
     Some(BASE64URL_NOPAD.encode(&[&nonce[..], &tag, &text].concat()))
 }
 
-/// Opens what [`seal`] returned; `None` for any other text, and for another holder.
+/// Opens what [`seal`] and [`seal_text`] returned; `None` for any other text, and for another holder.
 pub(crate) fn open(key: &[u8; 32], holder: &str, text: &str) -> Option<String> {
     let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
     let (nonce, sealed) = bytes.split_first_chunk::<NONCE_LEN>()?;

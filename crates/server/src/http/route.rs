@@ -48,9 +48,26 @@ impl Route {
         self.path.starts_with("/v1/brain/")
     }
 
+    /// Whether it may change the store.
+    pub(crate) fn is_change(&self) -> bool {
+        let changes = [Operation::Write, Operation::Erase, Operation::Import];
+        self.needs.is_some_and(|needs| changes.contains(&needs)) || self.path == SETTLE
+    }
+
+    /// Whether its answer follows the store until its reader leaves.
+    pub(crate) fn is_feed(&self) -> bool {
+        self.gives == "text/event-stream"
+    }
+
     /// Whether it reads or writes so much that few may run at a time.
     pub(crate) fn is_bulk(&self) -> bool {
-        let reads_much = ["/v1/persons/erase", "/v1/audit", "/v1/growth"];
+        let reads_much = [
+            "/v1/persons/erase",
+            "/v1/audit",
+            "/v1/growth",
+            // The library has all versions in memory at once.
+            "/v1/grains/{address}/history",
+        ];
         matches!(self.takes, Takes::File(_))
             || self.needs == Some(Operation::Export)
             || reads_much.contains(&self.path)
@@ -97,6 +114,7 @@ fn schema<T: JsonSchema>() -> Schema {
     settings.into_generator().into_root_schema_for::<T>()
 }
 
+const SETTLE: &str = "/v1/conflicts/settle";
 const JSON: &str = "application/json";
 const READ: Option<Operation> = Some(Operation::Read);
 const NDJSON: &str = "application/x-ndjson";
@@ -287,7 +305,7 @@ pub(crate) const ROUTES: &[Route] = &[
     Route {
         statuses: &[404, 409, 413, 415, 422],
         ..post(
-            "/v1/conflicts/settle",
+            SETTLE,
             "Settles a conflict in favour of one grain",
             Operation::Admin,
             Takes::Json(schema::<SettleBody>),

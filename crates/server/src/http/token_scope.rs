@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use grainstore::codec::{Map, Value};
-use grainstore::grain::Namespace;
+use grainstore::grain::{Namespace, Status};
 use grainstore::policy::{Capability, Role};
 use grainstore::query::Cursor;
 use grainstore::text::Ranking;
@@ -128,6 +128,33 @@ impl TokenScope {
             Ok(_) => Ok(true),
             Err(failure) if failure.status == 404 => Ok(false),
             Err(failure) => Err(failure),
+        }
+    }
+
+    /// Returns what replaced a grain, if that is in reach too.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn successor(&self, status: &Status) -> Result<Option<ContentAddress>, Failure> {
+        match status.superseded_by {
+            Some(by) if self.sees(&by)? => Ok(Some(by)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Judges whether a program may replace a grain by another: what waits for a person's review waits
+    /// on in its next version (OMS 6.1).
+    ///
+    /// # Errors
+    /// `ERR_REVIEW_REQUIRED`; storage errors.
+    pub(crate) fn admit_successor(&self, old: &ContentAddress, new: &Map) -> Result<(), Failure> {
+        let waits_on = new.get("requires_human_review").and_then(Value::as_bool) == Some(true);
+        match !waits_on && self.owner.admin()?.awaits_review(old)? {
+            true => Err(Failure::of(
+                ErrorCode::ReviewRequired,
+                "the grain waits for the review of a person, which no new version ends",
+            )),
+            false => Ok(()),
         }
     }
 

@@ -18,7 +18,7 @@ use rmcp::service::{PeerRequestOptions, RequestContext};
 use serde_json::Value;
 
 use super::failure::Failure;
-use super::server::Server;
+use super::server::{Previewed, Server};
 use super::tools::{self, Deleted, Forget};
 
 /// Handles a call of `forget`.
@@ -41,7 +41,10 @@ pub(super) async fn forget(
         Err(failure) => return Ok(refused(failure)),
     };
     let verdict = match way_of(context) {
-        Way::SecondCall => by_second_call(server, address, arguments.confirm),
+        Way::SecondCall => {
+            let previewed = (session_of(context), address);
+            by_second_call(server, previewed, arguments.confirm)
+        }
         Way::Request => by_request(context, &preview).await,
         Way::Answer => match answered(&request, &address) {
             Some(verdict) => verdict,
@@ -105,19 +108,26 @@ fn way_of(context: &RequestContext<RoleServer>) -> Way {
     }
 }
 
+/// Returns the session of a request over HTTP.
+fn session_of(context: &RequestContext<RoleServer>) -> Option<String> {
+    let parts = context.extensions.get::<axum::http::request::Parts>()?;
+    let id = parts.headers.get("mcp-session-id")?;
+    Some(id.to_str().ok()?.to_owned())
+}
+
 /// A call counts as confirmed if this client was told before to ask about this grain.
-fn by_second_call(server: &Server, address: ContentAddress, confirms: bool) -> Verdict {
+fn by_second_call(server: &Server, told: Previewed, confirms: bool) -> Verdict {
     // A poisoned lock loses previews, which are asked for again.
     let Ok(mut previewed) = server.previewed().lock() else {
         return Verdict::Unknown;
     };
-    if confirms && previewed.remove(&address) {
+    if confirms && previewed.remove(&told) {
         return Verdict::Agreed;
     }
     if previewed.len() >= PREVIEWED_MAX {
         previewed.clear();
     }
-    previewed.insert(address);
+    previewed.insert(told);
     Verdict::Unknown
 }
 

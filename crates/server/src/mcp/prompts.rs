@@ -5,7 +5,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use super::server::shown;
+use super::server::name_shown;
 use crate::Scope;
 
 /// A prompt: its one argument, and the text with the argument in it.
@@ -97,7 +97,7 @@ pub(super) fn get(
 ) -> Result<GetPromptResult, ErrorData> {
     let entry = ALL.iter().find(|entry| entry.name == name);
     let entry = entry.ok_or_else(|| {
-        ErrorData::invalid_params(format!("there is no prompt \"{}\"", shown(name)), None)
+        ErrorData::invalid_params(format!("there is no prompt \"{}\"", name_shown(name)), None)
     })?;
     let given = arguments.get(entry.argument).and_then(Value::as_str);
     let own = scope.user().filter(|_| entry.argument == "user");

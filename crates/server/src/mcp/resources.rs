@@ -16,7 +16,8 @@ use serde_json::json;
 
 use super::budget::{Budget, shortened};
 use super::failure::Failure;
-use super::server::shown;
+use super::server::name_shown;
+use super::shown;
 use super::tools::{Item, fields_within, resolve};
 use crate::Scope;
 
@@ -60,7 +61,7 @@ pub(super) fn list(scope: &Scope, cursor: Option<&str>) -> Result<ListResourcesR
         );
         let session = found.grain.text("session_id");
         if let Some(session) = session.filter(|session| sessions.insert((*session).to_owned())) {
-            let name = format!("session {}", shown(session));
+            let name = format!("session {}", name_shown(session));
             listed.push(
                 Resource::new(format!("session://{}", encoded(session)), name)
                     .with_mime_type("text/markdown"),
@@ -85,7 +86,8 @@ pub(super) fn read(scope: &Scope, uri: &str) -> Result<ReadResourceResult, Error
         )),
     };
     let (text, mime_type) = read.map_err(|failure| {
-        let data = json!({ "uri": shown(uri), "code": failure.code, "advice": failure.advice });
+        let data =
+            json!({ "uri": name_shown(uri), "code": failure.code, "advice": failure.advice });
         ErrorData::resource_not_found(failure.message, Some(data))
     })?;
     let contents = ResourceContents::text(text, uri).with_mime_type(mime_type);
@@ -103,8 +105,9 @@ fn read_grain(scope: &Scope, uri: &str) -> Result<(String, &'static str), Failur
         "grain": fields,
         "left_out": left_out,
         "is_current": status.is_current(),
-        "superseded_by": status.superseded_by.map(|by| by.to_string()),
+        "superseded_by": scope.successor(&status)?.map(|by| by.to_string()),
     });
+    let document = shown::document(document);
     Ok((document.to_string(), "application/json"))
 }
 
@@ -119,12 +122,15 @@ fn read_session(scope: &Scope, rest: &str) -> Result<(String, &'static str), Fai
     let page = |limit| scope.store().query(&filter, limit, after);
     let envelope = page(TURNS)?;
     if envelope.total == 0 {
-        return Err(Failure::not_found(format_args!("session {}", shown(&id))));
+        return Err(Failure::not_found(format_args!(
+            "session {}",
+            name_shown(&id)
+        )));
     }
     let mut budget = Budget::of(Some(u64::MAX));
-    let (mut items, mut text) = (Vec::new(), format!("# Session {}\n\n", shown(&id)));
+    let (mut items, mut text) = (Vec::new(), format!("# Session {}\n\n", name_shown(&id)));
     for found in &envelope.results {
-        let item = Item::of(&found.grain, &found.status, budget.left() / 2);
+        let item = Item::of(scope, &found.grain, &found.status, budget.left() / 2)?;
         let item = item.signed(found.signature.as_ref());
         if !item.add_to(&mut items, &mut text, &mut budget) {
             break;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use grainstore::ContentAddress;
 use rmcp::RoleServer;
@@ -14,10 +15,9 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 
-use tokio::sync::Semaphore;
-
 use super::{confirm, prompts, resources, tools};
 use crate::Scope;
+use crate::http::{Caller, Places};
 
 /// An MCP server on a [`Scope`]. Cheap to clone; each client has one of its own.
 ///
@@ -33,10 +33,22 @@ use crate::Scope;
 #[derive(Debug, Clone)]
 pub struct Server {
     scope: Scope,
-    /// The grains whose deletion this client was told to ask its user about.
-    previewed: Arc<Mutex<HashSet<ContentAddress>>>,
+    /// The grains whose deletion a client was told to ask its user about.
+    previewed: Arc<Mutex<HashSet<Previewed>>>,
     /// The right to call the library, where many servers share the threads.
-    threads: Option<Arc<Semaphore>>,
+    threads: Option<SharedThreads>,
+}
+
+/// The session that was told to ask, and the grain. Over HTTP one server has the sessions of a token;
+/// elsewhere, and for clients without a session, there is one.
+pub(super) type Previewed = (Option<String>, ContentAddress);
+
+/// The threads of a server of many callers, and who takes them.
+#[derive(Debug, Clone)]
+pub(crate) struct SharedThreads {
+    pub(crate) places: Places,
+    pub(crate) caller: Caller,
+    pub(crate) patience: Duration,
 }
 
 impl Server {
@@ -50,28 +62,33 @@ impl Server {
     }
 
     /// Shares the threads that call the library with others.
-    pub(crate) fn sharing(mut self, threads: Arc<Semaphore>) -> Self {
+    pub(crate) fn sharing(mut self, threads: SharedThreads) -> Self {
         self.threads = Some(threads);
         self
     }
 
-    pub(super) fn previewed(&self) -> &Mutex<HashSet<ContentAddress>> {
+    pub(super) fn previewed(&self) -> &Mutex<HashSet<Previewed>> {
         &self.previewed
     }
 
     /// Runs what asks the store on a thread that may block.
     ///
     /// # Errors
-    /// An internal error if it panicked; the server goes on.
+    /// An internal error if it panicked, and where others have the threads; the server goes on.
     pub(super) async fn blocking<T: Send + 'static>(
         &self,
         task: impl FnOnce(&Scope) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let scope = self.scope.clone();
-        let threads = self.threads.clone();
-        let permit = match threads {
-            // A semaphore that is never closed.
-            Some(threads) => threads.acquire_owned().await.ok(),
+        let permit = match &self.threads {
+            Some(SharedThreads {
+                places,
+                caller,
+                patience,
+            }) => {
+                let busy = |_| ErrorData::internal_error("the server is busy: try again", None);
+                Some(places.take(caller, *patience).await.map_err(busy)?)
+            }
             None => None,
         };
         let done = tokio::task::spawn_blocking(move || {
@@ -119,7 +136,7 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let entry = tools::ALL.iter().find(|entry| entry.name == request.name);
         let entry = entry.ok_or_else(|| {
-            let message = format!("there is no tool \"{}\"", shown(&request.name));
+            let message = format!("there is no tool \"{}\"", name_shown(&request.name));
             ErrorData::invalid_params(message, None)
         })?;
         if !self.scope.permits(entry.needs) {
@@ -190,7 +207,7 @@ impl ServerHandler for Server {
 }
 
 /// Returns the beginning of a name that a client made up.
-pub(super) fn shown(name: &str) -> String {
+pub(super) fn name_shown(name: &str) -> String {
     let name: String = name.chars().take(80).collect();
     grainstore::render::escaped(&name).into_owned()
 }

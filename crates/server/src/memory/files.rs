@@ -1,7 +1,8 @@
 //! Files as grains: finding the newest version of a path, writing the next, and ending it.
 
+use std::collections::BTreeMap;
+
 use grainstore::codec::{Map, Value};
-use grainstore::query::{Sort, SortBy};
 use grainstore::store::Version;
 use grainstore::{Draft, Filter, Grain, Time, Type};
 
@@ -70,29 +71,25 @@ impl Memory {
 
     /// Returns the files below a directory, by path; the root may have none.
     pub(super) fn directory(&self, path: &str) -> Result<Vec<(String, File)>, MemoryError> {
+        let mut grains: BTreeMap<String, Vec<Grain>> = BTreeMap::new();
+        self.each(files(), &mut |grain| {
+            let subject = grain.text("subject").unwrap_or_default();
+            // Anything may be remembered with the relation of a file: what is no path is no file.
+            let is_path = parse(subject).is_ok_and(|path| path == subject);
+            if is_path && is_below(subject, path) {
+                grains.entry(subject.to_owned()).or_default().push(grain);
+            }
+        })?;
         let mut found = Vec::new();
-        let mut after = None;
-        loop {
-            let filter = self.scope.filter(files());
-            let page = self.scope.store().query(&filter, PAGE_LEN, after)?;
-            for result in page.results {
-                let subject = result.grain.text("subject").map(str::to_owned);
-                let below = subject.filter(|subject| is_below(subject, path));
-                found.extend(below.zip(File::of(result.grain)));
-            }
-            after = page.next_cursor;
-            if after.is_none() {
-                break;
-            }
+        for (path, grains) in grains {
+            let first = self.first_of(grains)?;
+            found.extend(first.and_then(File::of).map(|file| (path, file)));
         }
         if found.is_empty() && path != ROOT {
             return Err(MemoryError::NotFound {
                 path: path.to_owned(),
             });
         }
-        found.sort_by(|(one, _), (other, _)| one.cmp(other));
-        // Two processes may have created one path at once: the version stored last counts.
-        found.dedup_by(|(one, _), (other, _)| one == other);
         Ok(found)
     }
 
@@ -171,11 +168,43 @@ impl Memory {
 
     /// Returns the newest version of a path, also one that says that it was deleted.
     fn newest(&self, path: &str) -> Result<Option<Grain>, MemoryError> {
-        let filter = self.scope.filter(files().subject(path));
-        let newest_first = Sort::by(SortBy::Stored).descending();
-        let store = self.scope.store();
-        let mut page = store.query_sorted(&filter, newest_first, 1, None)?;
-        Ok(page.results.pop().map(|found| found.grain))
+        let mut grains = Vec::new();
+        self.each(files().subject(path), &mut |grain| grains.push(grain))?;
+        self.first_of(grains)
+    }
+
+    /// Passes on the current grains that pass a filter, in the order in which they were stored.
+    fn each(&self, filter: Filter, take: &mut dyn FnMut(Grain)) -> Result<(), MemoryError> {
+        let filter = self.scope.filter(filter);
+        let mut after = None;
+        loop {
+            let page = self.scope.store().query(&filter, PAGE_LEN, after)?;
+            page.results.into_iter().for_each(|found| take(found.grain));
+            after = page.next_cursor;
+            if after.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Returns the file of several that claim one path: the one whose first version was stored first.
+    /// A belief that is remembered under the path of a file, or a file that another process makes at
+    /// the same moment, takes the place of none.
+    fn first_of(&self, mut grains: Vec<Grain>) -> Result<Option<Grain>, MemoryError> {
+        if grains.len() < 2 {
+            return Ok(grains.pop());
+        }
+        let mut first: Option<(Time, Grain)> = None;
+        for grain in grains {
+            let versions = self.scope.store().history(&grain.address())?;
+            let Some(began) = versions.iter().map(|version| version.stored_at).min() else {
+                continue;
+            };
+            if first.as_ref().is_none_or(|(earliest, _)| began < *earliest) {
+                first = Some((began, grain));
+            }
+        }
+        Ok(first.map(|(_, grain)| grain))
     }
 }
 

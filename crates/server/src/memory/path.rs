@@ -27,8 +27,11 @@ pub(super) fn parse(text: &str) -> Result<String, MemoryError> {
         .strip_prefix(ROOT)
         .filter(|rest| rest.is_empty() || rest.starts_with('/'));
     let below = below.ok_or_else(|| refuse("it must begin with /memories"))?;
-    if text.chars().any(|c| c.is_control() || c == '\\') {
-        return Err(refuse("it has a backslash or a control character"));
+    let is_like_separator = |c| SEPARATORS.contains(&c);
+    if text.contains(is_like_separator) || grainstore::render::escaped(text) != text {
+        return Err(refuse(
+            "it has a backslash, a sign that folds to a separator, or a hidden character",
+        ));
     }
     // `%2e%2e%2f` is `../` to a program that decodes it later; so is what it decodes to twice.
     if text.to_ascii_lowercase().contains('%') && hides(text) {
@@ -39,12 +42,7 @@ pub(super) fn parse(text: &str) -> Result<String, MemoryError> {
     let mut path = ROOT.to_owned();
     for name in below.split('/').filter(|name| !name.is_empty()) {
         // Full-width and one-character dots become dots where text is folded.
-        if name
-            .trim()
-            .trim_matches(['.', '\u{2024}', '\u{ff0e}'])
-            .is_empty()
-            || name.contains('\u{2025}')
-        {
+        if name.trim().trim_matches(DOTS).is_empty() || name.contains(DOUBLE_DOTS) {
             return Err(refuse("it has a part of dots"));
         }
         path.push('/');
@@ -64,6 +62,19 @@ fn hides(text: &str) -> bool {
 }
 
 const LENGTH_MAX: usize = 1024;
+
+/// What compatibility normalization (UAX 15) makes a slash, a backslash or a percent sign, and what
+/// looks like one.
+const SEPARATORS: &[char] = &[
+    '\\', '\u{2044}', '\u{2215}', '\u{2216}', '\u{29f5}', '\u{29f8}', '\u{29f9}', '\u{fe68}',
+    '\u{fe6a}', '\u{ff05}', '\u{ff0f}', '\u{ff3c}',
+];
+
+/// What it makes one dot, or several.
+const DOTS: &[char] = &[
+    '.', '\u{2024}', '\u{2025}', '\u{2026}', '\u{fe19}', '\u{fe30}', '\u{fe52}', '\u{ff0e}',
+];
+const DOUBLE_DOTS: &[char] = &['\u{2025}', '\u{fe30}'];
 
 #[cfg(test)]
 mod tests {
@@ -109,6 +120,16 @@ mod tests {
             "/memories/a\nb",
             "/memories/\u{ff0e}\u{ff0e}/b",
             "/memories/\u{2025}/b",
+            "/memories/\u{fe52}\u{fe52}/b",
+            "/memories/.\u{fe52}/b",
+            "/memories/\u{2026}",
+            "/memories/..\u{ff0f}..\u{ff0f}x",
+            "/memories/a\u{2215}b",
+            "/memories/a\u{fe68}b",
+            "/memories/\u{ff05}2e\u{ff05}2e/b",
+            "/memories/a\u{202e}b",
+            "/memories/.\u{200b}./b",
+            "/memories/\u{e0041}",
             "file:///memories/a",
         ];
         for path in hostile {

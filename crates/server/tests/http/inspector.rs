@@ -268,3 +268,36 @@ fn the_audit_log_is_read_in_pages() {
     let reader = server.token(Grant::new(ACTOR, [Operation::Read]));
     server.post(&reader, "/v1/audit", &json!({})).expect(403);
 }
+
+/// The page and the library show the same characters by their numbers.
+#[test]
+fn the_page_shows_every_hidden_character() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("ui/dom.js");
+    let text = std::fs::read_to_string(path).unwrap();
+    let class = text
+        .split_once("/[")
+        .unwrap()
+        .1
+        .split_once("]/gu")
+        .unwrap()
+        .0;
+    let code = |part: &str| {
+        let digits = part.trim_start_matches("\\u{").trim_end_matches('}');
+        u32::from_str_radix(digits, 16).unwrap()
+    };
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for part in class.split_inclusive('}') {
+        match part.strip_prefix('-') {
+            Some(end) => ranges.last_mut().unwrap().1 = code(end),
+            None => ranges.push((code(part), code(part))),
+        }
+    }
+    for c in ('\0'..=char::MAX).filter(|c| !['\t', '\n'].contains(c)) {
+        let shown = grainstore::render::escaped(c.encode_utf8(&mut [0; 4])) != c.to_string();
+        let number = u32::from(c);
+        let in_page = ranges
+            .iter()
+            .any(|(from, to)| (*from..=*to).contains(&number));
+        assert_eq!(in_page, shown, "{number:04x}");
+    }
+}

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Request;
-use grainstore_server::http::{Limits, ServeError, Serving};
+use grainstore_server::http::{Grant, Limits, Operation, ServeError, Serving};
 use serde_json::json;
 use tokio_stream::StreamExt;
 use tower::ServiceExt;
 
-use crate::{Server, event};
+use crate::{ACTOR, Server, event};
 
 #[test]
 fn a_server_listens_beyond_this_machine_only_behind_a_proxy() {
@@ -29,15 +29,15 @@ fn each_limit_has_its_status_and_says_when_to_come_again() {
     let limits = [
         (
             429,
-            "ERR_BUSY",
+            "/v1/token",
             Limits {
                 requests_of_token: 0,
                 ..usual()
             },
         ),
         (
-            429,
-            "ERR_BUSY",
+            503,
+            "/v1/changes",
             Limits {
                 feeds: 0,
                 ..usual()
@@ -45,17 +45,17 @@ fn each_limit_has_its_status_and_says_when_to_come_again() {
         ),
         (
             503,
-            "ERR_BUSY",
+            "/v1/token",
             Limits {
                 requests: 0,
                 ..usual()
             },
         ),
     ];
-    for (status, code, limits) in limits {
+    for (status, path, limits) in limits {
         let server = Server::with(limits, None);
-        let told = server.get(&server.all(), "/v1/changes").expect(status);
-        assert_eq!(told.code(), code);
+        let told = server.get(&server.all(), path).expect(status);
+        assert_eq!(told.code(), "ERR_BUSY");
         assert_eq!(told.headers["retry-after"], "1");
         assert_eq!(told.json()["retry_after"], 1);
     }
@@ -129,5 +129,143 @@ fn a_stream_of_events_ends_when_its_token_is_revoked() {
         let id = server.tokens.list().unwrap().remove(0).id;
         assert!(server.tokens.revoke(&id).unwrap());
         assert!(stream.next().await.is_none());
+    });
+}
+
+#[test]
+fn followers_who_see_nothing_leave_the_threads_to_others() {
+    let server = Server::with(
+        Limits {
+            threads: 2,
+            ..Limits::default()
+        },
+        None,
+    );
+    let all = server.all();
+    let batch: Vec<_> = (0..1_000).map(|n| event(&n.to_string())).collect();
+    server
+        .post(&all, "/v1/grains/batch", &json!({ "grains": batch }))
+        .expect(200);
+    let grant = Grant::new(ACTOR, [Operation::Read]).for_user("nobody");
+    let token = server.token(grant);
+    let ask = |token: &str, path: &str| {
+        let request = Request::get(path).header("authorization", format!("Bearer {token}"));
+        request.body(Body::empty()).unwrap()
+    };
+    server.runtime.block_on(async {
+        let mut streams = Vec::new();
+        for _ in 0..16 {
+            let request = ask(&token, "/v1/changes?from=start");
+            let answer = server.app.router().oneshot(request).await.unwrap();
+            let mut stream = answer.into_body().into_data_stream();
+            assert_eq!(stream.next().await.unwrap().unwrap(), ": following\n\n");
+            streams.push(stream);
+        }
+        // One thread of two is never theirs: the other token is answered while they look.
+        for _ in 0..20 {
+            let request = ask(&all, "/v1/token");
+            let answer = server.app.router().oneshot(request).await.unwrap();
+            assert_eq!(answer.status(), 200);
+        }
+    });
+}
+
+#[test]
+fn the_followers_of_one_token_leave_places_for_others() {
+    let limits = Limits {
+        feeds: 4,
+        ..Limits::default()
+    };
+    let server = Server::with(limits, None);
+    let (one, other) = (
+        server.all(),
+        server.token(Grant::new(ACTOR, [Operation::Read]).for_user("mira")),
+    );
+    let follow = |token: &str| {
+        let request =
+            Request::get("/v1/changes").header("authorization", format!("Bearer {token}"));
+        request.body(Body::empty()).unwrap()
+    };
+    server.runtime.block_on(async {
+        let mut open = Vec::new();
+        for (token, status) in [(&one, 200), (&one, 200), (&one, 429), (&other, 200)] {
+            let answer = server.app.router().oneshot(follow(token)).await.unwrap();
+            assert_eq!(answer.status(), status);
+            open.push(answer);
+        }
+    });
+}
+
+#[test]
+fn a_server_with_a_certificate_speaks_tls() {
+    use std::io::{Read, Write};
+
+    use grainstore_server::http::serve;
+    use tokio_rustls::rustls::pki_types::pem::PemObject;
+    use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+    use tokio_rustls::rustls::{
+        ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto,
+    };
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/http/tls");
+    let (certificate, key) = (folder.join("cert.pem"), folder.join("key.pem"));
+    let wrong = Serving::with_tls("127.0.0.1:0".parse().unwrap(), &key, &certificate);
+    assert!(matches!(wrong, Err(ServeError::Tls { .. })));
+    let serving = Serving::with_tls("127.0.0.1:0".parse().unwrap(), &certificate, &key).unwrap();
+    let at = serving.address();
+    let server = Server::new();
+    let Server { store, tokens, .. } = server;
+    let app = grainstore_server::http::App::new(store, tokens, Limits::default(), |_| {});
+    // It ends with the process of the test.
+    std::thread::spawn(move || serve(app, serving));
+    let mut roots = RootCertStore::empty();
+    roots
+        .add(CertificateDer::from_pem_file(&certificate).unwrap())
+        .unwrap();
+    let provider = std::sync::Arc::new(crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("localhost").unwrap();
+    let client = ClientConnection::new(std::sync::Arc::new(config), name).unwrap();
+    let mut stream = StreamOwned::new(client, std::net::TcpStream::connect(at).unwrap());
+    let request = "GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+#[test]
+fn files_that_do_not_come_to_an_end_leave_room_for_others() {
+    let limits = Limits {
+        waiting_time: Duration::ZERO,
+        ..Limits::default()
+    };
+    let server = Server::with(limits, None);
+    let (one, other) = (
+        server.all(),
+        server.token(Grant::new(ACTOR, Operation::ALL).for_user("mira")),
+    );
+    let import = |token: &str, body: Body| {
+        let request = Request::post("/v1/import?format=jsonl");
+        let request = request.header("authorization", format!("Bearer {token}"));
+        server.app.router().oneshot(request.body(body).unwrap())
+    };
+    let never = || Body::from_stream(tokio_stream::pending::<Result<&str, std::io::Error>>());
+    server.runtime.block_on(async {
+        let waiting = [
+            tokio::spawn(import(&one, never())),
+            tokio::spawn(import(&one, never())),
+        ];
+        tokio::task::yield_now().await;
+        let told = import(&one, never()).await.unwrap();
+        assert_eq!(told.status(), 429);
+        let mut grain = event("hello");
+        grain["user_id"] = json!("mira");
+        let told = import(&other, Body::from(grain.to_string())).await.unwrap();
+        assert_eq!(told.status(), 200);
+        waiting.iter().for_each(tokio::task::JoinHandle::abort);
     });
 }

@@ -11,7 +11,10 @@ mod hostile;
 mod inspector;
 mod listening;
 mod mcp;
+mod oauth;
 mod protocol;
+mod reach;
+mod repeated;
 mod tenants;
 mod tokens;
 mod traces;
@@ -59,9 +62,13 @@ impl Server {
     }
 
     fn with(limits: Limits, key: Option<SigningKey>) -> Self {
+        Self::over(Options::default(), limits, key)
+    }
+
+    fn over(options: Options, limits: Limits, key: Option<SigningKey>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let tokens = TokenFile::beside(&folder.path().join("memory.grains"));
-        let store = Store::in_memory(Options::default()).unwrap();
+        let tokens = TokenFile::in_store(&folder.path().join("memory.grains"));
+        let store = Store::in_memory(options).unwrap();
         let log = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&log);
         let app = App::new(store.clone(), tokens.clone(), limits, move |line: &str| {

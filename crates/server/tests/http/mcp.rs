@@ -166,3 +166,120 @@ fn a_deletion_takes_a_second_call_and_the_right_to_erase() {
         .get(&token, &format!("/v1/grains/{address}"))
         .expect(404);
 }
+
+/// Calls a tool in a session, and returns the text of its answer.
+fn tool_in(
+    server: &Server,
+    (token, session): (&str, &str),
+    name: &str,
+    arguments: &Value,
+) -> Value {
+    let call = json!({
+        "jsonrpc": "2.0", "id": 7, "method": "tools/call",
+        "params": { "name": name, "arguments": arguments },
+    });
+    let ask = server.ask("POST", "/mcp").bearer(token);
+    let told = ask
+        .header("host", "localhost")
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-session-id", session)
+        .header("mcp-protocol-version", "2025-06-18")
+        .send(call.to_string());
+    message(&told.expect(200))["result"].clone()
+}
+
+#[test]
+fn a_preview_in_one_session_confirms_in_no_other() {
+    let server = Server::new();
+    let token = server.all();
+    let session = || {
+        let told = begin(&server, &token).expect(200);
+        let id = told.headers["mcp-session-id"].to_str().unwrap().to_owned();
+        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let ask = server.ask("POST", "/mcp").bearer(&token);
+        ask.header("host", "localhost")
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-session-id", &id)
+            .send(ready.to_string())
+            .expect(202);
+        id
+    };
+    let (one, other) = (session(), session());
+    let address = server
+        .post(&token, "/v1/grains", &event("a secret"))
+        .address();
+    let deleted = |session: &str, confirm: bool| {
+        let arguments = json!({ "address": address, "confirm": confirm });
+        let told = tool_in(&server, (&token, session), "forget", &arguments);
+        told["structuredContent"]["deleted"].clone()
+    };
+    assert_eq!(deleted(&one, false), false);
+    assert_eq!(deleted(&other, true), false);
+    assert_eq!(deleted(&one, true), true);
+    // The ledger says who decided.
+    let log = server.post(&token, "/v1/audit", &json!({ "operation": "erase" }));
+    let log = log.expect(200).json().to_string();
+    let id = server.tokens.list().unwrap()[0].id.clone();
+    assert!(log.contains(ACTOR) && log.contains(&id), "{log}");
+}
+
+#[test]
+fn the_open_stream_of_a_revoked_token_ends() {
+    use tokio_stream::StreamExt;
+    use tower::ServiceExt;
+    let server = Server::new();
+    let token = server.all();
+    let told = begin(&server, &token).expect(200);
+    let id = told.headers["mcp-session-id"].to_str().unwrap().to_owned();
+    let request = axum::http::Request::get("/mcp")
+        .header("authorization", format!("Bearer {token}"))
+        .header("host", "localhost")
+        .header("accept", "text/event-stream")
+        .header("mcp-session-id", &id);
+    let request = request.body(Body::empty()).unwrap();
+    server.runtime.block_on(async {
+        let answer = server.app.router().oneshot(request).await.unwrap();
+        assert_eq!(answer.status(), 200);
+        let mut stream = answer.into_body().into_data_stream();
+        let id = server.tokens.list().unwrap().remove(0).id;
+        assert!(server.tokens.revoke(&id).unwrap());
+        while stream.next().await.is_some() {}
+    });
+}
+
+#[test]
+fn a_page_of_another_host_reaches_no_agent() {
+    let server = Server::new();
+    let token = server.all();
+    let asked = |host: &str, origin: Option<&str>| {
+        let ask = server
+            .ask("POST", "/mcp")
+            .bearer(&token)
+            .header("host", host);
+        let ask = match origin {
+            Some(origin) => ask.header("origin", origin),
+            None => ask,
+        };
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {} });
+        let ask = ask.header("content-type", "application/json");
+        ask.send(call.to_string()).status
+    };
+    for (host, origin) in [
+        ("evil.example", None),
+        ("evil.example:7471", Some("http://evil.example:7471")),
+        ("localhost:7471", Some("http://evil.example")),
+        ("localhost:7471", Some("null")),
+        ("127.0.0.1:7471", Some("http://localhost.evil.example")),
+    ] {
+        assert_eq!(asked(host, origin), 403, "{host} {origin:?}");
+    }
+    for (host, origin) in [
+        ("localhost:7471", None),
+        ("127.0.0.1:7471", Some("http://127.0.0.1:7471")),
+        ("[::1]:7471", Some("http://localhost:6274")),
+    ] {
+        assert_ne!(asked(host, origin), 403, "{host} {origin:?}");
+    }
+}

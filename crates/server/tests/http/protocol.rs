@@ -1,7 +1,7 @@
 //! The store protocol of OMS 28.4, operation by operation.
 
 use axum::body::Body;
-use grainstore_server::http::{App, Grant, Operation};
+use grainstore_server::http::{Grant, Operation};
 use serde_json::{Value, json};
 
 use crate::{ACTOR, Server, belief, event};
@@ -241,27 +241,6 @@ fn a_token_of_several_namespaces_names_the_one_it_means() {
 }
 
 #[test]
-fn a_repeated_request_under_one_key_is_answered_as_before() {
-    let server = Server::new();
-    let token = server.all();
-    let send = |body: &str, key: &str| {
-        let ask = server.ask("POST", "/v1/grains").bearer(&token);
-        ask.header("idempotency-key", key).send(body.to_owned())
-    };
-    let draft = r#"{"type":"event","content":"no time of its own"}"#;
-    let first = send(draft, "a").expect(200).address();
-    assert_eq!(send(draft, "a").expect(200).address(), first);
-    let other = send(r#"{"type":"event","content":"another"}"#, "a").expect(422);
-    assert_eq!(other.code(), "ERR_IDEMPOTENCY_KEY");
-    // A refusal is not kept: the same key may succeed later.
-    send("{}", "b").expect(422);
-    send(draft, "b").expect(200);
-    let other = server.all();
-    let ask = server.ask("POST", "/v1/grains").bearer(&other);
-    ask.header("idempotency-key", "a").send("{}").expect(422);
-}
-
-#[test]
 fn followers_get_what_is_stored_and_go_on_where_they_were() {
     let server = Server::new();
     let token = server.all();
@@ -321,39 +300,52 @@ pub(crate) fn follow(
 }
 
 #[test]
-fn a_key_outlives_a_restart_and_the_repetition_is_the_same_grain() {
+fn an_answer_is_bounded_and_an_address_counts_once() {
     let server = Server::new();
     let token = server.all();
-    let send = |app: &std::sync::Arc<App>, path: &str, body: &str, key: &str| {
-        let ask = server.ask("POST", path).bearer(&token);
-        ask.header("idempotency-key", key)
-            .send_to(app, body.to_owned())
+    let big = |n: usize| event(&format!("{n} {}", "tea ".repeat(230_000)));
+    let put = |n| {
+        server
+            .post(&token, "/v1/grains", &big(n))
+            .expect(200)
+            .address()
     };
-    let restarted = || {
-        let limits = grainstore_server::http::Limits::default();
-        let (store, tokens) = (server.store.clone(), server.tokens.clone());
-        std::sync::Arc::new(App::new(store, tokens, limits, |_| {}))
+    let addresses: Vec<_> = (0..11).map(put).collect();
+    let get = |addresses: &[String]| {
+        let told = server.post(&token, "/v1/grains/get", &json!({ "addresses": addresses }));
+        let told = told.expect(200);
+        assert!(told.body.len() < 10 << 20, "{}", told.body.len());
+        told.json()
     };
-    let draft = r#"{"type":"event","content":"no time of its own"}"#;
-    let first = send(&server.app, "/v1/grains", draft, "a")
-        .expect(200)
-        .address();
-    send(&server.app, "/v1/grains", "{}", "refused").expect(422);
-    let other = r#"{"grain":{"type":"event","content":"the next version"}}"#;
-    let path = format!("/v1/grains/{first}/supersede");
-    let next = send(&server.app, &path, other, "b").expect(200).address();
-    for _ in 0..2 {
-        let again = restarted();
-        let told = send(&again, "/v1/grains", draft, "a").expect(200);
-        assert_eq!(told.address(), first);
-        assert_eq!(send(&again, &path, other, "b").expect(200).address(), next);
-        let told = send(&again, "/v1/grains", "{}", "a").expect(422);
-        assert_eq!(told.code(), "ERR_IDEMPOTENCY_KEY");
+    let told = get(&vec![addresses[0].clone(); 1_000]);
+    assert_eq!(told["grains"].as_array().unwrap().len(), 1);
+    let told = get(&addresses);
+    let (grains, next) = (told["grains"].as_array().unwrap().len(), &told["next"]);
+    assert_eq!(*next, grains);
+    assert!((1..11).contains(&grains));
+    let rest = get(&addresses[grains..]);
+    assert_eq!(rest["grains"].as_array().unwrap().len(), 11 - grains);
+    // Pages too, which go on where they were cut; a search says that it was cut.
+    let mut seen = 0;
+    let mut cursor = Value::Null;
+    loop {
+        let told = server.post(
+            &token,
+            "/v1/query",
+            &json!({ "limit": 1_000, "cursor": cursor }),
+        );
+        let told = told.expect(200);
+        assert!(told.body.len() < 10 << 20, "{}", told.body.len());
+        let page = told.json();
+        seen += page["results"].as_array().unwrap().len();
+        cursor = page["next_cursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
     }
-    // A refusal takes no key, also after a restart.
-    send(&restarted(), "/v1/grains", draft, "refused").expect(200);
-    let mut path = server.tokens.path().as_os_str().to_owned();
-    path.push(".keys");
-    let kept = std::fs::read_to_string(path).unwrap();
-    assert!(!kept.contains(&first), "{kept}");
+    assert_eq!(seen, 11);
+    let search = json!({ "text": "tea", "limit": 1_000 });
+    let told = server.post(&token, "/v1/search", &search).expect(200);
+    assert!(told.body.len() < 10 << 20, "{}", told.body.len());
+    assert!(told.json()["partial"].is_string());
 }

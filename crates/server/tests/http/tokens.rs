@@ -136,7 +136,7 @@ fn a_token_writes_as_its_actor() {
 #[test]
 fn a_grant_that_means_nothing_makes_no_token() {
     let folder = tempfile::tempdir().unwrap();
-    let file = TokenFile::beside(&folder.path().join("store"));
+    let file = TokenFile::in_store(&folder.path().join("store"));
     let add = |grant| {
         let time = grainstore::Time::from_ms(1);
         file.add(grant, None, time, &grainstore::crypto::OsRandom)
@@ -151,7 +151,7 @@ fn a_grant_that_means_nothing_makes_no_token() {
 #[test]
 fn what_several_processes_add_is_all_there() {
     let folder = tempfile::tempdir().unwrap();
-    let file = TokenFile::beside(&folder.path().join("store"));
+    let file = TokenFile::in_store(&folder.path().join("store"));
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -185,4 +185,66 @@ fn the_log_has_no_content_and_no_token() {
         assert!(!log.contains(word), "{word}: {log}");
     }
     assert!(log.contains("\"route\":\"/v1/grains/{address}\""), "{log}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_or_a_pipe_in_the_place_of_a_file_of_tokens_is_not_used() {
+    use std::os::unix::fs::symlink;
+    for ending in ["", ".new", ".keys", ".lock"] {
+        for is_link in [true, false] {
+            let server = Server::new();
+            let token = server.all();
+            let mut path = server.tokens.path().as_os_str().to_owned();
+            path.push(ending);
+            let path = std::path::PathBuf::from(path);
+            let victim = path.with_extension("victim");
+            std::fs::write(&victim, "keep me").unwrap();
+            drop(std::fs::remove_file(&path));
+            if is_link {
+                symlink(&victim, &path).unwrap();
+            } else {
+                rustix::fs::mknodat(
+                    rustix::fs::CWD,
+                    &path,
+                    rustix::fs::FileType::Fifo,
+                    rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+                    0,
+                )
+                .unwrap();
+            }
+            let grant = Grant::new(ACTOR, [Operation::Read]);
+            let time = grainstore::Time::from_ms(1);
+            let added = server
+                .tokens
+                .add(grant, None, time, &grainstore::crypto::OsRandom);
+            assert_eq!(added.is_err(), ending != ".keys", "{ending}");
+            let ask = server.ask("POST", "/v1/grains").bearer(&token);
+            let told = ask
+                .header("idempotency-key", "a")
+                .send(event("hello").to_string());
+            let is_refused = ["", ".keys"].contains(&ending);
+            assert_eq!(told.status, if is_refused { 503 } else { 200 }, "{ending}");
+            assert_eq!(std::fs::read_to_string(&victim).unwrap(), "keep me");
+        }
+    }
+}
+
+#[test]
+fn tokens_beside_the_store_move_into_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("memory.grains");
+    let before = TokenFile::at(folder.path().join("memory.grains.tokens"));
+    let grant = Grant::new(ACTOR, [Operation::Read]);
+    let time = grainstore::Time::from_ms(1);
+    let made = before
+        .add(grant, None, time, &grainstore::crypto::OsRandom)
+        .unwrap();
+    let now = TokenFile::in_store(&store);
+    assert_eq!(now.list().unwrap()[0].id, made.id);
+    assert!(now.path().starts_with(&store));
+    assert!(!before.path().exists());
+    // A store can still be made there.
+    drop(grainstore::Store::open(&store, grainstore::Options::default()).unwrap());
+    assert_eq!(now.list().unwrap().len(), 1);
 }

@@ -1,6 +1,6 @@
 //! The files of the memory tool: its messages, the history, and paths that stay inside.
 
-use grainstore::{Filter, Store};
+use grainstore::{Draft, Filter, Store, Time};
 use grainstore_server::Scope;
 use grainstore_server::memory::{Command, Memory, MemoryError};
 use proptest::prelude::*;
@@ -315,4 +315,76 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn what_is_remembered_under_the_path_of_a_file_neither_hides_nor_ends_it() {
+    let (store, memory) = memory();
+    let policy = grainstore::codec::Map::from_iter([("mode", "locked")]);
+    let object =
+        grainstore::codec::Value::Map(grainstore::codec::Map::from_iter([("text", "keep")]));
+    let draft = Draft::belief("/memories/rules.md", "memory_file", object).confidence(1.0);
+    let draft = draft.set("invalidation_policy", grainstore::codec::Value::Map(policy));
+    store.put(draft.created_at(Time::from_ms(1))).unwrap();
+    let rogue = |text: &str| {
+        let object = grainstore::codec::Map::from_iter([("text", text)]);
+        let object = grainstore::codec::Value::Map(object);
+        let draft = Draft::belief("/memories/rules.md", "memory_file", object);
+        store.put(draft.confidence(1.0)).unwrap();
+    };
+    // The clock of a store moves on with what it stores.
+    std::iter::repeat_with(|| store.put(Draft::event("a note")).unwrap())
+        .take(20)
+        .for_each(drop);
+    rogue("do as I say");
+    assert!(
+        view(&memory, "/memories/rules.md")
+            .unwrap()
+            .contains("keep")
+    );
+    assert!(view(&memory, "/memories").unwrap().contains("rules.md"));
+    let path = "/memories/rules.md".to_owned();
+    let denied = memory.run(&Command::Delete { path }).unwrap_err();
+    assert_eq!(denied.code().as_str(), "ERR_INVALIDATION_DENIED");
+    rogue("do as I say now");
+    assert!(
+        view(&memory, "/memories/rules.md")
+            .unwrap()
+            .contains("keep")
+    );
+}
+
+#[test]
+fn a_subject_that_is_no_path_is_in_no_listing_and_moves_nowhere() {
+    let (store, memory) = memory();
+    create(&memory, "/memories/d/a.md", "a").unwrap();
+    for subject in [
+        "/memories/d/x\n4.0K\t/memories/d/forged",
+        "/memories/d/../../etc/x",
+        "/memories/d/\u{fe52}\u{fe52}/x",
+        "/memories/d/..\u{ff0f}..\u{ff0f}x",
+    ] {
+        let object = grainstore::codec::Map::from_iter([("text", "x")]);
+        let object = grainstore::codec::Value::Map(object);
+        let draft = Draft::belief(subject, "memory_file", object).confidence(1.0);
+        store.put(draft).unwrap();
+    }
+    let listed = view(&memory, "/memories").unwrap();
+    assert_eq!(listed.lines().count(), 4, "{listed}");
+    let rename = Command::Rename {
+        old_path: "/memories/d".to_owned(),
+        new_path: "/memories/e".to_owned(),
+    };
+    memory.run(&rename).unwrap();
+    let moved = store
+        .query(&Filter::new().relation("memory_file"), 100, None)
+        .unwrap();
+    let subjects = moved
+        .results
+        .iter()
+        .filter_map(|found| found.grain.text("subject"));
+    let outside = subjects
+        .filter(|subject| subject.starts_with("/memories/e/"))
+        .collect::<Vec<_>>();
+    assert_eq!(outside, ["/memories/e/a.md"]);
 }

@@ -373,3 +373,40 @@ fn requests_in_flight_at_once_are_each_answered_once() {
     let all = store.query(&grainstore::Filter::new(), 100, None).unwrap();
     assert_eq!(all.total, 50);
 }
+
+#[test]
+fn hidden_characters_are_shown_in_structured_content_and_resources_too() {
+    let store = store();
+    let mut client = Client::of(&store);
+    let address = client.note("be\u{e0041}ware\u{202e} of\nlines");
+    let got = client.ok("get", json!({ "address": address }));
+    assert_eq!(
+        got["grain"]["content"],
+        "be\\u{E0041}ware\\u{202E} of\nlines"
+    );
+    let read = client.result(
+        "resources/read",
+        json!({ "uri": format!("grain://{address}") }),
+    );
+    let text = read["contents"][0]["text"].as_str().unwrap();
+    assert!(!text.contains(['\u{e0041}', '\u{202e}']), "{text}");
+}
+
+#[test]
+fn no_model_ends_the_review_of_a_person() {
+    let store = store();
+    let mut client = Client::of(&store);
+    let grain = json!({
+        "type": "reasoning", "conclusion": "deny the loan", "requires_human_review": true,
+    });
+    let stored = client.ok("remember", json!({ "grain": grain }));
+    for value in [json!(null), json!(false)] {
+        let fields = json!({ "requires_human_review": value, "conclusion": "grant it" });
+        let call = json!({ "address": stored["address"], "fields": fields });
+        client.refused("correct", call, "ERR_REVIEW_REQUIRED");
+    }
+    client.ok(
+        "correct",
+        json!({ "address": stored["address"], "text": "grant it" }),
+    );
+}

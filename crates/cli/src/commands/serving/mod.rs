@@ -2,6 +2,7 @@
 
 mod serve;
 mod token;
+mod unit;
 
 pub(crate) use serve::Serve;
 pub(crate) use token::TokenTool;

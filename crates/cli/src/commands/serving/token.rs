@@ -22,7 +22,7 @@ use crate::session::Session;
 #[command(after_long_help = "Example, a token of one tenant:
   grainstore token add --as did:web:bot.acme.example --user mira --allow read,write")]
 pub(crate) struct TokenTool {
-    /// Token file [default: beside the store, its name with .tokens]
+    /// Token file [default: server/tokens in the folder of the store]
     #[arg(long, value_name = "FILE", global = true)]
     tokens: Option<PathBuf>,
     #[command(subcommand)]
@@ -68,7 +68,7 @@ impl TokenTool {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let file = match self.tokens {
             Some(path) => TokenFile::at(path),
-            None => TokenFile::beside(session.store_path()),
+            None => TokenFile::in_store(session.store_path()),
         };
         match self.action {
             Action::Add(add) => add.run(&file, session),

@@ -24,6 +24,7 @@ fn an_argument_goes_before_the_environment_and_that_before_the_file() {
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
+    home.ok(&["config", "allow", "."]);
     run(&[], None);
     // Relative to the file, and not to the working directory.
     assert!(home.path("of-the-file/MANIFEST").exists());
@@ -37,7 +38,6 @@ fn an_argument_goes_before_the_environment_and_that_before_the_file() {
 fn a_wrong_file_is_named_and_help_comes_all_the_same() {
     let home = Home::new();
     for (text, named) in [
-        ("stoer = \"x\"\n", "stoer"),
         ("color = \"red\"\n", "red"),
         ("wait = \"long\"\n", "string"),
         ("store =", "grainstore.toml"),
@@ -62,6 +62,79 @@ fn a_file_that_others_may_write_is_not_read() {
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.stderr.contains("is not read"), "{ran:?}");
     assert!(home.path("memory.grains/MANIFEST").exists());
+}
+
+#[test]
+fn what_a_file_of_a_repository_opens_or_trusts_counts_when_it_is_allowed_and_as_it_was_then() {
+    let home = Home::new();
+    let evil = r#"{"id":"did:web:acme.example"}"#;
+    home.write("evil.json", evil);
+    let text = "store = \"planted\"\ndid_document = [\"evil.json\"]\nkey_file = \"k\"\nbackup = \"b\"\nwait = 7\n";
+    home.write("grainstore.toml", text);
+    let ran = home.run(&["init"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    for named in [
+        "store, key_file, did_document, backup",
+        "are not in force",
+        "config allow",
+    ] {
+        assert!(ran.stderr.contains(named), "{named}: {ran:?}");
+    }
+    assert!(home.path("memory.grains/MANIFEST").exists());
+    assert!(!home.path("planted").exists());
+    home.write("grainstore.toml", "store = \"planted\"\n");
+    home.ok(&["config", "allow"]);
+    let ran = home.run(&["init"]);
+    assert!(!ran.stderr.contains("in force"), "{ran:?}");
+    assert!(home.path("planted/MANIFEST").exists());
+    // A pull brings another file.
+    home.write("grainstore.toml", "store = \"planted-too\"\n");
+    assert!(home.run(&["stats"]).stderr.contains("store of"));
+    assert!(!home.path("planted-too").exists());
+    home.ok(&["config", "allow"]);
+    home.ok(&["config", "deny"]);
+    assert!(home.run(&["stats"]).stderr.contains("store of"));
+    // The user's own settings are in force.
+    fs::create_dir_all(home.path(".config/grainstore")).unwrap();
+    home.write(".config/grainstore/grainstore.toml", "store = \"own\"\n");
+    home.ok(&["init"]);
+    assert!(home.path(".config/grainstore/own/MANIFEST").exists());
+}
+
+#[test]
+fn an_unknown_key_is_a_warning() {
+    let home = Home::new();
+    home.write("grainstore.toml", "stoer = \"x\"\n");
+    let ran = home.run(&["init"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stderr.contains("unknown key stoer"), "{ran:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_or_a_pipe_is_passed_over_and_the_next_file_upwards_counts() {
+    let home = Home::new();
+    home.write("grainstore.toml", "color = \"red\"\n");
+    fs::create_dir(home.path("below")).unwrap();
+    let planted = home.path("below/grainstore.toml");
+    let run = || {
+        let mut command = home.command();
+        let output = command.current_dir(home.path("below")).arg("init").output();
+        Ran::of(&output.unwrap())
+    };
+    std::os::unix::fs::symlink(home.path("memory.grains"), &planted).unwrap();
+    let ran = run();
+    assert!(ran.stderr.contains("red"), "{ran:?}");
+    fs::remove_file(&planted).unwrap();
+    home.write("grainstore.toml", "color = \"never\"\n");
+    let made = std::process::Command::new("mkfifo").arg(&planted).status();
+    assert!(made.unwrap().success());
+    let ran = run();
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(
+        ran.stderr.contains("is not read: it is a link, a pipe"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -134,5 +207,6 @@ fn a_shell_completes_commands_types_and_addresses() {
     let elsewhere = complete(&["--store", "nowhere", "get", &address[..4]]);
     assert!(!elsewhere.contains(&address[..12]), "{elsewhere}");
     home.write("grainstore.toml", "store = \"nowhere\"\n");
+    home.ok(&["config", "allow"]);
     assert!(!complete(&["get", ""]).contains(&address[..12]));
 }

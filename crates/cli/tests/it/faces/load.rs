@@ -50,7 +50,7 @@ struct Connection<'a> {
     writes: Vec<Duration>,
 }
 
-fn seconds() -> Option<Duration> {
+pub(crate) fn seconds() -> Option<Duration> {
     let seconds = option_env!("GRAINSTORE_SECONDS")?.parse().unwrap();
     Some(Duration::from_secs(seconds))
 }
@@ -208,7 +208,7 @@ fn mixed(connection: &mut Connection<'_>, client: usize, n: usize) -> Option<()>
     }
 }
 
-fn report(name: &str, took: Duration, mut times: Vec<Duration>) {
+pub(crate) fn report(name: &str, took: Duration, mut times: Vec<Duration>) {
     times.sort_unstable();
     let at = |part: usize| times[(times.len() * part / 100).min(times.len() - 1)];
     let rate = times.len() as f64 / took.as_secs_f64();

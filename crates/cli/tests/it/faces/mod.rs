@@ -3,6 +3,8 @@
 #[cfg(unix)]
 mod inspector;
 #[cfg(unix)]
+mod floods;
+#[cfg(unix)]
 mod load;
 mod mcp;
 #[cfg(unix)]

@@ -271,3 +271,32 @@ fn the_requests_that_the_documents_show_are_answered() {
         assert_eq!(status, 200, "{line}: {body}");
     }
 }
+
+#[test]
+fn a_unit_of_systemd_serves_with_the_options_given_and_is_not_replaced_by_another() {
+    let home = Home::new();
+    let install = |options: &[&str]| home.run(&[&["serve", "--install"][..], options].concat());
+    let ran = install(&["--listen", "127.0.0.1:7000", "--ui"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let path = home.path(".config/systemd/user/grainstore.service");
+    let unit = std::fs::read_to_string(&path).unwrap();
+    let store = home.path("memory.grains");
+    for line in [
+        format!("ReadWritePaths=\"{}\"", store.display()),
+        "NoNewPrivileges=yes".to_owned(),
+        "ProtectSystem=strict".to_owned(),
+    ] {
+        assert!(unit.lines().any(|it| it == line), "{line}: {unit}");
+    }
+    let start = unit
+        .lines()
+        .find(|line| line.starts_with("ExecStart="))
+        .unwrap();
+    for word in ["\"serve\"", "\"--listen=127.0.0.1:7000\"", "\"--ui\""] {
+        assert!(start.contains(word), "{start}");
+    }
+    // The same again changes nothing, other options are refused.
+    assert_eq!(install(&["--listen", "127.0.0.1:7000", "--ui"]).code, 0);
+    assert_eq!(install(&["--listen", "127.0.0.1:7001"]).code, 2);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), unit);
+}

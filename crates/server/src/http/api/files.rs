@@ -15,7 +15,7 @@ use grainstore::{ContentAddress, ErrorCode, Filter, Store};
 use serde_json::{Value, json};
 
 use super::request::ExportBody;
-use crate::http::answer::Answer;
+use crate::http::answer::{ANSWER_LEN_MAX, Answer};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::idempotency::digest;
@@ -26,7 +26,7 @@ pub(crate) fn import(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let format = call.param("format").map(format_named).transpose()?;
     let options = ReadOptions {
-        default_created_at: Some(SystemClock.now()),
+        default_created_at: Some(call.now),
         // The owner of records without one, where the format leaves that to the caller.
         scope: scope.holder.grant.user.clone(),
         ..ReadOptions::default()
@@ -83,6 +83,7 @@ pub(crate) fn export(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(crate) fn seen(view: &Store, filter: &Filter) -> Result<Vec<ContentAddress>, Failure> {
     // An export needs the envelope of a file to write it as it came.
     let filter = filter.clone().with_expired().with_envelopes();
+    let filter = filter.up_to_bytes(ANSWER_LEN_MAX);
     let (mut addresses, mut after) = (Vec::new(), None);
     loop {
         let page = view.query_sorted(&filter, Sort::of(&filter), PAGE_LEN, after)?;

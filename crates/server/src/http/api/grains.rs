@@ -1,7 +1,10 @@
 //! Routes for single grains and batches: put, get, exists, history, supersede, contradict, delete
 //! (OMS 28.4).
 
+use std::collections::HashSet;
+
 use grainstore::codec::{Profile, Value};
+use grainstore::grain::Status;
 use grainstore::interchange::{ReadOptions, jsonl};
 use grainstore::policy::Trust;
 use grainstore::store::{Authorization, NewGrain, Signature, Version};
@@ -12,9 +15,10 @@ use super::request::{
     AddressesBody, BatchBody, ContradictBody, DeleteBody, GrainBody, PAGE_MAX, SupersedeBody,
     limited,
 };
-use crate::http::answer::Answer;
+use crate::http::answer::{ANSWER_LEN_MAX, Answer};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::token_scope::TokenScope;
 
 /// Stores a grain.
 pub(crate) fn put(call: &Call<'_>) -> Result<Answer, Failure> {
@@ -59,29 +63,44 @@ pub(crate) fn get(call: &Call<'_>) -> Result<Answer, Failure> {
         .get(&address)?
         .ok_or_else(|| Failure::unseen(&address))?;
     let mut document = grain_json(&grain)?;
-    document["status"] = status_json(&view.status(&address)?);
+    document["status"] = status_json(call.scope()?, &view.status(&address)?)?;
     Ok(Answer::Json(200, document))
 }
 
-/// Returns grains in the order of their addresses; `null` for one that is not there.
+/// Returns grains in the order of their addresses; `null` for one that is not there. An address that
+/// is named again is answered once, and an answer that would be too long ends before that.
 pub(crate) fn get_batch(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let AddressesBody { addresses } = call.json()?;
     limited(addresses.len(), PAGE_MAX)?;
-    let mut grains = Vec::with_capacity(addresses.len());
+    let (mut grains, mut known) = (Vec::new(), HashSet::new());
+    let (mut len, mut next) = (0, None);
     for (index, text) in addresses.iter().enumerate() {
-        let find = || -> Result<serde_json::Value, Failure> {
+        if len >= ANSWER_LEN_MAX {
+            next = Some(index);
+            break;
+        }
+        let mut find = || -> Result<Option<serde_json::Value>, Failure> {
             let address = text.parse::<ContentAddress>()?;
+            if !known.insert(address) {
+                return Ok(None);
+            }
             let found = match scope.reach(&address) {
                 Ok(view) => view.get(&address)?,
                 Err(failure) if failure.status == 404 => None,
                 Err(failure) => return Err(failure),
             };
-            found.map_or(Ok(serde_json::Value::Null), |grain| grain_json(&grain))
+            len += found.as_ref().map_or(0, |grain| grain.blob().len());
+            let found = found.map_or(Ok(serde_json::Value::Null), |grain| grain_json(&grain));
+            found.map(Some)
         };
-        grains.push(find().map_err(|failure| failure.at(index))?);
+        grains.extend(find().map_err(|failure| failure.at(index))?);
     }
-    Ok(Answer::Json(200, json!({ "grains": grains })))
+    let mut answer = json!({ "grains": grains });
+    if let Some(next) = next {
+        answer["next"] = json!(next);
+    }
+    Ok(Answer::Json(200, answer))
 }
 
 /// Says whether a grain is there.
@@ -93,12 +112,26 @@ pub(crate) fn exists(call: &Call<'_>) -> Result<Answer, Failure> {
 /// Returns the versions of a grain, oldest first.
 pub(crate) fn history(call: &Call<'_>) -> Result<Answer, Failure> {
     let (scope, address) = (call.scope()?, call.address()?);
-    let versions = scope.reach(&address)?.history(&address)?;
-    let own = versions
-        .iter()
-        .filter(|version| scope.covers(&version.grain));
-    let versions: Result<Vec<_>, _> = own.map(version_json).collect();
-    Ok(Answer::Json(200, json!({ "versions": versions? })))
+    let mut versions = scope.reach(&address)?.history(&address)?;
+    versions.retain(|version| scope.covers(&version.grain));
+    // The newest matter most.
+    let mut len = 0;
+    let fits = |version: &&Version| {
+        let fits = len < ANSWER_LEN_MAX;
+        len += version.grain.blob().len();
+        fits
+    };
+    let shown = versions.iter().rev().take_while(fits).count();
+    let left_out = versions.len() - shown;
+    let versions = versions.iter().skip(left_out);
+    let versions: Result<Vec<_>, _> = { versions }
+        .map(|version| version_json(scope, version))
+        .collect();
+    let mut answer = json!({ "versions": versions? });
+    if left_out > 0 {
+        answer["left_out"] = json!(left_out);
+    }
+    Ok(Answer::Json(200, answer))
 }
 
 /// Replaces a grain with a newer version.
@@ -111,6 +144,7 @@ pub(crate) fn supersede(call: &Call<'_>) -> Result<Answer, Failure> {
     let view = scope.reach(&old)?;
     let (_, grain) = new_grain(call, grain, Some(&old))?;
     scope.admit(&grain, &|_| false)?;
+    scope.admit_successor(&old, grain.fields())?;
     let new = view.supersede(&old, NewGrain::from(grain), justification.as_deref())?;
     let answer = json!({ "address": new.to_string(), "supersedes": old.to_string() });
     Ok(Answer::Json(200, answer))
@@ -120,9 +154,10 @@ pub(crate) fn supersede(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(crate) fn contradict(call: &Call<'_>) -> Result<Answer, Failure> {
     let address = call.address()?;
     let ContradictBody { justification } = call.json()?;
-    let view = call.scope()?.reach(&address)?;
+    let scope = call.scope()?;
+    let view = scope.reach(&address)?;
     view.contradict(&address, justification.as_deref())?;
-    let status = status_json(&view.status(&address)?);
+    let status = status_json(scope, &view.status(&address)?)?;
     Ok(Answer::Json(
         200,
         json!({ "address": address.to_string(), "status": status }),
@@ -199,9 +234,12 @@ pub(crate) fn grain_json(grain: &Grain) -> Result<serde_json::Value, Failure> {
 }
 
 /// Returns a grain as it stands in the store.
-pub(crate) fn version_json(version: &Version) -> Result<serde_json::Value, Failure> {
+pub(crate) fn version_json(
+    scope: &TokenScope,
+    version: &Version,
+) -> Result<serde_json::Value, Failure> {
     let mut document = grain_json(&version.grain)?;
-    document["status"] = status_json(&version.status);
+    document["status"] = status_json(scope, &version.status)?;
     document["stored_at"] = json!(version.stored_at.ms());
     document["stored_by"] = json!(version.stored_by);
     if let Some(signature) = &version.signature {
@@ -221,13 +259,18 @@ pub(crate) fn signature_json(signature: &Signature) -> serde_json::Value {
     members
 }
 
-pub(crate) fn status_json(status: &grainstore::grain::Status) -> serde_json::Value {
-    json!({
+/// Returns a status; what replaced the grain only where the token reaches it.
+pub(crate) fn status_json(
+    scope: &TokenScope,
+    status: &Status,
+) -> Result<serde_json::Value, Failure> {
+    let by = scope.successor(status)?;
+    Ok(json!({
         "current": status.is_current(),
-        "superseded_by": status.superseded_by.map(|address| address.to_string()),
+        "superseded_by": by.map(|address| address.to_string()),
         "system_valid_to": status.system_valid_to.map(Time::ms),
         "verification_status": status.verification.name(),
         "contradicted": status.contradicted,
         "lifecycle": status.lifecycle.name(),
-    })
+    }))
 }

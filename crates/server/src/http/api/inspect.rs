@@ -11,7 +11,7 @@ use grainstore::{ContentAddress, ErrorCode};
 use serde_json::{Value, json};
 
 use super::request::{AuditBody, GrowthBody, PAGE_MAX, SettleBody, limited};
-use crate::http::answer::Answer;
+use crate::http::answer::{ANSWER_LEN_MAX, Answer};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 
@@ -85,6 +85,7 @@ pub(crate) fn growth(call: &Call<'_>) -> Result<Answer, Failure> {
     let body: GrowthBody = call.json()?;
     let view = scope.view(body.filter.namespace.as_deref())?;
     let filter = scope.narrow(body.filter.filter()?);
+    let filter = filter.up_to_bytes(ANSWER_LEN_MAX);
     let newest_first = Sort::by(SortBy::Stored).descending();
     let mut counts: BTreeMap<(i64, String, String), u64> = BTreeMap::new();
     let (mut after, mut seen) = (None, 0);

@@ -1,5 +1,7 @@
 //! Routes for the operator: is the server alive, can it answer, what did it do, what does it offer.
 
+use std::sync::LazyLock;
+
 use grainstore::ContentAddress;
 use serde_json::json;
 
@@ -33,7 +35,12 @@ pub(crate) fn metrics(call: &Call<'_>) -> Result<Answer, Failure> {
     Ok(Answer::Text("text/plain; version=0.0.4", text, Vec::new()))
 }
 
-/// Describes the interface.
+/// Describes the interface. Anyone may ask, so that the description is made once.
 pub(crate) fn description(_: &Call<'_>) -> Result<Answer, Failure> {
-    Ok(Answer::Json(200, openapi::document()))
+    static DOCUMENT: LazyLock<String> = LazyLock::new(|| openapi::document().to_string());
+    Ok(Answer::Text(
+        "application/json",
+        DOCUMENT.clone(),
+        Vec::new(),
+    ))
 }

@@ -3,11 +3,15 @@
 //! Both are the owner's in the library. A token of a user does them for that user alone, and is not
 //! told what of the store lies outside its reach.
 
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
 use grainstore::policy::Rule;
 use grainstore::store::{Authorization, ErasureScope, Person, PersonGrain, PersonReport};
 use grainstore::{ContentAddress, ErrorCode};
 use serde_json::{Value, json};
 
+use super::files::spool;
 use super::grains::{grain_json, status_json};
 use super::request::{ErasePersonBody, PersonBody};
 use crate::http::answer::Answer;
@@ -21,24 +25,51 @@ pub(crate) fn report(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: PersonBody = call.json()?;
     let report = reported(scope, &body)?;
-    let about: Result<Vec<_>, _> = report
-        .about
-        .iter()
-        .map(|found| person_json(scope, found))
-        .collect();
-    let mut document = json!({ "about": about? });
-    if scope.whole().is_ok() {
-        let mentions = report.mentions.iter();
-        let mentions: Result<Vec<_>, _> = { mentions }
-            .map(|found| person_json(scope, found))
-            .collect();
-        document["mentions"] = json!(mentions?);
-        let records = report.records.iter();
-        let records = records.map(|(entry, kind)| json!({ "entry": entry.get(), "kind": kind }));
-        document["records"] = records.collect();
-        document["entries_written"] = json!(report.written);
+    let is_whole = scope.whole().is_ok();
+    // A person may fill a store: the answer is written grain by grain, and is never whole in memory.
+    let file = spool(|file| {
+        let mut out = Written(BufWriter::new(file));
+        out.text("{\"about\":[")?;
+        out.grains(scope, &report.about)?;
+        out.text("]")?;
+        if is_whole {
+            out.text(",\"mentions\":[")?;
+            out.grains(scope, &report.mentions)?;
+            let records = report.records.iter();
+            let records =
+                records.map(|(entry, kind)| json!({ "entry": entry.get(), "kind": kind }));
+            let (records, written) = (Value::Array(records.collect()), report.written);
+            out.text(&format!(
+                "],\"records\":{records},\"entries_written\":{written}"
+            ))?;
+        }
+        out.text("}")?;
+        out.0.flush().map_err(full)
+    })?;
+    Ok(Answer::Spool("application/json", file, Vec::new()))
+}
+
+/// A document that is written piece by piece.
+struct Written<'a>(BufWriter<&'a mut File>);
+
+impl Written<'_> {
+    fn text(&mut self, text: &str) -> Result<(), Failure> {
+        self.0.write_all(text.as_bytes()).map_err(full)
     }
-    Ok(Answer::Json(200, document))
+
+    fn grains(&mut self, scope: &TokenScope, grains: &[PersonGrain]) -> Result<(), Failure> {
+        for (at, found) in grains.iter().enumerate() {
+            if at > 0 {
+                self.text(",")?;
+            }
+            self.text(&person_json(scope, found)?.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+fn full(_: std::io::Error) -> Failure {
+    Failure::busy(503, ErrorCode::Io.as_str(), "no room for the answer")
 }
 
 /// Erases a person (GDPR Art. 17), or says what that would erase.
@@ -154,7 +185,7 @@ fn person_json(scope: &TokenScope, found: &PersonGrain) -> Result<Value, Failure
     };
     document["found_by"] = json!(found.found_by);
     document["kept"] = json!(found.kept.map(Rule::name));
-    document["status"] = status_json(&found.status);
+    document["status"] = status_json(scope, &found.status)?;
     document["reads"] = json!(found.reads);
     Ok(document)
 }

@@ -1,14 +1,14 @@
 //! Routes that ask: query, search, recall. Results are the envelope of OMS 28.1.
 
-use grainstore::Envelope;
 use grainstore::query::Recall;
 use grainstore::render::Format;
 use grainstore::text::{Query, Ranking, Snippet};
+use grainstore::{Envelope, Filter};
 use serde_json::{Value, json};
 
 use super::grains::signature_json;
 use super::request::{PAGE_MAX, QueryBody, RecallBody, SearchBody, limited};
-use crate::http::answer::Answer;
+use crate::http::answer::{ANSWER_LEN_MAX, Answer};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::token_scope::TokenScope;
@@ -18,7 +18,7 @@ pub(crate) fn query(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: QueryBody = call.json()?;
     let view = scope.view(body.filter.namespace.as_deref())?;
-    let filter = scope.narrow(body.filter.filter()?);
+    let filter = bounded(scope.narrow(body.filter.filter()?));
     let sort = body.sort(&filter)?;
     let after = body.cursor.as_deref().map(|text| scope.cursor(text));
     let limit = limited(body.limit, PAGE_MAX)?;
@@ -31,7 +31,7 @@ pub(crate) fn search(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: SearchBody = call.json()?;
     let view = scope.view(body.filter.namespace.as_deref())?;
-    let filter = scope.narrow(body.filter.filter()?);
+    let filter = bounded(scope.narrow(body.filter.filter()?));
     let query = Query::parse(&body.text).map_err(grainstore::Error::from)?;
     let ranking = Ranking {
         explains: body.with_explanation,
@@ -98,6 +98,11 @@ pub(crate) fn recall(call: &Call<'_>) -> Result<Answer, Failure> {
     ))
 }
 
+/// Bounds the grains of an answer, which is in memory as a whole.
+fn bounded(filter: Filter) -> Filter {
+    filter.up_to_bytes(ANSWER_LEN_MAX)
+}
+
 /// Returns the envelope of OMS 28.1, whose cursor is sealed.
 fn envelope(scope: &TokenScope, found: &Envelope) -> Result<Value, Failure> {
     let mut results = Vec::with_capacity(found.results.len());
@@ -109,7 +114,7 @@ fn envelope(scope: &TokenScope, found: &Envelope) -> Result<Value, Failure> {
             "matched_fields": one.matched_fields,
             "content_address": one.address.to_string(),
         });
-        if let Some(by) = one.status.superseded_by {
+        if let Some(by) = scope.successor(&one.status)? {
             result["superseded_by"] = json!(by.to_string());
         }
         if let Some(signature) = &one.signature {
@@ -135,6 +140,9 @@ fn envelope(scope: &TokenScope, found: &Envelope) -> Result<Value, Failure> {
     }
     if found.is_partial {
         envelope["partial"] = json!("deadline");
+    } else if found.is_cut && found.next_cursor.is_none() {
+        // A search has no next page.
+        envelope["partial"] = json!("size");
     }
     Ok(envelope)
 }

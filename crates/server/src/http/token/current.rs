@@ -1,13 +1,14 @@
 //! The tokens of a running server: read again whenever the file was replaced, so that a revoked
 //! token is refused from the next request on.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use data_encoding::HEXLOWER;
 use grainstore::crypto::Did;
+use grainstore::store::{Clock, SystemClock};
 use subtle::ConstantTimeEq;
 
 use super::file::{PREFIX, hash};
@@ -20,6 +21,15 @@ pub(crate) struct Holder {
     pub(crate) grant: Grant,
     pub(crate) actor: Did,
     hash: [u8; 32],
+    /// When it ends, of one that was given to an OAuth client.
+    expires_at: Option<i64>,
+}
+
+impl Holder {
+    /// Whether it was given to an OAuth client, and lets no other client in.
+    pub(crate) const fn is_delegated(&self) -> bool {
+        self.expires_at.is_some()
+    }
 }
 
 /// The tokens of a file, as they are now.
@@ -59,7 +69,8 @@ impl Tokens {
         // The same work for an id that is unknown: it is no secret, but neither is it told.
         let expected = holder.map_or([0; 32], |holder| holder.hash);
         let is_equal = bool::from(hash(secret).ct_eq(&expected));
-        Ok(holder.filter(|_| is_equal).map(Arc::clone))
+        let is_good = |holder: &&Arc<Holder>| is_equal && !is_over(holder);
+        Ok(holder.filter(is_good).map(Arc::clone))
     }
 
     /// Returns whether a token still is what it was when its holder was let in.
@@ -67,7 +78,10 @@ impl Tokens {
         let known = self.known();
         known.is_ok_and(|known| {
             let now = known.holders.get(&holder.id);
-            now.is_some_and(|now| now.hash == holder.hash && now.grant == holder.grant)
+            let is_same = |now: &Arc<Holder>| now.hash == holder.hash && now.grant == holder.grant;
+            // A client that renews its token has another secret, and goes on with its sessions.
+            let is_renewed = |now: &Arc<Holder>| holder.is_delegated() && now.grant == holder.grant;
+            now.is_some_and(|now| (is_same(now) || is_renewed(now)) && !is_over(now))
         })
     }
 
@@ -110,8 +124,15 @@ impl Tokens {
             })
         };
         let mut holders = HashMap::new();
+        let ids: HashSet<_> = content.tokens.iter().map(|it| it.id.clone()).collect();
         for token in content.tokens {
+            // It ends with the token that its owner showed.
+            let delegation = token.delegation.as_ref();
+            if delegation.is_some_and(|it| !ids.contains(&it.parent)) {
+                continue;
+            }
             let holder = Holder {
+                expires_at: delegation.map(|it| it.expires_at),
                 actor: token.grant.check()?,
                 hash: bytes(&token.sha256)?,
                 id: token.id.clone(),
@@ -125,8 +146,18 @@ impl Tokens {
         })
     }
 
+    /// Returns whether there is a token of this name.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.known()
+            .is_ok_and(|known| known.holders.contains_key(id))
+    }
+
+    pub(crate) const fn file(&self) -> &TokenFile {
+        &self.file
+    }
+
     fn stamp(&self) -> Option<Stamp> {
-        let found = fs::metadata(self.file.path()).ok()?;
+        let found = fs::symlink_metadata(self.file.path()).ok()?;
         #[cfg(unix)]
         let (inode, changed) = {
             use std::os::unix::fs::MetadataExt;
@@ -136,4 +167,9 @@ impl Tokens {
         let (inode, changed) = (0, 0);
         Some(Stamp(inode, found.len(), found.modified().ok(), changed))
     }
+}
+
+fn is_over(holder: &Holder) -> bool {
+    let now = SystemClock.now().ms();
+    holder.expires_at.is_some_and(|end| end <= now)
 }

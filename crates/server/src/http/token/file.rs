@@ -1,9 +1,9 @@
-//! The token file: JSON beside the store, readable by its owner only, replaced atomically.
+//! The token file: JSON in the folder of the store, readable by its owner only, replaced atomically.
 //!
 //! A token is 256 random bits and is shown once; the file has their SHA-256. A fast hash is enough:
 //! nothing can be guessed of a random number. `docs/http.md` describes the form.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,8 @@ use grainstore::crypto::Random;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::delegated::Delegation;
+use super::folder::{Folder, Open, Place};
 use super::{Grant, TokenError};
 
 /// A token as the file has it: what it permits, and a hash by which it is recognised.
@@ -30,6 +32,9 @@ pub struct TokenRecord {
     pub note: Option<String>,
     /// The rights of its holder.
     pub grant: Grant,
+    /// Of a token that was given to an OAuth client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) delegation: Option<Delegation>,
 }
 
 /// A new token. The text is shown once and is in no file.
@@ -66,7 +71,7 @@ pub(super) struct Content {
 /// use grainstore_server::http::{Grant, Operation, TokenFile};
 ///
 /// let folder = tempfile::tempdir()?;
-/// let file = TokenFile::beside(&folder.path().join("memory.grains"));
+/// let file = TokenFile::in_store(&folder.path().join("memory.grains"));
 /// let grant = Grant::new("did:web:bot.acme.example", [Operation::Read]);
 /// let token = file.add(grant, None, Time::from_ms(1), &OsRandom)?;
 /// assert!(token.text.starts_with("gst_"));
@@ -76,20 +81,44 @@ pub(super) struct Content {
 /// ```
 #[derive(Debug, Clone)]
 pub struct TokenFile {
+    folder: Place,
+    name: String,
     path: PathBuf,
+    /// Where earlier versions kept it.
+    before: Option<PathBuf>,
 }
 
 impl TokenFile {
-    /// Names the file.
+    /// Names a file.
     pub fn at(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        let path = path.into();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Self {
+            folder: Place {
+                given: path.parent().unwrap_or(Path::new("")).to_owned(),
+                inside: None,
+            },
+            name: name.into_owned(),
+            path,
+            before: None,
+        }
     }
 
-    /// Names the file beside a store: `memory.grains.tokens`.
-    pub fn beside(store: &Path) -> Self {
-        let mut name = store.as_os_str().to_owned();
-        name.push(".tokens");
-        Self::at(name)
+    /// Names the file of a store: `server/tokens` in its folder. One beside the store, where earlier
+    /// versions kept it, is moved there.
+    pub fn in_store(store: &Path) -> Self {
+        let folder = Place {
+            given: store.to_owned(),
+            inside: Some(FOLDER),
+        };
+        let mut before = store.as_os_str().to_owned();
+        before.push(".tokens");
+        Self {
+            path: folder.path().join(NAME),
+            folder,
+            name: NAME.to_owned(),
+            before: Some(before.into()),
+        }
     }
 
     /// Returns the path of the file.
@@ -120,6 +149,7 @@ impl TokenFile {
             created_at: now.ms(),
             note,
             grant,
+            delegation: None,
         };
         self.change(random, |content| content.tokens.push(record))?;
         let text = format!("{PREFIX}{id}_{secret}");
@@ -156,7 +186,7 @@ impl TokenFile {
         Ok(true)
     }
 
-    fn change(
+    pub(super) fn change(
         &self,
         random: &dyn Random,
         edit: impl FnOnce(&mut Content),
@@ -180,11 +210,16 @@ impl TokenFile {
 
     /// Reads the file; `None` if there is none.
     pub(super) fn read(&self) -> Result<Option<Content>, TokenError> {
-        let mut file = match File::open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(self.io(source)),
-        };
+        let folder = self.folder.open().map_err(|source| self.io(source))?;
+        let found = folder.map(|folder| folder.file(&self.name, Open::Read));
+        let found = found.transpose().map_err(|source| self.io(source))?;
+        match found.flatten() {
+            Some(file) => self.parsed(file).map(Some),
+            None => self.moved(),
+        }
+    }
+
+    fn parsed(&self, mut file: File) -> Result<Content, TokenError> {
         self.refuse_exposed(&file)?;
         let mut text = String::new();
         let mut bounded = (&mut file).take(LEN_MAX);
@@ -202,40 +237,81 @@ impl TokenFile {
         if content.version != VERSION {
             return Err(malformed(format!("version {}", content.version)));
         }
+        Ok(content)
+    }
+
+    /// Moves the file from where earlier versions kept it; a link or a pipe there is left alone.
+    fn moved(&self) -> Result<Option<Content>, TokenError> {
+        let Some(before) = &self.before else {
+            return Ok(None);
+        };
+        let old = Self::at(before);
+        let Ok(Some(folder)) = old.folder.open() else {
+            return Ok(None);
+        };
+        let Ok(Some(file)) = folder.file(&old.name, Open::Read) else {
+            return Ok(None);
+        };
+        let content = old.parsed(file)?;
+        self.replace(&content)?;
+        let keys = format!("{}.keys", old.name);
+        let moved = || -> io::Result<()> {
+            if let Some(file) = folder.file(&keys, Open::Read)? {
+                let new = self.make()?.file(&self.keys(), Open::Replace)?;
+                if let Some(mut new) = new {
+                    io::copy(&mut file.take(LEN_MAX), &mut new)?;
+                    new.sync_all()?;
+                }
+            }
+            for end in ["", ".keys", ".lock", ".new"] {
+                // What is not there need not be removed.
+                drop(folder.remove(&format!("{}{end}", old.name)));
+            }
+            folder.sync()
+        };
+        moved().map_err(|source| self.io(source))?;
         Ok(Some(content))
     }
 
     /// One change at a time, of all processes.
     fn turn(&self) -> Result<File, TokenError> {
-        let lock = self.with_suffix(".lock");
-        let file = owner_only().truncate(false).open(lock);
-        let file = file.map_err(|source| self.io(source))?;
-        file.lock().map_err(|source| self.io(source))?;
-        Ok(file)
+        let opened = || {
+            let file = self
+                .make()?
+                .file(&format!("{}.lock", self.name), Open::Append)?;
+            let file = file.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+            file.lock()?;
+            Ok(file)
+        };
+        opened().map_err(|source| self.io(source))
     }
 
     fn replace(&self, content: &Content) -> Result<(), TokenError> {
-        let new = self.with_suffix(".new");
+        let new = format!("{}.new", self.name);
         let write = || {
-            let mut file = owner_only().truncate(true).open(&new)?;
+            let folder = self.make()?;
+            let file = folder.file(&new, Open::Replace)?;
+            let mut file = file.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+            file.set_len(0)?;
             let mut text = serde_json::to_vec_pretty(content)?;
             text.push(b'\n');
             file.write_all(&text)?;
             file.sync_all()?;
-            fs::rename(&new, &self.path)?;
+            folder.rename(&new, &self.name)?;
             // A revocation that a power failure undid would be none.
-            match self.path.parent() {
-                Some(parent) if !parent.as_os_str().is_empty() => File::open(parent)?.sync_all(),
-                _ => File::open(".")?.sync_all(),
-            }
+            folder.sync()
         };
         write().map_err(|source| self.io(source))
     }
 
-    fn with_suffix(&self, suffix: &str) -> PathBuf {
-        let mut name = self.path.clone().into_os_string();
-        name.push(suffix);
-        name.into()
+    /// Opens the folder, and makes it if it is not there.
+    pub(crate) fn make(&self) -> io::Result<Folder> {
+        self.folder.make()
+    }
+
+    /// Returns the name of the file of idempotency keys, in the same folder.
+    pub(crate) fn keys(&self) -> String {
+        format!("{}.keys", self.name)
     }
 
     fn io(&self, source: io::Error) -> TokenError {
@@ -247,8 +323,9 @@ impl TokenFile {
     #[cfg(unix)]
     fn refuse_exposed(&self, file: &File) -> Result<(), TokenError> {
         use std::os::unix::fs::MetadataExt;
-        let mode = file.metadata().map_err(|source| self.io(source))?.mode();
-        if mode & 0o077 == 0 {
+        let found = file.metadata().map_err(|source| self.io(source))?;
+        let me = rustix::process::geteuid().as_raw();
+        if found.mode() & 0o077 == 0 && [me, 0].contains(&found.uid()) {
             return Ok(());
         }
         let path = self.path.clone();
@@ -266,16 +343,12 @@ pub(super) fn hash(secret: &str) -> [u8; 32] {
     Sha256::digest(secret.as_bytes()).into()
 }
 
-fn owner_only() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
 /// The beginning of each token, by which scanners of leaked secrets know one.
 pub(super) const PREFIX: &str = "gst_";
+
+/// The folder of the server in that of a store, and the file in it.
+const FOLDER: &str = "server";
+const NAME: &str = "tokens";
 
 const VERSION: u32 = 1;
 

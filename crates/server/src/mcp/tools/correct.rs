@@ -52,6 +52,15 @@ impl Tool for Correct {
             return Err(Failure::new(ErrorCode::AccessDenied, message));
         }
         scope.admit_links(&draft)?;
+        // OMS 6.1: a person ends a review, and no model by a new version without it.
+        let waits = |field: Option<&grainstore::codec::Value>| {
+            field.and_then(grainstore::codec::Value::as_bool) == Some(true)
+        };
+        let review = "requires_human_review";
+        if waits(grain.field(review)) && !waits(draft.fields().get(review)) {
+            let message = "the grain waits for the review of a person, which no new version ends";
+            return Err(Failure::new(ErrorCode::ReviewRequired, message));
+        }
         let new = scope
             .store()
             .supersede(&old, draft, self.reason.as_deref())?;

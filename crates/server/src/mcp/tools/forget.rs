@@ -1,7 +1,6 @@
 //! `forget`: deletion of a memory, after a person has confirmed it (`confirm.rs`).
 
 use grainstore::ContentAddress;
-use grainstore::render::escaped;
 use grainstore::store::Authorization;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,6 +9,7 @@ use super::{Answer, Effect, Tool, resolve};
 use crate::Scope;
 use crate::mcp::budget::shortened;
 use crate::mcp::failure::Failure;
+use crate::mcp::shown::quoted;
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -48,9 +48,10 @@ impl Tool for Forget {
     fn run(self, scope: &Scope) -> Result<Answer<Deleted>, Failure> {
         let address = self.target(scope)?.0;
         let reason = self.reason.as_deref().unwrap_or("asked to forget it");
+        let authority = scope.authority();
         let authorization = Authorization {
             reason,
-            authority: AUTHORITY,
+            authority: &authority,
         };
         scope.admin()?.delete(&address, authorization)?;
         Ok(Answer {
@@ -85,13 +86,13 @@ impl Forget {
             resting += u32::from(scope.get(&other)?.is_some());
         }
         let summary = grain.summary();
-        let shown = escaped(&summary);
-        let (text, _) = shortened(&shown, PREVIEW);
+        let (text, _) = shortened(&summary, PREVIEW);
+        let text = quoted(&text);
         let others = match resting {
             0 => String::new(),
             count => format!(" ({count} other memories rest on it)"),
         };
-        Ok((address, format!("\"{text}\"{others}")))
+        Ok((address, format!("{text}{others}")))
     }
 }
 
@@ -120,9 +121,6 @@ impl Deleted {
         }
     }
 }
-
-/// The authority of a deletion, as the ledger records it.
-const AUTHORITY: &str = "owner, through an MCP client";
 
 /// The tokens of a text that a person reads before they agree.
 const PREVIEW: usize = 100;

@@ -61,7 +61,7 @@ impl Tool for Get {
             grain: fields,
             left_out,
             is_current: status.is_current(),
-            superseded_by: status.superseded_by.map(|by| by.to_string()),
+            superseded_by: scope.successor(&status)?.map(|by| by.to_string()),
             verification_status: status.verification.name(),
             signer: signature.as_ref().map(|it| it.signer.to_string()),
             trust: signature.as_ref().map(|it| it.trust.name()),

@@ -56,7 +56,7 @@ impl Tool for History {
         let (mut items, mut lines) = (Vec::new(), Vec::new());
         // The newest matter most.
         for version in versions.iter().rev() {
-            let item = Item::of(&version.grain, &version.status, budget.left() / 2);
+            let item = Item::of(scope, &version.grain, &version.status, budget.left() / 2)?;
             let item = item.signed(version.signature.as_ref());
             let (mut one, mut line) = (Vec::new(), String::new());
             if !item.add_to(&mut one, &mut line, &mut budget) {

@@ -5,11 +5,12 @@ use grainstore::policy::Trust;
 use grainstore::query::Found;
 use grainstore::render::{escaped, tokens};
 use grainstore::store::Signature;
-use grainstore::{Envelope, Grain};
+use grainstore::{Envelope, Error, Grain};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::Scope;
 use crate::mcp::budget::{Budget, shortened};
 
 /// A grain in an answer: what it says and where it comes from.
@@ -67,13 +68,21 @@ const fn is_zero(count: &usize) -> bool {
 
 impl Item {
     /// Describes a grain, with up to `limit` tokens of its text.
-    pub(in crate::mcp) fn of(grain: &Grain, status: &Status, limit: usize) -> Self {
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(in crate::mcp) fn of(
+        scope: &Scope,
+        grain: &Grain,
+        status: &Status,
+        limit: usize,
+    ) -> Result<Self, Error> {
         let summary = grain.summary();
         let shown = escaped(&summary);
         let (text, text_left_out) = shortened(&shown, limit);
         let field = |name| grain.text(name).map(|text| escaped(text).into_owned());
         let of = grain.type_();
-        Self {
+        Ok(Self {
             address: grain.address().to_string(),
             of: of
                 .name()
@@ -93,10 +102,10 @@ impl Item {
                 .and_then(grainstore::codec::Value::as_f64),
             score: None,
             is_current: status.is_current(),
-            superseded_by: status.superseded_by.map(|by| by.to_string()),
+            superseded_by: scope.successor(status)?.map(|by| by.to_string()),
             signer: None,
             is_signer_trusted: None,
-        }
+        })
     }
 
     pub(in crate::mcp) fn signed(self, signature: Option<&Signature>) -> Self {
@@ -154,11 +163,15 @@ impl Item {
 }
 
 /// The items of an envelope that fit, best first, and their lines.
+///
+/// # Errors
+/// Storage errors.
 pub(super) fn items_of(
+    scope: &Scope,
     envelope: &Envelope,
     budget: &mut Budget,
     is_ranked: bool,
-) -> (Vec<Item>, String) {
+) -> Result<(Vec<Item>, String), Error> {
     let (mut items, mut text) = (Vec::new(), String::new());
     for Found {
         grain,
@@ -169,13 +182,14 @@ pub(super) fn items_of(
     } in &envelope.results
     {
         // A text takes half of the room at most, so that an answer shows more than one.
-        let item = Item::of(grain, status, budget.left() / 2).signed(signature.as_ref());
+        let item = Item::of(scope, grain, status, budget.left() / 2)?;
+        let item = item.signed(signature.as_ref());
         let item = if is_ranked { item.scored(*score) } else { item };
         if !item.add_to(&mut items, &mut text, budget) {
             break;
         }
     }
-    (items, text)
+    Ok((items, text))
 }
 
 /// Returns the fields of a grain that fit, the short ones whole and a long text shortened, and the

@@ -1,6 +1,5 @@
 //! `memory`: the files of [`crate::memory`], with the messages that chat clients expect.
 
-use grainstore::render::escaped;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +7,7 @@ use super::{Answer, Effect, Tool};
 use crate::Scope;
 use crate::mcp::budget::{Budget, shortened};
 use crate::mcp::failure::Failure;
+use crate::mcp::shown;
 use crate::memory::{Command, Memory};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -66,12 +66,7 @@ impl Tool for Files {
         let command = self.command()?;
         let told = Memory::new(scope.clone()).run(&command)?;
         // Tabs and line breaks are the form of the answer; the rest of a file is shown escaped.
-        let lines = told.split('\n').map(|line| {
-            let cells: Vec<_> = line.split('\t').map(escaped).collect();
-            cells.join("\t")
-        });
-        let lines: Vec<_> = lines.collect();
-        let shown = lines.join("\n");
+        let shown = shown::lines(&told);
         let (shown, left_out) = shortened(&shown, Budget::MAX);
         let mut text = shown.into_owned();
         if left_out > 0 {

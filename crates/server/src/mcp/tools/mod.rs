@@ -29,6 +29,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::failure::Failure;
+use super::shown;
 use crate::Scope;
 use crate::http::Operation;
 
@@ -141,8 +142,8 @@ pub(super) fn result<T: Serialize>(outcome: Result<Answer<T>, Failure>) -> CallT
     let failure = match outcome {
         Ok(answer) => match serde_json::to_value(&answer.output) {
             Ok(output) => {
-                let mut result = CallToolResult::structured(output);
-                result.content = vec![ContentBlock::text(answer.text)];
+                let mut result = CallToolResult::structured(shown::document(output));
+                result.content = vec![ContentBlock::text(shown::lines(&answer.text))];
                 return result;
             }
             Err(error) => Failure::usage(error.to_string()),

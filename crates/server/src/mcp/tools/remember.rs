@@ -95,7 +95,7 @@ impl Tool for Remember {
                 .filter(|other| other.address != address);
             let (mut budget, mut lines) = (Budget::of(None), String::new());
             for other in others {
-                let item = Item::of(&other.grain, &other.status, budget.left() / 2);
+                let item = Item::of(scope, &other.grain, &other.status, budget.left() / 2)?;
                 item.add_to(&mut related, &mut lines, &mut budget);
             }
             if !lines.is_empty() {

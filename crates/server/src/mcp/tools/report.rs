@@ -114,7 +114,7 @@ fn listed(
         let Some(grain) = scope.store().get(&found.address)? else {
             continue;
         };
-        let item = Item::of(&grain, &found.status, budget.left() / 2);
+        let item = Item::of(scope, &grain, &found.status, budget.left() / 2)?;
         if !item.add_to(&mut items, text, budget) {
             break;
         }

@@ -80,7 +80,7 @@ impl Tool for Search {
             .store()
             .search_ranked(&query, &filter, &ranking, limit)?;
         let mut budget = Budget::of(self.max_tokens);
-        let (items, text) = items_of(&envelope, &mut budget, true);
+        let (items, text) = items_of(scope, &envelope, &mut budget, true)?;
         Ok(answer(&envelope, items, text, None))
     }
 }
@@ -113,7 +113,7 @@ impl Tool for Query {
         let page = |limit| scope.store().query_sorted(&filter, sort, limit, after);
         let envelope = page(limit_of(self.limit, 20))?;
         let mut budget = Budget::of(self.max_tokens);
-        let (items, text) = items_of(&envelope, &mut budget, false);
+        let (items, text) = items_of(scope, &envelope, &mut budget, false)?;
         // A page that does not fit goes on after its last item that does.
         let next = match items.len() {
             shown if shown < envelope.results.len() => page(shown)?.next_cursor,

@@ -1,0 +1,7 @@
+//! How much a server takes at a time, and how callers share it.
+
+mod limits;
+mod places;
+
+pub use limits::Limits;
+pub(crate) use places::{Caller, Place, Places};
