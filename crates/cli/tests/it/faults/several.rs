@@ -74,10 +74,6 @@ fn writers_and_readers_that_are_killed_all_the_time_lose_nothing_and_store_nothi
 fn an_export_beside_processes_that_write_all_the_time_is_complete_and_no_error() {
     let home = Home::new();
     home.ok(&["init"]);
-<<<<<<< HEAD
-=======
-    home.write("few.jsonl", &event("one", 1));
->>>>>>> main
     let done = std::sync::atomic::AtomicBool::new(false);
     thread::scope(|scope| {
         let home = &home;
