@@ -175,17 +175,7 @@ impl<'a> Importer<'a> {
                 Err(refused) => return self.deny(&record.grain, place, &refused),
             },
         };
-        for warning in &record.warnings {
-            self.findings.note(place.clone(), warning.to_string());
-            self.warnings.note(place.clone(), warning.to_string());
-        }
-        for note in notes {
-            let message = match note {
-                Note::Implies(of) => format!("stored, but does not supersede {of} as it implies"),
-                Note::Requires(rule) => format!("stored although it requires {}", rule.wants()),
-            };
-            self.findings.note(place.clone(), message);
-        }
+        self.tell(&record, notes);
         self.warn_beside(&place, &record.grain)?;
         self.note_correction(&record)?;
         if matches!(merge, Merge::Older | Merge::Reject) {
@@ -218,6 +208,24 @@ impl<'a> Importer<'a> {
             _ => self.insert(record, newest)?,
         };
         self.settle(read, address)
+    }
+
+    /// Notes the warnings of a record, and the rules that it is stored in spite of.
+    fn tell(&mut self, record: &Record, notes: Vec<Note>) {
+        let place = &record.place;
+        for warning in &record.warnings {
+            self.findings.note(place.clone(), warning.to_string());
+            self.warnings.note(place.clone(), warning.to_string());
+        }
+        for note in notes {
+            let message = match note {
+                // A copy of the owner's own states that itself, and it is decided at the end.
+                Note::Implies(_) if self.is_own => continue,
+                Note::Implies(of) => format!("stored, but does not supersede {of} as it implies"),
+                Note::Requires(rule) => format!("stored although it requires {}", rule.wants()),
+            };
+            self.findings.note(place.clone(), message);
+        }
     }
 
     /// Asks a grain the rules of its way in, so that a file cannot bypass them. Returns the rules that

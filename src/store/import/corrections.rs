@@ -28,6 +28,10 @@ impl Importer<'_> {
     /// when all records are stored, since its successor may come later in the file.
     pub(super) fn note_correction(&mut self, record: &Record) -> Result<(), Error> {
         let (of, said) = (record.grain.address(), record.status);
+        // An actor's file corrects nothing, and must not tell what grains of others are here.
+        if said.is_empty() || !self.caller.is_owner() {
+            return Ok(());
+        }
         let Some((_, version)) = self.version(&of)? else {
             return Ok(());
         };
@@ -52,14 +56,23 @@ impl Importer<'_> {
                 continue;
             };
             let mut change = needed(&version.status, &said);
+            let closes_cycle = match change.superseded_by {
+                Some(by) => self.closes_cycle(of, by)?,
+                None => false,
+            };
+            let is_ended = change.superseded_by.is_some() || change.system_valid_to.is_some();
             if !self.is_own {
-                // Rulings I4, I18: a file proves nothing of its writer. It must not be silent either.
-                let ends = version.status.is_current()
-                    && (change.superseded_by.is_some() || change.system_valid_to.is_some());
-                if ends {
+                // Rulings I4, I18: a file proves nothing of its writer. It must not be silent either;
+                // of a cycle the first import has told (P16).
+                if version.status.is_current() && is_ended && !closes_cycle {
                     self.summary.unapplied.push((place, of));
                 }
                 continue;
+            }
+            if change.verification == Some(Verification::Retracted) && !is_ended {
+                // Ruling P18: a grain that is withdrawn from use has ended.
+                let is_open = version.status.is_current();
+                change.system_valid_to = is_open.then(|| self.inner.entry_time());
             }
             if Delegation::of(&version.grain).is_some() || version.grain.type_() == Type::Consent {
                 // Rulings I26, P10: only the owner verifies them, here.
@@ -68,14 +81,12 @@ impl Importer<'_> {
                     .verification
                     .filter(|_| change.verification != verified);
             }
-            if let Some(by) = change.superseded_by {
-                let is_fork = version.status.superseded_by.is_some();
-                if self.closes_cycle(of, by)? || is_fork {
-                    self.summary.unapplied.push((place.clone(), of));
-                }
-                if self.closes_cycle(of, by)? {
-                    continue;
-                }
+            let is_fork = change.superseded_by.is_some() && version.status.superseded_by.is_some();
+            if is_fork || closes_cycle {
+                self.summary.unapplied.push((place.clone(), of));
+            }
+            if closes_cycle {
+                continue;
             }
             if change.is_empty() || !self.may_correct(writer, (row, &version), &change, &place)? {
                 continue;
@@ -135,7 +146,9 @@ impl Importer<'_> {
                 self.summary.denied.push(denied);
                 Ok(false)
             }
-            Err(refused @ (Error::Violation(_) | Error::Untrusted { .. })) => {
+            Err(
+                refused @ (Error::Refused { .. } | Error::Violation(_) | Error::Untrusted { .. }),
+            ) => {
                 if let Some(denial) = refused.denial(Operation::Import.name()) {
                     let of = Some(existing);
                     self.frame
@@ -171,7 +184,7 @@ impl Importer<'_> {
             return self.inner.preview_authorize(&change);
         }
         let is_reviewed = self.inner.required_reason(&target.grain, &[None])?;
-        let mut review = Frame::default();
+        let mut review = Frame::by(self.caller.actor);
         self.inner.authorize(writer, &change, &mut review)?;
         if is_reviewed && !review.has(Kind::Review) {
             review.review(&address, change.operation)?;

@@ -70,7 +70,7 @@ fn a_correction_and_a_hold_reach_the_other_store_by_a_merge() {
     let home = Home::new();
     let [porto, contract] = corrected(&home);
     let why = ["--reason", "Doe v. Acme", "--authority", "legal"];
-    home.ok(&[&["hold", "set", &contract][..], &why].concat());
+    home.ok(&[&["hold", "place", &contract][..], &why].concat());
     let ran = home.run(&["--store", "copy.grains", "--json", "merge", "memory.grains"]);
     assert_eq!(
         (ran.code, &ran.json()["corrected"]),

@@ -284,6 +284,7 @@ pub(crate) fn summary_json(summary: &Summary, dropped: u64) -> Value {
         "denied": denied.collect::<Vec<_>>(),
         "refused": refused.collect::<Vec<_>>(),
         "erased": summary.erased.len(),
+        "unapplied": summary.unapplied.len(),
         "loss": loss,
         "complete": summary.is_complete(),
     })
