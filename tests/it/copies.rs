@@ -116,7 +116,9 @@ fn make(store: &Store, step: &Step) {
         }
         Step::Contradict(of) => drop(at(of).map(|of| store.contradict(&of, Some("it is not so")))),
         Step::Verify(of) => {
-            drop(at(of).map(|of| store.set_verification(&of, Verification::Verified, Some("seen"))))
+            drop(
+                at(of).map(|of| store.set_verification(&of, Verification::Verified, Some("seen"))),
+            );
         }
         Step::Retract(of) => drop(
             at(of)
