@@ -3,13 +3,13 @@
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, StatusChange};
 use crate::index::Snapshot;
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 use crate::policy::{Actor, Operation};
 use crate::store::commit::NewGrain;
 use crate::store::instance::{Caller, Inner, Writer};
 use crate::store::records::{Frame, Record, StatusRecord};
 use crate::store::rules::{Proposed, Way};
-use crate::store::{Error, Store};
+use crate::store::{Error, Store, Version};
 
 use super::change::Change;
 use super::implicit::names;
@@ -70,25 +70,7 @@ impl Inner {
         self.authorize_change(&mut writer, &snapshot, caller, author, &target.grain)?;
         let is_new = self.locate(&snapshot, &address)?.is_none();
         let mut frame = Frame::by(caller.actor);
-        let proposed = Proposed {
-            grain: &new,
-            way: match is_new {
-                true => Way::Supersede,
-                false => Way::SupersedeByStored,
-            },
-            capability: caller.capability.map(|it| &**it),
-            actor: caller.actor,
-            is_again: false,
-            non_superseding: &[],
-            replaces: Some((row, &target)),
-        };
-        match self.admit(&snapshot, &frame, &|_| None, &proposed) {
-            Err(Error::Denied { rule, .. }) => {
-                let operation = Operation::Supersede.name();
-                self.deny(&mut writer, caller.actor, old, operation, rule)?;
-            }
-            judged => self.recorded(&mut writer, caller, judged.map(|_| ()))?,
-        }
+        self.admit_successor(&mut writer, &snapshot, caller, &new, is_new, (row, &target))?;
         let judged = self.authorize_successor(&signers.voices(), &new, &target.grain);
         self.recorded(&mut writer, caller, judged)?;
         let protection = self.effective_protection(&snapshot, row, &target, Some(&new))?;
@@ -125,6 +107,37 @@ impl Inner {
             self.inherit(&target.grain, address);
         }
         Ok(address)
+    }
+
+    /// Asks a superseding grain the rules of its way in; the refusal is recorded.
+    fn admit_successor(
+        &self,
+        writer: &mut Writer,
+        snapshot: &Snapshot,
+        caller: Caller<'_>,
+        new: &Grain,
+        is_new: bool,
+        (row, target): (EntryId, &Version),
+    ) -> Result<(), Error> {
+        let proposed = Proposed {
+            grain: new,
+            way: match is_new {
+                true => Way::Supersede,
+                false => Way::SupersedeByStored,
+            },
+            capability: caller.capability.map(|it| &**it),
+            actor: caller.actor,
+            is_again: false,
+            non_superseding: &[],
+            replaces: Some((row, target)),
+        };
+        match self.admit(snapshot, &Frame::default(), &|_| None, &proposed) {
+            Err(Error::Denied { rule, .. }) => {
+                let (old, operation) = (target.grain.address(), Operation::Supersede.name());
+                self.deny(writer, caller.actor, &old, operation, rule)
+            }
+            judged => self.recorded(writer, caller, judged.map(|_| ())),
+        }
     }
 
     /// Adds a superseding grain to the frame of its supersession, or its signature if the grain is

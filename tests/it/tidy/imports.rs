@@ -6,9 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::files;
-
-/// How many files the largest import circle may have.
-const CIRCLE_MAX: usize = 3;
+use super::limits::assert_few;
 
 /// A module by the names that lead to it from the root of the crate.
 pub(super) type Module = Vec<String>;
@@ -18,8 +16,7 @@ fn an_import_circle_has_few_files() {
     let edges = Tree::of_src().edges();
     let circle = largest_circle(&edges);
     let files: Vec<_> = circle.iter().map(|module| module.join("::")).collect();
-    println!("the largest import circle has {} files", files.len());
-    assert!(files.len() <= CIRCLE_MAX, "\n{}", files.join("\n"));
+    assert_few("files in the largest import circle", &files);
 }
 
 /// The largest set of modules each of which reaches each other one by imports.
