@@ -18,6 +18,9 @@ use grainstore::text::{Query, Ranking};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Options, Store, Time, codec};
 use serde_json::Value;
 
+#[path = "quality/recall.rs"]
+mod recall;
+
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> Result<()> {
@@ -32,6 +35,8 @@ pub(crate) fn run(data: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()
         folder.find(|entry| entry.path().extension().is_some_and(|of| of == "json"));
     if let Some(file) = conversations {
         locomo(&file.path(), embedder)?;
+        let samples: Vec<Value> = serde_json::from_str(&fs::read_to_string(file.path())?)?;
+        recall::run(&samples)?;
     }
     cranfield(&data.join("cranfield"))
 }
@@ -125,6 +130,32 @@ fn locomo(file: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
         ("words (BM25)", Ranking::WORDS),
         ("conversation-aware (the default)", by_words),
     ];
+    for (name, ranking) in [
+        (
+            "— without `within`",
+            Ranking {
+                within: 0.0,
+                ..by_words
+            },
+        ),
+        (
+            "— without `date` and `within`",
+            Ranking {
+                within: 0.0,
+                date: 1.0,
+                ..by_words
+            },
+        ),
+        (
+            "— without `spelling`",
+            Ranking {
+                spelling: 0.0,
+                ..by_words
+            },
+        ),
+    ] {
+        rankings.push((name, ranking));
+    }
     rankings.extend(by_vectors.as_deref().map(|name| (name, Ranking::default())));
     for (name, ranking) in rankings {
         let mut each = vec![Figures::default(); samples.len()];
