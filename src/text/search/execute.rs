@@ -70,12 +70,7 @@ impl View {
         let segments = snapshot.segments(&self.fields)?;
         let plan = self.plan(search, &segments)?;
         let norms = bm25::norms(&plan);
-        // Reranking may promote candidates that the words alone rank low.
-        let kept = match (ranking.uses_signals(), ranking.uses_conversation()) {
-            (true, _) => limit.max(SIGNAL_CANDIDATES),
-            (false, true) => limit.max(CONVERSATION_CANDIDATES),
-            (false, false) => limit,
-        };
+        let kept = kept(ranking, limit);
         // A recall does not report a total.
         let count_max = if search.reach.is_some() { 0 } else { TOTAL_MAX };
         let mut top = TopDocs::new(kept, count_max, search.accept, search.is_over);
@@ -176,6 +171,15 @@ impl View {
             segments,
             &statistics,
         )
+    }
+}
+
+/// Returns the number of candidates: reranking may promote those that the words alone rank low.
+fn kept(ranking: &Ranking, limit: usize) -> usize {
+    match (ranking.uses_signals(), ranking.uses_conversation()) {
+        (true, _) => limit.max(SIGNAL_CANDIDATES),
+        (false, true) => limit.max(CONVERSATION_CANDIDATES),
+        (false, false) => limit,
     }
 }
 
