@@ -10,6 +10,9 @@ use crate::text::{self, Ranking};
 
 use super::Error;
 
+/// A query with the other names of what it names, and each name with what it was read as.
+type Asked<'q> = (Cow<'q, text::Query>, Vec<(String, String)>);
+
 impl Store {
     /// Returns a query with the other names of what it names, and each name with what it was read as.
     pub(super) fn with_aliases<'q>(
@@ -18,7 +21,7 @@ impl Store {
         rows: &RowSet,
         query: &'q text::Query,
         ranking: &Ranking,
-    ) -> Result<(Cow<'q, text::Query>, Vec<(String, String)>), Error> {
+    ) -> Result<Asked<'q>, Error> {
         let mut read_as = Vec::new();
         if ranking.spelling == 0.0 || !query.has_words_alone() {
             return Ok((Cow::Borrowed(query), read_as));

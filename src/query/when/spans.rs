@@ -146,10 +146,10 @@ impl Reader<'_> {
         match kind(0)? {
             Kind::Day(days) => one(1, self.today.plus(days).alone()),
             Kind::BeforeLast(unit) => one(1, self.unit(unit, -2)),
-            Kind::Number(number) => self.from_number(at, number, is_led),
-            Kind::Ordinal(number) => self.from_ordinal(at, number),
-            Kind::Month(month) => self.from_month(at, month, is_led),
-            Kind::Last => self.from_last(at),
+            Kind::Number(number) => self.at_number(at, number, is_led),
+            Kind::Ordinal(number) => self.at_ordinal(at, number),
+            Kind::Month(month) => self.at_month(at, month, is_led),
+            Kind::Last => self.at_last(at),
             Kind::This => match kind(1)? {
                 Kind::Units(unit) => one(2, self.unit(unit, 0)),
                 Kind::Weekday(weekday) => {
@@ -179,7 +179,7 @@ impl Reader<'_> {
                 let is_weekend = self.today.weekday() >= 5;
                 one(1, self.weekend(if is_weekend { 0 } else { -1 }))
             }
-            Kind::Season(month) => self.from_season(at, month, is_led),
+            Kind::Season(month) => self.at_season(at, month, is_led),
             _ => None,
         }
     }
@@ -192,7 +192,7 @@ impl Reader<'_> {
         is_led || is_free || self.kind(at + len).is_none()
     }
 
-    fn from_number(&self, at: usize, number: i64, is_led: bool) -> Found<Vec<Days>> {
+    fn at_number(&self, at: usize, number: i64, is_led: bool) -> Found<Vec<Days>> {
         let kind = |ahead: usize| self.kind(at + ahead);
         if let (Some(Kind::Number(second)), Some(Kind::Number(third))) = (kind(1), kind(2)) {
             let day = match is_year(number) {
@@ -233,7 +233,7 @@ impl Reader<'_> {
         (!days.is_empty()).then_some((len, days))
     }
 
-    fn from_ordinal(&self, at: usize, number: i64) -> Found<Vec<Days>> {
+    fn at_ordinal(&self, at: usize, number: i64) -> Found<Vec<Days>> {
         if self.kind(at + 1) == Some(Kind::Units(Unit::Weeks)) {
             let month_at = self.past_of(at + 2);
             let Kind::Month(month) = self.kind(month_at)? else {
@@ -250,7 +250,7 @@ impl Reader<'_> {
     }
 
     /// Reads "May 7, 2025", "May 2025", "May" and "juin dernier".
-    fn from_month(&self, at: usize, month: i64, is_led: bool) -> Found<Vec<Days>> {
+    fn at_month(&self, at: usize, month: i64, is_led: bool) -> Found<Vec<Days>> {
         if let Some(Kind::Number(day) | Kind::Ordinal(day)) = self.kind(at + 1)
             && (1..=31).contains(&day)
         {
@@ -292,7 +292,7 @@ impl Reader<'_> {
         at + usize::from(self.kind(at) == Some(Kind::Of))
     }
 
-    fn from_last(&self, at: usize) -> Found<Vec<Days>> {
+    fn at_last(&self, at: usize) -> Found<Vec<Days>> {
         let one = |len: usize, days: Days| Some((len, vec![days]));
         match (self.kind(at + 1)?, self.kind(at + 2)) {
             (Kind::Number(count), Some(Kind::Units(unit))) => one(3, self.rolling(count, unit)),
@@ -306,7 +306,7 @@ impl Reader<'_> {
         }
     }
 
-    fn from_season(&self, at: usize, month: i64, is_led: bool) -> Found<Vec<Days>> {
+    fn at_season(&self, at: usize, month: i64, is_led: bool) -> Found<Vec<Days>> {
         if let Some((end, year)) = self.year_at(at + 1) {
             let start = calendar::month(year, month).start;
             return Some((end - at, vec![start..calendar::month(year, month + 2).end]));
