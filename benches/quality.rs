@@ -18,6 +18,9 @@ use grainstore::text::{Query, Ranking};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Options, Store, Time, codec};
 use serde_json::Value;
 
+#[path = "quality/recall.rs"]
+mod recall;
+
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> Result<()> {
@@ -32,6 +35,8 @@ pub(crate) fn run(data: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()
         folder.find(|entry| entry.path().extension().is_some_and(|of| of == "json"));
     if let Some(file) = conversations {
         locomo(&file.path(), embedder)?;
+        let samples: Vec<Value> = serde_json::from_str(&fs::read_to_string(file.path())?)?;
+        recall::run(&samples)?;
     }
     cranfield(&data.join("cranfield"))
 }
@@ -116,17 +121,7 @@ fn locomo(file: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
     println!(
         "| -------------------------------------- | ------: | ----: | -----: | -----: | -----: |"
     );
-    let by_words = Ranking {
-        meaning: 0.0,
-        ..Ranking::default()
-    };
-    let by_vectors = model.map(|model| format!("words and vectors ({model})"));
-    let mut rankings = vec![
-        ("words (BM25)", Ranking::WORDS),
-        ("conversation-aware (the default)", by_words),
-    ];
-    rankings.extend(by_vectors.as_deref().map(|name| (name, Ranking::default())));
-    for (name, ranking) in rankings {
+    for (name, ranking) in rankings(model) {
         let mut each = vec![Figures::default(); samples.len()];
         for question in &questions {
             let rank = rank_of(&store, question, &ranking)?;
@@ -141,7 +136,7 @@ fn locomo(file: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
         }
         let mut all = Figures::default();
         each.iter().for_each(|figures| all.join(figures));
-        all.row(name);
+        all.row(&name);
         for left_out in 0..each.len() {
             let mut rest = Figures::default();
             let others = each
@@ -153,6 +148,45 @@ fn locomo(file: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
         }
     }
     hybrid(&store, &questions)
+}
+
+/// Returns the rankings that are compared, by name.
+fn rankings(model: Option<String>) -> Vec<(String, Ranking)> {
+    let by_words = Ranking {
+        meaning: 0.0,
+        ..Ranking::default()
+    };
+    let without = |within: f64, date: f64, spelling: f64| Ranking {
+        within,
+        date,
+        spelling,
+        ..by_words
+    };
+    let Ranking {
+        date,
+        spelling,
+        within,
+        ..
+    } = by_words;
+    let mut rankings = vec![
+        ("words (BM25)".to_owned(), Ranking::WORDS),
+        ("conversation-aware (the default)".to_owned(), by_words),
+        (
+            "— without `within`".to_owned(),
+            without(0.0, date, spelling),
+        ),
+        (
+            "— without `date` and `within`".to_owned(),
+            without(0.0, 1.0, spelling),
+        ),
+        (
+            "— without `spelling`".to_owned(),
+            without(within, date, 0.0),
+        ),
+    ];
+    let by_vectors = model.map(|model| format!("words and vectors ({model})"));
+    rankings.extend(by_vectors.map(|name| (name, Ranking::default())));
+    rankings
 }
 
 /// The questions by words and vectors, of a model that is made of the conversations themselves.

@@ -23,6 +23,12 @@ pub struct Envelope {
     pub total_is_lower_bound: bool,
     /// Whether the search ended at [`Options::search_deadline`](crate::Options::search_deadline).
     pub is_partial: bool,
+    /// The number of results that were left out as less relevant
+    /// ([`Ranking::share`](crate::text::Ranking::share)); 0 for a narrowed handle, which is not told.
+    pub less_relevant: u64,
+    /// Words that no grain has, each with what it was read as: the word spelt most like it, or by an
+    /// alias.
+    pub read_as: Vec<(String, String)>,
     /// The cursor of the next page; `None` on the last page.
     pub next_cursor: Option<Cursor>,
     /// Whether it ended at [`Filter::up_to_bytes`](crate::Filter::up_to_bytes), so that some of the
@@ -87,6 +93,7 @@ impl Envelope {
     /// Returns the JSON object of OMS 28.1.
     ///
     /// Besides the members of the specification it has `total_is_lower_bound` and `partial` if true,
+    /// `less_relevant` and `read_as` if there are any,
     /// `superseded_by` on superseded grains, `explanation` if it was asked for, and `signature` on
     /// signed grains.
     pub fn to_json(&self) -> String {
@@ -99,6 +106,13 @@ impl Envelope {
         ]);
         if self.total_is_lower_bound {
             map.insert("total_is_lower_bound", true);
+        }
+        if self.less_relevant > 0 {
+            map.insert("less_relevant", self.less_relevant);
+        }
+        if !self.read_as.is_empty() {
+            let words = self.read_as.iter().cloned();
+            map.insert("read_as", Map::from_iter(words));
         }
         if self.is_partial {
             map.insert("partial", "deadline");

@@ -7,9 +7,13 @@
 mod run_query;
 use crate::store::Error;
 
+#[cfg(feature = "text")]
+mod alias;
 mod changes;
 mod condition;
 mod cursor;
+#[cfg(feature = "text")]
+mod dated;
 mod envelope;
 #[cfg(feature = "interchange")]
 mod export;
@@ -24,6 +28,8 @@ mod recall;
 mod search;
 mod sort;
 mod visible;
+#[cfg(feature = "text")]
+mod when;
 
 pub use changes::Changes;
 pub use cursor::Cursor;

@@ -95,6 +95,10 @@ impl Store {
         question: Option<(&str, &[f32])>,
     ) -> Result<Envelope, Error> {
         let text = self.text_view()?;
+        let when = self.when(query.plain(), ranking);
+        let named = self.named(snapshot, rows, &when, ranking)?;
+        let (query, mut read_as) = self.with_aliases(snapshot, rows, query, ranking)?;
+        let query = &*query;
         let search = |meaning: Option<&Meaning<'_>>| {
             let searched = text.find(&text::Search {
                 query,
@@ -107,6 +111,7 @@ impl Store {
                 // it takes.
                 is_over: &self.search_deadline(),
                 meaning,
+                dated: named.dated(),
                 reach: None,
                 tells_fields: true,
             });
@@ -115,7 +120,10 @@ impl Store {
         let (searched, near) = self.with_meaning(snapshot, rows, question, limit, search)?;
         let hits = searched.hits;
         let total = u64::try_from(hits.total).unwrap_or(u64::MAX);
+        read_as.extend(hits.respelled);
         let mut envelope = Envelope {
+            less_relevant: hits.less_relevant as u64,
+            read_as,
             total: total.max(near),
             total_is_lower_bound: hits.total_is_lower_bound || question.is_some(),
             is_partial: hits.is_partial,
@@ -134,6 +142,7 @@ impl Store {
             len = len.saturating_add(found.grain.blob().len());
             envelope.results.push(found);
         }
+        put_current_first(&mut envelope.results);
         Ok(envelope)
     }
 
@@ -177,6 +186,28 @@ impl Store {
             count: rows.len(),
             sample: rows.iter().take(SAMPLE_LEN).collect(),
         })
+    }
+}
+
+/// Puts every result that another of them replaced right behind that one.
+fn put_current_first(results: &mut Vec<Found>) {
+    if results.iter().all(|found| found.status.is_current()) {
+        return;
+    }
+    // A chain of versions moves one by one: as many moves as results are enough.
+    let mut moves_left = results.len() * 2;
+    let mut at = 0;
+    while at < results.len() && moves_left > 0 {
+        let by = results.get(at).and_then(|found| found.status.superseded_by);
+        let place = by.and_then(|by| results.iter().position(|found| found.address == by));
+        match place.filter(|place| *place > at) {
+            Some(place) => {
+                let old = results.remove(at);
+                results.insert(place, old);
+                moves_left -= 1;
+            }
+            None => at += 1,
+        }
     }
 }
 

@@ -22,6 +22,15 @@ pub(super) fn render(recollection: &Recollection, shown: Shown) -> String {
         let counts = counts.map(|(name, count)| (name, count as u64));
         map.insert("left_out", Map::from_iter(counts));
     }
+    if recollection.less_relevant > 0 {
+        map.insert("less_relevant", recollection.less_relevant as u64);
+    }
+    if !recollection.read_as.is_empty() {
+        let words = recollection.read_as.iter();
+        let words =
+            words.map(|(word, other)| (shown(word).into_owned(), shown(other).into_owned()));
+        map.insert("read_as", Map::from_iter(words));
+    }
     if recollection.is_partial {
         map.insert("partial", "deadline");
     }
@@ -44,6 +53,9 @@ fn line(line: &Line, shown: Shown) -> Value {
         ("text", (&*shown(&line.text)).into()),
         ("sentence", (&*shown(&line.sentence)).into()),
     ]);
+    if line.is_cut {
+        map.insert("is_cut", true);
+    }
     if !line.tags.is_empty() {
         let tags = line.tags.iter().map(|tag| Value::from(&*shown(tag)));
         map.insert("tags", Value::Array(tags.collect()));

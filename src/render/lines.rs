@@ -40,13 +40,13 @@ pub(super) fn heading(passage: &Passage) -> String {
     match passage.lines.first() {
         Some(first) if passage.is_conversation => {
             format!(
-                "## Conversation {} ({})\n\n",
+                "## Conversation {} ({})\n",
                 date(first),
                 short(first.address)
             )
         }
-        _ if passage.is_conversation => format!("## Conversation {:18}()\n\n", ""),
-        _ => "## Facts\n\n".to_owned(),
+        _ if passage.is_conversation => format!("## Conversation {:18}()\n", ""),
+        _ => "## Facts\n".to_owned(),
     }
 }
 
@@ -110,7 +110,11 @@ pub(super) fn plain(recollection: &Recollection, shown: Shown) -> String {
 fn said(line: &Line, beginning: &str, shown: Shown) -> String {
     let mut text = String::with_capacity(line.sentence.len().saturating_add(SAID_AROUND));
     text.push_str(beginning);
-    if let Some(speaker) = &line.speaker {
+    if let Some(speaker) = line
+        .speaker
+        .as_deref()
+        .filter(|it| !names(&line.sentence, it))
+    {
         text.push_str(&one_line(speaker, shown));
         text.push_str(": ");
     }
@@ -120,6 +124,12 @@ fn said(line: &Line, beginning: &str, shown: Shown) -> String {
         text.push_str(&one_line(tag, shown));
     }
     text
+}
+
+/// Returns whether a sentence begins with its speaker, as a transcript does.
+fn names(sentence: &str, speaker: &str) -> bool {
+    let rest = sentence.strip_prefix(speaker);
+    rest.is_some_and(|rest| rest.starts_with(": "))
 }
 
 /// Returns the reasons not to rely on a line.

@@ -25,6 +25,11 @@ pub struct Recollection {
     pub is_cut: bool,
     /// The rest, for which the budget had no room, if it is known and the budget has room to say so.
     pub left_out: Option<LeftOut>,
+    /// How many matches were left out as less relevant, if the handle may know.
+    pub less_relevant: usize,
+    /// Words that nothing has, each with what it was read as: the word spelt most like it, or by an
+    /// alias.
+    pub read_as: Vec<(String, String)>,
     /// Whether the search for it ended at its deadline.
     pub is_partial: bool,
 }
@@ -51,8 +56,11 @@ pub struct Line {
     pub speaker: Option<String>,
     /// The text, in one line, with all that is searched.
     pub text: String,
-    /// The content of the grain as a prompt has it: with names for identifiers and without tags.
+    /// The content of the grain as a prompt has it: with names for identifiers and without tags. If
+    /// `is_cut`, the passage around the words of the question, with an ellipsis where text is missing.
     pub sentence: String,
+    /// Whether the budget had no room for the whole sentence.
+    pub is_cut: bool,
     /// The tags of the grain.
     pub tags: Vec<String>,
     /// Whether it still holds.

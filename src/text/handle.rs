@@ -23,6 +23,7 @@ use super::search::execute::{Search, Searched};
 use super::search::highlight::Highlighter;
 use super::search::hit::{Hits, RecalledHit};
 use super::search::ranking::Ranking;
+use super::search::rerank::Dated;
 
 /// A full-text view of a ledger. Any thread may feed and search it.
 ///
@@ -191,6 +192,7 @@ impl Text {
             own: None,
             is_over: &|| false,
             meaning: None,
+            dated: Dated::default(),
             reach: None,
             tells_fields: true,
         });
@@ -227,10 +229,23 @@ impl Text {
             own: None,
             is_over: &|| false,
             meaning: None,
+            dated: Dated::default(),
             reach: Some(reach),
             tells_fields: true,
         });
         Ok(found?.into_recalled())
+    }
+
+    /// Returns the rows of each conversation for which `accept` returns true, in the order in which the
+    /// conversations began.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` where the index cannot be read.
+    pub(crate) fn sessions(
+        &self,
+        accept: &(dyn Fn(EntryId) -> bool + Sync),
+    ) -> Result<Vec<Vec<EntryId>>, Error> {
+        self.view.sessions(accept)
     }
 
     /// Returns a highlighter for `query`.

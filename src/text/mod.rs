@@ -21,12 +21,14 @@ pub use analysis::language::Language;
 pub use error::Error;
 pub(crate) use index::partitions::Partitions;
 pub use options::TextOptions;
+pub(crate) use query::asked::{QuestionWord, question_words};
 pub use query::lowering::Query;
 pub(crate) use query::statistics::OwnRows;
 pub(crate) use search::execute::Search;
 pub use search::highlight::Snippet;
-pub use search::ranking::{Ranking, Recency};
-pub(crate) use search::rerank::Meaning;
+pub(crate) use search::ranking::Calendar;
+pub use search::ranking::{Ranking, Recency, utc_offset};
+pub(crate) use search::rerank::{Dated, Meaning};
 
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
 #[doc(hidden)]

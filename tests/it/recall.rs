@@ -1,6 +1,9 @@
 //! What is recalled of a question, and how turns of a conversation rank.
 
+mod packing;
 mod prompt;
+mod relevance;
+mod times;
 
 use std::sync::Arc;
 
@@ -81,7 +84,7 @@ fn what_fits_is_recalled_with_what_was_said_around_it_and_where_it_comes_from() 
         .unwrap();
     let markdown = known.render(Format::Markdown);
     let first = &said[0].to_string()[..8];
-    let expected = format!("## Conversation 2026-01-15 ({first})\n\n- user: hello\n");
+    let expected = format!("## Conversation 2026-01-15 ({first})\n- user: hello\n");
     assert!(markdown.starts_with(&expected), "{markdown}");
     assert!(known.render(Format::Json).contains(&address));
     assert!(

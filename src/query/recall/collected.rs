@@ -9,12 +9,23 @@ use crate::render::{LeftOut, Line, Passage, Recollection, tokens};
 
 use super::contradictions::Claim;
 
+/// The result of adding a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    Added,
+    /// It says nothing, or what another line says.
+    Known,
+    TooLong,
+}
+
 /// The lines collected within the budget.
 pub(super) struct Collected {
     left: usize,
     budget: usize,
-    pub(super) is_cut: bool,
     pub(super) rows: BTreeSet<EntryId>,
+    /// The rows for which there was no room, so far.
+    too_long: HashSet<EntryId>,
+    has_parts: bool,
     /// The rows that say what a line says.
     pub(super) repeated: HashSet<EntryId>,
     texts: HashSet<String>,
@@ -31,8 +42,9 @@ impl Collected {
         Self {
             left: budget,
             budget,
-            is_cut: false,
             rows: BTreeSet::new(),
+            too_long: HashSet::new(),
+            has_parts: false,
             repeated: HashSet::new(),
             texts: HashSet::new(),
             facts: Vec::new(),
@@ -47,12 +59,6 @@ impl Collected {
         kept
     }
 
-    /// Gives a reserved part back; returns whether something did not fit meanwhile.
-    pub(super) fn release(&mut self, kept: usize) -> bool {
-        self.left += kept;
-        std::mem::take(&mut self.is_cut)
-    }
-
     /// Gives a reserved part back.
     pub(super) const fn unreserve(&mut self, kept: usize) {
         self.left += kept;
@@ -62,8 +68,36 @@ impl Collected {
         self.budget
     }
 
-    /// Adds a line, unless it is a duplicate or exceeds the budget; returns whether it was added.
-    pub(super) fn add(&mut self, row: EntryId, grain: &Grain, mut line: Line) -> bool {
+    pub(super) const fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Returns whether the budget had no room for all of what was to be added.
+    pub(super) fn is_cut(&self) -> bool {
+        self.has_parts || self.too_long.iter().any(|row| !self.has(*row))
+    }
+
+    /// Returns whether a row is a line, or says what a line says.
+    pub(super) fn has(&self, row: EntryId) -> bool {
+        self.rows.contains(&row) || self.repeated.contains(&row)
+    }
+
+    /// Returns whether so little of the budget is left that it is not worth to look for what still fits.
+    pub(super) const fn is_full(&self) -> bool {
+        self.left.saturating_mul(FULL_SHARE) < self.budget
+    }
+
+    /// Returns the tokens that are left for the sentence of a line.
+    pub(super) fn room_for(&self, grain: &Grain, line: &Line) -> usize {
+        let around = self
+            .cost(grain, line)
+            .saturating_sub(tokens(&line.sentence));
+        // A token may end in the middle of a word on either side.
+        self.left.saturating_sub(around + 1)
+    }
+
+    /// Adds a line, unless it is a duplicate or exceeds the budget.
+    pub(super) fn add(&mut self, row: EntryId, grain: &Grain, mut line: Line) -> Fit {
         let mut said = folded(&line.sentence);
         if let Some(speaker) = &line.speaker {
             said.push('\n');
@@ -71,22 +105,19 @@ impl Collected {
         }
         if line.sentence.is_empty() || self.texts.contains(&said) {
             self.repeated.insert(row);
-            return false;
+            return Fit::Known;
         }
-        let is_turn = is_turn(grain);
-        let cost = match is_turn {
-            true => self.cost_of_turn(grain, &line),
-            false => self.cost_of_fact(&line),
-        };
+        let cost = self.cost(grain, &line);
         if cost > self.left {
-            self.is_cut = true;
-            return false;
+            self.too_long.insert(row);
+            return Fit::TooLong;
         }
         self.left -= cost;
+        self.has_parts |= line.is_cut;
         self.rows.insert(row);
         self.texts.insert(said);
         line.text = text(grain);
-        if is_turn {
+        if is_turn(grain) {
             let session = grain.text("session_id");
             let key = (line.time.ms(), row);
             let place = self.conversations.iter_mut();
@@ -103,7 +134,14 @@ impl Collected {
         } else {
             self.facts.push((line, Claim::of(grain)));
         }
-        true
+        Fit::Added
+    }
+
+    fn cost(&self, grain: &Grain, line: &Line) -> usize {
+        match is_turn(grain) {
+            true => self.cost_of_turn(grain, line),
+            false => self.cost_of_fact(line),
+        }
     }
 
     fn cost_of_fact(&self, line: &Line) -> usize {
@@ -140,6 +178,7 @@ impl Collected {
     /// Marks a contested pair of each line that contradicts another, brings the two together, and
     /// puts what is current before what is not.
     pub(super) fn into_recollection(mut self, left_out: Option<LeftOut>) -> Recollection {
+        let is_cut = self.is_cut();
         let left_out = left_out.filter(|left_out| left_out.tokens() <= self.left);
         self.left -= left_out.map_or(0, |left_out| left_out.tokens());
         let facts = in_order(self.facts, &mut self.left);
@@ -159,9 +198,9 @@ impl Collected {
         Recollection {
             passages,
             tokens: self.budget - self.left,
-            is_cut: self.is_cut,
+            is_cut,
             left_out,
-            is_partial: false,
+            ..Recollection::default()
         }
     }
 }
@@ -248,5 +287,8 @@ const fn day(time: Time) -> i64 {
 pub(super) fn left_out_tokens() -> usize {
     tokens("\nLeft out: 100 facts, 100 messages.\n")
 }
+
+/// With less than this part of the budget left, it is full.
+const FULL_SHARE: usize = 20;
 
 const DAY_TOKENS: usize = "2026-01-15 ".len().div_ceil(4);

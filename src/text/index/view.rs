@@ -227,6 +227,7 @@ mod tests {
                 own: None,
                 is_over: &|| false,
                 meaning: None,
+                dated: crate::text::Dated::default(),
                 reach: None,
                 tells_fields: true,
             });

@@ -82,6 +82,19 @@ impl Query {
         Self::of(vec![(Role::Should, Item::Run(run))], text)
     }
 
+    /// Returns whether it has plain words alone.
+    pub(crate) fn has_words_alone(&self) -> bool {
+        let is_bare = |(_, node): &(Role, Node)| matches!(node, Node::Leaf(leaf) if leaf.is_bare);
+        self.clauses.iter().all(is_bare)
+    }
+
+    /// Returns the query with further plain words.
+    pub(crate) fn with_words(&self, text: &str) -> Self {
+        let mut with = self.clone();
+        with.clauses.extend(Self::words(text).clauses);
+        with
+    }
+
     fn of(items: Vec<(Role, Item)>, text: &str) -> Self {
         let mut plain = String::new();
         add_plain(&items, &mut plain);

@@ -27,6 +27,8 @@ pub(in crate::text) struct Plan {
     pub(in crate::text) is_loose: bool,
     /// The mean document length in words.
     pub(in crate::text) len_mean: f64,
+    /// Words that no document has, each with the one that it was read as.
+    pub(in crate::text) respelled: Vec<(String, String)>,
 }
 
 /// A clause: the index of a leaf, or a group.
@@ -62,9 +64,16 @@ struct Planner<'a> {
     segments: &'a [Segment<'a>],
     statistics: &'a Statistics<'a>,
     languages: Vec<Language>,
-    /// The factor of relatives; 0 for none.
-    relatives: f64,
+    others: Others,
     leaves: Vec<PlannedLeaf>,
+    respelled: Vec<(String, String)>,
+}
+
+/// The factors of other words in the place of one that no document has; 0 for none.
+#[derive(Clone, Copy)]
+pub(in crate::text) struct Others {
+    pub(in crate::text) relatives: f64,
+    pub(in crate::text) spelling: f64,
 }
 
 impl PlannedLeaf {
@@ -83,7 +92,7 @@ impl Plan {
         clauses: &[(Role, Node)],
         fields: &Fields,
         keeps_stop_words: bool,
-        relatives: f64,
+        others: Others,
         segments: &[Segment<'_>],
         statistics: &Statistics<'_>,
     ) -> tantivy::Result<Self> {
@@ -91,8 +100,9 @@ impl Plan {
             segments,
             statistics,
             languages: languages(fields.language, statistics)?,
-            relatives,
+            others,
             leaves: Vec::new(),
+            respelled: Vec::new(),
         };
         let is_bare = |node: &Node| matches!(node, Node::Leaf(leaf) if leaf.is_bare);
         let is_loose = |(role, node): &(Role, Node)| match role {
@@ -108,6 +118,7 @@ impl Plan {
             root,
             leaves: planner.leaves,
             len_mean: statistics.len_mean,
+            respelled: planner.respelled,
         })
     }
 }
@@ -199,10 +210,19 @@ impl Planner<'_> {
             if is_scored {
                 let mut with = self.documents_with(&terms)?;
                 let mut factor = 1.0;
-                if with == 0 && leaf.is_bare && self.relatives > 0.0 {
+                let Others {
+                    relatives,
+                    spelling,
+                } = self.others;
+                if with == 0 && leaf.is_bare && relatives > 0.0 {
                     terms.append(&mut self.relatives(word)?);
                     with = self.documents_with(&terms)?;
-                    factor = self.relatives;
+                    factor = if with == 0 { 1.0 } else { relatives };
+                }
+                if with == 0 && leaf.is_bare && spelling > 0.0 {
+                    terms.append(&mut self.respelled(word)?);
+                    with = self.documents_with(&terms)?;
+                    factor = if with == 0 { 1.0 } else { spelling };
                 }
                 idf += factor * self.idf(with);
             }
@@ -249,6 +269,41 @@ impl Planner<'_> {
             factor: 1.0,
         };
         Ok(texts.into_iter().map(term).collect())
+    }
+
+    /// Returns the terms of the word that is spelt most like one that no document has, and notes it.
+    fn respelled(&mut self, word: &Word) -> tantivy::Result<Vec<WeightedTerm>> {
+        let Word::Form(part) = word else {
+            return Ok(Vec::new());
+        };
+        let written = fold::plain(&fold::lower(&part.written, Language::OTHER));
+        let len = written.chars().count();
+        let is_word = written.chars().all(char::is_alphabetic);
+        if len < RESPELLED_LEN_MIN || !is_word {
+            return Ok(Vec::new());
+        }
+        let distance = if len < RESPELLED_LEN_TWICE { 1 } else { 2 };
+        let mut terms = self.terms(&Word::Fuzzy(part.clone(), distance))?;
+        // The first letter is seldom wrong, and another makes another word.
+        terms.retain(|term| term.text.chars().next() == written.chars().next());
+        let nearest = terms.iter().map(|term| term.factor).fold(0.0, f32::max);
+        terms.retain(|term| term.factor >= nearest);
+        // Of several as near the most frequent is meant.
+        let mut best = None;
+        for term in &terms {
+            let with = self.statistics.documents_with(term.field, &term.text)?;
+            if best.as_ref().is_none_or(|(most, _)| with > *most) {
+                best = Some((with, term.text.clone()));
+            }
+        }
+        let Some((_, text)) = best else {
+            return Ok(Vec::new());
+        };
+        terms.retain(|term| term.text == text);
+        terms.iter_mut().for_each(|term| term.factor = 1.0);
+        self.respelled
+            .push((part.written.clone().into_owned(), text));
+        Ok(terms)
     }
 
     /// Returns the terms of a word in the index.
@@ -325,6 +380,12 @@ impl Planner<'_> {
         ((without + 0.5) / (as_f64(with) + 0.5)).ln_1p()
     }
 }
+
+/// A shorter word is another word, if a letter is another.
+const RESPELLED_LEN_MIN: usize = 5;
+
+/// A word of so many letters may have two wrong.
+const RESPELLED_LEN_TWICE: usize = 9;
 
 /// The maximum number of pairs that are looked for: a question has fewer, and a pasted text more.
 const PAIRS_MAX: usize = 32;

@@ -99,6 +99,32 @@ fn turns_of(
     Ok(turns)
 }
 
+/// Returns the rows of each conversation, in the order in which they began.
+pub(in crate::text) fn in_order(
+    segments: &[Segment<'_>],
+    accept: &(dyn Fn(EntryId) -> bool + Sync),
+) -> Vec<Vec<EntryId>> {
+    let mut threads: HashMap<u64, (i64, Vec<EntryId>)> = HashMap::new();
+    for segment in segments {
+        for document in (0..segment.len()).filter(|document| segment.is_alive(*document)) {
+            let thread = segment.thread(document);
+            let row = segment
+                .row(document)
+                .filter(|row| thread != 0 && accept(*row));
+            let Some(row) = row else {
+                continue;
+            };
+            let time_ms = segment.time_ms(document);
+            let (begun, rows) = threads.entry(thread).or_insert((time_ms, Vec::new()));
+            *begun = time_ms.min(*begun);
+            rows.push(row);
+        }
+    }
+    let mut threads: Vec<_> = threads.into_values().collect();
+    threads.sort_unstable_by_key(|(begun, rows)| (*begun, rows.first().copied()));
+    threads.into_iter().map(|(_, rows)| rows).collect()
+}
+
 /// Returns for each candidate the rows of the turns up to `reach` before and after it, its own
 /// included, and whether it is of a conversation.
 pub(in crate::text) fn around(

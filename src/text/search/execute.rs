@@ -8,14 +8,15 @@ use crate::text::error::Error;
 use crate::text::index::segment_reader::Segment;
 use crate::text::index::view::View;
 use crate::text::query::lowering::Query;
-use crate::text::query::plan::Plan;
+use crate::text::query::plan::{Others, Plan};
 use crate::text::query::statistics::{OwnRows, Statistics};
 use crate::text::search::bm25::{self, SegmentScorer};
 use crate::text::search::conversation::{self, Conversations};
 use crate::text::search::hit::{Hit, Hits, RecalledHit, TOTAL_MAX};
 use crate::text::search::phrase::PhraseMatcher;
 use crate::text::search::ranking::{Ranking, RankingExplanation};
-use crate::text::search::rerank::{Explanations, Meaning, Reranker};
+use crate::text::search::relevant;
+use crate::text::search::rerank::{Dated, Explanations, Meaning, Reranker};
 use crate::text::search::score_block::ScoreBlock;
 use crate::text::search::top_docs::{Candidate, TopDocs, as_f32};
 
@@ -34,6 +35,8 @@ pub(crate) struct Search<'a> {
     pub(crate) is_over: &'a (dyn Fn() -> bool + Sync),
     /// The vectors of a hybrid search.
     pub(crate) meaning: Option<&'a Meaning<'a>>,
+    /// The times that the question names.
+    pub(crate) dated: Dated<'a>,
     /// The number of turns around each hit that a recall returns; `None` of a search, which counts
     /// its matches instead.
     pub(crate) reach: Option<usize>,
@@ -54,7 +57,8 @@ pub(crate) struct Searched {
 
 impl View {
     pub(in crate::text) fn search(&self, search: &Search<'_>) -> Result<Searched, Error> {
-        if search.query.is_empty() && search.meaning.is_none() {
+        let has_others = search.meaning.is_some() || !search.dated.rows.is_empty();
+        if search.query.is_empty() && !has_others {
             return Ok(Searched::default());
         }
         self.find(search).map_err(Error::index("searching"))
@@ -66,12 +70,7 @@ impl View {
         let segments = snapshot.segments(&self.fields)?;
         let plan = self.plan(search, &segments)?;
         let norms = bm25::norms(&plan);
-        // Reranking may promote candidates that the words alone rank low.
-        let kept = match (ranking.uses_signals(), ranking.uses_conversation()) {
-            (true, _) => limit.max(SIGNAL_CANDIDATES),
-            (false, true) => limit.max(CONVERSATION_CANDIDATES),
-            (false, false) => limit,
-        };
+        let kept = kept(ranking, limit);
         // A recall does not report a total.
         let count_max = if search.reach.is_some() { 0 } else { TOTAL_MAX };
         let mut top = TopDocs::new(kept, count_max, search.accept, search.is_over);
@@ -100,6 +99,7 @@ impl View {
                 asked: &query.asked,
                 accept: search.accept,
                 meaning: search.meaning,
+                dated: search.dated,
             };
             conversations = reranker.rank(&mut candidates, explanations.as_mut())?;
         }
@@ -109,6 +109,8 @@ impl View {
         if ranking.reranks() {
             keep_best(&mut candidates, limit, &segments);
         }
+        let less_relevant =
+            relevant::keep(&mut candidates, ranking, &segments, &plan, search.dated)?;
         let turns = match search.reach {
             Some(reach) => conversation::around(
                 &candidates,
@@ -129,6 +131,8 @@ impl View {
                 total: total.max(candidates.len().min(TOTAL_MAX)),
                 total_is_lower_bound: total_is_lower_bound || is_partial,
                 is_partial,
+                less_relevant,
+                respelled: plan.respelled.clone(),
                 hits: hits(&candidates, &segments, &plan, search.tells_fields)?,
             },
         })
@@ -136,6 +140,16 @@ impl View {
 }
 
 impl View {
+    pub(in crate::text) fn sessions(
+        &self,
+        accept: &(dyn Fn(EntryId) -> bool + Sync),
+    ) -> Result<Vec<Vec<EntryId>>, Error> {
+        let snapshot = self.snapshot();
+        let segments = snapshot.segments(&self.fields);
+        let segments = segments.map_err(Error::index("reading conversations"))?;
+        Ok(conversation::in_order(&segments, accept))
+    }
+
     /// Plans a search over the statistics that it asks for.
     fn plan(&self, search: &Search<'_>, segments: &[Segment<'_>]) -> tantivy::Result<Plan> {
         let fields = &self.fields;
@@ -143,16 +157,29 @@ impl View {
             Some(own) => Statistics::of_own(segments, fields, own, search.accept)?,
             None => Statistics::of_all(segments),
         };
-        let (keeps_stop_words, relatives) = (self.options.stop_words, search.ranking.relatives);
+        let keeps_stop_words = self.options.stop_words;
+        let others = Others {
+            relatives: search.ranking.relatives,
+            spelling: search.ranking.spelling,
+        };
         let clauses = &search.query.clauses;
         Plan::of(
             clauses,
             fields,
             keeps_stop_words,
-            relatives,
+            others,
             segments,
             &statistics,
         )
+    }
+}
+
+/// Returns the number of candidates: reranking may promote those that the words alone rank low.
+fn kept(ranking: &Ranking, limit: usize) -> usize {
+    match (ranking.uses_signals(), ranking.uses_conversation()) {
+        (true, _) => limit.max(SIGNAL_CANDIDATES),
+        (false, true) => limit.max(CONVERSATION_CANDIDATES),
+        (false, false) => limit,
     }
 }
 
@@ -383,6 +410,7 @@ mod tests {
                         own: None,
                         is_over: &|| false,
                         meaning: None,
+                        dated: Dated::default(),
                         reach,
                         tells_fields: true,
                     });

@@ -3,6 +3,7 @@
 //! It analyses the text again and matches tokens by the same term expansion as the index. It reads
 //! no postings.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::text::analysis::language::Language;
@@ -150,6 +151,17 @@ impl Highlighter {
         let part = best_part(text, &marks, len_max);
         Snippet::of(text, &marks, part)
     }
+
+    /// Returns the excerpt of a text as [`snippet`](Self::snippet) does, as long as `len_max` allows.
+    pub(crate) fn passage(&self, text: &str, language: Option<Language>, len_max: usize) -> String {
+        let marks = self.marks("content", text, language);
+        let mut part = best_part(text, &marks, len_max);
+        if part.end == text.len() {
+            // There is room before it.
+            part.start = part.start.min(back(text, part.end, len_max));
+        }
+        Snippet::of(text, &[], part).text
+    }
 }
 
 impl HighlightLeaf {
@@ -212,21 +224,64 @@ fn best_part(text: &str, marks: &[Range<usize>], len_max: usize) -> Range<usize>
     }
     let before = len_max / 4;
     let starts = marks.iter().map(|mark| back(text, mark.start, before));
-    let starts = std::iter::once(0).chain(starts);
-    let reaches = |start: usize| forth(text, start, len_max);
-    // The marks are in order and apart, so that counting those of a part is a search for its ends:
-    // every word of a text may be a mark.
-    let held = |start: usize| {
-        let end = reaches(start);
-        let before = marks.partition_point(|mark| mark.start < start);
-        let within = marks.partition_point(|mark| mark.end <= end);
-        within.saturating_sub(before)
-    };
-    // `max_by_key` returns the last maximum; the earliest is wanted.
-    let starts: Vec<usize> = starts.collect();
-    let best = starts.into_iter().rev().max_by_key(|start| held(*start));
-    let best = best.unwrap_or(0);
-    best..reaches(best)
+    let mut held = Held::new(text, marks);
+    let mut best = (held.within(0..forth(text, 0, len_max)), 0);
+    for start in starts {
+        let value = held.within(start..forth(text, start, len_max));
+        if value > best.0 {
+            best = (value, start);
+        }
+    }
+    best.1..forth(text, best.1, len_max)
+}
+
+/// The marks within a part that moves forward: every word of a text may be a mark, so each is looked
+/// at twice.
+struct Held<'a> {
+    text: &'a str,
+    marks: &'a [Range<usize>],
+    first: usize,
+    end: usize,
+    counts: HashMap<String, usize>,
+}
+
+impl<'a> Held<'a> {
+    fn new(text: &'a str, marks: &'a [Range<usize>]) -> Self {
+        Self {
+            text,
+            marks,
+            first: 0,
+            end: 0,
+            counts: HashMap::new(),
+        }
+    }
+
+    /// Returns the number of different words that are marked within a part, and of all.
+    fn within(&mut self, part: Range<usize>) -> (usize, usize) {
+        let word = |mark: &Range<usize>| {
+            self.text
+                .get(mark.clone())
+                .unwrap_or_default()
+                .to_lowercase()
+        };
+        while let Some(mark) = self.marks.get(self.end).filter(|mark| mark.end <= part.end) {
+            *self.counts.entry(word(mark)).or_default() += 1;
+            self.end += 1;
+        }
+        while let Some(mark) = self.marks.get(self.first)
+            && mark.start < part.start
+            && self.first < self.end
+        {
+            let word = word(mark);
+            let left = self.counts.get(&word).map_or(0, |count| count - 1);
+            match left {
+                0 => drop(self.counts.remove(&word)),
+                _ => drop(self.counts.insert(word, left)),
+            }
+            self.first += 1;
+        }
+        (self.counts.len(), self.end - self.first)
+    }
 }
 
 /// Returns the start of a word about `len` characters before `at`.

@@ -30,8 +30,7 @@ impl Hit {
     /// It is monotonic in the score and depends on nothing else, so a hit keeps its relevance
     /// whatever else is found. 4 is about the score of one matching word in a mid-sized store.
     pub fn relevance(&self) -> f64 {
-        let score = f64::from(self.score);
-        score / (score + SCORE_HALF)
+        relevance(self.score)
     }
 
     /// Returns the names of the grain fields that matched.
@@ -40,6 +39,12 @@ impl Hit {
         let matched = fields.filter(|(bit, _)| self.fields >> bit & 1 == 1);
         matched.map(|(_, name)| *name).collect()
     }
+}
+
+/// Returns a score in [0, 1).
+pub(in crate::text) fn relevance(score: f32) -> f64 {
+    let score = f64::from(score);
+    score / (score + SCORE_HALF)
 }
 
 /// A hit of a recall, with the turns around it.
@@ -62,6 +67,10 @@ pub struct Hits {
     pub total_is_lower_bound: bool,
     /// The hits, best first; ties are broken by [`Document::order`](super::super::Document::order).
     pub hits: Vec<Hit>,
+    /// The number of hits that were left out as less relevant ([`Ranking::share`](crate::text::Ranking::share)).
+    pub less_relevant: usize,
+    /// Words that no text has, each with the one that it was read as.
+    pub respelled: Vec<(String, String)>,
     /// Whether the search ended before it had looked at every row.
     pub is_partial: bool,
 }

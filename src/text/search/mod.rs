@@ -12,6 +12,7 @@ pub(super) mod hit;
 pub(super) mod phrase;
 pub(super) mod postings_cursor;
 pub(super) mod ranking;
+pub(super) mod relevant;
 pub(super) mod rerank;
 pub(super) mod score_block;
 pub(super) mod top_docs;

@@ -2,6 +2,8 @@
 //!
 //! The defaults apply to every caller. `conversation.rs` evaluates the first group.
 
+use crate::grain::Time;
+
 /// The parameters of ranking besides the words of a hit.
 ///
 /// The own score of a turn is that of its words, with `pairs`, and with `meaning` in a hybrid
@@ -38,6 +40,8 @@ pub struct Ranking {
     pub speaker: f64,
     /// The factor of a turn that was said when the question says.
     pub date: f64,
+    /// The score that such a turn has beside that of its words.
+    pub within: f64,
     /// The factor of a text with a time, if the question is when, or a number, if it is how many.
     pub answer_type: f64,
     /// The factor of the lesser score of two adjacent words of the query that are near each other.
@@ -47,8 +51,20 @@ pub struct Ranking {
     /// The factor of how much nearer in meaning than the mean a text is, in standard deviations;
     /// of hybrid searches only.
     pub meaning: f64,
+    /// The factor of the words that are spelt most like one of the question that no text has.
+    pub spelling: f64,
+    /// The share of the best hit's relevance below which a hit is left out.
+    pub share: f64,
+    /// The share of the weight of the question's words below which a hit is left out.
+    pub coverage: f64,
     /// The boost of newer hits; `None` for no boost.
     pub recency: Option<Recency>,
+    /// The moment at which the question is asked; `None` for the clock of the store.
+    pub now: Option<Time>,
+    /// How far the clock of the one who asks is ahead of UTC, in minutes ([`utc_offset`]).
+    pub utc_offset_minutes: i16,
+    /// Whether weeks begin on Sunday, not on Monday.
+    pub weeks_from_sunday: bool,
     /// The boost of important hits: the score is multiplied by 1 + this × the importance.
     pub importance: f64,
     /// Whether each result says how the rules changed its score
@@ -57,6 +73,14 @@ pub struct Ranking {
     /// Whether how frequent words are counts among the grains that may be found alone, and not in
     /// the whole store: scores and order then tell nothing of any other grain.
     pub own_statistics: bool,
+}
+
+/// The clock and the calendar by which a question is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Calendar {
+    pub(crate) now: Option<Time>,
+    pub(crate) offset_minutes: i16,
+    pub(crate) starts_on_sunday: bool,
 }
 
 /// The boost of newer hits: the score is multiplied by 1 + weight × 2^(-age / half-life).
@@ -70,7 +94,7 @@ pub struct Recency {
     pub now_ms: i64,
 }
 
-/// How each rule of a [`Ranking`] changed the score of a hit: the score is the sum of the first six
+/// How each rule of a [`Ranking`] changed the score of a hit: the score is the sum of the first seven
 /// times the product of the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::text) struct RankingExplanation {
@@ -80,6 +104,8 @@ pub(in crate::text) struct RankingExplanation {
     pub(in crate::text) pairs: f64,
     /// The vector of a hybrid search.
     pub(in crate::text) meaning: f64,
+    /// The time that the question names.
+    pub(in crate::text) within: f64,
     /// The turns beside it.
     pub(in crate::text) neighbours: f64,
     /// The question that it answers.
@@ -103,7 +129,7 @@ pub(in crate::text) struct RankingExplanation {
 impl RankingExplanation {
     /// Returns the score.
     pub(in crate::text) fn score(&self) -> f64 {
-        let sum = self.words + self.pairs + self.meaning;
+        let sum = self.words + self.pairs + self.meaning + self.within;
         let sum = sum + self.neighbours + self.answer + self.session;
         let product = self.assistant * self.question * self.speaker;
         sum * (product * self.date * self.answer_type) * self.signals
@@ -115,6 +141,7 @@ impl RankingExplanation {
             ("words", self.words),
             ("pairs", self.pairs),
             ("meaning", self.meaning),
+            ("within", self.within),
             ("neighbours", self.neighbours),
             ("answer", self.answer),
             ("session", self.session),
@@ -138,6 +165,7 @@ impl Default for RankingExplanation {
             words: 0.0,
             pairs: 0.0,
             meaning: 0.0,
+            within: 0.0,
             neighbours: 0.0,
             answer: 0.0,
             session: 0.0,
@@ -162,22 +190,61 @@ impl Ranking {
         assistant: 1.0,
         speaker: 1.0,
         date: 1.0,
+        within: 0.0,
         answer_type: 1.0,
         pairs: 0.0,
         relatives: 0.0,
         meaning: 0.0,
+        spelling: 0.0,
+        share: 0.0,
+        coverage: 0.0,
         recency: None,
+        now: None,
+        utc_offset_minutes: 0,
+        weeks_from_sunday: false,
         importance: 0.0,
         explains: false,
         own_statistics: false,
     };
 
+    /// Returns the ranking with only what is relevant: hits of nine tenths of the best one's relevance
+    /// that cover enough of the question. Of a question that nothing answers nothing is left.
+    ///
+    /// ```
+    /// use grainstore::text::Ranking;
+    ///
+    /// assert_eq!(Ranking::default().precise().share, 0.9);
+    /// ```
+    #[must_use]
+    pub const fn precise(self) -> Self {
+        Self {
+            share: 0.9,
+            coverage: 0.45,
+            ..self
+        }
+    }
+
+    /// Returns the calendar in which the question names times.
+    pub(crate) const fn calendar(&self) -> Calendar {
+        Calendar {
+            now: self.now,
+            offset_minutes: self.utc_offset_minutes,
+            starts_on_sunday: self.weeks_from_sunday,
+        }
+    }
+
     /// Returns whether conversations affect the ranking.
     pub(in crate::text) fn uses_conversation(&self) -> bool {
         let of_signals = Self {
             recency: self.recency,
+            now: self.now,
+            utc_offset_minutes: self.utc_offset_minutes,
+            weeks_from_sunday: self.weeks_from_sunday,
             importance: self.importance,
             relatives: self.relatives,
+            spelling: self.spelling,
+            share: self.share,
+            coverage: self.coverage,
             explains: self.explains,
             own_statistics: self.own_statistics,
             ..Self::WORDS
@@ -214,16 +281,56 @@ impl Default for Ranking {
             assistant: 0.9,
             speaker: 1.1,
             date: 1.3,
+            within: 1.0,
             answer_type: 1.15,
             pairs: 0.3,
             relatives: 0.5,
             meaning: 2.0,
+            spelling: 0.5,
+            share: 0.0,
+            coverage: 0.0,
             recency: None,
+            now: None,
+            utc_offset_minutes: 0,
+            weeks_from_sunday: false,
             importance: 0.0,
             explains: false,
             own_statistics: false,
         }
     }
+}
+
+/// Reads an offset from UTC, in minutes: `Z`, `+02:00`, `-0530` or `+2`.
+///
+/// ```
+/// use grainstore::text::utc_offset;
+///
+/// assert_eq!(utc_offset("-05:30"), Ok(-330));
+/// ```
+///
+/// # Errors
+/// The form of an offset.
+pub fn utc_offset(text: &str) -> Result<i16, String> {
+    let parsed = || {
+        let (sign, rest) = match text.split_at_checked(1)? {
+            ("+", rest) => (1, rest),
+            ("-", rest) => (-1, rest),
+            ("Z" | "z", "") => return Some(0),
+            _ => return None,
+        };
+        let (hours, minutes) = match (rest.split_once(':'), rest.len()) {
+            (Some(parts), _) => parts,
+            (None, 4) => rest.split_at_checked(2)?,
+            (None, _) => (rest, "0"),
+        };
+        let number = |part: &str| {
+            let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
+            part.parse::<i16>().ok().filter(|_| is_number)
+        };
+        let (hours, minutes) = (number(hours)?, number(minutes)?);
+        (hours <= 14 && minutes < 60).then_some(sign * (hours * 60 + minutes))
+    };
+    parsed().ok_or_else(|| "an offset is written +02:00, -0530 or Z".into())
 }
 
 impl Recency {

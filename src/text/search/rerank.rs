@@ -3,6 +3,7 @@
 //! Every rule is a parameter of [`Ranking`], and [`RankingExplanation`] has what each gave to a hit.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::ledger::EntryId;
 use crate::text::index::schema::Fields;
@@ -23,6 +24,15 @@ pub(crate) struct Meaning<'a> {
     pub(crate) of: &'a dyn Fn(&[EntryId]) -> Vec<f64>,
 }
 
+/// The times that a question names.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Dated<'a> {
+    /// In milliseconds since 1970.
+    pub(crate) windows: &'a [Range<i64>],
+    /// Rows of these times, which are hits without any word of the question.
+    pub(crate) rows: &'a [EntryId],
+}
+
 /// The explanations of the candidates, by their rows.
 pub(in crate::text) type Explanations = HashMap<EntryId, RankingExplanation>;
 
@@ -36,6 +46,7 @@ pub(in crate::text) struct Reranker<'a> {
     pub(in crate::text) asked: &'a Asked,
     pub(in crate::text) accept: &'a (dyn Fn(EntryId) -> bool + Sync),
     pub(in crate::text) meaning: Option<&'a Meaning<'a>>,
+    pub(in crate::text) dated: Dated<'a>,
 }
 
 impl Reranker<'_> {
@@ -50,10 +61,12 @@ impl Reranker<'_> {
         candidates: &mut Vec<Candidate>,
         mut explanations: Option<&mut Explanations>,
     ) -> tantivy::Result<Conversations> {
-        let matches: HashMap<EntryId, f64> = match self.meaning {
-            Some(_) => candidates.iter().map(|it| (it.row, it.score)).collect(),
-            None => HashMap::new(),
+        let has_others = self.meaning.is_some() || !self.dated.rows.is_empty();
+        let matches: HashMap<EntryId, f64> = match has_others {
+            true => candidates.iter().map(|it| (it.row, it.score)).collect(),
+            false => HashMap::new(),
         };
+        self.add_rows(self.dated.rows, candidates, &matches)?;
         self.add_nearest(candidates, &matches)?;
         let (segments, fields) = (self.segments, self.fields);
         let mut conversations = conversation::read(candidates, segments, fields, self.accept)?;
@@ -68,9 +81,9 @@ impl Reranker<'_> {
             }
             let (number, document) = (candidate.segment, candidate.document);
             let mut turn = Turn::of(segment, number, document, candidate.row);
-            let score = match self.meaning {
-                Some(_) => matches.get(&candidate.row).copied(),
-                None => Some(candidate.score),
+            let score = match has_others {
+                true => matches.get(&candidate.row).copied(),
+                false => Some(candidate.score),
             };
             match score {
                 Some(score) => {
@@ -125,8 +138,26 @@ impl Reranker<'_> {
         let Some(meaning) = self.meaning else {
             return Ok(());
         };
-        let others = meaning.nearest.iter();
-        for row in others.filter(|row| !matches.contains_key(row)) {
+        let dated = self.dated.rows;
+        let nearest = meaning.nearest.iter().filter(|row| !dated.contains(row));
+        let nearest: Vec<EntryId> = nearest.copied().collect();
+        self.add_rows(&nearest, candidates, matches)?;
+        let rows: Vec<EntryId> = candidates.iter().map(|candidate| candidate.row).collect();
+        for (candidate, nearness) in candidates.iter_mut().zip((meaning.of)(&rows)) {
+            candidate.score += self.ranking.meaning * nearness;
+        }
+        candidates.sort_unstable_by(Candidate::best_first);
+        Ok(())
+    }
+
+    /// Adds rows that are no matches.
+    fn add_rows(
+        &self,
+        rows: &[EntryId],
+        candidates: &mut Vec<Candidate>,
+        matches: &HashMap<EntryId, f64>,
+    ) -> tantivy::Result<()> {
+        for row in rows.iter().filter(|row| !matches.contains_key(row)) {
             for (number, segment) in self.segments.iter().enumerate() {
                 if let Some(document) = segment.document_of(self.fields, *row)? {
                     candidates.push(Candidate {
@@ -140,11 +171,6 @@ impl Reranker<'_> {
                 }
             }
         }
-        let rows: Vec<EntryId> = candidates.iter().map(|candidate| candidate.row).collect();
-        for (candidate, nearness) in candidates.iter_mut().zip((meaning.of)(&rows)) {
-            candidate.score += self.ranking.meaning * nearness;
-        }
-        candidates.sort_unstable_by(Candidate::best_first);
         Ok(())
     }
 
@@ -192,6 +218,13 @@ impl Reranker<'_> {
         }
     }
 
+    fn is_dated(&self, time_ms: i64) -> bool {
+        self.dated
+            .windows
+            .iter()
+            .any(|window| window.contains(&time_ms))
+    }
+
     /// Returns the weighted sum of the scores of the turns beside one.
     fn around(&self, turns: &[Turn], at: usize) -> f64 {
         let turn = |at: Option<usize>| turns.get(at?);
@@ -235,18 +268,21 @@ impl Reranker<'_> {
         let ranking = self.ranking;
         let share = 1.0 / (1.0 + ranking.session);
         let factor = |applies: bool, factor: f64| if applies { factor } else { 1.0 };
+        let is_dated = self.is_dated(turn.time_ms);
         RankingExplanation {
             words: share * matched,
             pairs: share * turn.pairs,
             meaning: share * turn.meaning,
+            within: if is_dated {
+                share * ranking.within
+            } else {
+                0.0
+            },
             neighbours: share * around,
             answer: share * answer,
             session: share * ranking.session * session,
             assistant: factor(turn.traits.is_assistant(), ranking.assistant),
-            date: factor(
-                ranking.date != 1.0 && self.asked.is_dated(turn.time_ms),
-                ranking.date,
-            ),
+            date: factor(is_dated, ranking.date),
             answer_type: factor(
                 self.asked.cues & turn.traits.cues() != 0,
                 ranking.answer_type,

@@ -73,6 +73,7 @@ const ADDED: &[&str] = &[
     "words",
     "pairs",
     "meaning",
+    "within",
     "neighbours",
     "answer",
     "session",

@@ -110,10 +110,10 @@ fn what_one_says_of_an_allergy_is_known_when_one_asks_for_any() {
         .unwrap();
     let text = markdown(&store, "any allergies?", 500);
     assert!(
-        text.starts_with("## Facts\n\n- I am allergic to peanuts ("),
+        text.starts_with("## Facts\n- I am allergic to peanuts ("),
         "{text}"
     );
-    assert_eq!(text.lines().count(), 3, "{text}");
+    assert_eq!(text.lines().count(), 2, "{text}");
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn facts_come_before_chatter_and_keep_their_room() {
     for budget in [120, 300, 2_000] {
         let text = markdown(&store, "Ana's boat in the harbour", budget);
         assert!(
-            text.starts_with("## Facts\n\n- ana owns a boat in the harbour ("),
+            text.starts_with("## Facts\n- ana owns a boat in the harbour ("),
             "{text}"
         );
         assert!(text.contains("\n\n## Conversation 2026-01-15 ("), "{text}");

@@ -143,8 +143,6 @@ fn each_rule_multiplies_the_turns_that_it_is_about() {
         3,
         1.0,
     );
-    let date = Ranking { date: 2.0, ..base };
-    assert_factor(&text, "tea 1970-01-04", &date, 3, 2.0);
     let answer_type = Ranking {
         answer_type: 2.0,
         ..base

@@ -5,6 +5,7 @@
 
 pub(crate) mod address;
 mod authorization;
+mod calendar;
 mod caller;
 mod encryption;
 mod filters;
@@ -15,6 +16,7 @@ mod master_key;
 mod values;
 
 pub(crate) use authorization::AuthorizationArgs;
+pub(crate) use calendar::Clock;
 pub(crate) use caller::As;
 pub(crate) use encryption::{SealArgs, UnsealArgs};
 pub(crate) use filters::Filters;
@@ -22,4 +24,4 @@ pub(crate) use key_file::{KeySource, create_private, read_key, write_key};
 pub(crate) use lines::{Line, Lines, display_name, open, read_document};
 pub(crate) use listing::Listing;
 pub(crate) use master_key::{MasterKeyArgs, key_in};
-pub(crate) use values::{grain_type, time_from, time_to, time_to_live};
+pub(crate) use values::{grain_type, share, time_from, time_to, time_to_live};

@@ -46,6 +46,13 @@ pub(super) fn range(text: &str) -> Result<Range, String> {
     }
 }
 
+/// Parses a share, from 0 to 1.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok();
+    let share = share.filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "a share is a number from 0 to 1".into())
+}
+
 /// Parses a time; a date means its beginning (UTC).
 pub(crate) fn time_from(text: &str) -> Result<Time, String> {
     time(text, "T00:00:00Z")

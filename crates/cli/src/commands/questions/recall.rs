@@ -7,11 +7,12 @@ use std::io::Write as _;
 use clap::Args;
 use grainstore::query::Recall as RecallOptions;
 use grainstore::render::Format;
+use grainstore::text::Ranking;
 
 use super::answer::PARTIAL;
-use crate::args::As;
-use crate::args::Filters;
+use crate::args::{As, Clock, Filters};
 use crate::error::Exit;
+use crate::output::printable;
 use crate::session::Session;
 
 /// Collect context for a question: the best matches and the turns around them
@@ -32,6 +33,9 @@ pub(crate) struct Recall {
     /// Number of turns to add before and after each match
     #[arg(long, value_name = "N", default_value_t = 1)]
     reach: usize,
+    /// Only what is relevant: matches nearly as good as the best that cover enough of the question
+    #[arg(long)]
+    precise: bool,
     /// Output format: markdown, text or json
     #[arg(long, value_name = "FORMAT", default_value_t = Format::Markdown)]
     format: Format,
@@ -41,6 +45,8 @@ pub(crate) struct Recall {
     /// Include expired grains: those with a valid_to in the past, and goals past their deadline
     #[arg(long)]
     expired: bool,
+    #[command(flatten)]
+    clock: Clock,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -55,11 +61,15 @@ impl Recall {
             filter = filter.with_expired();
         }
         let handle = self.as_whom.narrow(&store)?;
-        let recall = RecallOptions {
+        let ranking = self.clock.applied(Ranking::default());
+        let mut recall = RecallOptions {
             budget: self.budget,
             reach: self.reach,
-            ..RecallOptions::default()
+            ranking,
         };
+        if self.precise {
+            recall = recall.precise();
+        }
         let known = handle.recall(&self.question.join(" "), &filter, &recall)?;
         if known.is_partial && !session.out.is_json() {
             session.out.note(PARTIAL);
@@ -70,7 +80,10 @@ impl Recall {
             self.format
         };
         if format != Format::Json && known.is_empty() {
-            session.out.note("nothing found");
+            session.out.note(match known.less_relevant {
+                0 => "nothing found".to_owned(),
+                left_out => format!("nothing relevant found: {left_out} less relevant left out"),
+            });
             return Ok(Exit::done_if(false));
         }
         if self.raw {
@@ -79,6 +92,16 @@ impl Recall {
             for line in known.render(format).lines() {
                 session.out.styled_line(line)?;
             }
+        }
+        for (word, other) in known.read_as.iter().filter(|_| !session.out.is_json()) {
+            session
+                .out
+                .note(format!("{} read as {}", printable(word), printable(other)));
+        }
+        if known.less_relevant > 0 && !session.out.is_json() {
+            session
+                .out
+                .note(format!("{} less relevant left out", known.less_relevant));
         }
         if known.is_cut && !session.out.is_json() {
             session.out.note("truncated: raise --budget for more");

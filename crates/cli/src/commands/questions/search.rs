@@ -6,10 +6,9 @@ use clap::Args;
 use grainstore::text::{Query, Ranking};
 
 use super::answer::{Scores, fields, show, show_by_observer, show_lines, show_rows};
-use crate::args::As;
-use crate::args::{Filters, Listing};
+use crate::args::{As, Clock, Filters, Listing, share};
 use crate::error::Exit;
-use crate::output::{Table, width};
+use crate::output::{Table, printable, width};
 use crate::session::Session;
 
 /// Find grains by words, best match first
@@ -48,11 +47,16 @@ pub(crate) struct Search {
     /// Group the results by observer (observer_type, observer_id)
     #[arg(long, conflicts_with_all = ["format", "fields"])]
     by_observer: bool,
+    /// Leave out results below this share of the score of the best one, such as 0.9
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 0.0, hide_default_value = true)]
+    share: f64,
     /// Show how each rule of the ranking changed the score of each result
     #[arg(long, conflicts_with_all = ["by_observer", "format", "fields"])]
     explain: bool,
     #[command(flatten)]
     listing: Listing,
+    #[command(flatten)]
+    clock: Clock,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -74,16 +78,13 @@ impl Search {
         }
         let handle = self.as_whom.narrow(&store)?;
         let text = self.text.join(" ");
-        let envelope = if self.explain {
-            let ranking = Ranking {
-                explains: true,
-                ..Ranking::default()
-            };
-            let query = Query::parse(&text).map_err(grainstore::Error::from)?;
-            handle.search_ranked(&query, &filter, &ranking, self.limit)?
-        } else {
-            handle.search(&text, &filter, self.limit)?
+        let ranking = Ranking {
+            explains: self.explain,
+            share: self.share,
+            ..self.clock.applied(Ranking::default())
         };
+        let query = Query::parse(&text).map_err(grainstore::Error::from)?;
+        let envelope = handle.search_ranked(&query, &filter, &ranking, self.limit)?;
         let columns = fields(Scores::Shown);
         if let Some(rows) = self.listing.rows(&mut session.out, &columns) {
             show_rows(&envelope, rows)?;
@@ -110,6 +111,16 @@ impl Search {
             );
         }
         show_lines(&envelope, &table, &mut session.out)?;
+        for (word, other) in &envelope.read_as {
+            session
+                .out
+                .note(format!("{} read as {}", printable(word), printable(other)));
+        }
+        if envelope.less_relevant > 0 {
+            session
+                .out
+                .note(format!("{} less relevant left out", envelope.less_relevant));
+        }
         Ok(Exit::done_if(envelope.total > 0))
     }
 }

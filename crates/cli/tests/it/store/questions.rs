@@ -265,7 +265,7 @@ fn a_question_recalls_lines_with_where_they_come_from() {
     home.ok(&["import", &sample("sample.mg")]);
     let known = home.run(&["recall", "is there a peanut allergy?", "--budget", "300"]);
     assert!(
-        known.stdout.starts_with("## Facts\n\n- ") && known.stdout.contains("eanut"),
+        known.stdout.starts_with("## Facts\n- ") && known.stdout.contains("eanut"),
         "{known:?}"
     );
     let json = home.run(&["--json", "recall", "peanut"]).json();

@@ -35,7 +35,8 @@ pub(crate) fn search(call: &Call<'_>) -> Result<Answer, Failure> {
     let query = Query::parse(&body.text).map_err(grainstore::Error::from)?;
     let ranking = Ranking {
         explains: body.with_explanation,
-        ..scope.ranking()
+        share: share(body.share)?,
+        ..body.calendar.applied(scope.ranking())?
     };
     let limit = limited(body.limit, PAGE_MAX)?;
     let found = view.search_ranked(&query, &filter, &ranking, limit)?;
@@ -74,11 +75,14 @@ pub(crate) fn recall(call: &Call<'_>) -> Result<Answer, Failure> {
     let body: RecallBody = call.json()?;
     let view = scope.view(body.filter.namespace.as_deref())?;
     let filter = scope.narrow(body.filter.filter()?);
-    let recall = Recall {
+    let mut recall = Recall {
         budget: limited(body.budget, BUDGET_MAX)?,
-        ranking: scope.ranking(),
+        ranking: body.calendar.applied(scope.ranking())?,
         ..Recall::default()
     };
+    if body.precise {
+        recall = recall.precise();
+    }
     let format: Format = match &body.format {
         None => Format::default(),
         Some(name) => name.parse().map_err(Failure::usage)?,
@@ -93,6 +97,8 @@ pub(crate) fn recall(call: &Call<'_>) -> Result<Answer, Failure> {
             "addresses": addresses,
             "tokens": known.tokens,
             "is_cut": known.is_cut,
+            "less_relevant": known.less_relevant,
+            "read_as": pairs(&known.read_as),
             "is_partial": known.is_partial,
         }),
     ))
@@ -138,6 +144,12 @@ fn envelope(scope: &TokenScope, found: &Envelope) -> Result<Value, Failure> {
     if found.total_is_lower_bound {
         envelope["total_is_lower_bound"] = json!(true);
     }
+    if found.less_relevant > 0 {
+        envelope["less_relevant"] = json!(found.less_relevant);
+    }
+    if !found.read_as.is_empty() {
+        envelope["read_as"] = pairs(&found.read_as);
+    }
     if found.is_partial {
         envelope["partial"] = json!("deadline");
     } else if found.is_cut && found.next_cursor.is_none() {
@@ -145,6 +157,26 @@ fn envelope(scope: &TokenScope, found: &Envelope) -> Result<Value, Failure> {
         envelope["partial"] = json!("size");
     }
     Ok(envelope)
+}
+
+/// Returns words with what each was read as.
+fn pairs(words: &[(String, String)]) -> Value {
+    let words = words.iter();
+    let words = words.map(|(word, other)| (word.clone(), json!(other)));
+    Value::Object(words.collect())
+}
+
+/// Returns a share from 0 to 1.
+///
+/// # Errors
+/// `ERR_USAGE`.
+fn share(share: f64) -> Result<f64, Failure> {
+    match (0.0..=1.0).contains(&share) {
+        true => Ok(share),
+        false => Err(Failure::usage(format!(
+            "a share is from 0 to 1, not {share}"
+        ))),
+    }
 }
 
 const BUDGET_MAX: usize = 100_000;

@@ -2,6 +2,7 @@
 
 use grainstore::grain::Verification;
 use grainstore::query::{Sort, SortBy};
+use grainstore::text::{Ranking, utc_offset};
 use grainstore::{ContentAddress, ErrorCode, Filter, Time, Type};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -85,12 +86,43 @@ pub(crate) struct SearchBody {
     /// Adds to each result how each rule of the ranking changed its score.
     #[serde(default)]
     pub(crate) with_explanation: bool,
+    /// Leaves out results below this share of the score of the best one, such as 0.9.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub(crate) share: f64,
+    #[serde(default)]
+    pub(crate) calendar: CalendarBody,
     #[serde(default)]
     pub(crate) filter: FilterBody,
     /// At most 1,000.
     #[serde(default = "page")]
     #[schemars(range(min = 1, max = 1_000))]
     pub(crate) limit: usize,
+}
+
+/// The clock and the calendar by which a question is read.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct CalendarBody {
+    /// The moment at which it is asked; by default the clock of the server.
+    pub(crate) now: Option<Moment>,
+    /// The offset of the local time from UTC, such as +02:00.
+    pub(crate) utc_offset: Option<String>,
+    /// Whether weeks begin on Sunday, not on Monday.
+    pub(crate) starts_on_sunday: bool,
+}
+
+impl CalendarBody {
+    /// Returns a ranking in this calendar.
+    pub(crate) fn applied(&self, ranking: Ranking) -> Result<Ranking, Failure> {
+        let offset = self.utc_offset.as_deref().map(utc_offset);
+        Ok(Ranking {
+            now: self.now.as_ref().map(Moment::time).transpose()?,
+            utc_offset_minutes: offset.transpose().map_err(Failure::usage)?.unwrap_or(0),
+            weeks_from_sunday: self.starts_on_sunday,
+            ..ranking
+        })
+    }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -176,6 +208,11 @@ pub(crate) struct SettleBody {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RecallBody {
     pub(crate) question: String,
+    /// Only what is relevant: nearly as good as the best that cover enough of the question.
+    #[serde(default)]
+    pub(crate) precise: bool,
+    #[serde(default)]
+    pub(crate) calendar: CalendarBody,
     #[serde(default)]
     pub(crate) filter: FilterBody,
     /// The most tokens that the answer may have.

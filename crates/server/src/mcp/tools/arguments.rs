@@ -1,5 +1,6 @@
 //! Arguments that several tools share: which grains, and times.
 
+use grainstore::text::{Ranking, utc_offset};
 use grainstore::{Filter, Time, Type};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -41,6 +42,36 @@ pub(super) struct Selection {
     /// Include what has expired.
     #[serde(default)]
     include_expired: bool,
+}
+
+/// The clock and the calendar by which a question is read.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    /// When the question is asked, if not now: 2026-01-15T10:00:00Z or 2026-01-15.
+    now: Option<String>,
+    /// Offset of the local time from UTC, such as +02:00.
+    utc_offset: Option<String>,
+    /// Whether weeks begin on Sunday, not on Monday.
+    #[serde(default)]
+    starts_on_sunday: bool,
+}
+
+impl Asked {
+    /// Returns a ranking in this calendar.
+    ///
+    /// # Errors
+    /// `ERR_USAGE`.
+    pub(super) fn applied(&self, ranking: Ranking) -> Result<Ranking, Failure> {
+        let now = self.now.as_deref().map(|now| time(now, "T00:00:00Z"));
+        let offset = self.utc_offset.as_deref().map(utc_offset);
+        Ok(Ranking {
+            now: now.transpose()?,
+            utc_offset_minutes: offset.transpose().map_err(Failure::usage)?.unwrap_or(0),
+            weeks_from_sunday: self.starts_on_sunday,
+            ..ranking
+        })
+    }
 }
 
 impl Selection {

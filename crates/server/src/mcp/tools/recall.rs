@@ -1,12 +1,12 @@
 //! `recall`: context for a question, as Markdown with sources.
 
 use grainstore::query::Recall as Limits;
-use grainstore::render::Format;
+use grainstore::render::{Format, escaped};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::address::short;
-use super::arguments::Selection;
+use super::arguments::{Asked, Selection};
 use super::{Answer, Effect, Tool};
 use crate::Scope;
 use crate::mcp::budget::Budget;
@@ -20,6 +20,12 @@ pub(super) struct Recall {
     /// Which grains to look at.
     #[serde(default)]
     filter: Selection,
+    /// Only what is relevant, nothing if nothing is (default false).
+    #[serde(default)]
+    precise: bool,
+    /// When and where it is asked, for "yesterday" and "last week".
+    #[serde(default)]
+    asked: Asked,
     /// Messages to add before and after each match, 0 to 10 (default 1).
     reach: Option<u8>,
     /// Most tokens of the answer, 100 to 20000 (default 2000).
@@ -54,19 +60,36 @@ impl Tool for Recall {
     fn run(self, scope: &Scope) -> Result<Answer<Recalled>, Failure> {
         let filter = self.filter.filter(scope)?;
         let budget = Budget::of(self.max_tokens).left();
-        let limits = Limits {
+        let mut limits = Limits {
             budget,
             reach: self.reach.unwrap_or(1).min(10).into(),
-            ranking: scope.ranking(),
+            ranking: self.asked.applied(scope.ranking())?,
         };
+        if self.precise {
+            limits = limits.precise();
+        }
         let known = scope.store().recall(&self.question, &filter, &limits)?;
         let markdown = known.render(Format::Markdown);
         let mut text = match markdown.is_empty() {
-            true => "Nothing is known about it.\n".to_owned(),
+            true if known.less_relevant > 0 => format!(
+                "Nothing relevant is known; {} less relevant were left out.\n",
+                known.less_relevant
+            ),
+            // Of words that nothing has it does not follow that nothing is known.
+            true => {
+                "No memory shares a word with the question; other words may find one.\n".to_owned()
+            }
             false => markdown.clone(),
         };
         if known.is_cut {
             text.push_str("\nMore was found than fits: raise max_tokens or narrow the filter.\n");
+        }
+        for (word, other) in &known.read_as {
+            text.push_str(&format!(
+                "\n{} was read as {}.\n",
+                escaped(word),
+                escaped(other)
+            ));
         }
         if known.is_partial {
             text.push_str("\nThe search ended at its time limit.\n");

@@ -6,7 +6,7 @@ use grainstore::text;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::arguments::Selection;
+use super::arguments::{Asked, Selection};
 use super::item::{Item, items_of};
 use super::{Answer, Effect, Tool};
 use crate::Scope;
@@ -21,6 +21,11 @@ pub(super) struct Search {
     /// Which grains to look at.
     #[serde(default)]
     filter: Selection,
+    /// Leave out results below this share of the best one's score, such as 0.9.
+    share: Option<f64>,
+    /// When and where it is asked, for "yesterday" and "last week".
+    #[serde(default)]
+    asked: Asked,
     /// Most results, 1 to 100 (default 10).
     limit: Option<u64>,
     /// Most tokens of the answer, 100 to 20000 (default 2000).
@@ -75,7 +80,10 @@ impl Tool for Search {
         let filter = self.filter.filter(scope)?;
         let limit = limit_of(self.limit, 10);
         let query = text::Query::parse(&self.text).map_err(grainstore::Error::from)?;
-        let ranking = scope.ranking();
+        let ranking = text::Ranking {
+            share: self.share.unwrap_or(0.0).clamp(0.0, 1.0),
+            ..self.asked.applied(scope.ranking())?
+        };
         let envelope = scope
             .store()
             .search_ranked(&query, &filter, &ranking, limit)?;

@@ -1,0 +1,410 @@
+//! The reading of a recall: which grains become lines, in which order, and as what.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use crate::codec::{ContentAddress, Value};
+use crate::grain::{Grain, Time, Type, Verification};
+use crate::index::{RowSet, Snapshot};
+use crate::ledger::EntryId;
+use crate::render::{LeftOut, Line, Recollection, Standing, tokens};
+use crate::store::{self, Store, Version};
+use crate::text::{Highlighter, Hit, Language, RecalledHit};
+
+use super::super::Error;
+use super::collected::{Collected, Fit, is_turn, left_out_tokens};
+use super::contradictions::contradicted_by;
+use super::names::Names;
+
+/// A recall while it reads.
+pub(super) struct Gathering<'a> {
+    store: &'a Store,
+    snapshot: &'a Snapshot,
+    rows: &'a RowSet,
+    /// The hits, best first, each with the turns around it.
+    passages: &'a [RecalledHit],
+    now: Time,
+    names: Names<'a>,
+    read: HashMap<EntryId, Version>,
+    collected: Collected,
+    kinds: Kinds,
+    /// The tokens kept for the sentence about the rest.
+    for_rest: usize,
+}
+
+/// Makes the highlighter of the question, for a recall that cuts a text.
+pub(super) type MakeHighlighter<'a> = dyn Fn() -> Result<Highlighter, Error> + 'a;
+
+/// The hits of some types, as the index has them: what they are is known without reading them.
+struct Kinds {
+    /// Events and actions: turns, if they are of a conversation or have a role.
+    said: RowSet,
+    states: RowSet,
+}
+
+impl Kinds {
+    fn of(snapshot: &Snapshot, passages: &[RecalledHit]) -> Result<Self, Error> {
+        let hits: RowSet = passages.iter().map(|passage| passage.hit.row).collect();
+        let mut said = snapshot.of_type(Type::Event).among(&hits)?;
+        said.unite(&snapshot.of_type(Type::Action).among(&hits)?);
+        let states = snapshot.of_type(Type::State).among(&hits)?;
+        Ok(Self { said, states })
+    }
+}
+
+impl<'a> Gathering<'a> {
+    pub(super) fn new(
+        store: &'a Store,
+        snapshot: &'a Snapshot,
+        rows: &'a RowSet,
+        passages: &'a [RecalledHit],
+        budget: usize,
+    ) -> Result<Self, Error> {
+        let mut collected = Collected::new(budget);
+        let for_rest = match budget < BUDGET_SMALL {
+            true => 0,
+            false => collected.reserve(left_out_tokens()),
+        };
+        Ok(Self {
+            store,
+            snapshot,
+            rows,
+            passages,
+            now: store.now(),
+            names: Names::new(store, snapshot, rows),
+            read: HashMap::new(),
+            collected,
+            kinds: Kinds::of(snapshot, passages)?,
+            for_rest,
+        })
+    }
+
+    /// Collects what the budget holds: hot grains, facts, the hits, and what stands around them.
+    pub(super) fn fill(&mut self, highlighter: &MakeHighlighter<'_>) -> Result<(), Error> {
+        self.hot()?;
+        self.facts()?;
+        self.hits(highlighter)?;
+        self.neighbours()
+    }
+
+    /// Records the grains of the lines as read, and counts them as retrieved (OMS 22.10).
+    pub(super) fn record_reads(&self, operation: &'static str) -> Result<(), Error> {
+        let mut recorder = self.store.read_recorder(operation);
+        let rows = self.collected.rows.iter();
+        rows.filter_map(|row| self.read.get(row))
+            .for_each(|version| recorder.add(&version.grain));
+        recorder.record()?;
+        self.store.retrieved(self.collected.rows.iter().copied());
+        Ok(())
+    }
+
+    /// Returns the lines in the order of a prompt.
+    pub(super) fn into_recollection(mut self) -> Result<Recollection, Error> {
+        let left_out = self.left_out()?;
+        self.collected.unreserve(self.for_rest);
+        Ok(self.collected.into_recollection(left_out))
+    }
+
+    /// Adds the hot grains, in up to a share of the budget: first those that fit the question.
+    fn hot(&mut self) -> Result<(), Error> {
+        let newest = self.store.hot_rows(self.snapshot, self.rows.clone())?;
+        if newest.is_empty() {
+            return Ok(());
+        }
+        let budget = self.collected.budget();
+        let kept = self.collected.reserve(budget - budget / HOT_SHARE);
+        for hit in self.passages.iter().map(|passage| passage.hit) {
+            if newest.contains(&hit.row) {
+                self.add(hit.row, score_of(&hit))?;
+            }
+        }
+        for row in newest {
+            self.add(row, None)?;
+        }
+        self.collected.unreserve(kept);
+        Ok(())
+    }
+
+    /// Adds the facts among the best hits, in up to a share of the budget, so that a long talk does
+    /// not take the place of what was learned from it.
+    fn facts(&mut self) -> Result<(), Error> {
+        let passages = self.passages;
+        let budget = self.collected.budget();
+        let kept = self.collected.reserve(budget - budget / FACTS_SHARE);
+        let best = passages.first().map_or(0.0, |it| it.hit.relevance());
+        for passage in passages {
+            let hit = passage.hit;
+            if hit.relevance() < best * FACTS_FIT {
+                break;
+            }
+            if self.is_fact(passage)? {
+                self.add(hit.row, score_of(&hit))?;
+            }
+        }
+        self.collected.unreserve(kept);
+        Ok(())
+    }
+
+    /// Returns whether a hit is no turn and no state. Few are read for it.
+    fn is_fact(&mut self, passage: &RecalledHit) -> Result<bool, Error> {
+        let row = passage.hit.row;
+        Ok(if self.kinds.said.contains(row) {
+            !passage.has_thread && !is_turn(&self.version(row)?.grain)
+        } else {
+            !self.kinds.states.contains(row)
+        })
+    }
+
+    /// Adds the hits, best first. One that does not fit is passed over; the best of those are shortened
+    /// into a part of the budget that is kept for them.
+    fn hits(&mut self, highlighter: &MakeHighlighter<'_>) -> Result<(), Error> {
+        let passages = self.passages;
+        let share = self.collected.budget() / CUT_SHARE;
+        let kept = self.collected.reserve(share.min(PART_TOKENS * 2));
+        let mut long = Vec::new();
+        let seen = self.add_whole(passages, &mut long)?;
+        self.collected.unreserve(kept);
+        self.add_parts(&long, highlighter)?;
+        long.clear();
+        self.add_whole(passages.get(seen..).unwrap_or_default(), &mut long)?;
+        self.add_parts(&long, highlighter)
+    }
+
+    /// Adds hits until the budget is full, and notes those that do not fit; returns how many it saw.
+    fn add_whole(&mut self, hits: &[RecalledHit], long: &mut Vec<Hit>) -> Result<usize, Error> {
+        for (seen, RecalledHit { hit, .. }) in hits.iter().enumerate() {
+            if self.add(hit.row, score_of(hit))? == Fit::TooLong {
+                if self.collected.is_full() {
+                    return Ok(seen);
+                }
+                long.push(*hit);
+            }
+        }
+        Ok(hits.len())
+    }
+
+    /// Adds the passages of hits around the words of the question.
+    fn add_parts(&mut self, hits: &[Hit], highlighter: &MakeHighlighter<'_>) -> Result<(), Error> {
+        if hits.is_empty() {
+            return Ok(());
+        }
+        let highlighter = highlighter()?;
+        for (done, hit) in hits.iter().enumerate() {
+            if self.collected.is_full() {
+                break;
+            }
+            let share = self.collected.left() / (hits.len() - done);
+            self.add_part(hit, &highlighter, share.max(PART_TOKENS))?;
+        }
+        Ok(())
+    }
+
+    /// Adds a hit, or its passage around the words of the question, in up to `share` tokens.
+    fn add_part(
+        &mut self,
+        hit: &Hit,
+        highlighter: &Highlighter,
+        share: usize,
+    ) -> Result<(), Error> {
+        let Some(mut line) = self.line(hit.row, score_of(hit))? else {
+            return Ok(());
+        };
+        let Some(version) = self.read.get(&hit.row) else {
+            return Ok(());
+        };
+        let grain = &version.grain;
+        let room = self.collected.room_for(grain, &line).min(share);
+        if tokens(&line.sentence) > room {
+            if room < PART_TOKENS_MIN {
+                return Ok(());
+            }
+            line.sentence = passage(highlighter, &line.sentence, store::language(grain), room);
+            line.is_cut = true;
+        }
+        self.collected.add(hit.row, grain, line);
+        Ok(())
+    }
+
+    /// Adds the turns around the hits, those of the best first.
+    fn neighbours(&mut self) -> Result<(), Error> {
+        let passages = self.passages;
+        for row in passages.iter().flat_map(|passage| &passage.turns) {
+            if self.add(*row, None)? == Fit::TooLong && self.collected.is_full() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a grain to the lines, and with a fact those that it says it contradicts.
+    fn add(&mut self, row: EntryId, score: Option<f64>) -> Result<Fit, Error> {
+        let (fit, contradicted) = self.add_line(row, score)?;
+        for address in contradicted {
+            for other in self.snapshot.candidates(&address)?.iter() {
+                if self.rows.contains(other) {
+                    self.add_line(other, None)?;
+                }
+            }
+        }
+        Ok(fit)
+    }
+
+    /// Adds a grain to the lines; returns the grains that it says it contradicts.
+    fn add_line(
+        &mut self,
+        row: EntryId,
+        score: Option<f64>,
+    ) -> Result<(Fit, Vec<ContentAddress>), Error> {
+        let Some(line) = self.line(row, score)? else {
+            return Ok((Fit::Known, Vec::new()));
+        };
+        let Some(version) = self.read.get(&row) else {
+            return Ok((Fit::Known, Vec::new()));
+        };
+        let fit = self.collected.add(row, &version.grain, line);
+        Ok(match fit {
+            Fit::Added => (fit, contradicted_by(&version.grain)),
+            _ => (fit, Vec::new()),
+        })
+    }
+
+    /// Returns a grain as a line, unless it is one already, or the handle does not see it or may not
+    /// rely on it.
+    fn line(&mut self, row: EntryId, score: Option<f64>) -> Result<Option<Line>, Error> {
+        if self.collected.has(row) {
+            return Ok(None);
+        }
+        self.version(row)?;
+        let Some(version) = self.read.get(&row) else {
+            return Ok(None);
+        };
+        let grain = &version.grain;
+        if !self.store.sees(self.snapshot, grain)? || !self.store.may_rely_on(grain)? {
+            return Ok(None);
+        }
+        Ok(Some(line(version, score, self.now, &mut self.names)?))
+    }
+
+    fn version(&mut self, row: EntryId) -> Result<&Version, Error> {
+        match self.read.entry(row) {
+            Entry::Occupied(read) => Ok(read.into_mut()),
+            Entry::Vacant(unread) => Ok(unread.insert(self.store.version_at(self.snapshot, row)?)),
+        }
+    }
+
+    /// Returns how many hits are not among the lines. A narrowed handle is not told, since grains
+    /// that it does not see may be among them.
+    fn left_out(&self) -> Result<Option<LeftOut>, Error> {
+        if !self.collected.is_cut() || self.store.capability().is_some() {
+            return Ok(None);
+        }
+        let is_left = |row: &EntryId| !self.collected.has(*row);
+        let hits = self.passages.iter().map(|passage| passage.hit.row);
+        let left: RowSet = hits.filter(is_left).collect();
+        let mut turns = left.clone();
+        turns.intersect(&self.kinds.said);
+        let [all, messages] = [left.len(), turns.len()].map(usize::try_from);
+        let (all, messages) = (all.unwrap_or(usize::MAX), messages.unwrap_or(usize::MAX));
+        let facts = all - messages;
+        Ok((all > 0).then_some(LeftOut { facts, messages }))
+    }
+}
+
+/// Returns how well a hit fits; none of one that was asked for by its time.
+fn score_of(hit: &Hit) -> Option<f64> {
+    (hit.score > 0.0).then(|| hit.relevance())
+}
+
+/// Returns the passage of a text around the words of the question, in up to `room` tokens.
+fn passage(
+    highlighter: &Highlighter,
+    text: &str,
+    language: Option<Language>,
+    room: usize,
+) -> String {
+    let (chars, of_text) = (text.chars().count(), tokens(text).max(1));
+    let mut len_max = chars.saturating_mul(room) / of_text;
+    loop {
+        let passage = highlighter.passage(text, language, len_max);
+        if tokens(&passage) <= room || len_max == 0 {
+            return passage;
+        }
+        len_max -= len_max.div_ceil(8);
+    }
+}
+
+/// Returns the content of a grain with its speaker, time and standing; without the text that is
+/// searched, which a line gets once there is room for it.
+fn line(
+    version: &Version,
+    score: Option<f64>,
+    now: Time,
+    names: &mut Names<'_>,
+) -> Result<Line, Error> {
+    let grain = &version.grain;
+    let speaker = speaker(grain).map(|speaker| names.applied(speaker.to_owned()));
+    let tags = grain.field("structural_tags");
+    let tags = tags.into_iter().flat_map(Value::texts);
+    Ok(Line {
+        address: grain.address(),
+        time: grain.event_time(),
+        speaker: speaker.transpose()?,
+        text: String::new(),
+        sentence: names.applied(grain.sentence())?,
+        is_cut: false,
+        tags: tags.map(str::to_owned).collect(),
+        standing: standing(version, now),
+        contradicts: Vec::new(),
+        score,
+    })
+}
+
+/// Returns who said a grain: a person by name, where one is known, else the role or the tool.
+fn speaker(grain: &Grain) -> Option<&str> {
+    let role = grain.text("role");
+    let observer = grain.text("observer_id");
+    let is_name = |text: &&str| !text.contains(|c: char| c.is_ascii_digit());
+    match role {
+        None | Some("user") => observer.filter(is_name).or(role).or(observer),
+        Some(_) => role,
+    }
+    .or_else(|| grain.text("tool_name"))
+}
+
+fn standing(version: &Version, now: Time) -> Standing {
+    let status = &version.status;
+    let has_ended = |end: i64| end <= now.ms();
+    let valid_to = version.grain.field("valid_to").and_then(Value::as_i64);
+    if status.contradicted {
+        Standing::Contradicted
+    } else if !status.is_current() {
+        Standing::Superseded
+    } else if valid_to.is_some_and(has_ended) {
+        Standing::Ended
+    } else if status.verification == Verification::Contested {
+        Standing::Contested
+    } else {
+        Standing::Current
+    }
+}
+
+/// Hot grains take at most this part of the budget, so that the question keeps room.
+const HOT_SHARE: usize = 4;
+
+/// With hot grains, the facts among the best hits take at most this part.
+const FACTS_SHARE: usize = 2;
+
+/// Facts come first if they fit at least this well, beside the best hit.
+const FACTS_FIT: f64 = 0.5;
+
+/// The budget below which lines need all of it.
+const BUDGET_SMALL: usize = 100;
+
+/// Hits that do not fit are shortened into this part of the budget, and at most into two passages.
+const CUT_SHARE: usize = 4;
+
+/// The tokens of the passage of a hit that does not fit, unless there is room for more.
+const PART_TOKENS: usize = 128;
+
+/// A shorter passage says nothing.
+const PART_TOKENS_MIN: usize = 16;

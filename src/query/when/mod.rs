@@ -1,0 +1,122 @@
+//! The time that a question names: days of a calendar, sessions by number, first, last and how often.
+//!
+//! A question is read in the one of eight languages of which it has the most words. Nothing here reads
+//! a store or a clock: what lies within a window is for `recall` and `search`.
+
+mod calendar;
+mod parse;
+mod spans;
+mod words;
+
+use std::ops::Range;
+
+use crate::grain::Time;
+use crate::text::Calendar;
+
+use calendar::DAY_MS;
+pub(super) use parse::Order;
+
+/// The time that a question names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct When {
+    /// The milliseconds since 1970 that it may mean, the likeliest first: a month without a year may be
+    /// of any.
+    pub(super) windows: Vec<Range<i64>>,
+    /// The first and the last of the sessions that it counts: from 1, or from the end by numbers below 0.
+    pub(super) sessions: Option<[i64; 2]>,
+    /// Whether it asks for the last, the first or the number of something.
+    pub(super) order: Option<Order>,
+    /// Whether it asks for nothing but what was said or done then.
+    pub(super) is_bare: bool,
+}
+
+impl When {
+    /// Reads a question, at a moment.
+    pub(super) fn of(question: &str, now: Time, calendar: &Calendar) -> Self {
+        let read = parse::Question::of(question);
+        let today = calendar::day_of(calendar, now);
+        let spans = spans::of(&read, today, calendar);
+        let times = |days| calendar::times(calendar, days);
+        Self {
+            windows: spans.days.iter().map(times).collect(),
+            sessions: spans.sessions,
+            order: read.order(),
+            is_bare: spans.is_bare,
+        }
+    }
+
+    /// Returns the times at which it may have been told: what happens on a day is told within days.
+    pub(super) fn told(&self) -> Vec<Range<i64>> {
+        let windows = self.windows.iter();
+        let until = |window: &Range<i64>| window.end.max(window.start.saturating_add(TOLD_MS));
+        windows.map(|window| window.start..until(window)).collect()
+    }
+}
+
+/// Within a week.
+const TOLD_MS: i64 = 7 * DAY_MS;
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::Value;
+
+    use super::*;
+
+    fn ms(date: &Value) -> i64 {
+        let text = format!("{}T00:00:00Z", date.as_str().unwrap());
+        Time::parse(&text).unwrap().ms()
+    }
+
+    /// A window, sessions, an order, and whether nothing else is asked for.
+    type Meant = (Option<Range<i64>>, Option<[i64; 2]>, Option<Order>, bool);
+
+    /// Returns what a question of the file should say, and what it says.
+    fn read(question: &Value) -> [Meant; 2] {
+        let noon = Time::from_ms(ms(&question["now"]) + 12 * 3_600_000);
+        let text = question["question"].as_str().unwrap();
+        let when = When::of(text, noon, &Calendar::default());
+        let window =
+            (!question["from"].is_null()).then(|| ms(&question["from"])..ms(&question["to"]));
+        let sessions = question["sessions"].as_array();
+        let sessions = sessions.map(|of| [of[0].as_i64().unwrap(), of[1].as_i64().unwrap()]);
+        let order = question["order"].as_str().map(|order| match order {
+            "last" => Order::Last,
+            "first" => Order::First,
+            _ => Order::Count,
+        });
+        let is_bare = question["bare"].as_bool().unwrap_or(false);
+        let found = when.windows.first().cloned();
+        [
+            (window, sessions, order, is_bare),
+            (found, when.sessions, when.order, when.is_bare),
+        ]
+    }
+
+    #[test]
+    fn questions_of_time_are_read_as_they_are_meant_and_near_misses_name_no_time() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("test-vectors/search/time.json");
+        let questions: Vec<Value> =
+            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        assert!(questions.len() >= 400);
+        let (mut missed, mut hidden) = (Vec::new(), Vec::new());
+        for question in &questions {
+            let [expected, found] = read(question);
+            if expected != found {
+                missed.push(format!("{question}\n   {found:?}"));
+            }
+            // A window hides what is outside it, where nothing else is asked for.
+            if found.3 && (!expected.3 || expected.0 != found.0) {
+                hidden.push(question.to_string());
+            }
+        }
+        let share = 100 * (questions.len() - missed.len()) / questions.len();
+        assert!(
+            share >= 97,
+            "{share} of 100; missed:\n{}",
+            missed.join("\n")
+        );
+        assert!(hidden.is_empty(), "{}", hidden.join("\n"));
+    }
+}
