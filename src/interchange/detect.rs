@@ -188,7 +188,7 @@ mod tests {
             ),
             (b"{\"conversations\":[{\"chat_messages\":[]}]}", provider(Provider::Claude)),
             (b"{\"conversations\":[{\"composerId\":1}]}", provider(Provider::Cursor)),
-            (b"{\"conversations\":[{\"messages\":[]}]}", None),
+            (b"{\n\"conversations\":[{\"messages\":[]}]}", None),
             (b"[{\"mapping\":{},\"inserted_at\":1}]", provider(Provider::Deepseek)),
             (b"{\n\"mapping\":{},\"title\":1}", provider(Provider::Chatgpt)),
             (b"{\"uuid\":1,\"chat_messages\":[]}", provider(Provider::Claude)),

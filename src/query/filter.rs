@@ -234,16 +234,6 @@ impl Filter {
     }
 
     /// Keeps grains of observers of this type, such as `lidar` or `llm` (OMS 24).
-    ///
-    /// ```
-    /// use grainstore::{Draft, Filter, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// let seen = store.put(Draft::observation("cam-1", "camera").created_at(grainstore::Time::from_ms(1)))?;
-    /// let found = store.query(&Filter::new().observer_type("camera"), 10, None)?;
-    /// assert_eq!(found.results[0].address, seen);
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
     #[must_use]
     pub fn observer_type(self, observer_type: impl Into<String>) -> Self {
         self.facet("observer_type", observer_type)

@@ -9,7 +9,7 @@ use crate::policy::TrustedNow;
 use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::records::{DenialRecord, Frame, PendingPut, Record};
-use crate::store::rules::{Proposed, Way};
+use crate::store::rules::{Proposed, Way, admit};
 
 /// A frame that several requests share, and the grains in it.
 pub(super) struct Admission<'a> {
@@ -100,7 +100,13 @@ impl<'a> Admission<'a> {
             non_superseding: &put.non_superseding_parents,
             replaces: None,
         };
-        store.admit(snapshot, &self.frame, &|it| self.grain(it), &proposed)?;
+        admit(
+            store,
+            snapshot,
+            &self.frame,
+            &|it| self.grain(it),
+            &proposed,
+        )?;
         let consequent = Inner::has_consequences(&put.grain).then(|| put.grain.clone());
         self.pending.insert(address, self.frame.len());
         self.frame.put(put);

@@ -100,6 +100,31 @@ impl Store {
         }
         Ok(shown)
     }
+
+    /// Returns the original of a disclosed view if it is stored (OMS 10.4) and the handle may read
+    /// it.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let address = store.put(Draft::belief("alice", "works_at", "ACME").confidence(1.0))?;
+    /// let (view, _) = store.get(&address)?.unwrap().disclose(&["subject"])?;
+    /// assert_eq!(store.put(view.clone()).unwrap_err().code(), "ERR_VIEW");
+    /// assert_eq!(store.original(&view)?.map(|grain| grain.address()), Some(address));
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    pub fn original(&self, view: &Grain) -> Result<Option<Grain>, Error> {
+        let named = view.text("_disclosure_of");
+        let address = named.and_then(|text| ContentAddress::from_reference(text).ok());
+        match address {
+            Some(address) => self.get(&address),
+            None => Ok(None),
+        }
+    }
 }
 
 impl Inner {
@@ -199,33 +224,6 @@ impl Inner {
                 address: grain.address(),
             }),
             None => Ok(()),
-        }
-    }
-}
-
-impl Store {
-    /// Returns the original of a disclosed view if it is stored (OMS 10.4) and the handle may read
-    /// it.
-    ///
-    /// ```
-    /// use grainstore::{Draft, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// let address = store.put(Draft::belief("alice", "works_at", "ACME").confidence(1.0))?;
-    /// let (view, _) = store.get(&address)?.unwrap().disclose(&["subject"])?;
-    /// assert_eq!(store.put(view.clone()).unwrap_err().code(), "ERR_VIEW");
-    /// assert_eq!(store.original(&view)?.map(|grain| grain.address()), Some(address));
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Store::get`].
-    pub fn original(&self, view: &Grain) -> Result<Option<Grain>, Error> {
-        let named = view.text("_disclosure_of");
-        let address = named.and_then(|text| ContentAddress::from_reference(text).ok());
-        match address {
-            Some(address) => self.get(&address),
-            None => Ok(None),
         }
     }
 }

@@ -112,9 +112,7 @@ impl Store {
         });
         Ok(!asked.any(|review| review.cleared.is_some()))
     }
-}
 
-impl Store {
     /// Returns the rows of the grains that wait for a review now, also for a query about an earlier
     /// time.
     pub(crate) fn unreviewed(&self) -> Result<Arc<RowSet>, Error> {

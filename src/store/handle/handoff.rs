@@ -236,9 +236,7 @@ impl Store {
         }
         Ok(messages)
     }
-}
 
-impl Store {
     /// Returns a message and those before it in its conversation, oldest first, as far as they are
     /// stored and their consents permit it (OMS 28.6).
     ///

@@ -14,7 +14,7 @@ use crate::store::instance::{Caller, Inner, Writer};
 use crate::store::lineage::Change;
 use crate::store::read::Lengths;
 use crate::store::records::{DenialRecord, FlagRecord, Frame, Record as Entry};
-use crate::store::rules::{Note, Proposed, Way};
+use crate::store::rules::{Note, Proposed, Way, admit};
 use crate::store::{Error, Version};
 
 use super::corrections::Correction;
@@ -257,10 +257,7 @@ impl<'a> Importer<'a> {
             true => None,
             false => self.pending(address),
         };
-        match self
-            .inner
-            .admit(&snapshot, &self.frame, &pending, &proposed)
-        {
+        match admit(self.inner, &snapshot, &self.frame, &pending, &proposed) {
             Err(
                 refused @ (Error::View { .. }
                 | Error::Violation(_)

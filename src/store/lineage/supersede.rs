@@ -8,7 +8,7 @@ use crate::policy::{Actor, Operation};
 use crate::store::commit::NewGrain;
 use crate::store::instance::{Caller, Inner, Writer};
 use crate::store::records::{Frame, Record, StatusRecord};
-use crate::store::rules::{Proposed, Way};
+use crate::store::rules::{Proposed, Way, admit};
 use crate::store::{Error, Store, Version};
 
 use super::change::Change;
@@ -131,7 +131,7 @@ impl Inner {
             non_superseding: &[],
             replaces: Some((row, target)),
         };
-        match self.admit(snapshot, &Frame::default(), &|_| None, &proposed) {
+        match admit(self, snapshot, &Frame::default(), &|_| None, &proposed) {
             Err(Error::Denied { rule, .. }) => {
                 let (old, operation) = (target.grain.address(), Operation::Supersede.name());
                 self.deny(writer, caller.actor, &old, operation, rule)

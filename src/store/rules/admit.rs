@@ -51,103 +51,99 @@ impl Proposed<'_> {
     }
 }
 
-impl Inner {
-    /// Asks a proposed grain the rules of its way in. Returns what it violates without being
-    /// refused.
-    ///
-    /// `frame` is what will be stored with it, and `pending` finds a grain there.
-    ///
-    /// # Errors
-    /// The refusal of the first rule that refuses it; storage errors.
-    pub(crate) fn admit<'f>(
-        &self,
-        snapshot: &Snapshot,
-        frame: &'f Frame,
-        pending: &dyn Fn(&ContentAddress) -> Option<&'f Grain>,
-        proposed: &Proposed<'_>,
-    ) -> Result<Vec<Note>, Error> {
-        let mut notes = Vec::new();
-        for row in TABLE {
-            let effect = row.effect(proposed.way);
-            if effect == Effect::Skip {
-                continue;
-            }
-            let judged = self.check(row.check, snapshot, frame, pending, proposed);
-            match judged {
-                Ok(()) => {}
-                Err(Error::ImplicitSupersession { address }) if effect == Effect::Note => {
-                    notes.push(Note::Implies(address));
-                }
-                Err(Error::Denied { rule, .. }) if effect == Effect::Note => {
-                    notes.push(Note::Requires(rule));
-                }
-                Err(error) => return Err(error),
-            }
+/// Asks a proposed grain the rules of its way in. Returns what it violates without being
+/// refused.
+///
+/// `frame` is what will be stored with it, and `pending` finds a grain there.
+///
+/// # Errors
+/// The refusal of the first rule that refuses it; storage errors.
+pub(crate) fn admit<'f>(
+    store: &Inner,
+    snapshot: &Snapshot,
+    frame: &'f Frame,
+    pending: &dyn Fn(&ContentAddress) -> Option<&'f Grain>,
+    proposed: &Proposed<'_>,
+) -> Result<Vec<Note>, Error> {
+    let mut notes = Vec::new();
+    for row in TABLE {
+        let effect = row.effect(proposed.way);
+        if effect == Effect::Skip {
+            continue;
         }
-        Ok(notes)
+        let judged = check(store, row.check, snapshot, frame, pending, proposed);
+        match judged {
+            Ok(()) => {}
+            Err(Error::ImplicitSupersession { address }) if effect == Effect::Note => {
+                notes.push(Note::Implies(address));
+            }
+            Err(Error::Denied { rule, .. }) if effect == Effect::Note => {
+                notes.push(Note::Requires(rule));
+            }
+            Err(error) => return Err(error),
+        }
     }
+    Ok(notes)
+}
 
-    fn check<'f>(
-        &self,
-        check: Check,
-        snapshot: &Snapshot,
-        frame: &'f Frame,
-        pending: &dyn Fn(&ContentAddress) -> Option<&'f Grain>,
-        proposed: &Proposed<'_>,
-    ) -> Result<(), Error> {
-        let grain = proposed.grain;
-        let party = || Party::of(proposed.capability);
-        let denied = |rule: Option<Rule>| match rule {
-            None => Ok(()),
-            Some(rule) => Err(Error::Denied {
-                address: grain.address(),
-                rule,
-            }),
-        };
-        match check {
-            Check::Handle => {
-                let capability = proposed.capability;
-                let judged = capability.map_or(Ok(()), |it| it.authorize_put(grain));
-                judged.map_err(|rule| Error::Refused { rule })
-            }
-            Check::Erased => self.refuse_erased(&grain.address(), proposed.is_again),
-            Check::LockedPerson => self.person_of(grain).map(|_| ()),
-            Check::View => Self::refuse_view(grain),
-            Check::OwnershipForm => self.refuse_false_owner(grain),
-            Check::Signer => self.authorize_signer(grain),
-            Check::NamesSealed => self.refuse_naming_sealed(snapshot, grain, frame.grains()),
-            Check::OwnershipClaim => {
-                // A later claim of the owner's file may replace an earlier one: policy decides.
-                let is_file = proposed.is_file_of_owner();
-                let others = frame.grains().filter(|_| !is_file);
-                self.authorize_owner_claim(snapshot, grain, others, &|claim| {
-                    proposed.replaces(claim)
-                })
-            }
-            Check::ImplicitSupersession => {
-                let skipped = |address: &ContentAddress| {
-                    proposed.non_superseding.contains(address) || proposed.replaces(address)
-                };
-                let is_declared = proposed.replaces.is_none();
-                self.refuse_implicit_supersession(grain, is_declared, &skipped, pending)
-            }
-            Check::Delegation => {
-                let delegated = self.authorize_delegated(snapshot, grain)?;
-                delegated.map_err(|rule| Error::Refused { rule })
-            }
-            Check::Regimes => self.authorize_by_regimes(grain),
-            Check::Dependencies => {
-                let waits = self.starts_early(snapshot, frame, grain, proposed.replaces)?;
-                denied(waits.then_some(Rule::Dependency))
-            }
-            Check::ConsentWriter => {
-                let origin = || match proposed.is_file_of_owner() {
-                    true => Ok(Origin::File),
-                    false => self.origin_of_actor(proposed.actor),
-                };
-                denied(self.authorize_consent(snapshot, frame, grain, party, origin)?)
-            }
-            Check::ConsentBasis => denied(self.authorize_basis(snapshot, frame, grain, party)?),
+fn check<'f>(
+    store: &Inner,
+    check: Check,
+    snapshot: &Snapshot,
+    frame: &'f Frame,
+    pending: &dyn Fn(&ContentAddress) -> Option<&'f Grain>,
+    proposed: &Proposed<'_>,
+) -> Result<(), Error> {
+    let grain = proposed.grain;
+    let party = || Party::of(proposed.capability);
+    let denied = |rule: Option<Rule>| match rule {
+        None => Ok(()),
+        Some(rule) => Err(Error::Denied {
+            address: grain.address(),
+            rule,
+        }),
+    };
+    match check {
+        Check::Handle => {
+            let capability = proposed.capability;
+            let judged = capability.map_or(Ok(()), |it| it.authorize_put(grain));
+            judged.map_err(|rule| Error::Refused { rule })
         }
+        Check::Erased => store.refuse_erased(&grain.address(), proposed.is_again),
+        Check::LockedPerson => store.person_of(grain).map(|_| ()),
+        Check::View => Inner::refuse_view(grain),
+        Check::OwnershipForm => store.refuse_false_owner(grain),
+        Check::Signer => store.authorize_signer(grain),
+        Check::NamesSealed => store.refuse_naming_sealed(snapshot, grain, frame.grains()),
+        Check::OwnershipClaim => {
+            // A later claim of the owner's file may replace an earlier one: policy decides.
+            let is_file = proposed.is_file_of_owner();
+            let others = frame.grains().filter(|_| !is_file);
+            store.authorize_owner_claim(snapshot, grain, others, &|claim| proposed.replaces(claim))
+        }
+        Check::ImplicitSupersession => {
+            let skipped = |address: &ContentAddress| {
+                proposed.non_superseding.contains(address) || proposed.replaces(address)
+            };
+            let is_declared = proposed.replaces.is_none();
+            store.refuse_implicit_supersession(grain, is_declared, &skipped, pending)
+        }
+        Check::Delegation => {
+            let delegated = store.authorize_delegated(snapshot, grain)?;
+            delegated.map_err(|rule| Error::Refused { rule })
+        }
+        Check::Regimes => store.authorize_by_regimes(grain),
+        Check::Dependencies => {
+            let waits = store.starts_early(snapshot, frame, grain, proposed.replaces)?;
+            denied(waits.then_some(Rule::Dependency))
+        }
+        Check::ConsentWriter => {
+            let origin = || match proposed.is_file_of_owner() {
+                true => Ok(Origin::File),
+                false => store.origin_of_actor(proposed.actor),
+            };
+            denied(store.authorize_consent(snapshot, frame, grain, party, origin)?)
+        }
+        Check::ConsentBasis => denied(store.authorize_basis(snapshot, frame, grain, party)?),
     }
 }

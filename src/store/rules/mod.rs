@@ -5,6 +5,8 @@
 mod admit;
 mod table;
 
-pub(crate) use admit::{Note, Proposed};
+#[cfg(feature = "interchange")]
+pub(crate) use admit::Note;
+pub(crate) use admit::{Proposed, admit};
 pub(crate) use table::Way;
 pub use table::describe;

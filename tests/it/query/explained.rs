@@ -64,6 +64,7 @@ fn the_rules_of_each_hit_together_are_its_score() {
         "question",
         "session",
         "speaker",
+        "within",
         "words",
     ];
     assert_eq!(names, BTreeSet::from(expected));
