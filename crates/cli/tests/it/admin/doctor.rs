@@ -63,6 +63,7 @@ fn a_backup_is_compared_with_the_store() {
     has(&ran, "backup", "note");
     home.put(&event("later", 1));
     home.write("grainstore.toml", "backup = \"copy\"\n");
+    home.ok(&["config", "allow", "."]);
     let ran = home.run(&["doctor", "--json"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     has(&ran, "backup-behind", "warning");

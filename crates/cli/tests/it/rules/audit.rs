@@ -169,7 +169,10 @@ fn the_log_the_timeline_and_the_reasons_are_shown_to_people_programs_and_spreads
     );
     let csv = home.ok(&["audit", "log", "--operation", "deny", "--csv"]);
     let lines: Vec<_> = csv.lines().collect();
-    assert_eq!(lines[0], "entry,time,by,operation,addresses,detail");
+    assert_eq!(
+        lines[0],
+        "entry,time,by,user,token,operation,addresses,detail"
+    );
     assert!(
         lines[1].contains(&format!("\"deny\",\"{address}\",\"delete: ")),
         "{csv}"
