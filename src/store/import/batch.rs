@@ -14,7 +14,7 @@ use crate::store::instance::{Caller, Inner, Writer};
 use crate::store::lineage::Change;
 use crate::store::read::Lengths;
 use crate::store::records::{DenialRecord, FlagRecord, Frame, Record as Entry};
-use crate::store::rules::{Note, Proposed, Way, admit};
+use crate::store::rules::{Proposed, Way, admit};
 use crate::store::{Error, Version};
 
 use super::corrections::Correction;
@@ -211,7 +211,7 @@ impl<'a> Importer<'a> {
     }
 
     /// Notes the warnings of a record, and the rules that it is stored in spite of.
-    fn tell(&mut self, record: &Record, notes: Vec<Note>) {
+    fn tell(&mut self, record: &Record, notes: Vec<Error>) {
         let place = &record.place;
         for warning in &record.warnings {
             self.findings.note(place.clone(), warning.to_string());
@@ -220,9 +220,14 @@ impl<'a> Importer<'a> {
         for note in notes {
             let message = match note {
                 // A copy of the owner's own states that itself, and it is decided at the end.
-                Note::Implies(_) if self.is_own => continue,
-                Note::Implies(of) => format!("stored, but does not supersede {of} as it implies"),
-                Note::Requires(rule) => format!("stored although it requires {}", rule.wants()),
+                Error::ImplicitSupersession { .. } if self.is_own => continue,
+                Error::ImplicitSupersession { address } => {
+                    format!("stored, but does not supersede {address} as it implies")
+                }
+                Error::Denied { rule, .. } => {
+                    format!("stored although it requires {}", rule.wants())
+                }
+                note => note.to_string(),
             };
             self.findings.note(place.clone(), message);
         }
@@ -234,7 +239,7 @@ impl<'a> Importer<'a> {
         &self,
         grain: &Grain,
         replaces: Option<ContentAddress>,
-    ) -> Result<Result<Vec<Note>, Error>, Error> {
+    ) -> Result<Result<Vec<Error>, Error>, Error> {
         let target = match replaces {
             Some(replaced) => self.version(&replaced)?,
             None => None,

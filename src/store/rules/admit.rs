@@ -28,15 +28,6 @@ pub(crate) struct Proposed<'a> {
     pub(crate) replaces: Option<(EntryId, &'a Version)>,
 }
 
-/// A rule that a grain violates and is stored all the same.
-#[derive(Debug)]
-pub(crate) enum Note {
-    /// It would replace a grain, and does not.
-    Implies(ContentAddress),
-    /// It lacks a requirement.
-    Requires(Rule),
-}
-
 impl Proposed<'_> {
     fn replaces(&self, address: &ContentAddress) -> bool {
         self.replaces
@@ -64,7 +55,7 @@ pub(crate) fn admit<'f>(
     frame: &'f Frame,
     pending: &dyn Fn(&ContentAddress) -> Option<&'f Grain>,
     proposed: &Proposed<'_>,
-) -> Result<Vec<Note>, Error> {
+) -> Result<Vec<Error>, Error> {
     let mut notes = Vec::new();
     for row in TABLE {
         let effect = row.effect(proposed.way);
@@ -74,11 +65,10 @@ pub(crate) fn admit<'f>(
         let judged = check(store, row.check, snapshot, frame, pending, proposed);
         match judged {
             Ok(()) => {}
-            Err(Error::ImplicitSupersession { address }) if effect == Effect::Note => {
-                notes.push(Note::Implies(address));
-            }
-            Err(Error::Denied { rule, .. }) if effect == Effect::Note => {
-                notes.push(Note::Requires(rule));
+            Err(error @ (Error::ImplicitSupersession { .. } | Error::Denied { .. }))
+                if effect == Effect::Note =>
+            {
+                notes.push(error);
             }
             Err(error) => return Err(error),
         }

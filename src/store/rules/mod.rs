@@ -5,8 +5,6 @@
 mod admit;
 mod table;
 
-#[cfg(feature = "interchange")]
-pub(crate) use admit::Note;
 pub(crate) use admit::{Proposed, admit};
 pub(crate) use table::Way;
 pub use table::describe;
