@@ -263,6 +263,22 @@ fn a_file_that_nobody_vouches_for_ends_nothing_and_is_told_so() {
 }
 
 #[test]
+fn a_grain_that_is_withdrawn_again_after_it_was_verified_is_withdrawn_in_the_copy() {
+    for format in OWN {
+        let (source, target) = (memory(), memory());
+        let of = Draft::belief("mira", "likes", "tea").confidence(0.9);
+        let of = source.put(of.created_at(Time::from_ms(1))).unwrap();
+        let judge = |to| source.set_verification(&of, to, Some("seen")).unwrap();
+        [Verification::Retracted, Verification::Verified].map(judge);
+        copy(&source, &target, format, true);
+        judge(Verification::Retracted);
+        copy(&source, &target, format, true);
+        let judged = target.status(&of).unwrap().verification;
+        assert_eq!(judged, Verification::Retracted, "{format}");
+    }
+}
+
+#[test]
 fn a_hold_here_keeps_a_grain_that_ended_in_the_owners_copy() {
     let (source, target, [porto, ..]) = corrected();
     target.admin().unwrap().place_hold(&porto, OFFICE).unwrap();

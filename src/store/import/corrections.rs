@@ -194,9 +194,9 @@ impl Importer<'_> {
     }
 }
 
-/// Returns what is missing here of what a copy says. Of two judgements the graver or the later
-/// stands, of two endings the earlier, of two successors the smaller address, so that two stores that
-/// tell each other what they know end equal, in either order.
+/// Returns what is missing here of what a copy says. Of two judgements the graver stands,
+/// of two endings the earlier, of two successors the smaller address, so that two stores that tell each
+/// other what they know end equal, in either order.
 fn needed(here: &Status, said: &StatusChange) -> StatusChange {
     let mut there = Status::default();
     there.apply(said);
@@ -206,7 +206,7 @@ fn needed(here: &Status, said: &StatusChange) -> StatusChange {
         superseded_by: successor.filter(|by| here.superseded_by.is_none_or(|here| *by < here)),
         system_valid_to: ended.filter(|to| here.system_valid_to.is_none_or(|here| *to < here)),
         verification: Some(there.verification)
-            .filter(|said| *said != here.verification && judgement(&there) > judgement(here)),
+            .filter(|said| gravity(*said) > gravity(here.verification)),
         contradicted: said.contradicted.filter(|said| *said && !here.contradicted),
         lifecycle: said
             .lifecycle
@@ -214,20 +214,13 @@ fn needed(here: &Status, said: &StatusChange) -> StatusChange {
     }
 }
 
-/// Returns the place of a judgement among all that a grain may have had. A grain that ended without a
-/// successor, or was contradicted, and is verified all the same was verified after that.
-fn judgement(status: &Status) -> u8 {
-    let is_against =
-        status.contradicted || (status.superseded_by.is_none() && status.system_valid_to.is_some());
-    match (status.verification, is_against) {
-        (Verification::Unverified, false) => 0,
-        (Verification::Verified, false) => 1,
-        (Verification::Contested, _) if !status.contradicted => 2,
-        (Verification::Retracted, _) if !status.contradicted => 3,
-        (Verification::Contested, _) => 4,
-        (Verification::Retracted, _) => 5,
-        (Verification::Unverified, true) => 6,
-        (Verification::Verified, true) => 7,
+/// Returns how far a judgement counts against a grain. No file says when it was made, so none is later.
+const fn gravity(judgement: Verification) -> u8 {
+    match judgement {
+        Verification::Unverified => 0,
+        Verification::Verified => 1,
+        Verification::Contested => 2,
+        Verification::Retracted => 3,
     }
 }
 
