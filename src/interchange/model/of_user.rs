@@ -1,4 +1,4 @@
-//! The records of a file as those of a user whom the caller names, in place of the accounts, owners and
+//! The records of a file under a user that the caller names, in place of the accounts, owners and
 //! tenants that the file names.
 
 use crate::codec::{Profile, Value};

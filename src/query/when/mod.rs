@@ -45,7 +45,7 @@ impl When {
         }
     }
 
-    /// Returns the times at which it may have been told: what happens on a day is told within days.
+    /// Returns the times at which a text may report it: an event is reported within days.
     pub(super) fn told(&self) -> Vec<Range<i64>> {
         let windows = self.windows.iter();
         let until = |window: &Range<i64>| window.end.max(window.start.saturating_add(TOLD_MS));

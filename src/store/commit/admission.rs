@@ -8,7 +8,7 @@ use crate::index::Snapshot;
 use crate::policy::TrustedNow;
 use crate::store::Error;
 use crate::store::instance::Inner;
-use crate::store::records::{DenialRecord, Frame, PendingPut, Record};
+use crate::store::records::{Frame, PendingPut, Record};
 use crate::store::rules::{Proposed, Way, admit};
 
 /// A frame that several requests share, and the grains in it.
@@ -78,7 +78,7 @@ impl<'a> Admission<'a> {
             };
             if let Err(error) = taken {
                 self.truncate(before);
-                if let Some(denial) = denial_of(&error) {
+                if let Some(denial) = error.denial("put") {
                     self.frame
                         .record_about(&Record::Denial(denial), actor, person)?;
                 }
@@ -142,15 +142,5 @@ impl<'a> Admission<'a> {
     fn truncate(&mut self, len: usize) {
         self.frame.truncate(len);
         self.pending.retain(|_, entry| *entry < len);
-    }
-}
-
-/// Returns the record of a put that was refused, if the ledger records such a refusal.
-fn denial_of(error: &Error) -> Option<DenialRecord> {
-    match error {
-        Error::Denied { address, rule } => {
-            Some(DenialRecord::new(Some(*address), "put", rule.name()))
-        }
-        error => error.denial("put"),
     }
 }

@@ -191,6 +191,9 @@ impl Error {
     /// Returns the record of a refusal, of the kinds that the ledger records.
     pub(crate) fn denial(&self, operation: &str) -> Option<DenialRecord> {
         Some(match self {
+            Self::Denied { address, rule } => {
+                DenialRecord::new(Some(*address), operation, rule.name())
+            }
             Self::Refused { rule } => DenialRecord::new(None, operation, rule.name()),
             Self::Violation(violation) => DenialRecord::new(None, operation, &violation.name()),
             Self::Untrusted { .. } => DenialRecord::new(None, operation, "untrusted"),

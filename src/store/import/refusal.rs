@@ -7,7 +7,7 @@ use crate::grain::Grain;
 use crate::interchange::{self, ForeignId, Place};
 use crate::policy::{Operation, Rule};
 use crate::store::Error;
-use crate::store::records::{DenialRecord, Record as Entry};
+use crate::store::records::Record as Entry;
 
 use super::Conflict;
 use super::batch::Importer;
@@ -20,14 +20,7 @@ impl Importer<'_> {
         place: Place,
         refused: &Error,
     ) -> Result<(), Error> {
-        let operation = Operation::Import.name();
-        let denial = match refused {
-            Error::Denied { address, rule } => {
-                Some(DenialRecord::new(Some(*address), operation, rule.name()))
-            }
-            refused => refused.denial(operation),
-        };
-        if let Some(denial) = denial {
+        if let Some(denial) = refused.denial(Operation::Import.name()) {
             let person = self.inner.unlocked_person_of(grain);
             self.frame
                 .record_about(&Entry::Denial(denial), self.caller.actor, person)?;

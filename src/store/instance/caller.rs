@@ -69,24 +69,27 @@ impl Caller<'_> {
 }
 
 impl Inner {
-    /// Returns the entry that names an actor, and writes it if this is the first time. The empty
-    /// text names the narrowed handles without an author, which are not the owner's.
+    /// Returns the entry that names the actor of a handle, and writes it if this is the first time;
+    /// `None` for the owner's. The empty text names the narrowed handles without an author.
     ///
     /// Called before the right to write is taken: an entry names only entries before it.
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn actor(&self, actor: ActorRecord) -> Result<EntryId, Error> {
+    pub(crate) fn actor(&self, handle: Option<&Capability>) -> Result<Option<EntryId>, Error> {
+        let Some(actor) = handle.map(ActorRecord::of) else {
+            return Ok(None);
+        };
         let known = || self.state().actors().entry_of(&actor);
         if let Some(row) = known() {
-            return Ok(row);
+            return Ok(Some(row));
         }
         let mut writer = self.exclusive()?;
         if let Some(row) = known() {
-            return Ok(row);
+            return Ok(Some(row));
         }
         let frame = Frame::of(None, &Record::Actor(actor))?;
-        Ok(self.commit(&mut writer, &frame)?.start)
+        Ok(Some(self.commit(&mut writer, &frame)?.start))
     }
 
     /// Returns the actor that wrote an entry, if a narrowed handle did.

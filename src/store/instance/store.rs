@@ -9,7 +9,6 @@ use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::{Capability, DelegatedOperation, Role, Rule};
 use crate::store::Error;
-use crate::store::records::ActorRecord;
 
 use super::caller::Caller;
 use super::embedding::EmbedWorker;
@@ -226,11 +225,9 @@ impl Store {
     /// # Errors
     /// Storage errors.
     pub(in crate::store) fn caller(&self) -> Result<Caller<'_>, Error> {
-        let capability = self.capability.as_ref();
-        let actor = capability.map(|it| self.inner.actor(ActorRecord::of(it)));
         Ok(Caller {
-            capability,
-            actor: actor.transpose()?,
+            capability: self.capability.as_ref(),
+            actor: self.inner.actor(self.capability())?,
         })
     }
 
@@ -290,12 +287,8 @@ impl<'a> Admin<'a> {
     /// # Errors
     /// Storage errors.
     pub fn on_behalf_of(self, handle: &Store) -> Result<Self, Error> {
-        let actor = handle.capability().map(ActorRecord::of);
-        let actor = actor.map(|actor| self.store.inner.actor(actor));
-        Ok(Self {
-            actor: actor.transpose()?,
-            ..self
-        })
+        let actor = self.store.inner.actor(handle.capability())?;
+        Ok(Self { actor, ..self })
     }
 
     pub(crate) const fn store(self) -> &'a Store {

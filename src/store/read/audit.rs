@@ -9,7 +9,7 @@ use crate::index::{Family, Snapshot};
 use crate::ledger::{EntryId, Kind};
 use crate::policy::{Capability, Clause, Regime};
 use crate::store::instance::Inner;
-use crate::store::records::{ActorRecord, DenialRecord, Frame, ReadRecord, Record, Uid};
+use crate::store::records::{DenialRecord, Frame, ReadRecord, Record, Uid};
 use crate::store::{Admin, Error, Store};
 
 /// A recorded read, as a clause of a regime requires.
@@ -189,7 +189,7 @@ impl<'a> ReadRecorder<'a> {
         if self.watched.is_empty() {
             return Ok(());
         }
-        let actor = self.actor()?;
+        let actor = self.inner.actor(self.capability)?;
         let mut frames = vec![Frame::by(actor)];
         let mut writer = self.inner.exclusive()?;
         let snapshot = self.inner.snapshot();
@@ -221,7 +221,7 @@ impl<'a> ReadRecorder<'a> {
             state.regimes().all().recording().map(name).collect()
         };
         let read = ReadRecord::new(self.operation, &clauses, &[]);
-        let frame = Frame::of(self.actor()?, &Record::Read(read))?;
+        let frame = Frame::of(self.inner.actor(self.capability)?, &Record::Read(read))?;
         self.inner.commit(&mut *self.inner.exclusive()?, &frame)?;
         Ok(())
     }
@@ -238,14 +238,9 @@ impl<'a> ReadRecorder<'a> {
         if !is_required {
             return Ok(());
         }
-        let actor = self.actor()?;
+        let actor = self.inner.actor(self.capability)?;
         let mut writer = self.inner.exclusive()?;
         self.inner.record_denial(&mut writer, actor, denial)
-    }
-
-    fn actor(&self) -> Result<Option<EntryId>, Error> {
-        let actor = self.capability.map(ActorRecord::of);
-        actor.map(|actor| self.inner.actor(actor)).transpose()
     }
 }
 

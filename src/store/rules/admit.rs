@@ -12,7 +12,7 @@ use crate::store::{Error, Version};
 
 use super::table::{Check, Effect, TABLE, Way};
 
-/// A grain that is proposed, by whom and how.
+/// A proposed grain, its writer and its way in.
 pub(crate) struct Proposed<'a> {
     pub(crate) grain: &'a Grain,
     pub(crate) way: Way,

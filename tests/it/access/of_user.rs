@@ -1,5 +1,5 @@
 //! A handle on one person: grains of others and of none are as not stored, at every question, and
-//! every entry says for whom and under which token it was written.
+//! every entry names its person and its token.
 
 use grainstore::render::Format;
 use grainstore::store::{AuditFilter, Justification};
@@ -97,7 +97,7 @@ fn a_delegation_made_for_one_person_says_nothing_about_another() {
     );
     assert_eq!(code(user("x", "v").put(event())), "ERR_ACCESS_DENIED");
 
-    // And frees nobody: what the operator restricts stays restricted outside x.
+    // It permits nothing outside x either: the restriction of the operator stands.
     store
         .put(delegation(
             "operator",

@@ -129,7 +129,7 @@ fn a_folder_of_exports_of_several_providers_takes_each_and_names_the_rest() {
     ] {
         assert!(told.contains(expected), "{expected}: {told}");
     }
-    // Who asks for one of them gets that one, and is told of the others.
+    // An import of one format takes that one, and names the others.
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("test-vectors/interchange/several");
     let import = provider::read(&folder, Provider::Claude, Profile::Extended).unwrap();
     assert_eq!(

@@ -13,7 +13,7 @@ use grainstore::policy::{Capability, Role};
 use grainstore::query::Cursor;
 use grainstore::store::Admin;
 use grainstore::text::Ranking;
-use grainstore::{ContentAddress, Draft, ErrorCode, Filter, Grain, Store};
+use grainstore::{ContentAddress, ErrorCode, Filter, Grain, Store};
 
 use super::failure::Failure;
 use super::position;
@@ -135,10 +135,7 @@ impl TokenScope {
     pub(crate) fn reach(&self, address: &ContentAddress) -> Result<&Store, Failure> {
         for view in &self.views {
             if view.store.exists(address)? {
-                return match self.is_own(address)? {
-                    true => Ok(&view.store),
-                    false => Err(Failure::unseen(address)),
-                };
+                return Ok(&view.store);
             }
         }
         Err(Failure::unseen(address))
@@ -183,21 +180,6 @@ impl TokenScope {
         }
     }
 
-    /// Whether a stored grain is of the user. The index is asked and nothing is read, so that no read
-    /// is recorded of a grain that is not shown.
-    fn is_own(&self, address: &ContentAddress) -> Result<bool, Failure> {
-        let Some(user) = &self.holder.grant.user else {
-            return Ok(true);
-        };
-        let filter = Filter::new().user(user).among([*address]);
-        let filter = filter
-            .with_superseded()
-            .with_unreviewed()
-            .with_expired()
-            .with_envelopes();
-        Ok(self.owner.query(&filter, 0, None)?.total > 0)
-    }
-
     /// Returns whether a grain, stored or not, is of the user and in a namespace of the scope.
     pub(crate) fn covers(&self, grain: &Grain) -> bool {
         let grant = &self.holder.grant;
@@ -235,7 +217,7 @@ impl TokenScope {
         }
     }
 
-    /// Narrows a filter to the user.
+    /// Narrows a filter of the owner's handle to the user; the views narrow theirs.
     pub(crate) fn narrow(&self, filter: Filter) -> Filter {
         match &self.holder.grant.user {
             Some(user) => filter.user(user),
@@ -249,14 +231,6 @@ impl TokenScope {
         Ranking {
             own_statistics: self.holder.grant.is_confined(),
             ..Ranking::default()
-        }
-    }
-
-    /// Fills in the user of a draft that has none.
-    pub(crate) fn fill(&self, draft: Draft) -> Draft {
-        match &self.holder.grant.user {
-            Some(user) if !draft.fields().contains("user_id") => draft.user(user),
-            _ => draft,
         }
     }
 

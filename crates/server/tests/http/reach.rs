@@ -1,4 +1,4 @@
-//! What a token reaches, and what it is told of the rest.
+//! The reach of a token, and the answers about everything outside it.
 
 use grainstore_server::http::{Grant, Operation};
 use serde_json::{Value, json};

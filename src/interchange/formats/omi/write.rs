@@ -342,7 +342,7 @@ fn record(grain: &Grain, status: &Status, loss: &mut Loss) -> Map {
     map
 }
 
-/// Returns whom a record is about; of a message, who said it (OMI 14: the subject is that of the row).
+/// Returns the subject of a record; of a message, its speaker (OMI 14: the subject is that of the row).
 fn subject(grain: &Grain) -> Map {
     let speaker = match grain.text("role").filter(|_| grain.type_() == Type::Event) {
         Some("assistant") => Some((grain.text("model_id").unwrap_or("assistant"), "agent")),

@@ -39,6 +39,23 @@ pub(super) struct Message {
     pub(super) raw: Map,
 }
 
+impl Message {
+    /// Puts a thought before the message: it answers what the message answered, and the message
+    /// answers it.
+    pub(super) fn thought(&mut self, text: String) -> Self {
+        let id = format!("{}/thinking", self.id);
+        Self {
+            parent: self.parent.replace(id.clone()),
+            id,
+            role: "assistant",
+            created_at: self.created_at.clone(),
+            text: Some(text),
+            is_thought: true,
+            ..Self::default()
+        }
+    }
+}
+
 impl Conversation {
     /// Makes every message answer the one before it, where the provider gives no other order.
     pub(super) fn thread(&mut self) {

@@ -101,7 +101,7 @@ impl Import {
     }
 }
 
-/// Returns the outcome of an import: an export of conversations without any that can be read is told.
+/// Returns the exit code of an import. An export without a conversation that can be read is reported.
 fn outcome(summary: &Summary, format: Format, total: u64, session: &Session) -> Exit {
     let is_nothing = total == 0 && matches!(format, Format::Provider(_));
     if is_nothing {

@@ -26,7 +26,7 @@ const QUESTIONS: u32 = 10;
 /// How often it asks.
 const EVERY: Duration = Duration::from_millis(20);
 
-/// A request, and whether its body comes to its end.
+/// A request, and whether its body is sent in full.
 struct Kind {
     name: &'static str,
     head: &'static str,

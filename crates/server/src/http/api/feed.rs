@@ -48,7 +48,7 @@ pub(crate) fn changes(call: &Call<'_>) -> Result<Answer, Failure> {
         None => filter,
     };
     let changes = scope.view(namespace)?.changes(from);
-    Ok(Answer::Feed(changes.matching(scope.narrow(filter))))
+    Ok(Answer::Feed(changes.matching(filter)))
 }
 
 /// Streams the entries of a feed, as they come, until the server ends or the token does.

@@ -197,7 +197,7 @@ fn new_grain<'a>(
         let grain = record.ok_or_else(missing)??.grain;
         return Ok((scope.view(grain.text("namespace"))?, grain));
     }
-    let mut draft = scope.fill(Draft::from_json(&text)?);
+    let mut draft = Draft::from_json(&text)?;
     if let Some(old) = supersedes {
         draft = naming(draft, old);
     }

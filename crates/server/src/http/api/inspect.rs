@@ -84,8 +84,7 @@ pub(crate) fn growth(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: GrowthBody = call.json()?;
     let view = scope.view(body.filter.namespace.as_deref())?;
-    let filter = scope.narrow(body.filter.filter()?);
-    let filter = filter.up_to_bytes(ANSWER_LEN_MAX);
+    let filter = body.filter.filter()?.up_to_bytes(ANSWER_LEN_MAX);
     let newest_first = Sort::by(SortBy::Stored).descending();
     let mut counts: BTreeMap<(i64, String, String), u64> = BTreeMap::new();
     let (mut after, mut seen) = (None, 0);

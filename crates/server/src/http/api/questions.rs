@@ -18,7 +18,7 @@ pub(crate) fn query(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: QueryBody = call.json()?;
     let view = scope.view(body.filter.namespace.as_deref())?;
-    let filter = bounded(scope.narrow(body.filter.filter()?));
+    let filter = bounded(body.filter.filter()?);
     let sort = body.sort(&filter)?;
     let after = body.cursor.as_deref().map(|text| scope.cursor(text));
     let limit = limited(body.limit, PAGE_MAX)?;
@@ -31,7 +31,7 @@ pub(crate) fn search(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: SearchBody = call.json()?;
     let view = scope.view(body.filter.namespace.as_deref())?;
-    let filter = bounded(scope.narrow(body.filter.filter()?));
+    let filter = bounded(body.filter.filter()?);
     let query = Query::parse(&body.text).map_err(grainstore::Error::from)?;
     let ranking = Ranking {
         explains: body.with_explanation,
@@ -74,7 +74,7 @@ pub(crate) fn recall(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: RecallBody = call.json()?;
     let view = scope.view(body.filter.namespace.as_deref())?;
-    let filter = scope.narrow(body.filter.filter()?);
+    let filter = body.filter.filter()?;
     let mut recall = Recall {
         budget: limited(body.budget, BUDGET_MAX)?,
         ranking: body.calendar.applied(scope.ranking())?,

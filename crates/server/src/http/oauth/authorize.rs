@@ -94,7 +94,8 @@ pub(super) async fn answer(State(app): State<Arc<App>>, request: Request) -> Res
     }
 }
 
-/// Judges a request: one with a wrong client or address is told to the person, who is sent nowhere.
+/// Returns the client of a request. A request with an unknown client or address is answered with a page
+/// and no redirection.
 fn admitted(app: &App, params: &Params) -> Result<Client, Box<Response<Body>>> {
     let refused = |why: &str| Box::new(page::refusal(why));
     let key = app.position_key();

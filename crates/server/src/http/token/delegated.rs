@@ -33,7 +33,7 @@ pub(crate) struct Pair {
     pub(crate) grant: Grant,
 }
 
-/// To whom tokens are given.
+/// The client that tokens are issued to.
 pub(crate) struct Client<'a> {
     pub(crate) id: &'a str,
     pub(crate) name: &'a str,

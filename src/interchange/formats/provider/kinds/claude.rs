@@ -48,16 +48,7 @@ fn messages(map: &Map) -> Vec<Message> {
     let mut all = Vec::new();
     let thought = said_in(map, "thinking", "thinking");
     if !thought.is_empty() && !message.is_thought {
-        let id = format!("{}/thinking", message.id);
-        all.push(Message {
-            parent: message.parent.replace(id.clone()),
-            id,
-            role: "assistant",
-            created_at: message.created_at.clone(),
-            text: Some(thought),
-            is_thought: true,
-            ..Message::default()
-        });
+        all.push(message.thought(thought));
     }
     let mut parent = message.id.clone();
     let created_at = message.created_at.clone();

@@ -118,17 +118,5 @@ fn thought(map: &Map, message: &mut Message) -> Option<Message> {
         lines.join("\n")
     };
     message.raw.remove("reasoning_content");
-    if thought.is_empty() {
-        return None;
-    }
-    let id = format!("{}/thinking", message.id);
-    Some(Message {
-        parent: message.parent.replace(id.clone()),
-        id,
-        role: "assistant",
-        created_at: message.created_at.clone(),
-        text: Some(thought),
-        is_thought: true,
-        ..Message::default()
-    })
+    (!thought.is_empty()).then(|| message.thought(thought))
 }
