@@ -269,7 +269,8 @@ fn a_grain_that_is_withdrawn_again_after_it_was_verified_is_withdrawn_in_the_cop
         let of = Draft::belief("mira", "likes", "tea").confidence(0.9);
         let of = source.put(of.created_at(Time::from_ms(1))).unwrap();
         let judge = |to| source.set_verification(&of, to, Some("seen")).unwrap();
-        [Verification::Retracted, Verification::Verified].map(judge);
+        judge(Verification::Retracted);
+        judge(Verification::Verified);
         copy(&source, &target, format, true);
         judge(Verification::Retracted);
         copy(&source, &target, format, true);
