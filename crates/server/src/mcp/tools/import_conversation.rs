@@ -136,6 +136,7 @@ impl ImportConversation {
                            pass its messages";
             return Err(Failure::new(ErrorCode::AccessDenied, message));
         }
+        scope.store().admin()?;
         let options = ReadOptions {
             scope: self.user.clone(),
             ..ReadOptions::default()
