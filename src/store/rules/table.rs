@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 
 /// A way by which a grain is proposed to the store. Every door is one of them: a batch, a hand-off
-/// and a memory file put; a correction and an undo supersede; a merge is a file.
+/// and a memory file put; a correction and an undo supersede; a merge is a file. In the order of
+/// [`COLUMNS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// `put` and `put_batch`.
@@ -61,16 +62,7 @@ pub(crate) struct Row {
 
 impl Row {
     pub(crate) const fn effect(&self, way: Way) -> Effect {
-        let [put, supersede, stored, owners_file, actors_file] = self.effects;
-        match way {
-            Way::Put => put,
-            Way::Supersede => supersede,
-            Way::SupersedeByStored => stored,
-            #[cfg(feature = "interchange")]
-            Way::OwnersFile => owners_file,
-            #[cfg(feature = "interchange")]
-            Way::ActorsFile => actors_file,
-        }
+        self.effects[way as usize]
     }
 }
 
