@@ -86,7 +86,10 @@ impl Peer for Ours {
     }
 
     fn count(&self, words: &Words) -> Result<Count> {
-        let found = self.0.search(&query_of(words), &Filter::new(), 1)?;
+        let query = Query::parse(&query_of(words))?;
+        let found = self
+            .0
+            .search_ranked(&query, &Filter::new(), &Ranking::WORDS, 1)?;
         Ok(match found.total_is_lower_bound {
             true => Count::AtLeast(found.total),
             false => Count::Exactly(found.total),
