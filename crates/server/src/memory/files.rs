@@ -1,5 +1,6 @@
 //! Files as grains: finding the newest version of a path, writing the next, and ending it.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use grainstore::codec::{Map, Value};
@@ -196,8 +197,16 @@ impl Memory {
         }
         let mut first: Option<(Time, Grain)> = None;
         for grain in grains {
-            let versions = self.scope.store().history(&grain.address())?;
-            let Some(began) = versions.iter().map(|version| version.stored_at).min() else {
+            // A file may have had many versions, of which none is kept here.
+            let oldest = Cell::new(None::<Time>);
+            let see = |version: &Version| {
+                let at = version.stored_at;
+                oldest.set(Some(oldest.get().map_or(at, |before| before.min(at))));
+                false
+            };
+            let store = self.scope.store();
+            store.newest_versions(&grain.address(), 0, see)?;
+            let Some(began) = oldest.get() else {
                 continue;
             };
             if first.as_ref().is_none_or(|(earliest, _)| began < *earliest) {
