@@ -171,6 +171,8 @@ async fn accept(
                 } else {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
+                // The connection had it.
+                spare.renew();
                 continue;
             }
         };
@@ -256,8 +258,13 @@ impl Spare {
         }
         drop(self.0.take()?);
         let accepted = tokio::time::timeout(TURNING_AWAY, listener.accept()).await;
-        self.0 = File::open("/dev/null").ok();
         Some(accepted.ok()?.ok()?.0)
+    }
+
+    fn renew(&mut self) {
+        if self.0.is_none() {
+            *self = Self::new();
+        }
     }
 }
 
