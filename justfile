@@ -101,8 +101,9 @@ load seconds="60" rate="1000":
 hostile times="200":
     GRAINSTORE_TIMES={{times}} nice -n 15 cargo test --package grainstore-server --test http -- hostile::
 
-# Random programs of three tenants in one store, against stores of their own: about ten steps a case
-tenants cases="2000":
+# Random programs of two to five tenants in one store, against stores of their own: 100,000 steps, or about thirty a
+# case
+tenants cases="3400":
     GRAINSTORE_TIMES={{cases}} nice -n 15 cargo test --package grainstore-server --test http -- tenants::
 
 # Commands on real files whose n-th system call fails or is their last, at 5,000 points (needs

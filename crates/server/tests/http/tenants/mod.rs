@@ -1,6 +1,6 @@
 //! Several tenants in one store: whatever they ask, each is answered as if the store held nothing else.
 //!
-//! `just tenants CASES` runs programs of about ten requests for each case.
+//! `just tenants CASES` runs three programs of about ten requests for each case.
 
 mod program;
 mod tenant;
