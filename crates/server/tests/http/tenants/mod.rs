@@ -6,7 +6,7 @@ mod program;
 mod tenant;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use grainstore::ledger::EntryId;
 use grainstore::store::{AuditFilter, Clock};
@@ -145,7 +145,18 @@ fn assert_alone(requests: &[(usize, Request)], kinds: &[bool]) {
         }
     }
     tenants.iter().for_each(assert_follows_alone);
+    let before = STEPS.fetch_add(requests.len(), Ordering::Relaxed);
+    let after = before + requests.len();
+    if before / STEPS_TOLD != after / STEPS_TOLD {
+        println!("{after} steps");
+    }
 }
+
+/// The requests that were answered alike.
+static STEPS: AtomicUsize = AtomicUsize::new(0);
+
+/// A campaign tells how far it is.
+const STEPS_TOLD: usize = 10_000;
 
 /// The feed from its start has what the tenant sees, and nothing of another.
 fn assert_follows_alone(tenant: &Three<'_>) {
