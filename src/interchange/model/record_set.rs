@@ -91,7 +91,7 @@ impl RecordSet {
     /// Returns the records as those of a user, whatever user the file names.
     pub(crate) fn of_user(self, user: &str, profile: Profile) -> Self {
         let user = user.to_owned();
-        self.from_source(|source| OfUser {
+        self.with_source(|source| OfUser {
             source,
             user,
             profile,
@@ -119,10 +119,10 @@ impl RecordSet {
     where
         Change: FnMut(Record) -> Record + 'static,
     {
-        self.from_source(|source| Mapped { source, make })
+        self.with_source(|source| Mapped { source, make })
     }
 
-    fn from_source<S: RecordSource + 'static>(
+    fn with_source<S: RecordSource + 'static>(
         self,
         make: impl FnOnce(Box<dyn RecordSource>) -> S,
     ) -> Self {
