@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use grainstore::codec::{Map, Value};
-use grainstore::store::Version;
+use grainstore::store::{Version, newest_versions};
 use grainstore::{Draft, Filter, Grain, Time, Type};
 
 use super::MemoryError;
@@ -204,8 +204,7 @@ impl Memory {
                 oldest.set(Some(oldest.get().map_or(at, |before| before.min(at))));
                 false
             };
-            let store = self.scope.store();
-            store.newest_versions(&grain.address(), 0, see)?;
+            newest_versions(self.scope.store(), &grain.address(), 0, see)?;
             let Some(began) = oldest.get() else {
                 continue;
             };

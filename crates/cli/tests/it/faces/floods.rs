@@ -50,12 +50,9 @@ impl Kind {
     }
 }
 
-fn kind(name: &'static str, head: &str, body: serde_json::Value) -> Kind {
-    Kind::new(name, head, body.to_string())
-}
-
 /// Questions, and what is no request.
 fn questions(address: &str) -> Vec<Kind> {
+    let kind = |name, head: &str, body: serde_json::Value| Kind::new(name, head, body.to_string());
     let unfinished = |name, head: &str| Kind {
         is_whole: false,
         ..Kind::new(name, head, "{\"type\":\"event\"")
@@ -98,6 +95,7 @@ fn questions(address: &str) -> Vec<Kind> {
 
 /// Requests that change something, or begin a session.
 fn changes() -> Vec<Kind> {
+    let kind = |name, head: &str, body: serde_json::Value| Kind::new(name, head, body.to_string());
     let record = json!({ "type": "event", "content": "umbrella", "created_at": 1 }).to_string();
     let hello = json!({
         "jsonrpc": "2.0", "id": 0, "method": "initialize",

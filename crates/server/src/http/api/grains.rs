@@ -7,7 +7,7 @@ use grainstore::codec::{Profile, Value};
 use grainstore::grain::Status;
 use grainstore::interchange::{ReadOptions, jsonl};
 use grainstore::policy::Trust;
-use grainstore::store::{Authorization, NewGrain, Signature, Version};
+use grainstore::store::{Authorization, NewGrain, Signature, Version, newest_versions};
 use grainstore::{ContentAddress, Draft, ErrorCode, Grain, Store, Time};
 use serde_json::json;
 
@@ -115,7 +115,7 @@ pub(crate) fn history(call: &Call<'_>) -> Result<Answer, Failure> {
     // The newest matter most.
     let covered = |version: &Version| scope.covers(&version.grain);
     let view = scope.reach(&address)?;
-    let (versions, left_out) = view.newest_versions(&address, ANSWER_LEN_MAX, covered)?;
+    let (versions, left_out) = newest_versions(view, &address, ANSWER_LEN_MAX, covered)?;
     let versions: Result<Vec<_>, _> = { versions.iter() }
         .map(|version| version_json(scope, version))
         .collect();

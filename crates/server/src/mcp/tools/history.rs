@@ -1,7 +1,7 @@
 //! `history`: the versions of a memory, newest last.
 
 use grainstore::render::escaped;
-use grainstore::store::Version;
+use grainstore::store::{Version, newest_versions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +54,7 @@ impl Tool for History {
         }
         let included = |version: &Version| scope.includes(&version.grain);
         let store = scope.store();
-        let (versions, more) = store.newest_versions(&address, ANSWER_LEN_MAX, included)?;
+        let (versions, more) = newest_versions(store, &address, ANSWER_LEN_MAX, included)?;
         let mut budget = Budget::of(self.max_tokens);
         let (mut items, mut lines) = (Vec::new(), Vec::new());
         // The newest matter most.

@@ -32,7 +32,7 @@ impl<'a> Tenant<'a> {
         let operations = Operation::ALL
             .into_iter()
             .filter(|it| *it != Operation::Admin);
-        let grant = Grant::new(&actor(n), operations);
+        let grant = Grant::new(actor(n), operations);
         let (user, namespace) = (USERS[n], is_namespace.then_some(NAMESPACES[n]));
         let grant = match namespace {
             Some(name) => grant.inside(name),
@@ -84,17 +84,6 @@ impl<'a> Tenant<'a> {
                 };
                 ask.send(grain.to_string())
             }
-            Request::Foreign { text } => {
-                let mut grain = grain(*text);
-                let other = USERS.into_iter().find(|user| *user != self.user);
-                grain["user_id"] = json!(other);
-                grain["namespace"] = json!("of:nobody");
-                post("/v1/grains", grain)
-            }
-            Request::Batch { texts } => {
-                let grains: Vec<_> = texts.iter().map(|text| grain(*text)).collect();
-                post("/v1/grains/batch", json!({ "grains": grains }))
-            }
             Request::Supersede { of, text } => {
                 let body = json!({ "grain": grain(*text) });
                 post(&format!("/v1/grains/{}/supersede", address(*of)), body)
@@ -130,6 +119,32 @@ impl<'a> Tenant<'a> {
                 self.send_of_person(request)
             }
             Request::File { what, text } => self.file(*what, *text),
+            Request::Whole { what } => self.send_of_whole(*what, &address(0)),
+            Request::Search { .. }
+            | Request::Recall { .. }
+            | Request::Export { .. }
+            | Request::Import { .. }
+            | Request::Bundle { .. } => self.send_file(at, request),
+            _ => self.send_special(at, request, &address),
+        }]
+    }
+
+    /// Stores what the rules of others, or of consents and delegations, may refuse.
+    fn send_special(&self, at: usize, request: &Request, address: &dyn Fn(u8) -> String) -> Told {
+        let grain = |text: u8| grain(at, text);
+        let post = |path: &str, body: Value| self.server.post(&self.token, path, &body);
+        match request {
+            Request::Foreign { text } => {
+                let mut grain = grain(*text);
+                let other = USERS.into_iter().find(|user| *user != self.user);
+                grain["user_id"] = json!(other);
+                grain["namespace"] = json!("of:nobody");
+                post("/v1/grains", grain)
+            }
+            Request::Batch { texts } => {
+                let grains: Vec<_> = texts.iter().map(|text| grain(*text)).collect();
+                post("/v1/grains/batch", json!({ "grains": grains }))
+            }
             Request::Consent { withdraws } => {
                 post("/v1/grains", self.consent(withdraws.map(address)))
             }
@@ -142,9 +157,8 @@ impl<'a> Tenant<'a> {
                 let to = usize::from(*to) % USERS.len();
                 post("/v1/grains", self.delegation(&actor(to), *is_wide))
             }
-            Request::Whole { what } => self.send_of_whole(*what, &address(0)),
-            _ => return vec![self.send_file(at, request)],
-        }]
+            _ => post("/v1/query", json!({})),
+        }
     }
 
     /// Asks for what only a token of the whole store sees, and for the token itself.
