@@ -23,7 +23,7 @@ pub(super) struct OwnChanges<'a> {
     changes: Vec<AuditEntry>,
     /// The entries that were taken back.
     taken_back: BTreeSet<EntryId>,
-    /// What the actor superseded, with what by.
+    /// The grains that the actor superseded, each with its successor.
     replaced: BTreeMap<ContentAddress, ContentAddress>,
     contradicted: BTreeSet<ContentAddress>,
 }

@@ -1,7 +1,7 @@
 //! `grainstore undo`: takes back the last contradiction, verification or supersession of an actor.
 //!
-//! Nothing is unwritten: the former state is stored as a new entry. What was taken back, and what took
-//! it back, are passed over by the next undo. Which changes those are is in `own_changes`.
+//! Nothing is unwritten: the former state is stored as a new entry. The next undo passes over a change that
+//! was taken back, and the change that did it. Which changes those are is in `own_changes`.
 
 use clap::Args;
 use grainstore::codec::Value;

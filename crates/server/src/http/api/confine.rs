@@ -157,7 +157,7 @@ fn written_by(actor: &Did, file: &mut ImportFile) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns a grain with an author; `None` for one that has one, or that nobody else may change.
+/// Returns a grain with an author; `None` for one that has one, or whose bytes are sealed by another.
 fn with_author(
     grain: &Grain,
     actor: &Did,
