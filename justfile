@@ -101,9 +101,10 @@ load seconds="60" rate="1000":
 hostile times="200":
     GRAINSTORE_TIMES={{times}} nice -n 15 cargo test --package grainstore-server --test http -- hostile::
 
-# Random programs of three tenants in one store, against stores of their own: about ten steps a case
-tenants cases="2000":
-    GRAINSTORE_TIMES={{cases}} nice -n 15 cargo test --package grainstore-server --test http -- tenants::
+# Random programs of two to five tenants in one store, against stores of their own: 100,000 steps, or about thirty a
+# case
+tenants cases="3400":
+    GRAINSTORE_TIMES={{cases}} nice -n 15 cargo test --package grainstore-server --test http -- --nocapture tenants::
 
 # Commands on real files whose n-th system call fails or is their last, at 5,000 points (needs
 # strace); `just sweep 1200..5000` goes on where an earlier run was stopped

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::import_file::Refusal;
 use super::io::encryption;
-use super::io::source_file::Input;
+use super::io::source_file::{Input, SharedSource};
 use super::{Error, Format, ImportFile, ReadOptions};
 
 impl ImportFile {
@@ -39,6 +39,20 @@ impl ImportFile {
         options: &ReadOptions,
     ) -> Result<Self, Error> {
         Self::read(Input::Bytes(bytes), format, options)
+    }
+
+    /// Reads an open file, which may have no name, as the given format or as the one that is detected. It is
+    /// read again when its records are asked for: nothing else may change it or move its position.
+    ///
+    /// # Errors
+    /// As [`ImportFile::of_bytes`]; `ERR_IO`.
+    pub fn of_file(
+        file: std::fs::File,
+        format: Option<Format>,
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
+        let source = SharedSource::of_file(file);
+        Self::read(Input::Shared(&source), format, options)
     }
 
     fn read(

@@ -37,6 +37,7 @@ pub struct Capability {
     token: Option<String>,
     role: Role,
     clearance: BTreeSet<String>,
+    brings_unauthored: bool,
 }
 
 /// The namespaces of a capability.
@@ -135,6 +136,26 @@ impl Capability {
         self
     }
 
+    /// Lets its author bring records of formats that name no author. They stay without one, and pass the
+    /// rules of what the author writes.
+    ///
+    /// ```
+    /// use grainstore::crypto::Did;
+    /// use grainstore::grain::{Draft, Time};
+    /// use grainstore::policy::Capability;
+    ///
+    /// let capability = Capability::default().author(&"did:web:bot.example".parse::<Did>()?);
+    /// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default()).unwrap();
+    /// assert!(capability.authorize_put(&grain).is_err());
+    /// assert!(capability.bringing_unauthored().authorize_put(&grain).is_ok());
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn bringing_unauthored(mut self) -> Self {
+        self.brings_unauthored = true;
+        self
+    }
+
     /// Sets the role.
     #[must_use]
     pub const fn role(mut self, role: Role) -> Self {
@@ -224,8 +245,12 @@ impl Capability {
     /// The rule that forbids it.
     pub fn authorize_put(&self, grain: &Grain) -> Result<(), Rule> {
         self.authorize_write()?;
-        let author = self.author.as_ref().map(Did::as_str);
-        if author.is_some() && grain.text("author_did") != author {
+        let (own, author) = (
+            self.author.as_ref().map(Did::as_str),
+            grain.text("author_did"),
+        );
+        let is_brought = self.brings_unauthored && author.is_none();
+        if own.is_some() && author != own && !is_brought {
             return Err(Rule::Author);
         }
         if !self.is_of_user(grain) {

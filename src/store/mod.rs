@@ -109,7 +109,9 @@ pub use note_schedule::NoteSchedule;
 pub use options::{Clock, Create, Durability, Options, SystemClock};
 #[cfg(feature = "interchange")]
 pub(crate) use read::ReadRecorder;
-pub use read::{AuditedRead, Change, Changed, Embedding, Page, Signature, Version};
+pub use read::{
+    AuditedRead, Change, Changed, Embedding, Page, Signature, Version, newest_versions,
+};
 pub use records::{Authorization, BlindFields, RecordedAuthorization, RequiredConsent, Until};
 #[doc(hidden)]
 pub use rules::describe as describe_rules;

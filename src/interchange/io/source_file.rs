@@ -33,7 +33,7 @@ impl Input<'_> {
         match self {
             Self::Path(path) => match held(path)? {
                 Some(bytes) => Ok(SharedSource::of(Bytes::InMemory(bytes.into()))),
-                None => Ok(SharedSource::of(Bytes::File(Arc::new(File::open(path)?)))),
+                None => Ok(SharedSource::of_file(File::open(path)?)),
             },
             Self::Bytes(bytes) => Ok(SharedSource::of(Bytes::InMemory(bytes.into()))),
             Self::Shared(source) => Ok(SharedSource::of(source.bytes.clone())),
@@ -196,6 +196,10 @@ impl SourceFile {
 impl SharedSource {
     const fn of(bytes: Bytes) -> Self {
         Self { bytes, at: 0 }
+    }
+
+    pub(crate) fn of_file(file: File) -> Self {
+        Self::of(Bytes::File(Arc::new(file)))
     }
 
     /// Shares the content of an encrypted file; every byte of it is authenticated first.

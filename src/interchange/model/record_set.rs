@@ -50,6 +50,23 @@ impl RecordSource for Held {
     }
 }
 
+/// Records of another source, each as a function that is made anew for each reading leaves it.
+struct Mapped<Make> {
+    source: Box<dyn RecordSource>,
+    make: Make,
+}
+
+impl<Make, Change> RecordSource for Mapped<Make>
+where
+    Make: FnMut() -> Change + Send + Sync,
+    Change: FnMut(Record) -> Record,
+{
+    fn each(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
+        let mut change = (self.make)();
+        self.source.each(&mut |record| take(change(record)))
+    }
+}
+
 enum Source {
     InMemory(Vec<Record>),
     File(Box<dyn RecordSource>),
@@ -73,18 +90,48 @@ impl RecordSet {
 
     /// Returns the records as those of a user, whatever user the file names.
     pub(crate) fn of_user(self, user: &str, profile: Profile) -> Self {
+        let user = user.to_owned();
+        self.with_source(|source| OfUser {
+            source,
+            user,
+            profile,
+        })
+    }
+
+    /// Returns the records as a function leaves them, one by one when they are asked for. `make` makes the
+    /// function for each reading: it meets the records in their order, from the first one on.
+    ///
+    /// ```
+    /// use grainstore::grain::{Draft, Time};
+    /// use grainstore::interchange::{ForeignId, Place, Record, RecordSet};
+    ///
+    /// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
+    /// let records = RecordSet::from(vec![Record::new(grain, Place::Line(1))]);
+    /// let named = records.map(|| |mut record: Record| {
+    ///     record.foreign_id = Some(ForeignId::new("aimem".into(), "here".into(), "1"));
+    ///     record
+    /// });
+    /// assert_eq!(named.into_vec().unwrap()[0].foreign_id.as_ref().unwrap().scope(), "here");
+    /// # Ok::<(), grainstore::grain::Error>(())
+    /// ```
+    #[must_use]
+    pub fn map<Change>(self, make: impl FnMut() -> Change + Send + Sync + 'static) -> Self
+    where
+        Change: FnMut(Record) -> Record + 'static,
+    {
+        self.with_source(|source| Mapped { source, make })
+    }
+
+    fn with_source<S: RecordSource + 'static>(
+        self,
+        make: impl FnOnce(Box<dyn RecordSource>) -> S,
+    ) -> Self {
         let source: Box<dyn RecordSource> = match self.source {
             Source::InMemory(records) => Box::new(Held(records)),
             Source::File(source) => source,
         };
-        let user = user.to_owned();
-        let source = OfUser {
-            source,
-            user,
-            profile,
-        };
         Self {
-            source: Source::File(Box::new(source)),
+            source: Source::File(Box::new(make(source))),
             ..self
         }
     }
@@ -117,20 +164,42 @@ impl RecordSet {
     /// # Errors
     /// As [`RecordSet::into_vec`], and those of `take`, which end it.
     pub fn each<E: From<Error>>(
-        self,
+        mut self,
         mut take: impl FnMut(Record) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut source = match self.source {
-            Source::InMemory(records) => return records.into_iter().try_for_each(take),
-            Source::File(source) => source,
-        };
-        let mut result = Ok(());
-        source.each(&mut |record| {
-            if !self.refused.contains(&record.grain.address()) {
-                result = take(record);
-            }
-            result.is_ok()
-        })?;
+        match self.source {
+            Source::InMemory(records) => records.into_iter().try_for_each(take),
+            Source::File(_) => self.read(&mut take),
+        }
+    }
+
+    /// Shows them to `look` one by one, and keeps them: they are read again when they are asked for.
+    ///
+    /// # Errors
+    /// As [`RecordSet::each`].
+    pub fn look<E: From<Error>>(
+        &mut self,
+        mut look: impl FnMut(&Record) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match &self.source {
+            Source::InMemory(records) => records.iter().try_for_each(look),
+            Source::File(_) => self.read(&mut |record| look(&record)),
+        }
+    }
+
+    fn read<E: From<Error>>(
+        &mut self,
+        take: &mut dyn FnMut(Record) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut result, refused) = (Ok(()), &self.refused);
+        if let Source::File(source) = &mut self.source {
+            source.each(&mut |record| {
+                if !refused.contains(&record.grain.address()) {
+                    result = take(record);
+                }
+                result.is_ok()
+            })?;
+        }
         result
     }
 

@@ -109,12 +109,17 @@ impl<'a> Admission<'a> {
         )?;
         let consequent = Inner::has_consequences(&put.grain).then(|| put.grain.clone());
         self.pending.insert(address, self.frame.len());
+        let actor = put.actor;
         self.frame.put(put);
-        if let Some(grain) = consequent {
-            let moment = Some(self.moment);
-            store.record_consequences(snapshot, &mut self.frame, &grain, moment)?;
-        }
-        Ok(())
+        let Some(grain) = consequent else {
+            return Ok(());
+        };
+        // Several handles may store in one frame: what follows from a grain is the act of its own.
+        let before = self.frame.act_as(actor);
+        let moment = Some(self.moment);
+        let recorded = store.record_consequences(snapshot, &mut self.frame, &grain, moment);
+        self.frame.act_as(before);
+        recorded
     }
 
     /// Adds a signature of a grain that is stored, or in the frame, with a weaker one. Returns

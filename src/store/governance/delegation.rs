@@ -1,6 +1,7 @@
 //! Delegations between agents (OMS 6.11, 28.7): what a delegated author may do.
 
 use crate::codec::ContentAddress;
+use crate::crypto::Did;
 use crate::grain::{Grain, Status, Time, Verification};
 use crate::index::{Family, Pattern, Snapshot};
 use crate::policy::{self, DelegatedOperation, Delegation, Rule, StoredDelegation};
@@ -13,11 +14,13 @@ impl Inner {
     /// OMS 6.11: refuses what a delegated author writes outside its delegations.
     ///
     /// A delegation is also judged as an operation of its delegator, for every writer:
-    /// `delegation_depth` limits how often it may be delegated further.
+    /// `delegation_depth` limits how often it may be delegated further. A grain without an author is
+    /// judged as one of its writer.
     pub(crate) fn authorize_delegated(
         &self,
         snapshot: &Snapshot,
         grain: &Grain,
+        writer: Option<&Did>,
     ) -> Result<Result<(), Rule>, Error> {
         if !self.state().presence().delegations() {
             return Ok(Ok(()));
@@ -26,7 +29,7 @@ impl Inner {
         let operation = DelegatedOperation::put(grain);
         let delegator = Delegation::of(grain);
         let delegator = delegator.as_ref().map(Delegation::from);
-        let author = grain.text("author_did");
+        let author = grain.text("author_did").or(writer.map(Did::as_str));
         for who in author
             .into_iter()
             .chain(delegator.filter(|who| author != Some(who)))

@@ -1,6 +1,6 @@
 //! Walks along a lineage: the grains that a grain superseded, and those that superseded it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::codec::ContentAddress;
 use crate::grain::Grain;
@@ -12,32 +12,30 @@ use crate::store::{Error, Version};
 use super::implicit::names;
 
 impl Inner {
-    /// Returns every grain of the lineage that the grain of a row belongs to, in the order in which
-    /// they were stored.
+    /// Returns the rows of the lineage that the grain of a row belongs to, in the order in which they were
+    /// stored. A grain is in memory while it is looked at.
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn versions(
+    pub(crate) fn lineage_rows(
         &self,
         snapshot: &Snapshot,
         row: EntryId,
-    ) -> Result<Vec<Version>, Error> {
-        let mut versions = BTreeMap::new();
+    ) -> Result<BTreeSet<EntryId>, Error> {
+        let mut rows = BTreeSet::new();
         let mut pending = vec![row];
         while let Some(row) = pending.pop() {
-            if versions.contains_key(&row) {
+            if !rows.insert(row) {
                 continue;
             }
-            let mut version = self.version_at(snapshot, row)?;
-            version.stored_by = self.actor_of(row)?;
+            let version = self.version_at(snapshot, row)?;
             if let Some(next) = version.status.superseded_by {
                 pending.extend(self.locate(snapshot, &next)?);
             }
             let replaced = self.replaced_by(snapshot, &version.grain.address())?;
             pending.extend(replaced.into_iter().map(|(row, _)| row));
-            versions.insert(row, version);
         }
-        Ok(versions.into_values().collect())
+        Ok(rows)
     }
 
     /// Returns the other grains of the lineage that `target` belongs to.

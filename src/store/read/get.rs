@@ -33,6 +33,37 @@ pub struct Version {
     pub signature: Option<Signature>,
 }
 
+/// Returns the newest versions that [`Store::history`] has and that pass `shows`, up to the one by which they
+/// have so many bytes, and how many more there are. No more than these are in memory.
+///
+/// ```
+/// use grainstore::store::newest_versions;
+/// use grainstore::{Draft, Options, Store};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// let tea = store.put(Draft::belief("user", "likes", "tea").confidence(0.9))?;
+/// let milk = Draft::belief("user", "likes", "milk").confidence(0.9).derived_from(tea);
+/// let milk = store.supersede(&tea, milk, None)?;
+/// let (versions, more) = newest_versions(&store, &tea, 1, |_| true)?;
+/// assert_eq!((versions[0].grain.address(), versions.len(), more), (milk, 1, 1));
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Store::history`].
+pub fn newest_versions(
+    store: &Store,
+    address: &ContentAddress,
+    bytes: usize,
+    shows: impl Fn(&Version) -> bool,
+) -> Result<(Vec<Version>, u64), Error> {
+    let read = || store.versions_to_show(address, bytes, &shows);
+    let (versions, more) = store.unless_erased(read)?;
+    let grains = versions.iter().map(|version| &version.grain);
+    store.read_recorder("history").all(grains)?;
+    Ok((versions, more))
+}
+
 impl Store {
     /// Returns a grain by its address; its bytes are checked against it. `None` also for a grain
     /// that a narrowed handle does not see.
@@ -223,17 +254,20 @@ impl Store {
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`; `ERR_CONSENT` if the requested
     /// grain itself needs a missing consent.
     pub fn history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
-        let shown = self.unless_erased(|| self.versions_to_show(address))?;
-        let grains = shown.iter().map(|version| &version.grain);
-        self.read_recorder("history").all(grains)?;
-        Ok(shown)
+        Ok(newest_versions(self, address, usize::MAX, |_| true)?.0)
     }
 
-    fn versions_to_show(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
+    fn versions_to_show(
+        &self,
+        address: &ContentAddress,
+        bytes: usize,
+        shows: &dyn Fn(&Version) -> bool,
+    ) -> Result<(Vec<Version>, u64), Error> {
         let snapshot = self.snapshot();
         let start = self.seen_row(&snapshot, address)?;
-        let mut shown = Vec::new();
-        for version in self.inner.versions(&snapshot, start)? {
+        let (mut shown, mut more, mut len) = (Vec::new(), 0, 0_usize);
+        for row in self.inner.lineage_rows(&snapshot, start)?.into_iter().rev() {
+            let mut version = self.version_at(&snapshot, row)?;
             match self.authorize_read(&snapshot, &version.grain) {
                 Err(Error::Denied { address: kept, .. }) if kept != *address => continue,
                 allowed => allowed
@@ -248,11 +282,19 @@ impl Store {
                 }
                 continue;
             }
-            if self.sees(&snapshot, &version.grain)? {
+            if !self.sees(&snapshot, &version.grain)? || !shows(&version) {
+                continue;
+            }
+            if len < bytes {
+                len = len.saturating_add(version.grain.blob().len());
+                version.stored_by = self.inner.actor_of(row)?;
                 shown.push(version);
+            } else {
+                more += 1;
             }
         }
-        Ok(shown)
+        shown.reverse();
+        Ok((shown, more))
     }
 
     /// Reads the grain of a row; the caller got the row from this store's index.

@@ -19,7 +19,7 @@ pub(crate) use audit::ReadRecorder;
 pub use change::{Change, Changed};
 pub use embedding::Embedding;
 pub(crate) use embedding::Lengths;
-pub use get::{Page, Version};
+pub use get::{Page, Version, newest_versions};
 pub use signature::Signature;
 #[cfg(feature = "interchange")]
 pub(crate) use warnings::{beside, named_by};

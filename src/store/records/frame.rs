@@ -127,6 +127,11 @@ impl Frame {
         Ok(frame)
     }
 
+    /// Replaces the actor of the entries that follow, and returns the one before.
+    pub(crate) const fn act_as(&mut self, actor: Option<EntryId>) -> Option<EntryId> {
+        std::mem::replace(&mut self.actor, actor)
+    }
+
     /// Adds a record of the frame's actor.
     ///
     /// # Errors

@@ -119,7 +119,8 @@ fn check<'f>(
             store.refuse_implicit_supersession(grain, is_declared, &skipped, pending)
         }
         Check::Delegation => {
-            let delegated = store.authorize_delegated(snapshot, grain)?;
+            let writer = proposed.capability.and_then(Capability::acts_as);
+            let delegated = store.authorize_delegated(snapshot, grain, writer)?;
             delegated.map_err(|rule| Error::Refused { rule })
         }
         Check::Regimes => store.authorize_by_regimes(grain),

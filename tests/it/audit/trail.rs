@@ -300,3 +300,35 @@ fn the_log_of_a_store_says_nothing_of_a_sealed_person_who_is_locked() {
     locked.unlock("alice").unwrap();
     assert_eq!(log(&locked, &AuditFilter::default()), before);
 }
+
+#[test]
+fn what_follows_from_a_grain_is_the_act_of_the_handle_that_stored_it() {
+    let store = Store::in_memory(Options::default()).unwrap();
+    let alice = "did:web:alice.example";
+    let consent = |more: &str| {
+        let json = format!(
+            r#"{{"type":"consent","subject_did":"{alice}","grantee_did":"did:web:acme.example",
+                "scope":["store"],"created_at":1{more}}}"#
+        );
+        Draft::from_json(&json).unwrap()
+    };
+    let grant = store.put(consent(r#","is_withdrawal":false"#)).unwrap();
+    let withdrawal = format!(r#","is_withdrawal":true,"prior_consent":"{grant}""#);
+    let person = store.as_actor(&alice.parse().unwrap());
+    person.put(consent(&withdrawal)).unwrap();
+    let waits =
+        r#"{"type":"reasoning","conclusion":"no","requires_human_review":true,"created_at":1}"#;
+    person.put(Draft::from_json(waits).unwrap()).unwrap();
+    let by_whom = |operation: &str| {
+        let entries = log(&store, &of(operation)).into_iter();
+        entries.map(|entry| entry.by).collect::<Vec<_>>()
+    };
+    for operation in ["withdraw", "supersede", "review"] {
+        let by = by_whom(operation);
+        assert!(!by.is_empty(), "{operation}");
+        assert!(
+            by.iter().all(|by| by.as_deref() == Some(alice)),
+            "{operation}: {by:?}"
+        );
+    }
+}

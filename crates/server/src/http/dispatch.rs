@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::body::{Body, HttpBody, to_bytes};
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::{Query, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Response, header};
@@ -18,13 +18,14 @@ use serde_json::json;
 use super::answer::{self, Answer};
 use super::api::feed;
 use super::app::App;
-use super::call::Call;
+use super::call::{Call, Upload};
 use super::failure::Failure;
 use super::idempotency::{Turn, digest};
 use super::load::{Caller, Limits, Place};
 use super::route::{Route, Takes};
 use super::telemetry::{self, TraceContext};
 use super::token_scope::TokenScope;
+use super::upload;
 
 impl App {
     /// Answers a request, counts it and logs it.
@@ -109,7 +110,8 @@ impl App {
                 address,
                 query,
                 headers: request.headers().clone(),
-                body: axum::body::Bytes::new(),
+                body: Bytes::new(),
+                upload: None,
                 now: SystemClock.now(),
             };
             return Ok(finished((route.run)(&call)?));
@@ -135,7 +137,13 @@ impl App {
             (Takes::Json(_), Some(len)) if len <= BODY_LEN_SHORT => None,
             (Takes::Json(_), _) => Some(self.bodies.take(&caller, patience).await?),
         };
-        let body = to_bytes(body, limit).await.map_err(|_| too_large(limit))?;
+        let (body, upload) = match route.takes {
+            Takes::File(_) => (Bytes::new(), Some(upload::received(body, limit).await?)),
+            _ => {
+                let body = to_bytes(body, limit).await;
+                (body.map_err(|_| too_large(limit))?, None)
+            }
+        };
         // A body that does not come takes no place from those that are there.
         let bulk = match route.is_bulk() {
             true => Some(self.bulk.take(&caller, patience).await?),
@@ -147,6 +155,7 @@ impl App {
             query,
             parts,
             body,
+            upload,
         };
         let answered = self.work(route, asked, caller, (flight, bulk)).await;
         drop(room);
@@ -173,6 +182,7 @@ impl App {
                 query: asked.query,
                 headers: asked.parts.headers,
                 body: asked.body,
+                upload: asked.upload,
                 now: SystemClock.now(),
             };
             let (answer, scope) = app.once(route, call, &uri);
@@ -210,7 +220,7 @@ impl App {
         // The token is in no file, so that nothing on disk confirms what another guesses of a request.
         let token = call.header("authorization").unwrap_or_default().as_bytes();
         let key = digest(&[token, key.as_bytes()]);
-        let request = digest(&[token, uri.as_bytes(), &call.body]);
+        let request = digest(&[token, uri.as_bytes(), call.content()]);
         let id = scope.holder.id.clone();
         let answer = match self.answered.begin(&id, key, request, call.now) {
             Err(failure) => Err(failure),
@@ -240,7 +250,8 @@ struct Asked {
     address: Option<String>,
     query: BTreeMap<String, String>,
     parts: Parts,
-    body: axum::body::Bytes,
+    body: Bytes,
+    upload: Option<Upload>,
 }
 
 fn finished(answer: Answer) -> Response<Body> {
@@ -295,7 +306,7 @@ fn accepts(route: &Route, headers: &HeaderMap, limits: &Limits) -> Result<usize,
     Ok(limit)
 }
 
-fn too_large(limit: usize) -> Failure {
+pub(super) fn too_large(limit: usize) -> Failure {
     Failure::new(
         413,
         "ERR_TOO_LARGE",

@@ -27,6 +27,7 @@ mod telemetry;
 mod token;
 mod token_scope;
 mod ui;
+mod upload;
 
 pub(crate) use answer::ANSWER_LEN_MAX;
 pub use app::App;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use grainstore::codec::{Map, Value};
 use grainstore::grain::{Namespace, Status};
-use grainstore::policy::{Capability, Role};
+use grainstore::policy::{Capability, Role, Rule};
 use grainstore::query::Cursor;
 use grainstore::store::Admin;
 use grainstore::text::Ranking;
@@ -84,18 +84,33 @@ impl TokenScope {
         }
     }
 
-    /// Returns the handle that imports files. Each record passes the rules of a put by the actor, or, of
-    /// a format whose records have no author, by no one in particular.
+    /// Returns the handle that imports files: each record passes the rules of a put by the actor, also
+    /// where its format names no author.
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn importer(&self, is_by_actor: bool) -> Result<Store, Failure> {
-        let capability = capability(&self.holder);
-        let capability = match is_by_actor {
-            true => capability.author(&self.holder.actor),
-            false => capability,
+    pub(crate) fn importer(&self) -> Result<Store, Failure> {
+        let capability = capability(&self.holder).author(&self.holder.actor);
+        Ok(self
+            .owner
+            .with_capability(capability.bringing_unauthored())?)
+    }
+
+    /// Judges whether a record of a file gives away no more than one of the namespaces of the token: the
+    /// importer spans them all, and judges the rest.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED`.
+    pub(crate) fn admit_record(&self, grain: &Grain) -> Result<(), Failure> {
+        let mut names = self.holder.grant.namespaces.iter();
+        let gives_more = |name: &String| {
+            let inside = capability(&self.holder).inside(name);
+            inside.authorize_put(grain) == Err(Rule::Namespace)
         };
-        Ok(self.owner.with_capability(capability)?)
+        match !self.holder.grant.namespaces.is_empty() && names.all(gives_more) {
+            true => Err(outside()),
+            false => Ok(()),
+        }
     }
 
     /// Returns the handle without limits, for what only an owner may do. The caller must confine it.

@@ -1,9 +1,10 @@
 //! Files as grains: finding the newest version of a path, writing the next, and ending it.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use grainstore::codec::{Map, Value};
-use grainstore::store::Version;
+use grainstore::store::{Version, newest_versions};
 use grainstore::{Draft, Filter, Grain, Time, Type};
 
 use super::MemoryError;
@@ -196,8 +197,15 @@ impl Memory {
         }
         let mut first: Option<(Time, Grain)> = None;
         for grain in grains {
-            let versions = self.scope.store().history(&grain.address())?;
-            let Some(began) = versions.iter().map(|version| version.stored_at).min() else {
+            // A file may have had many versions, of which none is kept here.
+            let oldest = Cell::new(None::<Time>);
+            let see = |version: &Version| {
+                let at = version.stored_at;
+                oldest.set(Some(oldest.get().map_or(at, |before| before.min(at))));
+                false
+            };
+            newest_versions(self.scope.store(), &grain.address(), 0, see)?;
+            let Some(began) = oldest.get() else {
                 continue;
             };
             if first.as_ref().is_none_or(|(earliest, _)| began < *earliest) {

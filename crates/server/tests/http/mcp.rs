@@ -38,7 +38,7 @@ impl Server {
 }
 
 /// Returns the response in a body, or in the one event of a stream.
-fn message(told: &Told) -> Value {
+pub(crate) fn message(told: &Told) -> Value {
     let text = std::str::from_utf8(&told.body).unwrap();
     let mut lines = text.lines().filter_map(|line| line.strip_prefix("data:"));
     let data = lines.find(|line| line.contains("jsonrpc")).unwrap_or(text);

@@ -3,7 +3,7 @@
 use grainstore_server::http::{Grant, Operation};
 use serde_json::{Value, json};
 
-use crate::tenants::{Tenant, USERS};
+use crate::tenants::Tenant;
 use crate::{ACTOR, Server, belief, event};
 
 #[test]
@@ -71,12 +71,24 @@ fn what_replaced_a_grain_is_named_only_within_reach() {
     }
     let told = server.get(&mira, &format!("{path}/history")).expect(200);
     assert!(!String::from_utf8_lossy(&told.body).contains(&new));
+    for (tool, arguments) in [
+        ("get", json!({ "address": old })),
+        ("history", json!({ "address": old })),
+        ("report", json!({ "user": "mira" })),
+        ("query", json!({ "filter": { "superseded": true } })),
+    ] {
+        let told = server.tool(&mira, tool, &arguments).to_string();
+        assert!(!told.contains(&new[..8]), "{tool}: {told}");
+    }
+    let read = json!({ "uri": format!("grain://{old}") });
+    let told = server.mcp(&mira, "resources/read", read);
+    assert!(!String::from_utf8_lossy(&told.body).contains(&new[..8]));
 }
 
 #[test]
 fn a_grain_that_links_to_a_grain_out_of_reach_is_refused_whether_that_is_stored_or_not() {
     let server = Server::new();
-    let [first, second, _] = USERS.map(|user| Tenant::of(&server, user, None));
+    let [first, second] = [0, 1].map(|n| Tenant::of(&server, n, false));
     let secret = belief("mira", "tea");
     let secret = server
         .post(&first.token, "/v1/grains", &secret)
@@ -143,5 +155,148 @@ fn an_import_passes_the_rules_of_a_put_and_every_entry_names_its_token() {
     for operation in ["import", "erase"] {
         let found = entries.iter().find(|it| it["operation"] == operation);
         assert_eq!(found.unwrap()["token"], *id, "{operation}: {log}");
+    }
+}
+
+const VICTIM: &str = "did:web:victim.example";
+
+/// A delegation from one author to another, for the namespaces that are given.
+fn delegation(from: &str, to: &str, namespaces: &[&str]) -> Value {
+    json!({
+        "type": "goal", "description": "work together", "goal_state": "active",
+        "namespace": "shared", "subject": from, "relation": "mg:delegates_to", "object": to,
+        "author_did": from, "delegation_depth": 0, "authorized_namespaces": namespaces,
+        "created_at": 1_768_471_200_000_i64,
+    })
+}
+
+/// Stores a grain over HTTP and another over MCP; returns the codes of the refusals.
+fn stored(server: &Server, token: &str, namespace: &str, content: &str) -> [Option<String>; 2] {
+    let mut grain = event(content);
+    grain["namespace"] = json!(namespace);
+    let told = server.post(token, "/v1/grains", &grain);
+    let by_http = (told.status != 200).then(|| told.code());
+    grain["content"] = json!(format!("{content}, over MCP"));
+    let told = server.tool(token, "remember", &json!({ "grain": grain }));
+    let code = &told["_meta"]["error"]["code"];
+    let by_mcp = (told["isError"] == true).then(|| code.as_str().unwrap().to_owned());
+    [by_http, by_mcp]
+}
+
+#[test]
+fn a_delegation_of_one_tenant_neither_locks_nor_frees_the_agent_of_another() {
+    let denied = [(); 2].map(|()| Some("ERR_ACCESS_DENIED".to_owned()));
+    let rogue = "did:web:rogue.example";
+    for is_over_mcp in [false, true] {
+        let server = Server::new();
+        let of = |actor: &str, user: &str| {
+            let write = [Operation::Read, Operation::Write];
+            server.token(Grant::new(actor, write).for_user(user))
+        };
+        let (rogues, victims) = (of(rogue, "mallory"), of(VICTIM, "mira"));
+        let delegate = |to: &str, types: &[u8]| {
+            let mut grain = delegation(rogue, to, &["shared"]);
+            grain["authorized_types"] = json!(types);
+            if is_over_mcp {
+                let told = server.tool(&rogues, "remember", &json!({ "grain": grain }));
+                assert_eq!(told["isError"], false, "{told}");
+            } else {
+                server.post(&rogues, "/v1/grains", &grain).expect(200);
+            }
+        };
+        // Nobody delegated to the victim, who writes where she likes, and still does.
+        delegate(VICTIM, &[7]);
+        assert_eq!(stored(&server, &victims, "shared", "hello"), [None, None]);
+        // For the rogue's person it binds.
+        let inside = of(VICTIM, "mallory");
+        assert_eq!(stored(&server, &inside, "shared", "hello"), denied);
+
+        // One that the owner restricted is not freed by another tenant.
+        let restricted = "did:web:restricted.example";
+        let all = server.all();
+        let grain = delegation(ACTOR, restricted, &["shared:room"]);
+        let address = server
+            .post(&all, "/v1/grains", &grain)
+            .expect(200)
+            .address();
+        let address = address.parse().unwrap();
+        let vouched = grainstore::grain::Verification::Verified;
+        server
+            .store
+            .set_verification(&address, vouched, None)
+            .unwrap();
+        let restricted_one = of(restricted, "mira");
+        assert_eq!(
+            stored(&server, &restricted_one, "shared:room", "in"),
+            [None, None]
+        );
+        assert_eq!(stored(&server, &restricted_one, "shared", "out"), denied);
+        delegate(restricted, &[1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(
+            stored(&server, &restricted_one, "shared", "still out"),
+            denied
+        );
+        assert_eq!(
+            stored(&server, &restricted_one, "shared:room", "still in"),
+            [None, None]
+        );
+    }
+}
+
+#[test]
+fn a_file_of_any_format_brings_no_more_than_its_actor_may_put() {
+    let server = Server::new();
+    let all = server.all();
+    let person = "44444444-4444-4444-4444-444444444444";
+    let token = server.token(Grant::new(VICTIM, Operation::ALL).for_user(person));
+    // The owner lets the actor write goals alone.
+    let mut only_goals = delegation(ACTOR, VICTIM, &["shared"]);
+    only_goals["authorized_types"] = json!([7]);
+    let address = server
+        .post(&all, "/v1/grains", &only_goals)
+        .expect(200)
+        .address();
+    let vouched = grainstore::grain::Verification::Verified;
+    let address = address.parse().unwrap();
+    server
+        .store
+        .set_verification(&address, vouched, None)
+        .unwrap();
+    assert!(stored(&server, &token, "shared", "tea")[0].is_some());
+    let stored = |server: &Server| {
+        let told = server.post(&all, "/v1/query", &json!({})).expect(200);
+        told.json()["total"].as_u64().unwrap()
+    };
+    let before = stored(&server);
+    let bundle = crate::aimem::bundle(person, 0, "tea");
+    let told = server.ask("POST", "/v1/brain/import").bearer(&token);
+    let told = told.send(bundle.clone());
+    assert!(
+        told.status == 403 || told.json()["chunks_inserted"] == 0,
+        "{told:?}"
+    );
+    for (format, body) in [("aimem", bundle), ("jsonl", event("tea").to_string())] {
+        let path = format!("/v1/import?format={format}");
+        let told = server.ask("POST", &path).bearer(&token).send(body);
+        let last = told.lines().pop().unwrap();
+        assert!(
+            told.status == 403 || last["summary"]["inserted"] == 0,
+            "{told:?}"
+        );
+    }
+    assert_eq!(stored(&server), before);
+}
+
+#[test]
+fn a_file_delegates_no_further_than_the_namespace_of_its_token() {
+    let server = Server::new();
+    let token = server.token(Grant::new(VICTIM, Operation::ALL).inside("shared"));
+    for (namespaces, is_admitted) in [(&["shared:room"][..], true), (&["elsewhere"], false)] {
+        let grain = delegation(VICTIM, ACTOR, namespaces);
+        let ask = server.ask("POST", "/v1/import?format=jsonl");
+        let told = ask.bearer(&token).send(grain.to_string());
+        assert_eq!(told.status == 200, is_admitted, "{told:?}");
+        let told = server.post(&token, "/v1/grains", &grain);
+        assert_eq!(told.status == 200, is_admitted, "{told:?}");
     }
 }

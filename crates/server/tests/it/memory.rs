@@ -387,4 +387,20 @@ fn a_subject_that_is_no_path_is_in_no_listing_and_moves_nowhere() {
         .filter(|subject| subject.starts_with("/memories/e/"))
         .collect::<Vec<_>>();
     assert_eq!(outside, ["/memories/e/a.md"]);
+    for new_path in [
+        "/memories/e/../../etc/x",
+        "/memories/\u{fe52}\u{fe52}/x",
+        "/memories/..\u{ff0f}..\u{ff0f}x",
+        "/memories/x\ny",
+    ] {
+        let rename = Command::Rename {
+            old_path: "/memories/e".to_owned(),
+            new_path: new_path.to_owned(),
+        };
+        let refused = memory.run(&rename);
+        assert!(
+            matches!(refused, Err(MemoryError::Path { .. })),
+            "{new_path:?} {refused:?}"
+        );
+    }
 }

@@ -3,6 +3,7 @@
 mod assignment;
 mod correct;
 mod editor;
+mod own_changes;
 mod remember;
 mod schema;
 mod undo;

@@ -1,15 +1,17 @@
 //! `grainstore undo`: takes back the last contradiction, verification or supersession of an actor.
 //!
-//! Nothing is unwritten: the former state is stored as a new entry.
+//! Nothing is unwritten: the former state is stored as a new entry. The next undo passes over a change that
+//! was taken back, and the change that did it. Which changes those are is in `own_changes`.
 
 use clap::Args;
 use grainstore::codec::Value;
 use grainstore::grain::Verification;
-use grainstore::store::{AuditEntry, AuditFilter, Justification};
-use grainstore::{ContentAddress, Draft, ErrorCode, Store};
+use grainstore::store::{AuditEntry, AuditFilter, Justification, Version};
+use grainstore::{ContentAddress, Draft, ErrorCode, Store, Type};
 use serde_json::json;
 
 use super::correct::{fields_to_correct, sources};
+use super::own_changes::{OwnChanges, WITHDRAW, why};
 use crate::args::As;
 use crate::error::{CliError, Exit};
 use crate::session::Session;
@@ -17,9 +19,11 @@ use crate::session::Session;
 /// Take back the last contradiction, verification or supersession of this actor
 ///
 /// As a new entry: a former verification status is recorded again, and a grain that was contradicted
-/// or superseded is stored again with the current time, as the newest version of its lineage. A
-/// second undo takes back the first. The policy of the grain is asked as for any change. Exits with
-/// 1 if there is nothing to take back.
+/// or superseded is stored again with the current time, as the newest version of its lineage. The
+/// next undo takes back the change before that one. Without --as only what the owner did is taken
+/// back, with it only what that author did. A change of a consent is not taken back: a consent is
+/// given anew by who may give it. The policy of the grain is asked as for any change. Exits with 1
+/// if there is nothing to take back.
 #[derive(Debug, Args)]
 pub(crate) struct Undo {
     /// Show the change that would be taken back, and change nothing
@@ -29,9 +33,6 @@ pub(crate) struct Undo {
     as_whom: As,
 }
 
-/// The operations that can be taken back, as the audit log names them.
-const OPERATIONS: [&str; 3] = ["contradict", "verify", "supersede"];
-
 impl Undo {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = match self.dry_run {
@@ -39,18 +40,27 @@ impl Undo {
             false => session.open()?,
         };
         let handle = self.as_whom.narrow(&store)?;
-        let author = self.as_whom.author().unwrap_or_default();
-        let Some(last) = last_change(&store, author)? else {
-            session.out.note("nothing to take back");
+        let capability = self.as_whom.capability()?;
+        let whose = capability.map(|_| self.as_whom.author().unwrap_or_default().to_owned());
+        let changes = OwnChanges::read(&store, whose)?;
+        let Some(last) = changes.last()? else {
+            session.out.note("nothing is left to take back");
             return Ok(Exit::Nothing);
         };
         let Some(of) = last.addresses.first().copied() else {
             let message = format!("entry {} cannot be read", last.entry);
             return Err(CliError::new(ErrorCode::NotFound, message).into());
         };
+        let change = Change {
+            handle: &handle,
+            changes: &changes,
+            last,
+            of,
+        };
+        let versions = change.versions()?;
         let stored = match self.dry_run {
             true => None,
-            false => take_back(&store, &handle, &last, &of)?,
+            false => change.take_back(&versions)?,
         };
         let (entry, operation) = (last.entry, last.operation);
         if session.out.is_json() {
@@ -77,91 +87,97 @@ impl Undo {
     }
 }
 
-/// Returns the last change of an author that can be taken back; the empty text is the owner.
-fn last_change(store: &Store, author: &str) -> anyhow::Result<Option<AuditEntry>> {
-    let filter = AuditFilter {
-        by: Some(author.to_owned()),
-        ..AuditFilter::default()
-    };
-    let (mut last, mut after) = (None, None);
-    loop {
-        let page = store.maintenance()?.audit().log(&filter, after, PAGE_LEN)?;
-        let Some(end) = page.last() else {
-            return Ok(last);
+/// The change that is taken back.
+struct Change<'a> {
+    handle: &'a Store,
+    changes: &'a OwnChanges<'a>,
+    last: &'a AuditEntry,
+    /// The grain that was changed.
+    of: ContentAddress,
+}
+
+impl Change<'_> {
+    /// Returns the versions of the grain, if it is of a type whose changes are taken back.
+    fn versions(&self) -> anyhow::Result<Vec<Version>> {
+        if self.last.operation != WITHDRAW {
+            let versions = self.handle.history(&self.of)?;
+            if self.grain(&versions)?.type_() != Type::Consent {
+                return Ok(versions);
+            }
+        }
+        // OMS 8.10: who may give a consent says so anew. Taken back, a withdrawal would be one.
+        let (entry, of) = (self.last.entry, self.of);
+        let message = format!("entry {entry} changed the consent {of}, and is not taken back");
+        let refused = CliError::new(ErrorCode::Consent, message).advising(
+            "a consent is given anew by who may give it, with `grainstore put`, and no withdrawal is undone",
+        );
+        Err(refused.into())
+    }
+
+    fn grain<'v>(&self, versions: &'v [Version]) -> anyhow::Result<&'v grainstore::Grain> {
+        let mut versions = versions.iter();
+        let found = versions.find(|version| version.grain.address() == self.of);
+        let missing = grainstore::store::Error::NotFound { address: self.of };
+        Ok(&found.ok_or(missing)?.grain)
+    }
+
+    /// Takes the change back; returns the address of the grain that was stored for it.
+    fn take_back(&self, versions: &[Version]) -> anyhow::Result<Option<ContentAddress>> {
+        let why = why(self.last.entry);
+        if self.last.operation == "verify" {
+            let before = self.verification_before()?;
+            let grounds = Justification {
+                justification: Some(&why),
+                signatures: &[],
+            };
+            self.handle.set_verification(&self.of, before, grounds)?;
+            return Ok(None);
+        }
+        let grain = self.grain(versions)?;
+        let draft = Draft::from_value(Value::Map(fields_to_correct(grain)))?;
+        let draft = draft
+            .encoding(grain.encoding())
+            .sensitivity(grain.header().sensitivity());
+        let sources = sources(grain, versions);
+        let draft = sources.fold(draft, |draft, source| draft.push("derived_from", source));
+        let by = self.last.addresses.get(1);
+        Ok(Some(match by {
+            // The newest version by this actor; where another replaced that, this is a conflict.
+            Some(by) => {
+                let newest = self.changes.newest(*by)?;
+                self.handle
+                    .supersede(&newest, draft.derived_from(newest), Some(&why))?
+            }
+            None => self.handle.put(draft.derived_from(self.of))?,
+        }))
+    }
+
+    /// Returns the verification status that the grain had before.
+    ///
+    /// # Errors
+    /// `ERR_CONFLICT` where another has judged it since.
+    fn verification_before(&self) -> anyhow::Result<Verification> {
+        let filter = AuditFilter {
+            operation: Some("verify".into()),
+            address: Some(self.of),
+            ..AuditFilter::default()
         };
-        after = Some(end.entry);
-        let mut changes = page.into_iter().rev();
-        last = changes
-            .find(|entry| OPERATIONS.contains(&entry.operation))
-            .or(last);
+        let audit = self.changes.store().maintenance()?.audit();
+        let entries = audit.log(&filter, None, usize::MAX)?;
+        let later = entries
+            .iter()
+            .find(|entry| entry.entry > self.last.entry && !self.changes.is_own(entry));
+        if let Some(later) = later {
+            let (by, entry) = (later.by.as_deref().unwrap_or("the owner"), later.entry);
+            let message = format!("{} was judged by {by} since, in entry {entry}", self.of);
+            return Err(CliError::new(ErrorCode::Conflict, message).into());
+        }
+        let earlier = entries.iter().rev();
+        let mut earlier = earlier.filter(|entry| entry.entry < self.last.entry);
+        let word = earlier.next().and_then(|entry| {
+            // The status comes first, the justification after it.
+            entry.detail.split([',', ':', ' ']).next()
+        });
+        Ok(word.and_then(Verification::named).unwrap_or_default())
     }
 }
-
-/// Takes a change back; returns the address of the grain that was stored for it.
-fn take_back(
-    store: &Store,
-    handle: &Store,
-    last: &AuditEntry,
-    of: &ContentAddress,
-) -> anyhow::Result<Option<ContentAddress>> {
-    let why = format!("undo of entry {}", last.entry);
-    if last.operation == "verify" {
-        let before = verification_before(store, last, of)?;
-        let grounds = Justification {
-            justification: Some(&why),
-            signatures: &[],
-        };
-        handle.set_verification(of, before, grounds)?;
-        return Ok(None);
-    }
-    let versions = handle.history(of)?;
-    let found = versions
-        .iter()
-        .find(|version| version.grain.address() == *of);
-    let grain = &found
-        .ok_or(grainstore::store::Error::NotFound { address: *of })?
-        .grain;
-    let draft = Draft::from_value(Value::Map(fields_to_correct(grain)))?;
-    let draft = draft
-        .encoding(grain.encoding())
-        .sensitivity(grain.header().sensitivity());
-    let draft =
-        sources(grain, &versions).fold(draft, |draft, source| draft.push("derived_from", source));
-    let stored = match last
-        .addresses
-        .get(1)
-        .filter(|_| last.operation == "supersede")
-    {
-        Some(by) => handle.supersede(by, draft.derived_from(*by), Some(&why))?,
-        None => handle.put(draft.derived_from(*of))?,
-    };
-    Ok(Some(stored))
-}
-
-/// Returns the verification status that a grain had before a change of it.
-fn verification_before(
-    store: &Store,
-    last: &AuditEntry,
-    of: &ContentAddress,
-) -> anyhow::Result<Verification> {
-    let filter = AuditFilter {
-        operation: Some("verify".into()),
-        address: Some(*of),
-        ..AuditFilter::default()
-    };
-    let entries = store
-        .maintenance()?
-        .audit()
-        .log(&filter, None, usize::MAX)?;
-    let mut earlier = entries
-        .iter()
-        .rev()
-        .filter(|entry| entry.entry < last.entry);
-    let word = earlier.next().and_then(|entry| {
-        // The status comes first, the justification after it.
-        entry.detail.split([',', ':', ' ']).next()
-    });
-    Ok(word.and_then(Verification::named).unwrap_or_default())
-}
-
-const PAGE_LEN: usize = 4096;

@@ -29,25 +29,35 @@ const EVERY: Duration = Duration::from_millis(20);
 /// A request, and whether its body is sent in full.
 struct Kind {
     name: &'static str,
-    head: &'static str,
+    head: String,
+    /// More headers, each with its end.
+    headers: &'static str,
     body: String,
     is_whole: bool,
+    has_token: bool,
 }
 
-fn kinds(address: &str) -> Vec<Kind> {
-    let kind = |name, head, body: serde_json::Value| Kind {
-        name,
-        head,
-        body: body.to_string(),
-        is_whole: true,
+impl Kind {
+    fn new(name: &'static str, head: impl Into<String>, body: impl Into<String>) -> Self {
+        Self {
+            name,
+            head: head.into(),
+            headers: "",
+            body: body.into(),
+            is_whole: true,
+            has_token: true,
+        }
+    }
+}
+
+/// Questions, and what is no request.
+fn questions(address: &str) -> Vec<Kind> {
+    let kind = |name, head: &str, body: serde_json::Value| Kind::new(name, head, body.to_string());
+    let unfinished = |name, head: &str| Kind {
+        is_whole: false,
+        ..Kind::new(name, head, "{\"type\":\"event\"")
     };
     let many = vec![address; 1_000];
-    let unfinished = |name, head| Kind {
-        name,
-        head,
-        body: "{\"type\":\"event\"".to_owned(),
-        is_whole: false,
-    };
     vec![
         kind("followers", "GET /v1/changes?from=start", json!("")),
         kind("gets", "POST /v1/grains/get", json!({ "addresses": many })),
@@ -69,11 +79,12 @@ fn kinds(address: &str) -> Vec<Kind> {
             "POST /v1/persons/report",
             json!({ "user": "mira" }),
         ),
-        kind(
-            "writes",
-            "POST /v1/grains",
-            json!({ "type": "event", "content": "umbrella" }),
-        ),
+        Kind::new("histories", format!("GET /v1/grains/{address}/history"), ""),
+        kind("logs", "POST /v1/audit", json!({})),
+        Kind {
+            has_token: false,
+            ..kind("callers without a token", "POST /v1/query", json!({}))
+        },
         unfinished("imports without an end", "POST /v1/import"),
         unfinished("writes without an end", "POST /v1/grains"),
         kind("what is not there", "GET /v1/nothing", json!("")),
@@ -82,12 +93,56 @@ fn kinds(address: &str) -> Vec<Kind> {
     ]
 }
 
+/// Requests that change something, or begin a session.
+fn changes() -> Vec<Kind> {
+    let kind = |name, head: &str, body: serde_json::Value| Kind::new(name, head, body.to_string());
+    let record = json!({ "type": "event", "content": "umbrella", "created_at": 1 }).to_string();
+    let hello = json!({
+        "jsonrpc": "2.0", "id": 0, "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": { "name": "flood", "version": "1" },
+        },
+    });
+    vec![
+        kind(
+            "writes",
+            "POST /v1/grains",
+            json!({ "type": "event", "content": "umbrella" }),
+        ),
+        Kind {
+            headers: "idempotency-key: one\r\n",
+            ..kind(
+                "writes under a key",
+                "POST /v1/grains",
+                json!({ "type": "event", "content": "hat" }),
+            )
+        },
+        Kind::new(
+            "imports",
+            "POST /v1/import?format=jsonl",
+            vec![record; 500].join("\n"),
+        ),
+        kind(
+            "previews of erasures",
+            "POST /v1/persons/erase",
+            json!({ "user": "noah", "preview": true, "reason": "x", "authority": "x" }),
+        ),
+        Kind {
+            headers: "content-type: application/json\r\n\
+                      accept: application/json, text/event-stream\r\n",
+            ..kind("agents", "POST /mcp", hello)
+        },
+    ]
+}
+
 fn send(stream: &mut TcpStream, kind: &Kind, token: &str) -> bool {
     let length = kind.body.len() + usize::from(!kind.is_whole) * 100;
+    let token = if kind.has_token { token } else { "gst_unknown" };
     let request = format!(
-        "{} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
+        "{} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n{}\
          content-length: {length}\r\n\r\n{}",
-        kind.head, kind.body
+        kind.head, kind.headers, kind.body
     );
     stream.write_all(request.as_bytes()).is_ok()
 }
@@ -147,12 +202,8 @@ fn ask(served: &Served, token: &str, address: &str) -> Vec<Duration> {
 
 fn put(served: &Served, token: &str, content: &str) -> String {
     let mut stream = TcpStream::connect(&served.at).unwrap();
-    let kind = Kind {
-        name: "",
-        head: "POST /v1/grains",
-        body: json!({ "type": "event", "content": content }).to_string(),
-        is_whole: true,
-    };
+    let body = json!({ "type": "event", "content": content });
+    let kind = Kind::new("", "POST /v1/grains", body.to_string());
     assert!(send(&mut stream, &kind, token));
     let (status, told) = answer(&mut stream).unwrap();
     assert_eq!(status, 200, "{told}");
@@ -163,7 +214,7 @@ fn put(served: &Served, token: &str, content: &str) -> String {
 #[test]
 fn another_token_is_answered_whatever_one_floods_with() {
     let home = Home::new();
-    let all = "read,write,erase,export,import";
+    let all = "read,write,erase,export,import,admin";
     let served = Served::with(&home, all, &["--quiet"]);
     let other = home.ok(&[
         "token",
@@ -185,7 +236,7 @@ fn another_token_is_answered_whatever_one_floods_with() {
         );
     }
     let address = put(&served, other, "the hat is red");
-    for kind in kinds(&large) {
+    for kind in questions(&large).into_iter().chain(changes()) {
         let is_over = AtomicBool::new(false);
         let began = Instant::now();
         let times = thread::scope(|scope| {

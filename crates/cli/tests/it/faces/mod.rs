@@ -1,5 +1,7 @@
 //! Other doors to the same store: servers, the memory tool and models.
 
+#[cfg(target_os = "linux")]
+mod crowded;
 #[cfg(unix)]
 mod inspector;
 #[cfg(unix)]

@@ -25,10 +25,29 @@ impl Served {
 
     /// Starts a server with more options, and makes a token of some operations.
     pub(crate) fn with(home: &Home, allow: &str, options: &[&str]) -> Self {
+        Self::by(home, home.command(), allow, options)
+    }
+
+    /// Starts a server that may have so many descriptors.
+    pub(crate) fn within(home: &Home, descriptors: usize) -> Self {
+        let run = home.command();
+        let mut shell = Command::new("sh");
+        let line = format!("ulimit -n {descriptors} && exec \"$0\" \"$@\"");
+        shell.arg("-c").arg(line).arg(run.get_program());
+        shell.current_dir(run.get_current_dir().unwrap());
+        for (name, value) in run.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        Self::by(home, shell, "read", &[])
+    }
+
+    fn by(home: &Home, mut command: Command, allow: &str, options: &[&str]) -> Self {
         let actor = ["--as", "did:web:bot.acme.example", "--allow", allow];
         let token = home.ok(&[&["token", "add"][..], &actor].concat());
-        let mut child = home
-            .command()
+        let mut child = command
             .args(["serve", "--listen", "127.0.0.1:0"])
             .args(options)
             .stdout(Stdio::piped())
@@ -45,7 +64,7 @@ impl Served {
         }
     }
 
-    fn connect(&self) -> TcpStream {
+    pub(crate) fn connect(&self) -> TcpStream {
         TcpStream::connect(&self.at).unwrap()
     }
 

@@ -16,7 +16,8 @@ use grainstore::{ContentAddress, ErrorCode, Filter, Time};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::files::{confine, seen, spool, summary_json};
+use super::confine::confine;
+use super::files::{seen, spool, summary_json};
 use crate::http::answer::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -49,7 +50,7 @@ fn exported(call: &Call<'_>, format: Format, media: &'static str) -> Result<Answ
     let filter = filter.with_expired().among(seen);
     let mut records = 0;
     let mut file = spool(|file| {
-        let admin = caller.owner().admin()?;
+        let admin = caller.admin()?;
         records = admin.export(format, &filter, &options, file)?.grains;
         Ok(())
     })?;
@@ -186,7 +187,7 @@ pub(crate) fn import(call: &Call<'_>) -> Result<Answer, Failure> {
         user: scope.holder.grant.user.clone(),
         ..ReadOptions::default()
     };
-    let mut file = ImportFile::of_bytes(&call.body, Some(format), &options)?;
+    let mut file = ImportFile::of_file(call.upload()?, Some(format), &options)?;
     if let Some(error) = file.errors.first() {
         return Err(Failure::of(error.code(), error.to_string()));
     }
@@ -201,23 +202,21 @@ pub(crate) fn import(call: &Call<'_>) -> Result<Answer, Failure> {
             )
         };
         let signature = BASE64.decode(text.as_bytes()).map_err(invalid)?;
-        signer = Some(aimem::verify(&call.body, is_stream, &signature)?.did);
+        signer = Some(aimem::verify(&call.uploaded()?, is_stream, &signature)?.did);
         file.signature = Some(Signature::Valid);
     }
-    let (file, dropped) = confine(scope, file)?;
+    let (mut file, dropped) = confine(scope, file)?;
     let mut chunks: Vec<ContentAddress> = Vec::new();
-    let mut file = file;
-    let records = std::mem::take(&mut file.records).into_vec()?;
-    for record in &records {
+    file.records.look(|record| {
         let id = record.foreign_id.as_ref();
         if id.is_some_and(|id| id.format() == "aimem") {
             chunks.push(record.grain.address());
         }
-    }
-    file.records = records.into();
+        Ok::<(), Failure>(())
+    })?;
     let store = scope.owner();
     let before = stored(store, &chunks)?;
-    let summary = scope.importer(false)?.import(file)?;
+    let summary = scope.importer()?.import(file)?;
     let after = stored(store, &chunks)?;
     let inserted = chunks
         .iter()

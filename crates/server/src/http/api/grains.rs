@@ -7,7 +7,7 @@ use grainstore::codec::{Profile, Value};
 use grainstore::grain::Status;
 use grainstore::interchange::{ReadOptions, jsonl};
 use grainstore::policy::Trust;
-use grainstore::store::{Authorization, NewGrain, Signature, Version};
+use grainstore::store::{Authorization, NewGrain, Signature, Version, newest_versions};
 use grainstore::{ContentAddress, Draft, ErrorCode, Grain, Store, Time};
 use serde_json::json;
 
@@ -112,19 +112,11 @@ pub(crate) fn exists(call: &Call<'_>) -> Result<Answer, Failure> {
 /// Returns the versions of a grain, oldest first.
 pub(crate) fn history(call: &Call<'_>) -> Result<Answer, Failure> {
     let (scope, address) = (call.scope()?, call.address()?);
-    let mut versions = scope.reach(&address)?.history(&address)?;
-    versions.retain(|version| scope.covers(&version.grain));
     // The newest matter most.
-    let mut len = 0;
-    let fits = |version: &&Version| {
-        let fits = len < ANSWER_LEN_MAX;
-        len += version.grain.blob().len();
-        fits
-    };
-    let shown = versions.iter().rev().take_while(fits).count();
-    let left_out = versions.len() - shown;
-    let versions = versions.iter().skip(left_out);
-    let versions: Result<Vec<_>, _> = { versions }
+    let covered = |version: &Version| scope.covers(&version.grain);
+    let view = scope.reach(&address)?;
+    let (versions, left_out) = newest_versions(view, &address, ANSWER_LEN_MAX, covered)?;
+    let versions: Result<Vec<_>, _> = { versions.iter() }
         .map(|version| version_json(scope, version))
         .collect();
     let mut answer = json!({ "versions": versions? });

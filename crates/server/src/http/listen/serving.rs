@@ -164,13 +164,9 @@ async fn accept(
             Ok((stream, _)) => stream,
             Err(error) => {
                 // Out of descriptors, or a client that left: others may be served meanwhile.
-                if let Some(stream) = spare.accept(&error, &listener).await {
-                    if serving.tls.is_none() {
-                        turn_away(stream).await;
-                    }
-                } else {
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
+                spare
+                    .use_for(&error, &listener, serving.tls.is_none())
+                    .await;
                 continue;
             }
         };
@@ -244,7 +240,24 @@ impl Spare {
         Self(File::open("/dev/null").ok())
     }
 
-    /// Takes the connection that failed for want of a descriptor.
+    /// Answers the connection that failed for want of a descriptor, or waits where that is not why.
+    async fn use_for(
+        &mut self,
+        error: &io::Error,
+        listener: &tokio::net::TcpListener,
+        speaks: bool,
+    ) {
+        match self.accept(error, listener).await {
+            Some(stream) if speaks => turn_away(stream).await,
+            Some(stream) => drop(stream),
+            None => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+        // The connection had it.
+        if self.0.is_none() {
+            *self = Self::new();
+        }
+    }
+
     async fn accept(
         &mut self,
         error: &io::Error,
@@ -256,7 +269,6 @@ impl Spare {
         }
         drop(self.0.take()?);
         let accepted = tokio::time::timeout(TURNING_AWAY, listener.accept()).await;
-        self.0 = File::open("/dev/null").ok();
         Some(accepted.ok()?.ok()?.0)
     }
 }

@@ -1,11 +1,13 @@
 //! `history`: the versions of a memory, newest last.
 
 use grainstore::render::escaped;
+use grainstore::store::{Version, newest_versions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, Effect, Item, Tool, resolve};
 use crate::Scope;
+use crate::http::ANSWER_LEN_MAX;
 use crate::mcp::budget::Budget;
 use crate::mcp::failure::Failure;
 
@@ -50,8 +52,9 @@ impl Tool for History {
         if scope.get(&address)?.is_none() {
             return Err(Failure::not_found(address));
         }
-        let mut versions = scope.store().history(&address)?;
-        versions.retain(|version| scope.includes(&version.grain));
+        let included = |version: &Version| scope.includes(&version.grain);
+        let store = scope.store();
+        let (versions, more) = newest_versions(store, &address, ANSWER_LEN_MAX, included)?;
         let mut budget = Budget::of(self.max_tokens);
         let (mut items, mut lines) = (Vec::new(), Vec::new());
         // The newest matter most.
@@ -72,7 +75,7 @@ impl Tool for History {
         }
         items.reverse();
         lines.reverse();
-        let left_out = (versions.len() - items.len()) as u64;
+        let left_out = more + (versions.len() - items.len()) as u64;
         let mut text = lines.concat();
         if left_out > 0 {
             text.push_str(&format!(

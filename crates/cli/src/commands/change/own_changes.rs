@@ -1,0 +1,144 @@
+//! The changes that one actor made, read from the ledger, for `undo`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use grainstore::ledger::EntryId;
+use grainstore::store::{AuditEntry, AuditFilter};
+use grainstore::{ContentAddress, Filter, Store};
+
+use super::correct::fields_to_correct;
+
+/// The operations that can be taken back, as the audit log names them, and the one that never is: an undo
+/// past it would seem to have taken it back.
+const OPERATIONS: [&str; 4] = ["contradict", "verify", "supersede", WITHDRAW];
+
+/// The withdrawal of a consent.
+pub(super) const WITHDRAW: &str = "withdraw";
+
+/// The contradictions, verifications, supersessions and withdrawals of one actor, oldest first.
+pub(super) struct OwnChanges<'a> {
+    store: &'a Store,
+    /// The author of the handle; `None` for the store's owner.
+    whose: Option<String>,
+    changes: Vec<AuditEntry>,
+    /// The entries that were taken back.
+    taken_back: BTreeSet<EntryId>,
+    /// The grains that the actor superseded, each with its successor.
+    replaced: BTreeMap<ContentAddress, ContentAddress>,
+    contradicted: BTreeSet<ContentAddress>,
+}
+
+impl<'a> OwnChanges<'a> {
+    /// Reads the changes of an author, `None` for the store's owner, from the owner's handle.
+    pub(super) fn read(store: &'a Store, whose: Option<String>) -> anyhow::Result<Self> {
+        let mut read = Self {
+            store,
+            whose,
+            changes: Vec::new(),
+            taken_back: BTreeSet::new(),
+            replaced: BTreeMap::new(),
+            contradicted: BTreeSet::new(),
+        };
+        let (audit, filter) = (store.maintenance()?.audit(), AuditFilter::default());
+        let mut after = None;
+        loop {
+            let page = audit.log(&filter, after, PAGE_LEN)?;
+            let Some(end) = page.last() else {
+                return Ok(read);
+            };
+            after = Some(end.entry);
+            for entry in page {
+                read.take(entry);
+            }
+        }
+    }
+
+    fn take(&mut self, entry: AuditEntry) {
+        if !OPERATIONS.contains(&entry.operation) || !self.is_own(&entry) {
+            return;
+        }
+        match (entry.operation, entry.addresses.as_slice()) {
+            ("supersede", [of, by]) => drop(self.replaced.insert(*of, *by)),
+            ("contradict", [of]) => drop(self.contradicted.insert(*of)),
+            _ => {}
+        }
+        self.taken_back.extend(taken_back_by(&entry));
+        self.changes.push(entry);
+    }
+
+    pub(super) const fn store(&self) -> &Store {
+        self.store
+    }
+
+    /// Whether the actor itself wrote an entry: not another under its token, nor on its behalf.
+    pub(super) fn is_own(&self, entry: &AuditEntry) -> bool {
+        entry.by == self.whose
+    }
+
+    /// Returns the newest change that neither took one back nor was taken back.
+    pub(super) fn last(&self) -> anyhow::Result<Option<&AuditEntry>> {
+        for entry in self.changes.iter().rev() {
+            let is_open = taken_back_by(entry).is_none() && !self.taken_back.contains(&entry.entry);
+            let of = entry.addresses.first();
+            let of = of.filter(|_| entry.operation == "contradict");
+            let is_restored = of
+                .map(|of| self.restored(of))
+                .transpose()?
+                .flatten()
+                .is_some();
+            if is_open && !is_restored {
+                return Ok(Some(entry));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the newest version that this actor made of a grain, or the grain.
+    pub(super) fn newest(&self, of: ContentAddress) -> anyhow::Result<ContentAddress> {
+        let (mut newest, mut seen) = (of, BTreeSet::new());
+        while seen.insert(newest) {
+            let next = match self.replaced.get(&newest) {
+                Some(by) => Some(*by),
+                None if self.contradicted.contains(&newest) => self.restored(&newest)?,
+                None => None,
+            };
+            newest = next.unwrap_or(newest);
+        }
+        Ok(newest)
+    }
+
+    /// Returns the grain by which the actor took back its contradiction of another: the same once more,
+    /// derived from it. No entry names both.
+    fn restored(&self, of: &ContentAddress) -> anyhow::Result<Option<ContentAddress>> {
+        let Some(before) = self.store.get(of)? else {
+            return Ok(None);
+        };
+        let filter = Filter::new().derived_from(*of);
+        let filter = filter.with_superseded().with_expired().with_unreviewed();
+        let derived = self.store.query(&filter, PAGE_LEN, None)?;
+        for found in derived.results {
+            let is_same = fields_to_correct(&found.grain) == fields_to_correct(&before);
+            let mut versions = self.store.history(&found.address)?.into_iter();
+            let stored = versions.find(|version| version.grain.address() == found.address);
+            if is_same && stored.is_some_and(|version| version.stored_by == self.whose) {
+                return Ok(Some(found.address));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Returns the justification of what takes an entry back.
+pub(super) fn why(entry: EntryId) -> String {
+    format!("{WHY}{entry}")
+}
+
+/// Returns the entry that a change took back.
+fn taken_back_by(entry: &AuditEntry) -> Option<EntryId> {
+    let (_, number) = entry.detail.rsplit_once(WHY)?;
+    Some(EntryId::new(number.parse().ok()?))
+}
+
+const WHY: &str = "undo of entry ";
+
+const PAGE_LEN: usize = 4096;
