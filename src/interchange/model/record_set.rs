@@ -108,7 +108,7 @@ impl RecordSet {
     /// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
     /// let records = RecordSet::from(vec![Record::new(grain, Place::Line(1))]);
     /// let named = records.map(|| |mut record: Record| {
-    ///     record.foreign_id = Some(ForeignId::new("aimem".into(), "here".into(), "1"));
+    ///     record.foreign_id = Some(ForeignId::new("aimem", "here", "1"));
     ///     record
     /// });
     /// assert_eq!(named.into_vec().unwrap()[0].foreign_id.as_ref().unwrap().scope(), "here");
