@@ -16,24 +16,25 @@
 //! | the body of each kind of entry, encoded and decoded | `records/mod.rs` and the files beside it |
 //! | a batch of entries before it is written | `records/frame.rs` |
 //! | holds, consents, trust, regimes, reviews, actors, the clock, as the ledger leaves them | `state/` |
-//! | whose grains are sealed; which entries of a frame are | `sealing/person.rs`; `sealing/frame.rs` |
+//! | what a decision rests on: ledger, state, caches, keys, clock, as of a snapshot | `view/core.rs` |
+//! | whose grains are sealed; which entries of a frame are | `view/persons.rs`; `sealing/frame.rs` |
 //! | unlocking and locking a sealed person | `sealing/unlock.rs` |
 //! | which grains wait for a vector of a model; how they are embedded | `instance/embedding.rs`; `commit/embed.rs` |
 //! | where a put is finished and queued | `commit/put.rs`, `commit/group.rs` |
 //! | which rules a new grain passes, for each way in | `rules/table.rs`; asked in `rules/admit.rs` |
 //! | group commit: leaders and followers | `instance/queue.rs` |
 //! | where a frame becomes durable | `commit/writer.rs` |
-//! | get, list, history, status | `read/get.rs`; single entries `read/lookup.rs` |
+//! | get, list, history, status | `read/get.rs`; single entries `view/lookup.rs` |
 //! | an entry as a change feed tells it | `read/change.rs` |
 //! | which reads are recorded | `read/audit.rs` |
-//! | supersession, heads, lineage walks | `lineage/supersede.rs`, `lineage/heads.rs`, `lineage/walk.rs` |
-//! | what protects a grain; how policy is asked | `lineage/protection.rs`, `lineage/change.rs` |
+//! | supersession, heads, lineage walks | `lineage/supersede.rs`, `view/heads.rs`, `view/walk.rs` |
+//! | what protects a grain; how policy is asked | `view/protection.rs`, `lineage/change.rs` |
 //! | contradiction, verification, holds, reviews, trust, regimes, delegation | `governance/` |
-//! | who may withdraw a consent; the effects of a withdrawal | `consent/withdrawal.rs`; `consent/rules.rs` |
+//! | who may withdraw a consent; the effects of a withdrawal | `view/consents.rs`; `rules/consent.rs` |
 //! | what a withdrawal erases | `erasure/withdrawn.rs` |
-//! | a consent that a namespace demands | `consent/demand.rs` |
-//! | where a grain came from: owner, agent, file | `governance/origin.rs` |
-//! | deletion: what nothing keeps, blanking, tombstones | `erasure/delete.rs`, `erase.rs`, `tombstones.rs` |
+//! | a consent that a namespace demands | `view/demand.rs` |
+//! | where a grain came from: owner, agent, file | `view/origin.rs` |
+//! | deletion: what nothing keeps, blanking; tombstones | `erasure/delete.rs`, `erase.rs`; `rules/stored.rs` |
 //! | protection that outlives a deleted grain | `erasure/protections.rs` |
 //! | the vault in the store: adding persons, rotating, escrow | `keys/` |
 //! | everything about a person: the report, the erasure | `erasure/person/` |
@@ -42,9 +43,8 @@
 //! | proofs, notes, the log and its export | `audit/` |
 //! | handing a task from agent to agent | `handle/handoff.rs` |
 //!
-//! The modules are declared in dependency order; `tests/it/tidy/rooms.rs` holds them to it. Methods of
-//! `instance::Inner` lie in the module of what they do, so `commit/admission.rs` may call a rule
-//! that `consent/rules.rs` states.
+//! The modules are declared in dependency order; `tests/it/tidy/rooms.rs` holds them to it. `view` and
+//! `rules` only read: a `View` is the store as of a snapshot, and a rule is a function of it.
 
 mod embedder;
 mod error;
@@ -54,6 +54,8 @@ mod options;
 
 mod records;
 mod state;
+mod view;
+mod rules;
 mod instance;
 #[cfg_attr(not(feature = "sealing"), path = "no_sealing.rs")]
 mod sealing;
@@ -62,7 +64,6 @@ mod read;
 mod lineage;
 mod governance;
 mod consent;
-mod rules;
 #[cfg(feature = "sealing")]
 mod keys;
 mod audit;
@@ -109,13 +110,12 @@ pub use note_schedule::NoteSchedule;
 pub use options::{Clock, Create, Durability, Options, SystemClock};
 #[cfg(feature = "interchange")]
 pub(crate) use read::ReadRecorder;
-pub use read::{
-    AuditedRead, Change, Changed, Embedding, Page, Signature, Version, newest_versions,
-};
+pub use read::{AuditedRead, Change, Changed, Embedding, Page, newest_versions};
 pub use records::{Authorization, BlindFields, RecordedAuthorization, RequiredConsent, Until};
 #[doc(hidden)]
 pub use rules::describe as describe_rules;
 pub use state::Withdrawal;
+pub use view::{Signature, Version};
 
 #[cfg(feature = "sealing")]
 pub use crate::vault::{Root, ShredRoot, User};

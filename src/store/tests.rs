@@ -1,17 +1,16 @@
 //! Tests of the write path that need a disk whose syncs wait or fail.
 
-use std::io;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 use parking_lot::{Condvar, Mutex};
 
-use super::records::{Frame, Record, StatusRecord};
-use super::{Authorization, Durability, Error, Options, Store};
 use crate::grain::{Draft, Grain, StatusChange, Time};
 use crate::ledger::{Disk, DiskFile, Lock, MemoryDisk, OpenMode};
 use crate::policy::Regime;
+use crate::store::records::{Frame, Record, StatusRecord};
+use crate::store::{Authorization, Durability, Error, Options, Store};
 
 /// A disk whose syncs wait at a gate, or fail; it counts them.
 #[derive(Debug, Clone, Default)]

@@ -10,11 +10,10 @@ use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time};
 use crate::ledger::{self, EntryHeader, EntryId, Kind};
 use crate::store::Error;
+use crate::store::audit::Audit;
+use crate::store::audit::describe::{describe, operation_of};
 use crate::store::instance::Inner;
 use crate::store::records::{ActorRecord, Record, SealedRecord};
-
-use super::Audit;
-use super::describe::{describe, operation_of};
 
 /// One entry of the ledger, as an auditor reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]

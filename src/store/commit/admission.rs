@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::signature::stronger_signature;
 use crate::codec::ContentAddress;
 use crate::grain::Grain;
 use crate::index::Snapshot;
@@ -9,7 +10,7 @@ use crate::policy::TrustedNow;
 use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::records::{Frame, PendingPut, Record};
-use crate::store::rules::{Proposed, Way, admit};
+use crate::store::rules::{Proposed, Way, admit, has_consequences, record_consequences};
 
 /// A frame that several requests share, and the grains in it.
 pub(super) struct Admission<'a> {
@@ -101,13 +102,12 @@ impl<'a> Admission<'a> {
             replaces: None,
         };
         admit(
-            store,
-            snapshot,
+            &store.as_of(snapshot),
             &self.frame,
             &|it| self.grain(it),
             &proposed,
         )?;
-        let consequent = Inner::has_consequences(&put.grain).then(|| put.grain.clone());
+        let consequent = has_consequences(&put.grain).then(|| put.grain.clone());
         self.pending.insert(address, self.frame.len());
         let actor = put.actor;
         self.frame.put(put);
@@ -117,7 +117,7 @@ impl<'a> Admission<'a> {
         // Several handles may store in one frame: what follows from a grain is the act of its own.
         let before = self.frame.act_as(actor);
         let moment = Some(self.moment);
-        let recorded = store.record_consequences(snapshot, &mut self.frame, &grain, moment);
+        let recorded = record_consequences(&store.as_of(snapshot), &mut self.frame, &grain, moment);
         self.frame.act_as(before);
         recorded
     }
@@ -126,9 +126,7 @@ impl<'a> Admission<'a> {
     /// whether there is anything to add.
     fn sign(&mut self, snapshot: &Snapshot, put: &PendingPut) -> Result<bool, Error> {
         let pending = self.grain(&put.grain.address());
-        let signature = self
-            .store
-            .stronger_signature(snapshot, pending, &put.grain)?;
+        let signature = stronger_signature(&self.store.as_of(snapshot), pending, &put.grain)?;
         if let Some(signature) = &signature {
             self.frame.record_by(signature, put.actor)?;
         }
@@ -136,7 +134,7 @@ impl<'a> Admission<'a> {
     }
 
     fn is_new(&self, snapshot: &Snapshot, address: &ContentAddress) -> Result<bool, Error> {
-        Ok(self.store.locate(snapshot, address)?.is_none())
+        Ok(self.store.as_of(snapshot).locate(address)?.is_none())
     }
 
     fn grain(&self, address: &ContentAddress) -> Option<&Grain> {

@@ -178,7 +178,7 @@ impl Inner {
         for (of, vector) in batch.iter().zip(vectors) {
             check_vector(embedder, &vector)?;
             // Erased or locked while the model worked: nothing of it may be stored.
-            let is_there = self.locate(&snapshot, &of.address)?.is_some();
+            let is_there = self.as_of(&snapshot).locate(&of.address)?.is_some();
             let says_nothing = vector.iter().all(|value| *value == 0.0);
             if !is_there || says_nothing {
                 continue;

@@ -9,3 +9,4 @@ mod signature;
 mod writer;
 
 pub use put::NewGrain;
+pub(crate) use signature::stronger_signature;

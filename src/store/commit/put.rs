@@ -6,10 +6,9 @@ use crate::codec::ContentAddress;
 use crate::grain::{Draft, Grain, Time};
 use crate::index::Snapshot;
 use crate::ledger::Binding;
-
-use crate::store::instance::Caller;
-use crate::store::instance::Inner;
+use crate::store::instance::{Caller, Inner};
 use crate::store::records::{EntryBody, PendingPut};
+use crate::store::rules::non_superseding_parents;
 use crate::store::{Error, Options, Store};
 
 /// A grain to be stored: finished, or a draft that the store finishes.
@@ -132,7 +131,7 @@ impl Inner {
         let snapshot = self.snapshot();
         // A visible grain is acknowledged already; only grains that are not stored yet wait in the
         // queue, and those that bring a signature.
-        if grain.is_signed() || self.locate(&snapshot, &address)?.is_none() {
+        if grain.is_signed() || self.as_of(&snapshot).locate(&address)?.is_none() {
             let salt = self.salts(1)?.pop().unwrap_or_default();
             let put = self.prepare(&snapshot, grain, salt, again, caller)?;
             self.put_all(vec![put]).map_err(Error::unbatched)?;
@@ -167,7 +166,7 @@ impl Inner {
         caller: Caller<'_>,
     ) -> Result<PendingPut, Error> {
         Ok(PendingPut {
-            non_superseding_parents: self.non_superseding_parents(snapshot, &grain)?,
+            non_superseding_parents: non_superseding_parents(&self.as_of(snapshot), &grain)?,
             signature: EntryBody::signature_of(&grain)?,
             binding: Binding::new(salt, grain.address().as_bytes()),
             grain,

@@ -2,85 +2,68 @@
 //! signature that came first proves nothing about who wrote it: a signer who is trusted more takes
 //! its place, and the put of any other signer fails with `ERR_UNTRUSTED`.
 
-use crate::codec::ContentAddress;
 use crate::grain::Grain;
-use crate::index::Snapshot;
 use crate::policy::Trust;
 use crate::store::Error;
-use crate::store::instance::Inner;
 use crate::store::records::{Record, TrustRecord};
+use crate::store::rules::authorize_signer;
+use crate::store::view::{Core, View};
 
-impl Inner {
-    /// Returns the record of a signature that is to be shown for a stored grain from now on; `None`
-    /// if the grain is unsigned or has a signature of this signer.
-    ///
-    /// `pending` is the stored grain if it is in a frame that is not written yet.
-    ///
-    /// # Errors
-    /// `ERR_UNTRUSTED` for another signer who is not trusted more; storage errors.
-    pub(crate) fn stronger_signature(
-        &self,
-        snapshot: &Snapshot,
-        pending: Option<&Grain>,
-        new: &Grain,
-    ) -> Result<Option<Record>, Error> {
-        let Some(envelope) = new.envelope() else {
-            return Ok(None);
-        };
-        let address = new.address();
-        let stored = match (pending, self.locate(snapshot, &address)?) {
-            (Some(pending), _) => Some(self.signature_strength(pending)),
-            (None, Some(row)) => {
-                let grain = self.version_at(snapshot, row)?.grain;
-                Some(self.signature_strength(&grain))
-            }
-            (None, None) => None,
-        };
-        let Some((signer, strength)) = stored else {
-            return Ok(None);
-        };
-        let (own, own_strength) = self.signature_strength(new);
-        if signer.is_some() && signer == own {
-            return Ok(None);
+/// Returns the record of a signature that is to be shown for a stored grain from now on; `None`
+/// if the grain is unsigned or has a signature of this signer.
+///
+/// `pending` is the stored grain if it is in a frame that is not written yet.
+///
+/// # Errors
+/// `ERR_UNTRUSTED` for another signer who is not trusted more; storage errors.
+pub(crate) fn stronger_signature(
+    view: &View<'_>,
+    pending: Option<&Grain>,
+    new: &Grain,
+) -> Result<Option<Record>, Error> {
+    let Some(envelope) = new.envelope() else {
+        return Ok(None);
+    };
+    let address = new.address();
+    let stored = match (pending, view.locate(&address)?) {
+        (Some(pending), _) => Some(signature_strength(view, pending)),
+        (None, Some(row)) => {
+            let grain = view.version_at(row)?.grain;
+            Some(signature_strength(view, &grain))
         }
-        self.authorize_signer(new)?;
-        if own_strength <= strength {
-            return Err(Error::Untrusted {
-                address,
-                reason: "it is stored with the signature of another signer, trusted as much",
-            });
-        }
-        Ok(Some(Record::Trust(TrustRecord::Signed {
-            of: address,
-            envelope: envelope.to_vec(),
-        })))
+        (None, None) => None,
+    };
+    let Some((signer, strength)) = stored else {
+        return Ok(None);
+    };
+    let (own, own_strength) = signature_strength(view, new);
+    if signer.is_some() && signer == own {
+        return Ok(None);
     }
+    authorize_signer(view, new)?;
+    if own_strength <= strength {
+        return Err(Error::Untrusted {
+            address,
+            reason: "it is stored with the signature of another signer, trusted as much",
+        });
+    }
+    Ok(Some(Record::Trust(TrustRecord::Signed {
+        of: address,
+        envelope: envelope.to_vec(),
+    })))
+}
 
-    /// Returns the signer of a grain and the strength of the signature: that of a trusted signer is
-    /// the strongest, then that of the grain's author, then any, then none.
-    fn signature_strength(&self, grain: &Grain) -> (Option<String>, u8) {
-        let Some(signature) = self.signature_of(grain) else {
-            return (None, 0);
-        };
-        let signer = signature.signer.as_str();
-        let strength = match signature.trust {
-            Trust::Verified => 3,
-            Trust::Untrusted(_) if grain.text("author_did") == Some(signer) => 2,
-            Trust::Untrusted(_) => 1,
-        };
-        (Some(signer.to_owned()), strength)
-    }
-
-    /// Returns the signature that is shown for a grain in place of its first one.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(crate) fn later_signature(&self, of: &ContentAddress) -> Result<Option<Vec<u8>>, Error> {
-        let entry = self.state().trust().signed_in(of);
-        let record = entry.map(|entry| self.record_at(entry)).transpose()?;
-        Ok(match record {
-            Some(Record::Trust(TrustRecord::Signed { envelope, .. })) => Some(envelope),
-            _ => None,
-        })
-    }
+/// Returns the signer of a grain and the strength of the signature: that of a trusted signer is
+/// the strongest, then that of the grain's author, then any, then none.
+fn signature_strength(core: &Core, grain: &Grain) -> (Option<String>, u8) {
+    let Some(signature) = core.signature_of(grain) else {
+        return (None, 0);
+    };
+    let signer = signature.signer.as_str();
+    let strength = match signature.trust {
+        Trust::Verified => 3,
+        Trust::Untrusted(_) if grain.text("author_did") == Some(signer) => 2,
+        Trust::Untrusted(_) => 1,
+    };
+    (Some(signer.to_owned()), strength)
 }

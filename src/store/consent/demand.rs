@@ -1,235 +1,21 @@
 //! A consent that a namespace demands (OMS 8.10, ruling P10): whether it is in force, for the person
 //! that a grain is about, and given to the party that stores or reads it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::codec::ContentAddress;
-use crate::crypto::Did;
-use crate::grain::{Grain, Time, Type, Verification};
-use crate::index::{Family, RowSet, Snapshot};
-use crate::ledger::EntryId;
-use crate::policy::{self, Consented, Party, Rule};
-use crate::store::governance::Origin;
-use crate::store::instance::Inner;
-use crate::store::records::Frame;
-use crate::store::state::Resting;
-use crate::store::{Error, Store, Version};
-
-use super::rules::is_withdrawal;
-
-/// The demand that a consent must meet.
-pub(super) struct Demand<'a> {
-    operation: Consented,
-    party: &'a Party,
-    /// The person that the grain is about.
-    person: Option<&'a str>,
-    now: Time,
-}
-
-impl<'a> Demand<'a> {
-    pub(super) fn storing(grain: &'a Grain, party: &'a Party, now: Time) -> Self {
-        Self {
-            operation: Consented::Store,
-            party,
-            person: policy::person_of(grain),
-            now,
-        }
-    }
-
-    /// Returns whether a consent is in force, of the person, and given to the party.
-    ///
-    /// An agent names the person whose consent it relies on; for a grain without one, the owner, or
-    /// the store that read it in, answers.
-    fn is_met_by(&self, consent: &Grain) -> bool {
-        let subject = consent.text("subject_did").map(Did::bare);
-        let may_be_unnamed = self.operation == Consented::Retrieve || *self.party == Party::Owner;
-        policy::holds(consent, self.operation, self.now)
-            && self.party.is_grantee_of(consent)
-            && match self.person {
-                Some(person) => subject == Some(person),
-                None => may_be_unnamed,
-            }
-    }
-}
-
-impl Inner {
-    /// Returns whether a Consent may come from a party.
-    ///
-    /// A consent of an agent counts for no demand, and the ledger tells it from the owner's by its
-    /// actor: a handle without an actor must not write one that would pass for the owner's.
-    pub(super) fn counts_for_party(consent: &Grain, party: &Party) -> bool {
-        is_withdrawal(consent) || *party != Party::Unnamed || is_signed_by_subject(consent)
-    }
-
-    /// Returns whether the newest consent of a lineage meets a demand. It was signed by its subject,
-    /// put by the owner, or came in a file and was verified by the owner: an agent must not write the
-    /// consent that it relies on, neither here nor in a file that it hands to the owner.
-    pub(super) fn is_met(
-        &self,
-        snapshot: &Snapshot,
-        frame: &Frame,
-        consent: &ContentAddress,
-        demand: &Demand<'_>,
-    ) -> Result<bool, Error> {
-        if let (Some(pending), Some((actor, is_from_file))) =
-            (frame.find(consent), frame.writer_of(consent))
-        {
-            let is_owners = actor.is_none() && !is_from_file;
-            let counts = is_owners || is_signed_by_subject(pending);
-            return Ok(counts && demand.is_met_by(pending));
-        }
-        self.newest_counts(snapshot, consent, &|grain| demand.is_met_by(grain))
-    }
-
-    /// Returns whether the newest consent of a lineage is current and as asked, and who stored or
-    /// signed it may say so.
-    fn newest_counts(
-        &self,
-        snapshot: &Snapshot,
-        consent: &ContentAddress,
-        is_asked: &dyn Fn(&Grain) -> bool,
-    ) -> Result<bool, Error> {
-        let newest = self.renewals(snapshot, consent)?.pop().unwrap_or(*consent);
-        let Some(row) = self.locate(snapshot, &newest)? else {
-            return Ok(false);
-        };
-        let version = self.version_at(snapshot, row)?;
-        if !version.status.is_current() || !is_asked(&version.grain) {
-            return Ok(false);
-        }
-        Ok(is_signed_by_subject(&version.grain)
-            || match self.origin(snapshot, row, &newest)? {
-                Origin::Owner => true,
-                Origin::File => version.status.verification == Verification::Verified,
-                Origin::Handle(_) => false,
-            })
-    }
-
-    /// Returns the rows that no query of a party shows: grains that rest on withdrawn consents, and
-    /// grains without a consent in namespaces that require one for reading.
-    fn unconsented(&self, snapshot: &Snapshot, party: &Party) -> Result<Arc<RowSet>, Error> {
-        let withdrawn = self.withdrawn_rows()?;
-        let demands: Vec<String> = {
-            let state = self.state();
-            let demands = state.consents().required().iter();
-            let demands = demands.filter(|(_, required)| required.read);
-            demands.map(|(namespace, _)| namespace.clone()).collect()
-        };
-        if demands.is_empty() {
-            return Ok(withdrawn);
-        }
-        let mut rows = RowSet::clone(&withdrawn);
-        let (now, frame) = (self.now(), Frame::default());
-        let mut met = HashMap::new();
-        for namespace in demands {
-            let within = snapshot.with_text(Family::Namespace, &namespace).rows()?;
-            for row in within.iter().filter(|row| !withdrawn.contains(*row)) {
-                let resting = self.resting(snapshot, row)?;
-                // An inner namespace may require less.
-                let state = self.state();
-                let is_free =
-                    resting.is_consent || !state.consents().required_in(&resting.namespace).read;
-                drop(state);
-                if is_free {
-                    continue;
-                }
-                let demand = Demand {
-                    operation: Consented::Retrieve,
-                    party,
-                    person: resting.person.as_deref(),
-                    now,
-                };
-                let is_met = match resting.basis {
-                    None => false,
-                    Some(basis) => match met.get(&(basis, resting.person.clone())) {
-                        Some(known) => *known,
-                        None => {
-                            let is_met = self.is_met(snapshot, &frame, &basis, &demand)?;
-                            met.insert((basis, resting.person.clone()), is_met);
-                            is_met
-                        }
-                    },
-                };
-                if !is_met {
-                    rows.insert(row);
-                }
-            }
-        }
-        Ok(Arc::new(rows))
-    }
-
-    /// Returns what the grain of a row rests on, and whom it is about. Grains do not change, so each
-    /// is read once.
-    fn resting(&self, snapshot: &Snapshot, row: EntryId) -> Result<Arc<Resting>, Error> {
-        self.caches().resting.get_or(row, || {
-            let grain = self.version_at(snapshot, row)?.grain;
-            Ok(Resting {
-                is_consent: grain.type_() == Type::Consent,
-                namespace: grain.text("namespace").unwrap_or_default().to_owned(),
-                basis: grain.link("processing_basis"),
-                person: policy::person_of(&grain).map(str::to_owned),
-            })
-        })
-    }
-
-    fn is_documented(&self, grain: &Grain, consent: &ContentAddress) -> Result<bool, Error> {
-        let snapshot = self.snapshot();
-        if self
-            .withdrawal_of(&snapshot, &Frame::default(), consent)?
-            .is_some()
-        {
-            return Ok(false);
-        }
-        let now = self.now();
-        self.newest_counts(&snapshot, consent, &|consent| {
-            policy::documents(consent, grain, now)
-        })
-    }
-
-    /// Refuses to let a party read a grain that rests on a withdrawn consent, or without the consent
-    /// that its namespace requires.
-    fn authorize_read(
-        &self,
-        snapshot: &Snapshot,
-        grain: &Grain,
-        party: &Party,
-    ) -> Result<(), Error> {
-        let namespace = grain.text("namespace").unwrap_or_default();
-        let is_required = self.state().consents().required_in(namespace).read;
-        // The owner reads by address what a hold or a retention keeps after the withdrawal.
-        if !is_required && *party == Party::Owner {
-            return Ok(());
-        }
-        let frame = Frame::default();
-        let demand = Demand {
-            operation: Consented::Retrieve,
-            party,
-            person: policy::person_of(grain),
-            now: self.now(),
-        };
-        let allowed = match grain.link("processing_basis") {
-            Some(basis) => {
-                self.withdrawal_of(snapshot, &frame, &basis)?.is_none()
-                    && (!is_required || self.is_met(snapshot, &frame, &basis, &demand)?)
-            }
-            None => !is_required,
-        };
-        if allowed {
-            return Ok(());
-        }
-        Err(Error::Denied {
-            address: grain.address(),
-            rule: Rule::Consent,
-        })
-    }
-}
+use crate::grain::{Grain, Type};
+use crate::index::{RowSet, Snapshot};
+use crate::policy::Party;
+use crate::store::view::Version;
+use crate::store::{Error, Store};
 
 impl Store {
     /// Returns the rows that no query of this handle shows for want of a consent.
     pub(crate) fn unconsented(&self, snapshot: &Snapshot) -> Result<Arc<RowSet>, Error> {
-        self.inner
-            .unconsented(snapshot, &Party::of(self.capability()))
+        let withdrawn = self.inner.withdrawn_rows()?;
+        let view = self.inner.as_of(snapshot);
+        view.unconsented(&Party::of(self.capability()), withdrawn)
     }
 
     /// Returns whether a consent may keep any grain from this handle.
@@ -251,13 +37,16 @@ impl Store {
             return Ok(());
         }
         let party = Party::of(self.capability());
-        self.inner.authorize_read(snapshot, grain, &party)
+        self.inner.as_of(snapshot).authorize_read(grain, &party)
     }
 
     /// Returns whether the Consent that a grain rests on is stored here, applies to it, and was not
     /// withdrawn (OMS A.3, A.6). One that cannot be read documents nothing.
     pub(crate) fn is_documented(&self, grain: &Grain, consent: &ContentAddress) -> bool {
-        self.inner.is_documented(grain, consent).unwrap_or(false)
+        self.inner
+            .as_of(&self.inner.snapshot())
+            .is_documented(grain, consent)
+            .unwrap_or(false)
     }
 
     /// Leaves out grains that this handle may not read.
@@ -278,10 +67,4 @@ impl Store {
         }
         Ok(kept)
     }
-}
-
-fn is_signed_by_subject(consent: &Grain) -> bool {
-    let signer = consent.envelope().and_then(|_| consent.kid().ok());
-    let subject = consent.text("subject_did").map(Did::bare);
-    signer.is_some_and(|signer| Some(signer.as_str()) == subject)
 }

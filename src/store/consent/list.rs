@@ -4,13 +4,11 @@ use crate::codec::{ContentAddress, Value, nfc};
 use crate::grain::{Grain, Time, Type};
 use crate::index::{Family, Rows, Snapshot};
 use crate::ledger::EntryId;
-
 use crate::store::instance::Inner;
 use crate::store::records::Frame;
 use crate::store::state::Withdrawal;
+use crate::store::view::{is_withdrawal, withdrawn_by};
 use crate::store::{Admin, Error};
-
-use super::rules::{is_withdrawal, withdrawn_by};
 
 /// A filter of consents: every given condition must hold (OMS 8.10).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -105,16 +103,18 @@ impl Admin<'_> {
 
 impl Inner {
     fn consent_at(&self, snapshot: &Snapshot, row: EntryId) -> Result<Consent, Error> {
-        let version = self.version_at(snapshot, row)?;
+        let version = self.as_of(snapshot).version_at(row)?;
         let address = version.grain.address();
         let withdraws = withdrawn_by(&version.grain);
         let is_withdrawal = is_withdrawal(&version.grain);
         let withdrawn = match is_withdrawal {
             true => None,
-            false => self.withdrawal_of(snapshot, &Frame::default(), &address)?,
+            false => self
+                .as_of(snapshot)
+                .withdrawal_of(&Frame::default(), &address)?,
         };
         let is_grant_here = match withdraws {
-            Some(grant) => self.locate(snapshot, &grant)?.is_some(),
+            Some(grant) => self.as_of(snapshot).locate(&grant)?.is_some(),
             None => false,
         };
         Ok(Consent {

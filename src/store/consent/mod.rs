@@ -5,6 +5,5 @@ mod demand;
 mod list;
 mod requirements;
 mod rules;
-mod withdrawal;
 
 pub use list::{Consent, ConsentFilter};

@@ -5,12 +5,11 @@ use crate::codec::ContentAddress;
 use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::{Actor, Operation, Rule, Verdict};
+use crate::store::erasure::erase::ErasedPersons;
 use crate::store::instance::Inner;
 use crate::store::lineage::Change;
 use crate::store::records::{Authorization, DenialRecord, Frame, Record};
 use crate::store::{Admin, Error};
-
-use super::erase::ErasedPersons;
 
 impl Admin<'_> {
     /// Deletes a grain for compliance (OMS 28.4): its bytes, every entry that names it, its keys
@@ -104,7 +103,7 @@ impl Inner {
             let snapshot = self.snapshot();
             let (mut frame, mut targets) = (Frame::by(actor), Vec::new());
             for address in addresses {
-                let Some(row) = self.locate(&snapshot, address)? else {
+                let Some(row) = self.as_of(&snapshot).locate(address)? else {
                     all.push(Deletion::NotStored);
                     continue;
                 };
@@ -150,12 +149,14 @@ impl Inner {
         address: &ContentAddress,
         authorization: Authorization<'_>,
     ) -> Result<Option<Rule>, Error> {
-        let Some(target) = self.sound_version_at(snapshot, row)? else {
+        let Some(target) = self.as_of(snapshot).sound_version_at(row)? else {
             // The policy inside a damaged grain is lost; a hold on it is not.
             let is_held = self.state().holds().is_held(address);
             return Ok(is_held.then_some(Rule::LegalHold));
         };
-        let protection = self.effective_protection(snapshot, row, &target, None)?;
+        let protection = self
+            .as_of(snapshot)
+            .effective_protection(row, &target, None)?;
         let change = Change {
             operation: Operation::Delete,
             target: address,

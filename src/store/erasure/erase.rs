@@ -208,7 +208,7 @@ impl Inner {
         let mut tombstones = Vec::with_capacity(targets.len());
         for (row, address) in targets {
             rows.insert(*row);
-            tombstones.push(self.tombstone_of(snapshot, address)?);
+            tombstones.push(self.as_of(snapshot).tombstone_of(address)?);
             let mentions = snapshot.pointing_at(Family::Mentions, address).rows()?;
             for entry in mentions.iter() {
                 match self.record_at(entry)? {
@@ -225,7 +225,8 @@ impl Inner {
                     // The index holds hashes of addresses.
                     record if record.about() != Some(*address) => continue,
                     Record::Alias(alias) => {
-                        let tombstone = self.tombstone_of_name(snapshot, address, &alias.id)?;
+                        let tombstone =
+                            self.as_of(snapshot).tombstone_of_name(address, &alias.id)?;
                         tombstones.push(tombstone);
                     }
                     _ => {}

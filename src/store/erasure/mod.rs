@@ -5,7 +5,6 @@ mod delete;
 mod erase;
 mod person;
 mod protections;
-mod tombstones;
 mod withdrawn;
 
 pub use person::{ErasureScope, Person, PersonErasure, PersonGrain, PersonReport};

@@ -9,8 +9,8 @@ use crate::index::{Family, Snapshot};
 use crate::ledger::EntryId;
 use crate::policy::{Protection, Scope};
 use crate::store::instance::Inner;
-use crate::store::lineage::names;
 use crate::store::records::ProtectionTombstone;
+use crate::store::view::names;
 use crate::store::{Admin, Error};
 
 impl Admin<'_> {
@@ -32,11 +32,11 @@ impl Admin<'_> {
     pub fn resting_on(self, address: &ContentAddress) -> Result<Vec<ContentAddress>, Error> {
         let inner = self.inner();
         let snapshot = inner.snapshot();
-        let row = inner.row_of(&snapshot, address)?;
+        let row = inner.as_of(&snapshot).row_of(address)?;
         let mut rows = BTreeSet::new();
         for family in [Family::DerivedFrom, Family::ProcessingBasis] {
             for row in snapshot.pointing_at(family, address).rows()?.iter() {
-                let grain = inner.version_at(&snapshot, row)?.grain;
+                let grain = inner.as_of(&snapshot).version_at(row)?.grain;
                 // The index holds hashes of addresses.
                 if names(&grain, address) || grain.link("processing_basis") == Some(*address) {
                     rows.insert(row);
@@ -45,14 +45,17 @@ impl Admin<'_> {
         }
         rows.extend(
             inner
-                .replaced_by(&snapshot, address)?
+                .as_of(&snapshot)
+                .replaced_by(address)?
                 .iter()
                 .map(|(row, _)| *row),
         );
-        if let Some(by) = inner.status_at(&snapshot, row)?.superseded_by {
-            rows.extend(inner.locate(&snapshot, &by)?);
+        if let Some(by) = inner.as_of(&snapshot).status_at(row)?.superseded_by {
+            rows.extend(inner.as_of(&snapshot).locate(&by)?);
         }
-        let grains = rows.into_iter().map(|row| inner.version_at(&snapshot, row));
+        let grains = rows
+            .into_iter()
+            .map(|row| inner.as_of(&snapshot).version_at(row));
         grains.map(|version| Ok(version?.grain.address())).collect()
     }
 
@@ -71,9 +74,11 @@ impl Admin<'_> {
             if !seen.insert(at) {
                 continue;
             }
-            let row = inner.row_of(&snapshot, &at)?;
-            let target = inner.version_at(&snapshot, row)?;
-            let facts = inner.effective_protection(&snapshot, row, &target, None)?;
+            let row = inner.as_of(&snapshot).row_of(&at)?;
+            let target = inner.as_of(&snapshot).version_at(row)?;
+            let facts = inner
+                .as_of(&snapshot)
+                .effective_protection(row, &target, None)?;
             if facts.sources().contains(address) {
                 protected.push(at);
             }
@@ -99,7 +104,7 @@ impl Inner {
             return Ok(left);
         }
         let mut leave = |of: &ContentAddress, is_below, protections: &[Protection]| {
-            let of = self.tombstone_of(snapshot, of)?;
+            let of = self.as_of(snapshot).tombstone_of(of)?;
             for protection in protections.iter().filter(|it| !it.is_open()) {
                 let tombstone = ProtectionTombstone {
                     of,
@@ -113,24 +118,24 @@ impl Inner {
             Ok::<(), Error>(())
         };
         for (row, address) in targets {
-            let target = self.version_at(snapshot, *row)?;
+            let target = self.as_of(snapshot).version_at(*row)?;
             let own = self.own_protection(&target.grain);
-            let mut below = self.protections_above(snapshot, &target.grain)?;
-            let mut along = self.protections_along(snapshot, *row, &target)?;
+            let mut below = self.as_of(snapshot).protections_above(&target.grain)?;
+            let mut along = self.as_of(snapshot).protections_along(*row, &target)?;
             along.push(own.clone());
             if own.scope() == Scope::Subtree {
                 below.push(own);
             }
             leave(address, true, &below)?;
             if let Some(successor) = target.status.superseded_by
-                && let Some(row) = self.locate(snapshot, &successor)?
+                && let Some(row) = self.as_of(snapshot).locate(&successor)?
                 && names(&self.grain_at(row, &successor)?, address)
             {
                 leave(&successor, false, &along)?;
             }
             // A later version protects an earlier one by the scope `lineage` alone.
             along.retain(|protection| protection.scope() == Scope::Lineage);
-            for (_, earlier) in self.replaced_by(snapshot, address)? {
+            for (_, earlier) in self.as_of(snapshot).replaced_by(address)? {
                 if names(&target.grain, &earlier) {
                     leave(&earlier, false, &along)?;
                 }

@@ -7,11 +7,10 @@ use crate::codec::ContentAddress;
 use crate::grain::{Time, Type};
 use crate::ledger::EntryId;
 use crate::policy::{self, Actor, Operation, Rule, Verdict};
+use crate::store::erasure::delete::Deletion;
 use crate::store::governance::recorded;
 use crate::store::records::Authorization;
 use crate::store::{Admin, Error};
-
-use super::delete::Deletion;
 
 /// A grain whose erasure is pending because its consent was withdrawn (OMS 23.2,
 /// `consent_cascade`).
@@ -82,9 +81,9 @@ impl Admin<'_> {
         let snapshot = inner.snapshot();
         let moment = inner.moment();
         let deadline = inner.deadline_ms();
-        for (withdrawal, consent, rows) in inner.cascades(&snapshot)? {
+        for (withdrawal, consent, rows) in inner.as_of(&snapshot).cascades()? {
             for row in rows.iter() {
-                let Some(target) = inner.sound_version_at(&snapshot, row)? else {
+                let Some(target) = inner.as_of(&snapshot).sound_version_at(row)? else {
                     damaged.insert(row);
                     continue;
                 };
@@ -95,7 +94,9 @@ impl Admin<'_> {
                 {
                     continue;
                 }
-                let protection = inner.effective_protection(&snapshot, row, &target, None)?;
+                let protection = inner
+                    .as_of(&snapshot)
+                    .effective_protection(row, &target, None)?;
                 let actor = Actor {
                     justification: Some(WITHDRAWN),
                     authority: Some(WITHDRAWN),

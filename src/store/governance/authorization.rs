@@ -3,10 +3,11 @@
 
 use crate::grain::Grain;
 use crate::index::Snapshot;
-use crate::policy::{DelegatedOperation, Operation, Violation};
+use crate::policy::{DelegatedOperation, Operation};
 use crate::store::Error;
 use crate::store::instance::{Caller, Inner, Writer};
 use crate::store::records::DenialRecord;
+use crate::store::rules::required_reason;
 
 impl Inner {
     /// Refuses a new grain that a handle must not write, and records the attempt.
@@ -37,7 +38,8 @@ impl Inner {
         let judged = match (caller.may_write(), author.or(caller.author())) {
             (Ok(()), Some(author)) => {
                 let deed = DelegatedOperation::touch(target);
-                self.authority(snapshot, author, &deed, self.entry_time())?
+                self.as_of(snapshot)
+                    .authority(author, &deed, self.entry_time())?
             }
             (judged, _) => judged,
         };
@@ -66,99 +68,6 @@ impl Inner {
         judged
     }
 
-    /// Refuses a grain that its signer may not write here, or that must be signed; its signature
-    /// has been checked.
-    ///
-    /// # Errors
-    /// `ERR_UNTRUSTED`.
-    pub(crate) fn authorize_signer(&self, grain: &Grain) -> Result<(), Error> {
-        let signer = match grain.is_signed() {
-            true => Some(grain.kid()?),
-            false => None,
-        };
-        let admitted = self
-            .state()
-            .trust()
-            .all()
-            .authorize_put(signer.as_ref(), grain);
-        admitted.map_err(|reason| Error::Untrusted {
-            address: grain.address(),
-            reason,
-        })
-    }
-
-    /// Refuses a change to a stored grain that none of its signers may write there.
-    ///
-    /// # Errors
-    /// `ERR_UNTRUSTED`.
-    pub(crate) fn authorize_signers(
-        &self,
-        signers: &[Vec<String>],
-        target: &Grain,
-    ) -> Result<(), Error> {
-        let state = self.state();
-        let admitted = state.trust().all().authorize_change(signers, target);
-        admitted.map_err(|reason| Error::Untrusted {
-            address: target.address(),
-            reason,
-        })
-    }
-
-    /// Refuses a successor of a stored grain whose signer may not replace it.
-    ///
-    /// # Errors
-    /// `ERR_UNTRUSTED`; as [`Grain::kid`].
-    pub(crate) fn authorize_successor(
-        &self,
-        agreed: &[Vec<String>],
-        new: &Grain,
-        target: &Grain,
-    ) -> Result<(), Error> {
-        let signer = new.envelope().map(|_| new.kid()).transpose()?;
-        let signer = signer.map(|signer| vec![signer.as_str().to_owned()]);
-        let signers: Vec<_> = signer.into_iter().chain(agreed.iter().cloned()).collect();
-        self.authorize_signers(&signers, target)
-    }
-
-    /// Refuses a new grain that a regime forbids to store.
-    ///
-    /// # Errors
-    /// `ERR_POLICY_DENIED`.
-    pub(crate) fn authorize_by_regimes(&self, grain: &Grain) -> Result<(), Error> {
-        let sealing = {
-            let state = self.state();
-            let regimes = state.regimes().all();
-            if let Some(broken) = regimes.refuses(grain) {
-                return Err(Error::Violation(Violation::of(broken)));
-            }
-            regimes.seals(grain).map(Violation::of)
-        };
-        match sealing {
-            Some(violation) if self.person_of(grain)?.is_none() => Err(Error::Violation(violation)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Refuses a change without a reason where a regime asks for one. Returns whether a person
-    /// reviews the change afterwards.
-    ///
-    /// # Errors
-    /// `ERR_POLICY_DENIED`.
-    pub(crate) fn required_reason(
-        &self,
-        target: &Grain,
-        reasons: &[Option<&str>],
-    ) -> Result<bool, Error> {
-        let mut reasons = reasons.iter().flatten();
-        let has_reason = reasons.any(|text| !text.trim().is_empty());
-        let state = self.state();
-        let regimes = state.regimes().all();
-        match regimes.asks_why(target).filter(|_| !has_reason) {
-            Some(broken) => Err(Error::Violation(Violation::of(broken))),
-            None => Ok(regimes.reviews(target)),
-        }
-    }
-
     /// As [`Inner::required_reason`], and records the refusal.
     ///
     /// # Errors
@@ -171,19 +80,13 @@ impl Inner {
         target: &Grain,
         reasons: [Option<&str>; 2],
     ) -> Result<bool, Error> {
-        let asked = self.required_reason(target, &reasons);
+        let asked = required_reason(self, target, &reasons);
         if let Err(Error::Violation(violation)) = &asked {
             let (of, operation) = (Some(target.address()), operation.name());
             let denial = DenialRecord::new(of, operation, &violation.name());
             self.record_denial(writer, caller.actor, denial)?;
         }
         asked
-    }
-
-    /// Returns the clause that keeps a grain in the store.
-    pub(crate) fn kept_by(&self, grain: &Grain) -> Option<Violation> {
-        let state = self.state();
-        state.regimes().all().keeps(grain).map(Violation::of)
     }
 }
 

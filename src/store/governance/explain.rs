@@ -3,9 +3,10 @@
 
 use crate::codec::ContentAddress;
 use crate::policy::{Actor, Facts, Operation, Purpose, Rule, Verdict, Violation, may_leave};
-
 use crate::store::instance::Inner;
-use crate::store::lineage::{Change, EffectiveProtection};
+use crate::store::lineage::Change;
+use crate::store::rules::authorize_signers;
+use crate::store::view::EffectiveProtection;
 use crate::store::{Admin, Error};
 
 /// An operation on a grain that can be explained.
@@ -87,13 +88,14 @@ impl Admin<'_> {
         actor: &Actor<'_>,
     ) -> Result<Explanation, Error> {
         let snapshot = self.store().snapshot();
-        let row = self.inner().row_of(&snapshot, address)?;
-        let target = self.inner().version_at(&snapshot, row)?;
+        let row = self.inner().as_of(&snapshot).row_of(address)?;
+        let target = self.inner().as_of(&snapshot).version_at(row)?;
         match asked {
             Asked::Change(operation) => {
                 let protection = self
                     .inner()
-                    .effective_protection(&snapshot, row, &target, None)?;
+                    .as_of(&snapshot)
+                    .effective_protection(row, &target, None)?;
                 Ok(self
                     .inner()
                     .explain_change(operation, &target, &protection, actor))
@@ -154,11 +156,7 @@ impl Inner {
         }
         let reviewed = !destroys && regimes.reviews(&target.grain);
         drop(state);
-        if !destroys
-            && self
-                .authorize_signers(actor.signers, &target.grain)
-                .is_err()
-        {
+        if !destroys && authorize_signers(self, actor.signers, &target.grain).is_err() {
             return Explanation {
                 rule: Some("untrusted".into()),
                 stands_in: Some("OMS 20.1".into()),

@@ -3,10 +3,9 @@
 use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::Time;
+use crate::store::governance::regime::recorded;
 use crate::store::records::{Authorization, Frame, HoldRecord, Record, RecordedAuthorization};
 use crate::store::{Admin, Error};
-
-use super::regime::recorded;
 
 /// A legal hold on a grain, as an operator placed it (OMS 23.2, ruling I12).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +44,7 @@ impl Admin<'_> {
         let inner = self.inner();
         let authorization = recorded(authorization)?;
         let mut writer = inner.exclusive()?;
-        let found = inner.locate(&inner.snapshot(), address)?;
+        let found = inner.as_of(&inner.snapshot()).locate(address)?;
         found.ok_or(Error::NotFound { address: *address })?;
         let record = Record::Hold(HoldRecord {
             of: *address,
@@ -71,7 +70,7 @@ impl Admin<'_> {
         let authorization = recorded(authorization)?;
         let mut writer = inner.exclusive()?;
         let snapshot = inner.snapshot();
-        let row = inner.locate(&snapshot, address)?;
+        let row = inner.as_of(&snapshot).locate(address)?;
         let row = row.ok_or(Error::NotFound { address: *address })?;
         let holds_itself = match inner.grain_at(row, address) {
             // The policy of a grain whose bytes are damaged is unknown: it may hold the grain.

@@ -2,12 +2,10 @@
 //! a disclosed view (OMS 10.4).
 
 use crate::codec::ContentAddress;
-use crate::grain::{Grain, HAS_CAPABILITY, IDENTITY, OWNED_BY};
-use crate::index::{Family, Pattern, Snapshot};
-use crate::policy::{self, Trust};
-
-use crate::store::instance::Inner;
-use crate::store::{Error, Signature, Store, Version};
+use crate::grain::{Grain, HAS_CAPABILITY};
+use crate::index::Snapshot;
+use crate::store::view::{Version, Weight};
+use crate::store::{Error, Store};
 
 /// The stored owner and capabilities of an agent (OMS 12.5.3, 28.5).
 #[derive(Debug, Clone, Default)]
@@ -19,27 +17,6 @@ pub struct AgentCard {
     pub other_owners: Vec<Version>,
     /// The claimed capabilities of the agent, oldest first.
     pub capabilities: Vec<Version>,
-}
-
-/// The strength of a claim; a stronger claim is greater.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Weight {
-    Unsigned,
-    Signed,
-    Verified,
-}
-
-impl Weight {
-    const fn of(signature: Option<&Signature>) -> Self {
-        match signature {
-            None => Self::Unsigned,
-            Some(Signature {
-                trust: Trust::Verified,
-                ..
-            }) => Self::Verified,
-            Some(_) => Self::Signed,
-        }
-    }
 }
 
 impl Store {
@@ -67,12 +44,15 @@ impl Store {
     /// Storage errors.
     pub fn agent_card(&self, agent: &str) -> Result<AgentCard, Error> {
         let snapshot = self.snapshot();
-        let capabilities = self.inner.identity(&snapshot, agent, HAS_CAPABILITY)?;
+        let capabilities = self
+            .inner
+            .as_of(&snapshot)
+            .identity(agent, HAS_CAPABILITY)?;
         let mut card = AgentCard {
             capabilities: self.keep_shown(&snapshot, capabilities)?,
             ..AgentCard::default()
         };
-        let owners = self.inner.owners(&snapshot, agent)?;
+        let owners = self.inner.as_of(&snapshot).owners(agent)?;
         let mut owners = self.keep_shown(&snapshot, owners)?;
         // The sort is stable: among equals, the first that was stored stays first.
         owners.sort_by_key(|claim| std::cmp::Reverse(Weight::of(claim.signature.as_ref())));
@@ -123,107 +103,6 @@ impl Store {
         match address {
             Some(address) => self.get(&address),
             None => Ok(None),
-        }
-    }
-}
-
-impl Inner {
-    /// OMS 12.5.3: an agent has one ownership claim. A put accepts a second one only if it is
-    /// stronger: an unsigned claim that came first must not block the owner's. The claim that it
-    /// supersedes by name is not another.
-    pub(crate) fn authorize_owner_claim<'a>(
-        &self,
-        snapshot: &Snapshot,
-        grain: &Grain,
-        pending: impl Iterator<Item = &'a Grain>,
-        replaces: &dyn Fn(&ContentAddress) -> bool,
-    ) -> Result<(), Error> {
-        if !policy::is_ownership(grain) {
-            return Ok(());
-        }
-        let weight = |grain: &Grain| Weight::of(self.signature_of(grain).as_ref());
-        let subject = grain.text("subject").unwrap_or_default();
-        let is_same =
-            |other: &&Grain| policy::is_ownership(other) && other.text("subject") == Some(subject);
-        let stored = self.owners(snapshot, subject)?;
-        let stored = stored
-            .iter()
-            .map(|claim| (claim.grain.address(), weight(&claim.grain)));
-        let pending = pending.filter(is_same);
-        let pending = pending.map(|claim| (claim.address(), weight(claim)));
-        let mut claims = stored
-            .chain(pending)
-            .filter(|(address, _)| !replaces(address));
-        match claims.find(|(_, stands)| *stands >= weight(grain)) {
-            Some((address, _)) => Err(Error::ImplicitSupersession { address }),
-            None => Ok(()),
-        }
-    }
-
-    /// Refuses an ownership claim that violates the specification, or that the agent makes under
-    /// another name of its key (ruling P11).
-    pub(crate) fn refuse_false_owner(&self, grain: &Grain) -> Result<(), Error> {
-        let checked = policy::check_ownership(grain);
-        let checked = checked.and_then(|()| match self.is_own_claim(grain) {
-            true => Err("an agent cannot say itself who owns it"),
-            false => Ok(()),
-        });
-        checked.map_err(|reason| Error::Ownership { reason })
-    }
-
-    fn is_own_claim(&self, grain: &Grain) -> bool {
-        if !policy::is_ownership(grain) {
-            return false;
-        }
-        let keys = |name| {
-            grain
-                .text(name)
-                .map_or_else(Vec::new, |did| self.keys_of(did))
-        };
-        let own = keys("subject");
-        keys("author_did").iter().any(|key| own.contains(key))
-    }
-
-    fn owners(&self, snapshot: &Snapshot, agent: &str) -> Result<Vec<Version>, Error> {
-        let mut owners = self.identity(snapshot, agent, OWNED_BY)?;
-        // A grain from an import may be an invalid claim.
-        owners.retain(|claim| self.refuse_false_owner(&claim.grain).is_ok());
-        Ok(owners)
-    }
-
-    /// Returns the current beliefs about an agent with a relation, oldest first.
-    fn identity(
-        &self,
-        snapshot: &Snapshot,
-        agent: &str,
-        relation: &str,
-    ) -> Result<Vec<Version>, Error> {
-        let pattern = Pattern {
-            subject: Some(agent),
-            relation: Some(relation),
-            object: None,
-        };
-        let mut rows = snapshot.triples(&pattern).rows()?;
-        rows.intersect(&snapshot.with_text(Family::Namespace, IDENTITY).rows()?);
-        let mut found = Vec::new();
-        for row in rows.iter().filter(|row| snapshot.is_current(*row)) {
-            let version = self.version_at(snapshot, row)?;
-            // The index holds hashes of texts.
-            let text = |name: &str| version.grain.text(name);
-            if text("subject") == Some(agent) && text("relation") == Some(relation) {
-                found.push(version);
-            }
-        }
-        Ok(found)
-    }
-
-    /// Ruling S13: a view stands for its original, and is no grain of its own.
-    pub(crate) fn refuse_view(grain: &Grain) -> Result<(), Error> {
-        match grain.field("_disclosure_of") {
-            Some(_) => Err(Error::View {
-                address: grain.address(),
-            }),
-            None => Ok(()),
         }
     }
 }

@@ -3,13 +3,10 @@
 
 mod authorization;
 mod clock;
-mod delegation;
 mod explain;
-mod goal_dependencies;
 mod hold;
 mod identity;
 mod justification;
-mod origin;
 mod regime;
 mod report;
 mod review;
@@ -22,8 +19,6 @@ pub use explain::{Asked, Explanation};
 pub use hold::Hold;
 pub use identity::AgentCard;
 pub use justification::Justification;
-pub(crate) use origin::Origin;
 pub(crate) use regime::recorded;
 pub use report::{Article, ClauseReport, Coverage, PolicyReport};
 pub use review::Review;
-pub(crate) use review::requires_review;

@@ -5,6 +5,7 @@ use crate::ledger::EntryId;
 use crate::policy::{Mode, Regime, Regimes, Violation};
 use crate::store::instance::Inner;
 use crate::store::records::{Authorization, Frame, PolicyRecord, Record, RecordedAuthorization};
+use crate::store::rules::kept_by;
 use crate::store::{Admin, Error, Store};
 
 impl Admin<'_> {
@@ -50,7 +51,7 @@ impl Store {
     }
 
     pub(crate) fn kept_here(&self, grain: &Grain) -> Option<Violation> {
-        self.inner.kept_by(grain)
+        kept_by(&self.inner, grain)
     }
 }
 

@@ -9,7 +9,6 @@ use crate::ledger::{EntryId, Kind};
 use crate::policy::{
     Clause, Delegation, Mode, Protection, Regime, Regimes, is_opted_out, profile_fields,
 };
-
 use crate::store::{Admin, Error};
 
 /// The coverage of the laws of OMS Appendix D, and of the regimes in force.

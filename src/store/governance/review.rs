@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::codec::{ContentAddress, Value};
+use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time};
 use crate::index::{Family, RowSet};
 use crate::ledger::{EntryId, Kind};
+use crate::store::governance::regime::recorded;
 use crate::store::instance::Inner;
 use crate::store::records::{Authorization, Frame, Record, RecordedAuthorization, ReviewRecord};
+use crate::store::rules::requires_review;
 use crate::store::{Admin, Error, Store};
-
-use super::regime::recorded;
 
 /// A permitted operation that a person should review (OMS 23.2, `soft_locked`), or a grain on which
 /// no decision may be based before a review (OMS 6.1, `requires_human_review`).
@@ -122,7 +122,7 @@ impl Store {
             let snapshot = inner.snapshot();
             let mut rows = RowSet::default();
             for address in &unreviewed {
-                let row = inner.locate(&snapshot, address)?;
+                let row = inner.as_of(&snapshot).locate(address)?;
                 row.into_iter().for_each(|row| rows.insert(row));
             }
             Ok(rows)
@@ -167,13 +167,4 @@ impl Inner {
         }
         Ok(reviews)
     }
-}
-
-/// OMS 6.1: binding for Reasoning grains, advisory for others. It is enforced for all types, since
-/// the writer set it on purpose.
-pub(crate) fn requires_review(grain: &Grain) -> bool {
-    grain
-        .field("requires_human_review")
-        .and_then(Value::as_bool)
-        == Some(true)
 }

@@ -5,12 +5,12 @@ use crate::crypto::Statement;
 use crate::grain::{Status, StatusChange, Type, Verification};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Delegation, Operation, Rule};
+use crate::store::governance::justification::Justification;
 use crate::store::instance::{Caller, Inner};
 use crate::store::lineage::Change;
 use crate::store::records::{DenialRecord, Frame, Record, StatusRecord};
+use crate::store::rules::authorize_signers;
 use crate::store::{Error, Store};
-
-use super::justification::Justification;
 
 /// An operation on the status of a grain, and its justification.
 struct Request<'a> {
@@ -121,8 +121,8 @@ impl Inner {
         let justification = request.justification.justification;
         let mut writer = self.exclusive()?;
         let snapshot = self.snapshot();
-        let row = self.row_of(&snapshot, target)?;
-        let version = self.version_at(&snapshot, row)?;
+        let row = self.as_of(&snapshot).row_of(target)?;
+        let version = self.as_of(&snapshot).version_at(row)?;
         caller.authorize_sight(&version.grain)?;
         self.authorize_change(&mut writer, &snapshot, caller, None, &version.grain)?;
         let Some(change) = change(&version.status) else {
@@ -142,13 +142,15 @@ impl Inner {
             self.record_denial(&mut writer, caller.actor, denial)?;
             return Err(Error::Refused { rule });
         }
-        let judged = self.authorize_signers(&signers.voices(), &version.grain);
+        let judged = authorize_signers(self, &signers.voices(), &version.grain);
         self.recorded(&mut writer, caller, judged)?;
         // A retraction that any caller could undo would protect nothing.
         let reopens = version.status.verification != Verification::Unverified;
         let mut frame = Frame::by(caller.actor);
         if !confirms || reopens {
-            let protection = self.effective_protection(&snapshot, row, &version, None)?;
+            let protection = self
+                .as_of(&snapshot)
+                .effective_protection(row, &version, None)?;
             let voices = self.voices(&signers, &protection);
             let asked = Change {
                 operation: request.operation,

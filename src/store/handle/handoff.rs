@@ -7,7 +7,6 @@ use crate::crypto::Did;
 use crate::grain::{Draft, Grain, Time, Type};
 use crate::ledger::EntryId;
 use crate::policy::{Capability, Delegation, Rule};
-
 use crate::store::records::DenialRecord;
 use crate::store::{Error, Store};
 

@@ -10,16 +10,17 @@ use crate::interchange::{
 };
 use crate::ledger::{EntryId, Kind};
 use crate::policy::{Actor, Operation};
+use crate::store::Error;
+use crate::store::commit::stronger_signature;
+use crate::store::import::corrections::Correction;
+use crate::store::import::lookup::is_envelope;
+use crate::store::import::{Conflict, Denied, Summary};
 use crate::store::instance::{Caller, Inner, Writer};
 use crate::store::lineage::Change;
 use crate::store::read::Lengths;
 use crate::store::records::{DenialRecord, FlagRecord, Frame, Record as Entry};
-use crate::store::rules::{Proposed, Way, admit};
-use crate::store::{Error, Version};
-
-use super::corrections::Correction;
-use super::lookup::is_envelope;
-use super::{Conflict, Denied, Summary};
+use crate::store::rules::{Proposed, Way, admit, authorize_successor, required_reason};
+use crate::store::view::Version;
 
 /// An import in progress.
 pub(super) struct Importer<'a> {
@@ -262,7 +263,12 @@ impl<'a> Importer<'a> {
             true => None,
             false => self.pending(address),
         };
-        match admit(self.inner, &snapshot, &self.frame, &pending, &proposed) {
+        match admit(
+            &self.inner.as_of(&snapshot),
+            &self.frame,
+            &pending,
+            &proposed,
+        ) {
             Err(
                 refused @ (Error::View { .. }
                 | Error::Violation(_)
@@ -308,10 +314,7 @@ impl<'a> Importer<'a> {
         if self.is_here(&address)? {
             let snapshot = self.inner.snapshot();
             let pending = self.pending(&address);
-            match self
-                .inner
-                .stronger_signature(&snapshot, pending, &record.grain)
-            {
+            match stronger_signature(&self.inner.as_of(&snapshot), pending, &record.grain) {
                 Ok(signature) => {
                     signature.iter().try_for_each(|it| self.frame.record(it))?;
                     self.summary.unchanged += 1;
@@ -324,7 +327,7 @@ impl<'a> Importer<'a> {
             }
         } else {
             let snapshot = self.inner.snapshot();
-            for (parent, by) in self.inner.forks(&snapshot, &record.grain)? {
+            for (parent, by) in self.inner.as_of(&snapshot).forks(&record.grain)? {
                 let message = format!("stored beside {by}, which replaced {parent} here");
                 self.findings.note(record.place.clone(), message);
             }
@@ -443,11 +446,12 @@ impl<'a> Importer<'a> {
             self.inner
                 .authorize_change(writer, &snapshot, self.caller, author, target)?;
         }
-        self.inner.authorize_successor(&[], new, &target.grain)?;
+        authorize_successor(self.inner, &[], new, &target.grain)?;
         let snapshot = self.inner.snapshot();
-        let protection = self
-            .inner
-            .effective_protection(&snapshot, row, target, Some(new))?;
+        let protection =
+            self.inner
+                .as_of(&snapshot)
+                .effective_protection(row, target, Some(new))?;
         let address = target.grain.address();
         let signers = self.inner.signers(new, &address)?;
         let voices = self.inner.voices(&signers, &protection);
@@ -462,7 +466,7 @@ impl<'a> Importer<'a> {
             },
         };
         let reason = new.text("supersession_justification");
-        let is_reviewed = self.inner.required_reason(&target.grain, &[reason])?;
+        let is_reviewed = required_reason(self.inner, &target.grain, &[reason])?;
         if self.is_dry {
             return self.inner.preview_authorize(&change);
         }

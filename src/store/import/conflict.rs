@@ -10,7 +10,6 @@ use crate::policy::{Actor, Operation};
 use crate::store::instance::Inner;
 use crate::store::lineage::Change;
 use crate::store::records::{AliasRecord, FlagRecord, Frame, Record, StatusRecord};
-
 use crate::store::{Admin, Error, Store};
 
 /// Grains of one foreign identifier that contradict each other (OMI 13.4).
@@ -47,7 +46,7 @@ impl Admin<'_> {
             if groups.contains_key(&id) {
                 continue;
             }
-            let mut versions = self.inner().named(&snapshot, &id)?;
+            let mut versions = self.inner().as_of(&snapshot).named(&id)?;
             versions.retain(|one| flags.get(one).is_some_and(|flag| flag.conflict));
             groups.insert(id, versions);
         }
@@ -82,14 +81,16 @@ impl Admin<'_> {
                 conflict: Some(false),
                 ..FlagRecord::of(address)
             }))?;
-            let Some(row) = inner.locate(&snapshot, &address)? else {
+            let Some(row) = inner.as_of(&snapshot).locate(&address)? else {
                 continue;
             };
-            let target = inner.version_at(&snapshot, row)?;
+            let target = inner.as_of(&snapshot).version_at(row)?;
             if address == *keep || !target.status.is_current() {
                 continue;
             }
-            let protection = inner.effective_protection(&snapshot, row, &target, None)?;
+            let protection = inner
+                .as_of(&snapshot)
+                .effective_protection(row, &target, None)?;
             let change = Change {
                 operation: Operation::Contradict,
                 target: &address,

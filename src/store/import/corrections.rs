@@ -8,13 +8,14 @@ use crate::grain::{Grain, Lifecycle, Status, StatusChange, Type, Verification};
 use crate::interchange::{Place, Record};
 use crate::ledger::{EntryId, Kind};
 use crate::policy::{Actor, Delegation, Operation};
+use crate::store::Error;
+use crate::store::import::Denied;
+use crate::store::import::batch::Importer;
 use crate::store::instance::Writer;
 use crate::store::lineage::Change;
 use crate::store::records::{DenialRecord, Frame, Record as Entry};
-use crate::store::{Error, Version};
-
-use super::Denied;
-use super::batch::Importer;
+use crate::store::rules::{required_reason, was_deleted};
+use crate::store::view::Version;
 
 /// A statement of the file about a grain that is here.
 pub(super) struct Correction {
@@ -103,7 +104,7 @@ impl Importer<'_> {
     fn successor(&self, by: Option<ContentAddress>) -> Result<Option<ContentAddress>, Error> {
         let by = by.map(|by| self.renamed.get(&by).copied().unwrap_or(by));
         match by {
-            Some(by) if self.inner.was_deleted(&by)? => Ok(None),
+            Some(by) if was_deleted(&self.inner.as_of(&self.inner.snapshot()), &by)? => Ok(None),
             by => Ok(by),
         }
     }
@@ -170,9 +171,10 @@ impl Importer<'_> {
     ) -> Result<(), Error> {
         let snapshot = self.inner.snapshot();
         let no_successor: Option<&Grain> = None;
-        let protection = self
-            .inner
-            .effective_protection(&snapshot, row, target, no_successor)?;
+        let protection =
+            self.inner
+                .as_of(&snapshot)
+                .effective_protection(row, target, no_successor)?;
         let address = target.grain.address();
         let change = Change {
             operation: Operation::Contradict,
@@ -183,7 +185,7 @@ impl Importer<'_> {
         if self.is_dry {
             return self.inner.preview_authorize(&change);
         }
-        let is_reviewed = self.inner.required_reason(&target.grain, &[None])?;
+        let is_reviewed = required_reason(self.inner, &target.grain, &[None])?;
         let mut review = Frame::by(self.caller.actor);
         self.inner.authorize(writer, &change, &mut review)?;
         if is_reviewed && !review.has(Kind::Review) {

@@ -6,9 +6,9 @@ use crate::grain::{Grain, StatusChange, Type, Verification};
 use crate::interchange::{ForeignId, Record};
 use crate::policy::Delegation;
 use crate::store::Error;
+use crate::store::import::batch::Importer;
 use crate::store::records::{AliasRecord, FlagRecord, Record as Entry, StatusRecord};
-
-use super::batch::Importer;
+use crate::store::rules::{record_consequences, was_deleted};
 
 impl Importer<'_> {
     /// Adds a grain to the frame, with the file's statements about it.
@@ -28,8 +28,7 @@ impl Importer<'_> {
                 ..FlagRecord::of(address)
             })?;
         }
-        self.inner
-            .record_consequences(&snapshot, &mut self.frame, grain, None)?;
+        record_consequences(&self.inner.as_of(&snapshot), &mut self.frame, grain, None)?;
         let mut change = self.status_of(record, address)?;
         if delegates_to.is_some() || grain.type_() == Type::Consent {
             // Rulings I26, P10: only the owner verifies here a delegation or a consent of a file.
@@ -69,7 +68,7 @@ impl Importer<'_> {
             change.lifecycle = None;
             change.superseded_by = Some(by);
         } else if let Some(by) = change.superseded_by {
-            if self.inner.was_deleted(&by)? {
+            if was_deleted(&self.inner.as_of(&self.inner.snapshot()), &by)? {
                 // Its address must not be stored again either.
                 change.superseded_by = None;
             } else if let Some(by) = self.renamed.get(&by) {
@@ -111,9 +110,12 @@ impl Importer<'_> {
             if at == of {
                 return Ok(true);
             }
-            let next = match (self.links.get(&at), self.inner.locate(&snapshot, &at)?) {
+            let next = match (
+                self.links.get(&at),
+                self.inner.as_of(&snapshot).locate(&at)?,
+            ) {
                 (Some(next), _) => Some(*next),
-                (None, Some(row)) => self.inner.status_at(&snapshot, row)?.superseded_by,
+                (None, Some(row)) => self.inner.as_of(&snapshot).status_at(row)?.superseded_by,
                 (None, None) => None,
             };
             match next {

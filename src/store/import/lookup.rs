@@ -7,10 +7,12 @@ use crate::grain::{Grain, Status, Type};
 use crate::index::Family;
 use crate::interchange::{ForeignId, Place, Record, exported_addresses, link_of, says_the_same};
 use crate::ledger::EntryId;
+use crate::store::Error;
+use crate::store::import::batch::Importer;
 use crate::store::read::{beside, named_by};
-use crate::store::{Error, Version};
-
-use super::batch::Importer;
+use crate::store::rules::was_deleted;
+use crate::store::rules::was_named;
+use crate::store::view::Version;
 
 /// The stored versions of a record.
 pub(super) struct Known {
@@ -85,7 +87,7 @@ impl Importer<'_> {
         let snapshot = self.inner.snapshot();
         let says = |grain: &Grain, name: &str| grain.field(name) == relation.field(name);
         for row in snapshot.pointing_at(Family::RelatedTo, first).set()?.iter() {
-            let version = self.inner.version_at(&snapshot, row)?;
+            let version = self.inner.as_of(&snapshot).version_at(row)?;
             if self.caller.authorize_sight(&version.grain).is_err() {
                 continue;
             }
@@ -111,7 +113,7 @@ impl Importer<'_> {
         };
         let rows = snapshot.pointing_at(Family::RelatedTo, first).set()?;
         for row in rows.iter() {
-            let version = self.inner.version_at(&snapshot, row)?;
+            let version = self.inner.as_of(&snapshot).version_at(row)?;
             if link_of(&version.grain).is_some_and(|found| found == wanted) {
                 return Ok(Some(version.grain.address()));
             }
@@ -126,7 +128,7 @@ impl Importer<'_> {
 
     /// Returns the grains that an identifier was assigned to, each once, the newest last.
     pub(super) fn addresses_of(&self, id: &ForeignId) -> Result<Vec<ContentAddress>, Error> {
-        let mut addresses = self.inner.named(&self.inner.snapshot(), id)?;
+        let mut addresses = self.inner.as_of(&self.inner.snapshot()).named(id)?;
         for address in self.names.get(id).into_iter().flatten() {
             addresses.retain(|known| known != address);
             addresses.push(*address);
@@ -140,10 +142,10 @@ impl Importer<'_> {
         address: &ContentAddress,
     ) -> Result<Option<(EntryId, Version)>, Error> {
         let snapshot = self.inner.snapshot();
-        let Some(row) = self.inner.locate(&snapshot, address)? else {
+        let Some(row) = self.inner.as_of(&snapshot).locate(address)? else {
             return Ok(None);
         };
-        let version = self.inner.version_at(&snapshot, row)?;
+        let version = self.inner.as_of(&snapshot).version_at(row)?;
         let is_seen = self.caller.authorize_sight(&version.grain).is_ok();
         Ok(is_seen.then_some((row, version)))
     }
@@ -190,14 +192,15 @@ impl Importer<'_> {
         if let Some(pending) = self.pending(address) {
             return Ok(Some(Cow::Borrowed(pending)));
         }
-        let row = self.inner.locate(&self.inner.snapshot(), address)?;
+        let row = self.inner.as_of(&self.inner.snapshot()).locate(address)?;
         let grain = row.map(|row| self.inner.grain_at(row, address));
         Ok(grain.transpose()?.map(Cow::Owned))
     }
 
     pub(super) fn is_here(&self, address: &ContentAddress) -> Result<bool, Error> {
         let snapshot = self.inner.snapshot();
-        Ok(self.pending.contains_key(address) || self.inner.locate(&snapshot, address)?.is_some())
+        Ok(self.pending.contains_key(address)
+            || self.inner.as_of(&snapshot).locate(address)?.is_some())
     }
 
     /// Returns whether a record is of a grain that was deleted here, by its address, its
@@ -208,16 +211,16 @@ impl Importer<'_> {
         }
         let address = record.grain.address();
         let by_name = match &record.foreign_id {
-            Some(id) => self.inner.was_named(id)?,
+            Some(id) => was_named(&self.inner.as_of(&self.inner.snapshot()), id)?,
             None => false,
         };
         let snapshot = self.inner.snapshot();
-        if by_name || self.inner.was_deleted(&address)? {
-            return Ok(self.inner.locate(&snapshot, &address)?.is_none());
+        if by_name || was_deleted(&self.inner.as_of(&self.inner.snapshot()), &address)? {
+            return Ok(self.inner.as_of(&snapshot).locate(&address)?.is_none());
         }
         for exported in exported_addresses(record) {
-            if self.inner.was_deleted(&exported)?
-                && self.inner.locate(&snapshot, &exported)?.is_none()
+            if was_deleted(&self.inner.as_of(&self.inner.snapshot()), &exported)?
+                && self.inner.as_of(&snapshot).locate(&exported)?.is_none()
             {
                 return Ok(true);
             }

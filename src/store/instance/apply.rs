@@ -9,10 +9,9 @@ use crate::grain::Time;
 use crate::index::{Batch, Index};
 use crate::ledger::{self, EntryId, Kind};
 use crate::store::Error;
+use crate::store::instance::inner::Inner;
 use crate::store::records::{EntryBody, Frame, SealedEntries, Uid, erased_rows};
 use crate::store::state::{Body, DecodedEntry, Entry, State, index_card, index_entry};
-
-use super::inner::Inner;
 
 impl Inner {
     /// Appends a frame as the entries `rows` by `append`, applies it and makes it visible. Returns
@@ -79,19 +78,19 @@ impl Inner {
         for entry in entries {
             let Some(card) = entry.opened_card() else {
                 let mut resolve =
-                    |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
+                    |batch: &Batch, address: &_| self.as_of(&snapshot).locate_with(batch, address);
                 index_entry(&mut batch, entry, &mut resolve)?;
                 continue;
             };
             {
                 let mut resolve =
-                    |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
+                    |batch: &Batch, address: &_| self.as_of(&snapshot).locate_with(batch, address);
                 index_card(&mut batch, entry.row, entry.time, card, &mut resolve)?;
             }
             let own = overlays.remove(&card.uid);
             let mut own = own.unwrap_or_else(|| index.batch());
             let mut resolve = |own: &Batch, address: &_| {
-                let row = self.locate_with(&snapshot, own, address)?;
+                let row = self.as_of(&snapshot).locate_with(own, address)?;
                 let mut others = overlays.values().chain([&batch]);
                 Ok(row.or_else(|| others.find_map(|other| other.row_of(address))))
             };
@@ -191,7 +190,7 @@ impl Inner {
         let scanned = self.each_decoded(&rows, &mut |entry| {
             let entry = entry.as_entry();
             let mut resolve =
-                |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
+                |batch: &Batch, address: &_| self.as_of(&snapshot).locate_with(batch, address);
             index_entry(&mut batch, &entry, &mut resolve)?;
             if matches!(entry.body, Body::Damaged) {
                 self.add_damaged(entry.row);

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use crate::crypto::Did;
 use crate::grain::Grain;
-use crate::ledger::{self, EntryId};
+use crate::ledger::EntryId;
 use crate::policy::{Capability, Rule};
 use crate::store::Error;
+use crate::store::instance::inner::Inner;
 use crate::store::records::{ActorRecord, Frame, Record};
-
-use super::inner::Inner;
 
 /// The caller of an operation.
 #[derive(Debug, Clone, Copy, Default)]
@@ -90,39 +89,5 @@ impl Inner {
         }
         let frame = Frame::of(None, &Record::Actor(actor))?;
         Ok(Some(self.commit(&mut writer, &frame)?.start))
-    }
-
-    /// Returns the actor that wrote an entry, if a narrowed handle did.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(crate) fn actor_of(&self, row: EntryId) -> Result<Option<String>, Error> {
-        let Some(actor) = self.ledger().read(row)?.header.actor else {
-            return Ok(None);
-        };
-        self.actor_named_by(actor)
-    }
-
-    /// Returns the DID of the actor that an entry names; `None` for handles without an author.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(crate) fn actor_named_by(&self, actor: EntryId) -> Result<Option<String>, Error> {
-        let named = self.actor_at(actor)?;
-        Ok(named.map(|actor| actor.did).filter(|did| !did.is_empty()))
-    }
-
-    /// Returns the actor that an entry names, as far as it is known.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(crate) fn actor_at(&self, actor: EntryId) -> Result<Option<ActorRecord>, Error> {
-        match self.record_at(actor) {
-            // A recovered store may lack the entry that named the actor.
-            Err(Error::Ledger(ledger::Error::Erased { .. })) | Ok(Record::Restored(_)) => Ok(None),
-            Err(error) => Err(error),
-            Ok(Record::Actor(actor)) => Ok(Some(actor)),
-            Ok(_) => Err(Error::damaged(format!("entry {actor}"), "not an actor")),
-        }
     }
 }

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::ledger::{self, Disk, END, FileDisk, OpenMode};
+use crate::store::records::{COPY, COPY_TEMPORARY, MANIFEST, TEMPORARY};
 use crate::store::{Create, Error};
-
-use super::manifest;
 
 /// Makes sure that the folder exists and is empty or a store's.
 pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
@@ -18,8 +17,8 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
     match path.metadata() {
         Ok(found) if !found.is_dir() => Err(not_a_store("it is a file".into())),
         Ok(_)
-            if path.join(manifest::MANIFEST).try_exists().map_err(failed)?
-                || path.join(manifest::COPY).try_exists().map_err(failed)? =>
+            if path.join(MANIFEST).try_exists().map_err(failed)?
+                || path.join(COPY).try_exists().map_err(failed)? =>
         {
             Ok(())
         }
@@ -37,8 +36,8 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
                     NEXT,
                     BALLAST,
                     END,
-                    manifest::TEMPORARY,
-                    manifest::COPY_TEMPORARY,
+                    TEMPORARY,
+                    COPY_TEMPORARY,
                     SERVER,
                 ];
                 if !ours.iter().any(|known| name == *known) {
@@ -65,10 +64,10 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
 /// it would lead writes and removals out of the folder.
 pub(super) fn refuse_planted(disk: &FileDisk, path: &Path) -> Result<(), Error> {
     let files = [
-        manifest::MANIFEST,
-        manifest::TEMPORARY,
-        manifest::COPY,
-        manifest::COPY_TEMPORARY,
+        MANIFEST,
+        TEMPORARY,
+        COPY,
+        COPY_TEMPORARY,
         LOCK,
         WRITER,
         NEXT,

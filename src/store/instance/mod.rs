@@ -6,7 +6,6 @@ mod caller;
 mod embedding;
 mod folder;
 mod inner;
-mod manifest;
 mod open;
 mod processes;
 mod queue;
@@ -22,7 +21,6 @@ pub(crate) use caller::Caller;
 pub(crate) use embedding::{EmbedQueue, EmbedText};
 pub(crate) use folder::{LOCK, create_private, no_manifest, prepare_folder, this_process};
 pub(crate) use inner::Inner;
-pub(crate) use manifest::{Announced, COPY, MANIFEST, Manifest, TEMPORARY};
 #[doc(hidden)]
 pub use processes::untrusted_file_system;
 pub(crate) use queue::{Enqueued, LeaderGuard, Reply};

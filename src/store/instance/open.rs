@@ -13,19 +13,18 @@ use crate::ledger::{
     self, Ballast, Disk, EntryId, EntryLocation, ErasureDecoder, FileDisk, Ledger, LedgerOptions,
     Lock, MemoryDisk, OverlayDisk, RecoveryHint, StoreId, TornTail,
 };
-use crate::store::records::erased_rows;
-use crate::store::{Create, Error, Options};
-
-use super::folder::{
+use crate::store::instance::folder::{
     BALLAST, LOCK, derived_files, no_manifest, prepare_folder, refuse_planted, remove_text,
     this_process,
 };
-use super::inner::{Inner, Reader};
-use super::manifest::Manifest;
-use super::processes::{Peers, Turns, authorize_locks};
-use super::recovery::RecoveryReport;
-use super::store::Store;
-use super::text_view::TextView;
+use crate::store::instance::inner::{Inner, Reader};
+use crate::store::instance::processes::{Peers, Turns, authorize_locks};
+use crate::store::instance::recovery::RecoveryReport;
+use crate::store::instance::store::Store;
+use crate::store::instance::text_view::TextView;
+use crate::store::records::{Manifest, erased_rows};
+use crate::store::view::{Core, CoreFiles};
+use crate::store::{Create, Error, Options};
 
 impl Store {
     /// Opens the store in a directory, and creates it if [`Options::create`] allows. Other processes
@@ -228,20 +227,25 @@ impl Store {
             tracing::warn!(%error, "no room is kept for erasing on a full disk");
         }
         let peers = Peers::of_writer(Arc::clone(&disk), turns, true);
-        let mut inner = Inner::new(Reader {
+        let manifest_file = Manifest::open(&*disk)?;
+        let core = Core::new(CoreFiles {
             options,
-            manifest_file: Manifest::open(&*disk)?,
             manifest,
             disk,
             ledger,
+            ballast,
+            is_writer: peers.writes(),
+        });
+        let reader = Reader {
+            manifest_file,
             index: RwLock::new(Arc::new(index)),
             retrievals,
             text,
-            ballast,
             recovery,
             peers: Arc::new(peers),
             lock: Mutex::new(Some(lock)),
-        });
+        };
+        let mut inner = Inner::new(core, reader);
         inner.catch_up()?;
         inner.ledger().end_turn();
         drop(may_write);
@@ -249,12 +253,7 @@ impl Store {
         // Before another process can keep this one from completing them.
         inner.hide_begun()?;
         let waits = inner.resume_at_opening().err();
-        let unavailable = inner.text().unavailable();
-        let damaged = inner.damaged();
-        let recovery = inner.recovery_mut();
-        recovery.damaged = damaged;
-        recovery.text_unavailable = unavailable;
-        recovery.erasure_waits = waits.map(|error| error.to_string());
+        inner.report_opening(waits.map(|error| error.to_string()));
         Ok(Self::owner(inner))
     }
 }
@@ -446,34 +445,33 @@ fn follow_once(
         true => options.ballast_bytes,
         false => 0,
     };
-    let mut inner = Inner::new(Reader {
-        options: options.clone(),
+    let reader = Reader {
         manifest_file: Manifest::open(&**disk)?,
-        manifest: manifest.clone(),
         text: TextView::open(derived, &ledger, options, &mut recovery),
-        disk: Arc::clone(disk),
-        ledger,
         index: RwLock::new(Arc::new(index)),
         retrievals: None,
-        ballast: Ballast::new(BALLAST, ballast_bytes),
         recovery,
-        peers: Arc::new(peers),
         lock: Mutex::new(None),
+        peers: Arc::new(peers),
+    };
+    let core = Core::new(CoreFiles {
+        options: options.clone(),
+        manifest: manifest.clone(),
+        disk: Arc::clone(disk),
+        ledger,
+        ballast: Ballast::new(BALLAST, ballast_bytes),
+        is_writer: reader.peers.writes(),
     });
+    let mut inner = Inner::new(core, reader);
     let flushed = EntryId::new(inner.index().flushed());
     inner.catch_up()?;
     inner.hide_begun()?;
     if inner.hide_completed(flushed)?.is_some() {
         inner.reload()?;
     }
-    let unavailable = inner.text().unavailable();
-    let damaged = inner.damaged();
     // The keeper completes it, if this process cannot wait for one.
     let is_waiting = !inner.peers().writes() && !inner.state().erasures().open().is_empty();
-    let recovery = inner.recovery_mut();
-    recovery.text_unavailable = unavailable;
-    recovery.damaged = damaged;
-    recovery.erasure_waits = is_waiting.then(|| "the store was opened for reading".to_owned());
+    inner.report_opening(is_waiting.then(|| "the store was opened for reading".to_owned()));
     Ok(Store::owner(inner))
 }
 

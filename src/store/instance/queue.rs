@@ -4,10 +4,9 @@
 //! The queue does not define requests and their answers: its user does.
 
 use std::collections::VecDeque;
-use std::fmt;
-use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, mem};
 
 use parking_lot::{Condvar, Mutex};
 

@@ -9,11 +9,10 @@ use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::{Capability, DelegatedOperation, Role, Rule};
 use crate::store::Error;
-
-use super::caller::Caller;
-use super::embedding::EmbedWorker;
-use super::inner::Inner;
-use super::recovery::RecoveryReport;
+use crate::store::instance::caller::Caller;
+use crate::store::instance::embedding::EmbedWorker;
+use crate::store::instance::inner::Inner;
+use crate::store::instance::recovery::RecoveryReport;
 
 /// A store of grains. Cheap to clone, and usable from any thread.
 ///
@@ -250,7 +249,8 @@ impl Store {
         let now = self.inner.now();
         let judged = self
             .inner
-            .authority(snapshot, author.as_str(), &operation, now)?;
+            .as_of(snapshot)
+            .authority(author.as_str(), &operation, now)?;
         Ok(judged.is_ok())
     }
 

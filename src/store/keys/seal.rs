@@ -9,10 +9,11 @@ use crate::codec::{ContentAddress, nfc};
 use crate::grain::{Grain, Time};
 use crate::index::{Family, Snapshot};
 use crate::ledger::{EntryId, Kind};
+use crate::store::Error;
 use crate::store::instance::{Inner, Writer};
+use crate::store::keys::VaultAdmin;
 use crate::store::records::{EntryBody, Frame, Record, Uid};
-use crate::store::sealing::sealable_user;
-use crate::store::{Error, keys::VaultAdmin};
+use crate::store::view::sealable_user;
 
 impl VaultAdmin<'_> {
     /// Seals the grains of a person that are in the clear, with every entry about them, and returns

@@ -2,13 +2,7 @@
 
 mod change;
 mod heads;
-mod implicit;
-mod protection;
-mod signers;
 mod supersede;
-mod walk;
 
 pub(crate) use change::Change;
 pub use heads::{Fork, Heads};
-pub(crate) use implicit::names;
-pub(crate) use protection::EffectiveProtection;

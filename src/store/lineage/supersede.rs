@@ -6,13 +6,14 @@ use crate::index::Snapshot;
 use crate::ledger::{EntryId, Kind};
 use crate::policy::{Actor, Operation};
 use crate::store::commit::NewGrain;
+use crate::store::commit::stronger_signature;
 use crate::store::instance::{Caller, Inner, Writer};
+use crate::store::lineage::change::Change;
 use crate::store::records::{Frame, Record, StatusRecord};
-use crate::store::rules::{Proposed, Way, admit};
-use crate::store::{Error, Store, Version};
-
-use super::change::Change;
-use super::implicit::names;
+use crate::store::rules::record_consequences;
+use crate::store::rules::{Proposed, Way, admit, authorize_successor};
+use crate::store::view::{Version, names};
+use crate::store::{Error, Store};
 
 impl Store {
     /// Stores a grain that replaces another, and marks the other as superseded, atomically (OMS
@@ -53,8 +54,8 @@ impl Inner {
 
         let mut writer = self.exclusive()?;
         let snapshot = self.snapshot();
-        let row = self.row_of(&snapshot, old)?;
-        let target = self.version_at(&snapshot, row)?;
+        let row = self.as_of(&snapshot).row_of(old)?;
+        let target = self.as_of(&snapshot).version_at(row)?;
         caller.authorize_sight(&target.grain)?;
         match target.status.superseded_by {
             // A retry after an unknown outcome: it is done already.
@@ -68,12 +69,14 @@ impl Inner {
         check_names(&new, old)?;
         let author = new.text("author_did");
         self.authorize_change(&mut writer, &snapshot, caller, author, &target.grain)?;
-        let is_new = self.locate(&snapshot, &address)?.is_none();
+        let is_new = self.as_of(&snapshot).locate(&address)?.is_none();
         let mut frame = Frame::by(caller.actor);
         self.admit_successor(&mut writer, &snapshot, caller, &new, is_new, (row, &target))?;
-        let judged = self.authorize_successor(&signers.voices(), &new, &target.grain);
+        let judged = authorize_successor(self, &signers.voices(), &new, &target.grain);
         self.recorded(&mut writer, caller, judged)?;
-        let protection = self.effective_protection(&snapshot, row, &target, Some(&new))?;
+        let protection = self
+            .as_of(&snapshot)
+            .effective_protection(row, &target, Some(&new))?;
         let voices = self.voices(&signers, &protection);
         let change = Change {
             operation: Operation::Supersede,
@@ -131,7 +134,12 @@ impl Inner {
             non_superseding: &[],
             replaces: Some((row, target)),
         };
-        match admit(self, snapshot, &Frame::default(), &|_| None, &proposed) {
+        match admit(
+            &self.as_of(snapshot),
+            &Frame::default(),
+            &|_| None,
+            &proposed,
+        ) {
             Err(Error::Denied { rule, .. }) => {
                 let (old, operation) = (target.grain.address(), Operation::Supersede.name());
                 self.deny(writer, caller.actor, &old, operation, rule)
@@ -152,14 +160,14 @@ impl Inner {
         is_new: bool,
     ) -> Result<(), Error> {
         if !is_new {
-            return match self.stronger_signature(snapshot, None, new) {
+            return match stronger_signature(&self.as_of(snapshot), None, new) {
                 Ok(signature) => Ok(signature.iter().try_for_each(|it| frame.record(it))?),
                 Err(error) => self.recorded(writer, caller, Err(error)),
             };
         }
         frame.grain(new.clone())?;
         // The status entry of the supersession joins them.
-        self.record_consequences(snapshot, frame, new, None)
+        record_consequences(&self.as_of(snapshot), frame, new, None)
     }
 }
 

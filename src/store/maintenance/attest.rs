@@ -54,7 +54,7 @@ impl Maintenance<'_> {
         did: &Did,
     ) -> Result<Vec<u8>, Error> {
         let inner = self.inner();
-        let sequence = inner.row_of(&self.store().snapshot(), address)?;
+        let sequence = inner.as_of(&self.store().snapshot()).row_of(address)?;
         let header = inner.ledger().read(sequence)?.header;
         // A receipt must not be issued for an entry that a crash could still remove.
         inner.sync()?;

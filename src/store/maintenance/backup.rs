@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::ledger::{Disk, FileDisk, Lock, OnDamage};
-use crate::store::instance::{LOCK, Manifest, prepare_folder, this_process};
-
+use crate::store::instance::{LOCK, prepare_folder, this_process};
+use crate::store::records::Manifest;
 use crate::store::{Create, Error, Maintenance};
 
 /// The result of [`Maintenance::backup`](crate::store::Maintenance::backup).

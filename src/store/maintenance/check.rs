@@ -11,8 +11,8 @@ use crate::ledger::{self, Entry, EntryId, FileDisk, Kind};
 
 use super::check_lineages::Lineages;
 use super::check_signatures::{self, Signatures};
-use crate::store::instance::{COPY, Inner, MANIFEST, Manifest};
-use crate::store::records::{SealedRecord, erased_rows};
+use crate::store::instance::Inner;
+use crate::store::records::{COPY, MANIFEST, Manifest, SealedRecord, erased_rows};
 use crate::store::state::{DecodedEntry, State, index_entry};
 use crate::store::{Error, Maintenance};
 
@@ -224,8 +224,8 @@ impl Inner {
         let later: Vec<_> = self.state().trust().signed().copied().collect();
         let snapshot = self.snapshot();
         for address in later {
-            if let Some(row) = self.locate(&snapshot, &address)? {
-                let grain = self.version_at(&snapshot, row)?.grain;
+            if let Some(row) = self.as_of(&snapshot).locate(&address)? {
+                let grain = self.as_of(&snapshot).version_at(row)?.grain;
                 check_signatures::verify(&grain, self.resolver(), report);
             }
         }
@@ -343,7 +343,7 @@ impl Inner {
         row: EntryId,
         address: &ContentAddress,
     ) -> Result<Option<EntryId>, Error> {
-        let found = self.locate(&self.snapshot(), address);
+        let found = self.as_of(&self.snapshot()).locate(address);
         match found {
             Err(Error::Index(index::Error::Damaged { .. })) => Ok(None),
             found => Ok(found?.filter(|found| *found < row)),

@@ -9,9 +9,8 @@ use std::path::Path;
 
 use crate::ledger::{self, Disk, END, Ledger, Lock};
 use crate::store::Error;
-use crate::store::instance::{
-    Announced, COPY, LOCK, MANIFEST, Manifest, TEMPORARY, create_private, this_process,
-};
+use crate::store::instance::{LOCK, create_private, this_process};
+use crate::store::records::{Announced, COPY, MANIFEST, Manifest, TEMPORARY};
 
 pub(super) struct RestoreTarget<'a> {
     pub(super) path: &'a Path,

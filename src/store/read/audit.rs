@@ -78,7 +78,8 @@ impl Admin<'_> {
             None => rows.extend(snapshot.of_kind(Kind::Read).rows()?.iter()),
             Some(of) => {
                 let since = inner
-                    .locate(&snapshot, of)?
+                    .as_of(&snapshot)
+                    .locate(of)?
                     .unwrap_or(EntryId::new(u64::MAX));
                 let backups = snapshot.read_in_full().rows()?;
                 rows.extend(backups.iter().filter(|row| *row > since));
@@ -254,7 +255,7 @@ impl Inner {
         let any_erased = self.state().erasures().any();
         let mut here = Vec::with_capacity(addresses.len());
         for address in addresses {
-            if !any_erased || self.locate(snapshot, address)?.is_some() {
+            if !any_erased || self.as_of(snapshot).locate(address)?.is_some() {
                 here.push(*address);
             }
         }

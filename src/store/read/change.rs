@@ -10,7 +10,8 @@ use crate::grain::Time;
 use crate::index::Snapshot;
 use crate::ledger::{EntryHeader, EntryId, Kind};
 use crate::store::records::Record;
-use crate::store::{Error, Store, Version};
+use crate::store::view::Version;
+use crate::store::{Error, Store};
 
 /// An acknowledged entry of the ledger, as [`Changes`](crate::query::Changes) yields it.
 ///
@@ -96,7 +97,7 @@ impl Store {
                 Kind::Grain | Kind::SealedGrain => drop(changed.insert(entry)),
                 Kind::Status => {
                     if let Some(Changed::Status(of)) = self.change_of(snapshot, &header)? {
-                        changed.extend(self.inner.locate(snapshot, &of)?);
+                        changed.extend(self.inner.as_of(snapshot).locate(&of)?);
                     }
                 }
                 _ => {}
@@ -159,7 +160,7 @@ impl Store {
         if snapshot.grains_from(row).next() != Some(row) {
             return Ok(Some(Changed::Erased));
         }
-        let mut version = self.inner.version_at(snapshot, row)?;
+        let mut version = self.inner.as_of(snapshot).version_at(row)?;
         match self.authorize_read(snapshot, &version.grain) {
             Err(Error::Denied { .. }) => return Ok(None),
             allowed => allowed?,

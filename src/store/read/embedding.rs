@@ -5,13 +5,11 @@ use std::collections::BTreeMap;
 use crate::codec::{ContentAddress, nfc};
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::{EntryId, Kind};
-use crate::vector::{Near, VectorIndex};
-
 use crate::store::instance::Inner;
-use crate::store::records::Frame;
-use crate::store::records::{EmbeddingRecord, Record};
+use crate::store::records::{EmbeddingRecord, Frame, Record};
 use crate::store::state::StoredAt;
 use crate::store::{Error, Store};
+use crate::vector::{Near, VectorIndex};
 
 /// A vector of a grain, computed by a model of the caller.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,7 +99,7 @@ impl Store {
         let found = self.vector_of(address, model)?;
         let mut read_recorder = self.read_recorder("embedding");
         if found.is_some() && read_recorder.is_watched() {
-            let row = self.inner.row_of(&self.snapshot(), address)?;
+            let row = self.inner.as_of(&self.snapshot()).row_of(address)?;
             read_recorder.add(&self.inner.grain_at(row, address)?);
         }
         read_recorder.record()?;
@@ -251,7 +249,7 @@ impl Inner {
             if embedding.model != model {
                 return Ok(None);
             }
-            let grain = self.locate(snapshot, &embedding.of)?;
+            let grain = self.as_of(snapshot).locate(&embedding.of)?;
             let vector = embedding.vector;
             Ok(grain.map(|grain| StoredAt { grain, vector }))
         };

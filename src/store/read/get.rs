@@ -2,12 +2,12 @@
 
 use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
-use crate::grain::{ForeignId, Grain, Status, Time};
+use crate::grain::{ForeignId, Grain, Status};
 use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::Rule;
-
-use crate::store::{Error, Signature, Store};
+use crate::store::view::Version;
+use crate::store::{Error, Store};
 
 /// A page of a listing, and the beginning of the next one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,21 +16,6 @@ pub struct Page {
     pub addresses: Vec<ContentAddress>,
     /// The position to continue from; `None` at the end. It stays valid while others write.
     pub next: Option<EntryId>,
-}
-
-/// One grain of a lineage.
-#[derive(Debug, Clone)]
-pub struct Version {
-    /// The grain.
-    pub grain: Grain,
-    /// Its current status.
-    pub status: Status,
-    /// The time at which it was stored here.
-    pub stored_at: Time,
-    /// The author of the handle that stored it; `None` for the store's owner.
-    pub stored_by: Option<String>,
-    /// The signer of a signed grain, and how far the signature is trusted.
-    pub signature: Option<Signature>,
 }
 
 /// Returns the newest versions that [`Store::history`] has and that pass `shows`, up to the one by which they
@@ -173,7 +158,7 @@ impl Store {
     ) -> Result<EntryId, Error> {
         let address = *address;
         if self.capability().is_none() {
-            return self.inner.row_of(snapshot, &address);
+            return self.inner.as_of(snapshot).row_of(&address);
         }
         let seen = self.seen(snapshot, &address)?;
         seen.map(|(row, _)| row).ok_or(Error::NotFound { address })
@@ -211,7 +196,7 @@ impl Store {
         self.unless_erased(|| {
             let snapshot = self.snapshot();
             let row = self.seen_row(&snapshot, address)?;
-            self.inner.status_at(&snapshot, row)
+            self.inner.as_of(&snapshot).status_at(row)
         })
     }
 
@@ -266,7 +251,13 @@ impl Store {
         let snapshot = self.snapshot();
         let start = self.seen_row(&snapshot, address)?;
         let (mut shown, mut more, mut len) = (Vec::new(), 0, 0_usize);
-        for row in self.inner.lineage_rows(&snapshot, start)?.into_iter().rev() {
+        for row in self
+            .inner
+            .as_of(&snapshot)
+            .lineage_rows(start)?
+            .into_iter()
+            .rev()
+        {
             let mut version = self.version_at(&snapshot, row)?;
             match self.authorize_read(&snapshot, &version.grain) {
                 Err(Error::Denied { address: kept, .. }) if kept != *address => continue,
@@ -299,7 +290,7 @@ impl Store {
 
     /// Reads the grain of a row; the caller got the row from this store's index.
     pub(crate) fn version_at(&self, snapshot: &Snapshot, row: EntryId) -> Result<Version, Error> {
-        self.inner.version_at(snapshot, row)
+        self.inner.as_of(snapshot).version_at(row)
     }
 
     /// Returns the entries of the grains that were damaged when the index was built, which does not
@@ -316,7 +307,7 @@ impl Store {
         snapshot: &Snapshot,
         row: EntryId,
     ) -> Result<Option<Version>, Error> {
-        self.inner.sound_version_at(snapshot, row)
+        self.inner.as_of(snapshot).sound_version_at(row)
     }
 
     /// Returns whether a grain of a row that was read before may be used again: it was not erased,
@@ -333,7 +324,7 @@ impl Store {
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn resolve(&self, id: &ForeignId) -> Result<Option<ContentAddress>, Error> {
         let snapshot = self.snapshot();
-        let addresses = self.inner.named(&snapshot, id)?;
+        let addresses = self.inner.as_of(&snapshot).named(id)?;
         for address in addresses.into_iter().rev() {
             if self.capability().is_none() {
                 return Ok(Some(address));

@@ -6,7 +6,6 @@ mod change;
 mod embedding;
 mod expiry;
 mod get;
-mod lookup;
 mod retrieval_counts;
 mod signature;
 #[cfg(feature = "interchange")]
@@ -19,7 +18,6 @@ pub(crate) use audit::ReadRecorder;
 pub use change::{Change, Changed};
 pub use embedding::Embedding;
 pub(crate) use embedding::Lengths;
-pub use get::{Page, Version, newest_versions};
-pub use signature::Signature;
+pub use get::{Page, newest_versions};
 #[cfg(feature = "interchange")]
 pub(crate) use warnings::{beside, named_by};

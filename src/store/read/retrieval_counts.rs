@@ -37,7 +37,8 @@ impl Maintenance<'_> {
         self,
         address: &ContentAddress,
     ) -> Result<Option<index::RetrievalCount>, Error> {
-        let row = self.inner().row_of(&self.store().snapshot(), address)?;
+        let snapshot = self.store().snapshot();
+        let row = self.inner().as_of(&snapshot).row_of(address)?;
         let accesses = self.inner().retrievals();
         Ok(accesses.and_then(|accesses| accesses.of(row)))
     }

@@ -1,23 +1,8 @@
 //! The signature of a stored grain, and the grain as it is delivered with it.
 
-use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
-use crate::crypto::Did;
-use crate::grain::Grain;
-use crate::ledger::{EntryId, Kind};
-use crate::policy::Trust;
-use crate::store::instance::Inner;
-use crate::store::records::Record;
+use crate::store::view::Signature;
 use crate::store::{Error, Store};
-
-/// The signer of a grain, and how far the signature is trusted here now.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signature {
-    /// The signer; the signature was verified when the grain was stored.
-    pub signer: Did,
-    /// How far the signer is trusted to write this grain, by the current trust rules.
-    pub trust: Trust,
-}
 
 impl Store {
     /// Returns the signer of a grain and how far the signature is trusted; `None` for an unsigned
@@ -56,43 +41,5 @@ impl Store {
             return Ok(None);
         };
         Ok(Some(grain.to_delivery()?.into_owned()))
-    }
-}
-
-impl Inner {
-    /// Returns the signer of a grain from this store: the signature was verified when it was
-    /// stored, and the ledger proves that the bytes are the same.
-    pub(crate) fn signature_of(&self, grain: &Grain) -> Option<Signature> {
-        grain.envelope()?;
-        let signer = grain.kid().ok()?;
-        let trust = self.state().trust().all().judge(&signer, grain);
-        Some(Signature { signer, trust })
-    }
-
-    /// Adds the signature to a signed grain that was read from a row: it is in the next entry, of
-    /// the same frame, unless a signer who is trusted more has signed the grain since.
-    pub(crate) fn with_signature(&self, row: EntryId, grain: Grain) -> Result<Grain, Error> {
-        let behind = row.next();
-        if !grain.is_signed() || behind.get() >= self.ledger().len() {
-            return Ok(grain);
-        }
-        if let Some(envelope) = self.later_signature(&grain.address())? {
-            return Ok(grain.with_envelope(envelope));
-        }
-        let entry = match self.entry(behind) {
-            Ok(entry) if entry.header.kind == Kind::Signature => entry,
-            // Without it the grain can be read but not delivered; a check reports it.
-            Ok(_) => return Ok(grain),
-            Err(error) if matches!(error.code(), ErrorCode::Erased | ErrorCode::Locked) => {
-                return Ok(grain);
-            }
-            Err(error) => return Err(error),
-        };
-        match Record::decode(Kind::Signature, &entry.body) {
-            Some(Record::Signature(signature)) if signature.of == grain.address() => {
-                Ok(grain.with_envelope(signature.envelope))
-            }
-            _ => Ok(grain),
-        }
     }
 }

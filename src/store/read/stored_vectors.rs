@@ -44,7 +44,7 @@ impl Store {
         address: &ContentAddress,
     ) -> Result<Option<EntryId>, Error> {
         for row in snapshot.candidates(address)?.iter() {
-            if self.inner.holds(snapshot, row, address)? {
+            if self.inner.as_of(snapshot).holds(row, address)? {
                 return Ok(Some(row));
             }
         }

@@ -10,8 +10,7 @@ use crate::crypto::Did;
 use crate::grain::Time;
 use crate::ledger::EntryId;
 use crate::policy::Capability;
-
-use super::fields::{bytes, count, row, sequence, text, texts, time, to_address};
+use crate::store::records::fields::{bytes, count, row, sequence, text, texts, time, to_address};
 
 /// An actor; other entries name it by the sequence of this one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]

@@ -10,6 +10,7 @@ mod fields;
 mod frame;
 mod grain_records;
 mod key_records;
+mod manifest;
 mod policy_records;
 mod sealed_record;
 mod trust_records;
@@ -33,6 +34,7 @@ pub(crate) use grain_records::{
 };
 pub use key_records::BlindFields;
 pub(crate) use key_records::{EscrowRecord, KeyEventRecord};
+pub(crate) use manifest::{Announced, COPY, COPY_TEMPORARY, MANIFEST, Manifest, TEMPORARY};
 pub use policy_records::RequiredConsent;
 pub(crate) use policy_records::{
     CheckedRecord, ConsentEffectRecord, DenialRecord, HoldRecord, PolicyRecord, Reading,

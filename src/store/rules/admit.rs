@@ -2,15 +2,19 @@
 
 use crate::codec::ContentAddress;
 use crate::grain::Grain;
-use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::{Capability, Party, Rule};
-use crate::store::governance::Origin;
-use crate::store::instance::Inner;
+use crate::store::Error;
 use crate::store::records::Frame;
-use crate::store::{Error, Version};
+use crate::store::view::{Origin, Version, View};
 
+use super::consent::{authorize_basis, authorize_consent};
+use super::goals::starts_early;
+use super::implicit::refuse_implicit_supersession;
+use super::regimes::authorize_by_regimes;
+use super::stored::{refuse_erased, refuse_view};
 use super::table::{Check, Effect, TABLE, Way};
+use super::trust::authorize_signer;
 
 /// A proposed grain, its writer and its way in.
 pub(crate) struct Proposed<'a> {
@@ -50,8 +54,7 @@ impl Proposed<'_> {
 /// # Errors
 /// The refusal of the first rule that refuses it; storage errors.
 pub(crate) fn admit<'f>(
-    store: &Inner,
-    snapshot: &Snapshot,
+    view: &View<'_>,
     frame: &'f Frame,
     pending: &dyn Fn(&ContentAddress) -> Option<&'f Grain>,
     proposed: &Proposed<'_>,
@@ -62,7 +65,7 @@ pub(crate) fn admit<'f>(
         if effect == Effect::Skip {
             continue;
         }
-        let judged = check(store, row.check, snapshot, frame, pending, proposed);
+        let judged = check(view, row.check, frame, pending, proposed);
         match judged {
             Ok(()) => {}
             Err(error @ (Error::ImplicitSupersession { .. } | Error::Denied { .. }))
@@ -77,9 +80,8 @@ pub(crate) fn admit<'f>(
 }
 
 fn check<'f>(
-    store: &Inner,
+    view: &View<'_>,
     check: Check,
-    snapshot: &Snapshot,
     frame: &'f Frame,
     pending: &dyn Fn(&ContentAddress) -> Option<&'f Grain>,
     proposed: &Proposed<'_>,
@@ -99,42 +101,42 @@ fn check<'f>(
             let judged = capability.map_or(Ok(()), |it| it.authorize_put(grain));
             judged.map_err(|rule| Error::Refused { rule })
         }
-        Check::Erased => store.refuse_erased(&grain.address(), proposed.is_again),
-        Check::LockedPerson => store.person_of(grain).map(|_| ()),
-        Check::View => Inner::refuse_view(grain),
-        Check::OwnershipForm => store.refuse_false_owner(grain),
-        Check::Signer => store.authorize_signer(grain),
-        Check::NamesSealed => store.refuse_naming_sealed(snapshot, grain, frame.grains()),
+        Check::Erased => refuse_erased(view, &grain.address(), proposed.is_again),
+        Check::LockedPerson => view.person_of(grain).map(|_| ()),
+        Check::View => refuse_view(grain),
+        Check::OwnershipForm => view.refuse_false_owner(grain),
+        Check::Signer => authorize_signer(view, grain),
+        Check::NamesSealed => view.refuse_naming_sealed(grain, frame.grains()),
         Check::OwnershipClaim => {
             // A later claim of the owner's file may replace an earlier one: policy decides.
             let is_file = proposed.is_file_of_owner();
             let others = frame.grains().filter(|_| !is_file);
-            store.authorize_owner_claim(snapshot, grain, others, &|claim| proposed.replaces(claim))
+            view.authorize_owner_claim(grain, others, &|claim| proposed.replaces(claim))
         }
         Check::ImplicitSupersession => {
             let skipped = |address: &ContentAddress| {
                 proposed.non_superseding.contains(address) || proposed.replaces(address)
             };
             let is_declared = proposed.replaces.is_none();
-            store.refuse_implicit_supersession(grain, is_declared, &skipped, pending)
+            refuse_implicit_supersession(view, grain, is_declared, &skipped, pending)
         }
         Check::Delegation => {
             let writer = proposed.capability.and_then(Capability::acts_as);
-            let delegated = store.authorize_delegated(snapshot, grain, writer)?;
+            let delegated = view.authorize_delegated(grain, writer)?;
             delegated.map_err(|rule| Error::Refused { rule })
         }
-        Check::Regimes => store.authorize_by_regimes(grain),
+        Check::Regimes => authorize_by_regimes(view, grain),
         Check::Dependencies => {
-            let waits = store.starts_early(snapshot, frame, grain, proposed.replaces)?;
+            let waits = starts_early(view, frame, grain, proposed.replaces)?;
             denied(waits.then_some(Rule::Dependency))
         }
         Check::ConsentWriter => {
             let origin = || match proposed.is_file_of_owner() {
                 true => Ok(Origin::File),
-                false => store.origin_of_actor(proposed.actor),
+                false => view.origin_of_actor(proposed.actor),
             };
-            denied(store.authorize_consent(snapshot, frame, grain, party, origin)?)
+            denied(authorize_consent(view, frame, grain, party, origin)?)
         }
-        Check::ConsentBasis => denied(store.authorize_basis(snapshot, frame, grain, party)?),
+        Check::ConsentBasis => denied(authorize_basis(view, frame, grain, party)?),
     }
 }

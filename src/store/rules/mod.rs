@@ -1,10 +1,22 @@
 //! The rules for a new grain: one table of which rule holds for which way in, and the function that
-//! asks them. Each rule is stated in the room of its subject; a change of a stored grain is decided
-//! by `policy::decide`.
+//! asks them. A rule is a function of the view; a change of a stored grain is decided by
+//! `policy::decide`.
 
 mod admit;
+mod consent;
+mod goals;
+mod implicit;
+mod regimes;
+mod stored;
 mod table;
+mod trust;
 
 pub(crate) use admit::{Proposed, admit};
+pub(crate) use consent::{has_consequences, record_consequences, requires_review};
+pub(crate) use implicit::non_superseding_parents;
+pub(crate) use regimes::{kept_by, required_reason};
+#[cfg(feature = "interchange")]
+pub(crate) use stored::{was_deleted, was_named};
 pub(crate) use table::Way;
 pub use table::describe;
+pub(crate) use trust::{authorize_signer, authorize_signers, authorize_successor};

@@ -83,7 +83,7 @@ impl Inner {
                 }
                 (Some(person), _) => Some(person),
                 (None, EntryBody::Record(record, _)) => {
-                    self.person_named_by(&snapshot, &in_frame, record)?
+                    self.as_of(&snapshot).person_named_by(&in_frame, record)?
                 }
             };
             persons.push(person);
@@ -109,7 +109,7 @@ impl Inner {
         {
             return Ok(None);
         }
-        let is_plain = match self.locate(snapshot, &address)? {
+        let is_plain = match self.as_of(snapshot).locate(&address)? {
             Some(row) => snapshot.overlay_of(row).is_none(),
             None => frame.find(&address).is_some(),
         };

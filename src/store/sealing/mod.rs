@@ -8,5 +8,3 @@ mod follow;
 mod frame;
 mod person;
 mod unlock;
-
-pub(super) use person::sealable_user;

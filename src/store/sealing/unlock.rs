@@ -221,7 +221,7 @@ impl Inner {
             if !matches!(entry.body, Body::Locked) {
                 let mut resolve = |_: &Batch, address: &ContentAddress| match own.get(address) {
                     Some(row) => Ok(Some(*row)),
-                    None => self.locate(&snapshot, address),
+                    None => self.as_of(&snapshot).locate(address),
                 };
                 index_entry(&mut batch, &entry, &mut resolve)?;
                 self.feed_text_of(&entry)?;

@@ -10,6 +10,8 @@ use super::root;
 const STORE: &[&[&str]] = &[
     &["records"],
     &["state"],
+    &["view"],
+    &["rules"],
     &["instance"],
     &["sealing"],
     &["commit", "read"],

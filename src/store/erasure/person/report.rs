@@ -6,12 +6,11 @@ use crate::grain::{ForeignId, Status};
 use crate::index::{Family, Snapshot};
 use crate::ledger::EntryId;
 use crate::policy::Rule;
+use crate::store::erasure::person::identity::Person;
+use crate::store::erasure::person::scope::{Found, Selection};
 use crate::store::instance::Inner;
 use crate::store::records::{Authorization, Record};
 use crate::store::{Admin, Error};
-
-use super::identity::Person;
-use super::scope::{Found, Selection};
 
 /// A grain that names a person, with the facts that the store holds about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,7 +128,7 @@ impl Inner {
             address,
             found_by: found.fields,
             kept: self.kept_from_deletion(snapshot, row, &address, authorization)?,
-            status: self.status_at(snapshot, row)?,
+            status: self.as_of(snapshot).status_at(row)?,
             foreign_ids: Vec::new(),
             embeddings: Vec::new(),
             reads: 0,

@@ -11,11 +11,10 @@ use crate::grain::Grain;
 use crate::index::{Family, Snapshot};
 use crate::ledger::{Entry, EntryId, Kind};
 use crate::store::Error;
+use crate::store::erasure::person::identity::{Needles, Person};
 use crate::store::instance::Inner;
-use crate::store::lineage::names;
 use crate::store::records::{Record, SealedRecord};
-
-use super::identity::{Needles, Person};
+use crate::store::view::names;
 
 /// A grain that names a person.
 #[derive(Debug)]
@@ -185,7 +184,7 @@ impl<'a> Selection<'a> {
         let mut sound = BTreeMap::new();
         for (address, (found, _)) in std::mem::take(&mut self.grains) {
             // Another erasure may have removed it meanwhile.
-            if self.inner.holds(snapshot, found.row, &address)? {
+            if self.inner.as_of(snapshot).holds(found.row, &address)? {
                 sound.insert(address, found);
             }
         }
@@ -213,7 +212,7 @@ impl<'a> Selection<'a> {
         field: &'static str,
     ) -> Result<(), Error> {
         if !self.grains.contains_key(&address) {
-            let Some(row) = self.inner.locate(snapshot, &address)? else {
+            let Some(row) = self.inner.as_of(snapshot).locate(&address)? else {
                 return Ok(());
             };
             let naming = self.needles.naming(&self.inner.grain_at(row, &address)?);

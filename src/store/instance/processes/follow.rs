@@ -23,17 +23,6 @@ use super::idle::Idle;
 use super::turns::Turn;
 
 impl Inner {
-    /// Refuses a change of a store that was opened for reading.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_READ_ONLY`.
-    pub(crate) fn authorize_changes(&self) -> Result<(), Error> {
-        match self.peers().turns {
-            Some(_) => Ok(()),
-            None => Err(Error::OpenedReadOnly),
-        }
-    }
-
     /// Returns whether this process writes the derived files.
     pub(crate) fn is_keeper(&self) -> bool {
         self.peers().is_keeper()

@@ -8,13 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::ledger::{self, Disk, FileDisk, Ledger, Lock, StoreId, salvage};
-use crate::store::instance::{LOCK, Manifest, this_process};
+use crate::store::instance::{LOCK, this_process};
+use crate::store::maintenance::recovery::copying::Copying;
+use crate::store::maintenance::recovery::plan::Plan;
+use crate::store::maintenance::recovery::report::Recovered;
 use crate::store::maintenance::restore_target::RestoreTarget;
+use crate::store::records::Manifest;
 use crate::store::{Create, Error, Options, Store};
-
-use super::copying::Copying;
-use super::plan::Plan;
-use super::report::Recovered;
 
 /// Writes a new store from all of a damaged one that still proves itself: each grain whose bytes
 /// are those that were written, and each record about grains. It works with any file of the

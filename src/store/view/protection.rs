@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time};
-use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::{self, Facts, Protection, Scope};
-use crate::store::instance::Inner;
+use crate::store::Error;
 use crate::store::state::Ancestor;
-use crate::store::{Error, Version};
+use crate::store::view::{Core, Version, View};
 
 /// The protections of a grain: its own policy first, then those that reach it.
 pub(crate) struct EffectiveProtection {
@@ -44,7 +43,7 @@ impl EffectiveProtection {
     }
 
     /// Returns the protections: its own policy first, then those that reach it.
-    pub(super) fn protections(&self) -> &[Protection] {
+    pub(crate) fn protections(&self) -> &[Protection] {
         &self.protections
     }
 
@@ -54,7 +53,7 @@ impl EffectiveProtection {
     }
 }
 
-impl Inner {
+impl View<'_> {
     /// Gathers the protections of `target`, and those of the other grains that a successor would be
     /// derived from (OMS 23.6, 23.7).
     ///
@@ -62,7 +61,6 @@ impl Inner {
     /// the protection (ruling I11). Ancestors that are not stored protect nothing.
     pub(crate) fn effective_protection(
         &self,
-        snapshot: &Snapshot,
         row: EntryId,
         target: &Version,
         successor: Option<&Grain>,
@@ -71,13 +69,13 @@ impl Inner {
         let mut protections = vec![self.own_protection(&target.grain)];
         let mut sources = vec![own];
         if self.has_protections() {
-            for (address, protection) in self.lineage(snapshot, row, target)?.iter() {
+            for (address, protection) in self.lineage(row, target)?.iter() {
                 protections.push(self.remaining_protection(address, protection.clone()));
                 sources.push(*address);
             }
             let successors = successor.into_iter().flat_map(Grain::derived_from);
             let parents = target.grain.derived_from().chain(successors).collect();
-            for (address, protection) in self.above(snapshot, own, parents)? {
+            for (address, protection) in self.above(own, parents)? {
                 protections.push(self.remaining_protection(&address, protection));
                 sources.push(address);
             }
@@ -88,13 +86,13 @@ impl Inner {
             protections,
             sources,
             retained_until: self.retained_until(&target.grain),
-            legal_hold: self.state().holds().is_held(&own),
-            is_evidence: self.is_evidence(snapshot, &target.grain)?,
+            legal_hold: self.known_state().holds().is_held(&own),
+            is_evidence: self.is_evidence(&target.grain)?,
             is_lasting: policy::is_lasting(&target.grain),
             may_amend_locked: self.options().authorized_may_amend_locked,
             is_transition: transition.is_some(),
             evidence: match transition {
-                Some(new) => self.stored_evidence(snapshot, &own, new)?,
+                Some(new) => self.stored_evidence(&own, new)?,
                 None => 0,
             },
         })
@@ -102,15 +100,10 @@ impl Inner {
 
     /// Returns how many stored grains a goal names as its evidence; the goal that it replaces is no
     /// evidence of itself (OMS 23.4, ruling P2).
-    fn stored_evidence(
-        &self,
-        snapshot: &Snapshot,
-        old: &ContentAddress,
-        new: &Grain,
-    ) -> Result<u64, Error> {
+    fn stored_evidence(&self, old: &ContentAddress, new: &Grain) -> Result<u64, Error> {
         let mut stored = 0;
         for address in policy::evidence_of(new) {
-            stored += u64::from(address != *old && self.locate(snapshot, &address)?.is_some());
+            stored += u64::from(address != *old && self.locate(&address)?.is_some());
         }
         Ok(stored)
     }
@@ -119,7 +112,6 @@ impl Inner {
     /// derived from, and their ancestors.
     fn above(
         &self,
-        snapshot: &Snapshot,
         own: ContentAddress,
         mut pending: Vec<ContentAddress>,
     ) -> Result<Vec<(ContentAddress, Protection)>, Error> {
@@ -129,7 +121,7 @@ impl Inner {
             if !seen.insert(address) {
                 continue;
             }
-            let Some(ancestor) = self.ancestor(snapshot, &address)? else {
+            let Some(ancestor) = self.ancestor(&address)? else {
                 let left = self.protections_left(&address, true);
                 above.extend(left.into_iter().map(|protection| (own, protection)));
                 continue;
@@ -142,22 +134,12 @@ impl Inner {
         Ok(above)
     }
 
-    /// Returns whether any grain may be protected by another, or was by one that is erased.
-    pub(crate) fn has_protections(&self) -> bool {
-        let state = self.state();
-        state.presence().protections() || state.erasures().protect()
-    }
-
     /// Returns the protections of the grains derived from a grain by its ancestors.
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn protections_above(
-        &self,
-        snapshot: &Snapshot,
-        grain: &Grain,
-    ) -> Result<Vec<Protection>, Error> {
-        let above = self.above(snapshot, grain.address(), grain.derived_from().collect())?;
+    pub(crate) fn protections_above(&self, grain: &Grain) -> Result<Vec<Protection>, Error> {
+        let above = self.above(grain.address(), grain.derived_from().collect())?;
         Ok(self.remaining(&above))
     }
 
@@ -167,43 +149,19 @@ impl Inner {
     /// Storage errors.
     pub(crate) fn protections_along(
         &self,
-        snapshot: &Snapshot,
         row: EntryId,
         target: &Version,
     ) -> Result<Vec<Protection>, Error> {
-        let along = self.lineage(snapshot, row, target)?;
+        let along = self.lineage(row, target)?;
         Ok(self.remaining(&along))
     }
 
-    fn remaining(&self, protections: &[(ContentAddress, Protection)]) -> Vec<Protection> {
-        let all = protections.iter();
-        let all = all.map(|(of, protection)| self.remaining_protection(of, protection.clone()));
-        all.collect()
-    }
-
-    /// Returns the protections that erased grains left to a grain, or to those derived from it.
-    fn protections_left(&self, address: &ContentAddress, is_below: bool) -> Vec<Protection> {
-        if !self.state().erasures().protect() {
-            return Vec::new();
-        }
-        let mark = self.manifest().tombstone_key().of_address(address);
-        let tombstones = self.tombstones_for(mark, address.as_bytes());
-        let state = self.state();
-        let left = tombstones.iter();
-        let left = left.flat_map(|of| state.erasures().protections_of(of, is_below));
-        left.cloned().collect()
-    }
-
     /// Returns the facts about an ancestor; `None` if it is not stored.
-    fn ancestor(
-        &self,
-        snapshot: &Snapshot,
-        address: &ContentAddress,
-    ) -> Result<Option<Arc<Ancestor>>, Error> {
+    fn ancestor(&self, address: &ContentAddress) -> Result<Option<Arc<Ancestor>>, Error> {
         if let Some(known) = self.caches().lineages.get(address) {
             return Ok(Some(known));
         }
-        let Some(row) = self.locate(snapshot, address)? else {
+        let Some(row) = self.locate(address)? else {
             return Ok(None);
         };
         let ancestor = Arc::new(Ancestor::of(&self.grain_at(row, address)?));
@@ -216,7 +174,6 @@ impl Inner {
     /// Returns the protections of `target` by the other grains of its lineage, each with its grain.
     fn lineage(
         &self,
-        snapshot: &Snapshot,
         row: EntryId,
         target: &Version,
     ) -> Result<Arc<Vec<(ContentAddress, Protection)>>, Error> {
@@ -228,7 +185,7 @@ impl Inner {
         }
         let left = self.protections_left(&address, false);
         let mut protections: Vec<_> = left.into_iter().map(|left| (address, left)).collect();
-        for link in self.chain(snapshot, row, target)? {
+        for link in self.chain(row, target)? {
             let left = self.protections_left(&link.grain.address(), false);
             let left = left.into_iter();
             let left = left.filter(|left| link.is_earlier || left.scope() == Scope::Lineage);
@@ -247,6 +204,33 @@ impl Inner {
                 .remember_lineage(address, Arc::clone(&protections));
         }
         Ok(protections)
+    }
+}
+
+impl Core {
+    /// Returns whether any grain may be protected by another, or was by one that is erased.
+    pub(crate) fn has_protections(&self) -> bool {
+        let state = self.known_state();
+        state.presence().protections() || state.erasures().protect()
+    }
+
+    fn remaining(&self, protections: &[(ContentAddress, Protection)]) -> Vec<Protection> {
+        let all = protections.iter();
+        let all = all.map(|(of, protection)| self.remaining_protection(of, protection.clone()));
+        all.collect()
+    }
+
+    /// Returns the protections that erased grains left to a grain, or to those derived from it.
+    fn protections_left(&self, address: &ContentAddress, is_below: bool) -> Vec<Protection> {
+        if !self.known_state().erasures().protect() {
+            return Vec::new();
+        }
+        let mark = self.manifest().tombstone_key().of_address(address);
+        let tombstones = self.tombstones_for(mark, address.as_bytes());
+        let state = self.known_state();
+        let left = tombstones.iter();
+        let left = left.flat_map(|of| state.erasures().protections_of(of, is_below));
+        left.cloned().collect()
     }
 
     /// Remembers the protections of a new head: those of the old one, and the old one's own.
@@ -281,7 +265,7 @@ impl Inner {
     }
 
     fn retained_until(&self, grain: &Grain) -> Option<Time> {
-        let by_regimes = self.state().regimes().all().retained_until(grain);
+        let by_regimes = self.known_state().regimes().all().retained_until(grain);
         policy::retained_until(grain).max(by_regimes)
     }
 
@@ -291,7 +275,7 @@ impl Inner {
     }
 
     fn remaining_protection(&self, of: &ContentAddress, protection: Protection) -> Protection {
-        if protection.can_hold() && self.state().holds().was_lifted(of) {
+        if protection.can_hold() && self.known_state().holds().was_lifted(of) {
             return protection.lifted();
         }
         protection

@@ -3,14 +3,12 @@
 use crate::codec::ContentAddress;
 use crate::crypto::Did;
 use crate::grain::{Grain, Status, Time, Verification};
-use crate::index::{Family, Pattern, Snapshot};
+use crate::index::{Family, Pattern};
 use crate::policy::{self, DelegatedOperation, Delegation, Rule, StoredDelegation};
+use crate::store::Error;
+use crate::store::view::{Origin, Version, View};
 
-use super::Origin;
-use crate::store::instance::Inner;
-use crate::store::{Error, Version};
-
-impl Inner {
+impl View<'_> {
     /// OMS 6.11: refuses what a delegated author writes outside its delegations.
     ///
     /// A delegation is also judged as an operation of its delegator, for every writer:
@@ -18,11 +16,10 @@ impl Inner {
     /// judged as one of its writer.
     pub(crate) fn authorize_delegated(
         &self,
-        snapshot: &Snapshot,
         grain: &Grain,
         writer: Option<&Did>,
     ) -> Result<Result<(), Rule>, Error> {
-        if !self.state().presence().delegations() {
+        if !self.known_state().presence().delegations() {
             return Ok(Ok(()));
         }
         let now = self.entry_time();
@@ -34,7 +31,7 @@ impl Inner {
             .into_iter()
             .chain(delegator.filter(|who| author != Some(who)))
         {
-            if let Err(rule) = self.authority(snapshot, who, &operation, now)? {
+            if let Err(rule) = self.authority(who, &operation, now)? {
                 return Ok(Err(rule));
             }
         }
@@ -44,16 +41,15 @@ impl Inner {
     /// Decides whether an author may perform an operation, by the stored delegations.
     pub(crate) fn authority(
         &self,
-        snapshot: &Snapshot,
         author: &str,
         operation: &DelegatedOperation<'_>,
         now: Time,
     ) -> Result<Result<(), Rule>, Error> {
-        if !self.state().presence().delegations() {
+        if !self.known_state().presence().delegations() {
             return Ok(Ok(()));
         }
         policy::authorize_delegated(author, operation, now, &mut |who| {
-            self.delegations_to(snapshot, who, operation)
+            self.delegations_to(who, operation)
         })
     }
 
@@ -61,7 +57,6 @@ impl Inner {
     /// ended.
     fn delegations_to(
         &self,
-        snapshot: &Snapshot,
         author: &str,
         operation: &DelegatedOperation<'_>,
     ) -> Result<Vec<StoredDelegation>, Error> {
@@ -72,15 +67,15 @@ impl Inner {
             ..Pattern::default()
         };
         let mut held = Vec::new();
-        for row in snapshot.triples(&pattern).rows()?.iter() {
-            let version = self.version_at(snapshot, row)?;
+        for row in self.snapshot().triples(&pattern).rows()?.iter() {
+            let version = self.version_at(row)?;
             // The index holds hashes, so the grain itself is checked.
             let Some(delegation) = Delegation::of(&version.grain).filter(|one| one.to() == author)
             else {
                 continue;
             };
             let address = version.grain.address();
-            let origin = self.origin(snapshot, row, &address)?;
+            let origin = self.origin(row, &address)?;
             let is_vouched =
                 origin == Origin::Owner || version.status.verification == Verification::Verified;
             // Ruling I26: neither a file nor the handle of another proves who delegates.
@@ -94,7 +89,7 @@ impl Inner {
                 continue;
             }
             held.push(StoredDelegation {
-                in_force: self.is_in_force(snapshot, &version, &origin, author)?,
+                in_force: self.is_in_force(&version, &origin, author)?,
                 binds: is_vouched || delegation.names(namespace),
                 delegation,
             });
@@ -104,7 +99,6 @@ impl Inner {
 
     fn is_in_force(
         &self,
-        snapshot: &Snapshot,
         version: &Version,
         origin: &Origin,
         delegatee: &str,
@@ -118,25 +112,27 @@ impl Inner {
         if !version.status.is_current() || disputed {
             return Ok(false);
         }
-        Ok(!self.was_handed_back(snapshot, &address, origin, delegatee)?)
+        Ok(!self.was_handed_back(&address, origin, delegatee)?)
     }
 
     /// OMS 28.7: the delegatee reports completion in a Goal derived from the delegation. One from a
     /// file counts for a delegation from a file only.
     fn was_handed_back(
         &self,
-        snapshot: &Snapshot,
         address: &ContentAddress,
         delegated: &Origin,
         delegatee: &str,
     ) -> Result<bool, Error> {
-        let derived = snapshot.pointing_at(Family::DerivedFrom, address).rows()?;
+        let derived = self
+            .snapshot()
+            .pointing_at(Family::DerivedFrom, address)
+            .rows()?;
         for row in derived.iter() {
-            let grain = self.version_at(snapshot, row)?.grain;
+            let grain = self.version_at(row)?.grain;
             let is_done = matches!(grain.text("goal_state"), Some("satisfied" | "failed"));
             let names = grain.derived_from().any(|parent| parent == *address);
             if is_done && names && grain.text("author_did") == Some(delegatee) {
-                let origin = self.origin(snapshot, row, &grain.address())?;
+                let origin = self.origin(row, &grain.address())?;
                 match origin {
                     Origin::Owner => return Ok(true),
                     Origin::File if *delegated == Origin::File => return Ok(true),

@@ -16,7 +16,6 @@ use crate::crypto::{Random, TombstoneKey};
 use crate::grain::Time;
 use crate::index::TermKey;
 use crate::ledger::{self, Disk, DiskFile, OpenMode, StoreId};
-
 use crate::store::Error;
 
 /// The identity of a store, and the secrets that its derived files use.
@@ -339,7 +338,7 @@ fn check(map: &Map) -> String {
 pub(crate) const MANIFEST: &str = "MANIFEST";
 pub(crate) const TEMPORARY: &str = "MANIFEST.new";
 pub(crate) const COPY: &str = "MANIFEST.copy";
-pub(super) const COPY_TEMPORARY: &str = "MANIFEST.copy.new";
+pub(crate) const COPY_TEMPORARY: &str = "MANIFEST.copy.new";
 const FORMAT: &str = "grainstore";
 const VERSION: u64 = 1;
 const LEN_MAX: u64 = 64 * 1024;

@@ -1,0 +1,189 @@
+//! Whose grains are sealed: those with the `user_id` of a person who has a key, but for the grains
+//! that the store must enforce while the person is locked.
+
+use std::collections::HashMap;
+
+use crate::codec::{ContentAddress, Value};
+use crate::grain::{ForeignId, Grain, Type};
+use crate::policy::Delegation;
+use crate::store::Error;
+use crate::store::records::{Record, Uid};
+use crate::store::view::{Core, View};
+
+impl View<'_> {
+    /// Returns the unlocked person for whom a stored grain is sealed.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn person_of_stored(&self, address: &ContentAddress) -> Result<Option<Uid>, Error> {
+        let row = self.locate(address)?;
+        Ok(row.and_then(|row| self.snapshot().overlay_of(row)))
+    }
+
+    /// Returns the unlocked person whose grain a record names: one that is stored, or in its frame.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn person_named_by(
+        &self,
+        in_frame: &HashMap<ContentAddress, Uid>,
+        record: &Record,
+    ) -> Result<Option<Uid>, Error> {
+        if self.keyring().is_empty() {
+            return Ok(None);
+        }
+        // The first one that it names: for a supersession, the grain that is replaced.
+        for address in record.named() {
+            if let Some(uid) = in_frame.get(&address) {
+                return Ok(Some(*uid));
+            }
+            if let Some(uid) = self.person_of_stored(&address)? {
+                return Ok(Some(uid));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the tombstone of a stored grain: of a sealed one a keyed alias, which only the key
+    /// of the person tells (docs/security.md).
+    ///
+    /// # Errors
+    /// `ERR_LOCKED`; storage errors.
+    pub(crate) fn tombstone_of(&self, address: &ContentAddress) -> Result<[u8; 32], Error> {
+        match self.person_of_stored(address)? {
+            Some(uid) => self.alias_for(&uid, address.as_bytes()),
+            None => Ok(self.manifest().tombstone_key().of_address(address)),
+        }
+    }
+
+    /// Returns the tombstone of a foreign identifier of a stored grain.
+    ///
+    /// # Errors
+    /// As [`Inner::tombstone_of`].
+    pub(crate) fn tombstone_of_name(
+        &self,
+        of: &ContentAddress,
+        id: &ForeignId,
+    ) -> Result<[u8; 32], Error> {
+        let mark = self.manifest().tombstone_key().of_foreign_id(id);
+        match self.person_of_stored(of)? {
+            Some(uid) => self.alias_for(&uid, &mark),
+            None => Ok(mark),
+        }
+    }
+
+    /// Refuses a grain in the clear that names a sealed one: its address is a hash of what is
+    /// sealed, and would stay in the clear when the person is erased.
+    ///
+    /// # Errors
+    /// `ERR_POLICY_DENIED`; as [`Inner::person_of`].
+    pub(crate) fn refuse_naming_sealed<'g>(
+        &self,
+        grain: &Grain,
+        pending: impl Iterator<Item = &'g Grain>,
+    ) -> Result<(), Error> {
+        if self.keyring().is_empty() || self.person_of(grain)?.is_some() {
+            return Ok(());
+        }
+        let mut named = Vec::new();
+        for (_, value) in grain.fields().iter() {
+            collect_addresses(value, &mut named);
+        }
+        if named.is_empty() {
+            return Ok(());
+        }
+        for other in pending {
+            let address = other.address();
+            if named.contains(&address) && self.person_of(other)?.is_some() {
+                return Err(Error::NamesSealed { address });
+            }
+        }
+        for address in named {
+            if self.person_of_stored(&address)?.is_some() {
+                return Err(Error::NamesSealed { address });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Core {
+    /// Returns the person for whom a grain is sealed; `None` for a grain in the clear. Called with
+    /// the right to write: persons are added by the thread that has it.
+    ///
+    /// # Errors
+    /// `ERR_LOCKED` for a sealed person who is locked, and where it is unknown whether a person is
+    /// sealed, since the store was opened without its master key; as [`Inner::vault`].
+    pub(crate) fn person_of(&self, grain: &Grain) -> Result<Option<Uid>, Error> {
+        let Some(user) = sealable_user(grain) else {
+            return Ok(None);
+        };
+        if let Some(uid) = self.keyring().uid_of(user) {
+            // The name of a hold key is no user id.
+            return match self.known_state().keys().is_hold(&uid) {
+                true => Err(Error::Locked),
+                false => Ok(Some(uid)),
+            };
+        }
+        if self.known_state().keys().persons() == 0 {
+            return Ok(None);
+        }
+        let plain = &self.caches().plain_users;
+        if plain.knows(user) {
+            return Ok(None);
+        }
+        let Some(vault) = self.vault_as_applied()? else {
+            return Ok(None);
+        };
+        let is_unknown = self.options().master_key.is_none();
+        if is_unknown || vault.has(&vault.master_key(self.key_source()?)?, user)? {
+            return Err(Error::Locked);
+        }
+        plain.learn(user);
+        Ok(None)
+    }
+
+    /// Returns the unlocked person for whom a grain is sealed, also without the right to write.
+    pub(crate) fn unlocked_person_of(&self, grain: &Grain) -> Option<Uid> {
+        sealable_user(grain).and_then(|user| self.keyring().uid_of(user))
+    }
+
+    /// Returns whether a pseudonym is that of an erased person, of whom only held grains remain.
+    pub(crate) fn is_hold(&self, uid: &Uid) -> bool {
+        self.known_state().keys().is_hold(uid)
+    }
+
+    /// Returns every form in which the tombstone of a grain or of a name may be recorded: as `mark`
+    /// in the clear, and for each unlocked person.
+    pub(crate) fn tombstones_for(&self, mark: [u8; 32], sealed: &[u8; 32]) -> Vec<[u8; 32]> {
+        let uids = self.keyring().uids().into_iter();
+        let aliases = uids.filter_map(|uid| self.alias_for(&uid, sealed).ok());
+        [mark].into_iter().chain(aliases).collect()
+    }
+
+    fn alias_for(&self, uid: &Uid, bytes: &[u8; 32]) -> Result<[u8; 32], Error> {
+        let person = self.keyring().get(uid).ok_or(Error::Locked)?;
+        let keys = person.keys.keys().ok_or(Error::Locked)?;
+        Ok(keys.blind().alias(bytes))
+    }
+}
+
+fn collect_addresses(value: &Value, found: &mut Vec<ContentAddress>) {
+    match value {
+        Value::Text(text) => found.extend(ContentAddress::from_reference(text).ok()),
+        Value::Array(values) => values.iter().for_each(|one| collect_addresses(one, found)),
+        Value::Map(map) => map.iter().for_each(|(name, one)| {
+            found.extend(ContentAddress::from_reference(name).ok());
+            collect_addresses(one, found);
+        }),
+        _ => {}
+    }
+}
+
+/// Returns the user whose key would seal a grain. Consents and delegations decide about others
+/// while their person is locked, and stay in the clear (docs/security.md).
+pub(crate) fn sealable_user(grain: &Grain) -> Option<&str> {
+    let is_enforced =
+        grain.type_() == Type::Consent || grain.text("relation") == Some(Delegation::RELATION);
+    grain.text("user_id").filter(|_| !is_enforced)
+}
