@@ -34,7 +34,9 @@ pub(crate) fn run(data: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()
     let conversations =
         folder.find(|entry| entry.path().extension().is_some_and(|of| of == "json"));
     if let Some(file) = conversations {
-        locomo(&file.path(), embedder)?;
+        for shape in [Shape::AsIs, Shape::Short, Shape::Long] {
+            locomo(&file.path(), shape, embedder.clone())?;
+        }
         let samples: Vec<Value> = serde_json::from_str(&fs::read_to_string(file.path())?)?;
         recall::run(&samples)?;
     }
@@ -86,8 +88,37 @@ impl Figures {
     }
 }
 
+/// How the turns of a conversation are cut into sessions.
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    AsIs,
+    /// Every other session is cut into sessions of four turns.
+    Short,
+    /// All are one session.
+    Long,
+}
+
+impl Shape {
+    /// Returns the name of the session of a turn.
+    fn session(self, number: i32, turn: usize) -> String {
+        match self {
+            Self::Short if number % 2 == 1 => format!("session_{number}_{}", turn / 4),
+            Self::AsIs | Self::Short => format!("session_{number}"),
+            Self::Long => "session".to_owned(),
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::AsIs => "",
+            Self::Short => ", every other session cut into sessions of four turns",
+            Self::Long => ", each in one session",
+        }
+    }
+}
+
 /// All conversations in one store, each in its namespace; a turn is a grain.
-fn locomo(file: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
+fn locomo(file: &Path, shape: Shape, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
     let samples: Value = serde_json::from_str(&fs::read_to_string(file)?)?;
     let samples = samples.as_array().ok_or("not a list of conversations")?;
     let model = embedder.as_ref().map(|it| it.model().to_owned());
@@ -98,7 +129,7 @@ fn locomo(file: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
     let mut questions = Vec::new();
     for (number, sample) in samples.iter().enumerate() {
         let namespace = format!("conversation-{number}");
-        let turns = put_turns(&store, &sample["conversation"], &namespace)?;
+        let turns = put_turns(&store, &sample["conversation"], shape, &namespace)?;
         for question in sample["qa"].as_array().into_iter().flatten() {
             let evidence = question["evidence"].as_array();
             if evidence.is_none_or(Vec::is_empty) {
@@ -114,7 +145,8 @@ fn locomo(file: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
         }
     }
     store.maintenance()?.flush_text()?;
-    println!("LoCoMo: {} conversations in one store\n", samples.len());
+    let (count, shape_name) = (samples.len(), shape.name());
+    println!("\nLoCoMo: {count} conversations in one store{shape_name}\n");
     println!(
         "| ranking                                | queries | hit@1 | hit@10 | hit@20 | MRR@10 |"
     );
@@ -184,6 +216,29 @@ fn rankings(model: Option<String>) -> Vec<(String, Ranking)> {
             without(within, date, 0.0),
         ),
     ];
+    for spec in std::env::var("RANK").unwrap_or_default().split(';').filter(|it| !it.is_empty()) {
+        let mut ranking = by_words;
+        for pair in spec.split(',') {
+            let (name, value) = pair.split_once('=').unwrap();
+            let value: f64 = value.parse().unwrap();
+            match name {
+                "neighbours" => ranking.neighbours = value,
+                "two_away" => ranking.two_away = value,
+                "session" => ranking.session = value,
+                "answer" => ranking.answer = value,
+                "question" => ranking.question = value,
+                "assistant" => ranking.assistant = value,
+                "speaker" => ranking.speaker = value,
+                "date" => ranking.date = value,
+                "within" => ranking.within = value,
+                "answer_type" => ranking.answer_type = value,
+                "pairs" => ranking.pairs = value,
+                "relatives" => ranking.relatives = value,
+                _ => panic!("{name}"),
+            }
+        }
+        rankings.push((spec.to_owned(), ranking));
+    }
     let by_vectors = model.map(|model| format!("words and vectors ({model})"));
     rankings.extend(by_vectors.map(|name| (name, Ranking::default())));
     rankings
@@ -363,6 +418,7 @@ const OWN_WEIGHT: f32 = 0.2;
 fn put_turns(
     store: &Store,
     conversation: &Value,
+    shape: Shape,
     namespace: &str,
 ) -> Result<HashMap<String, ContentAddress>> {
     let mut turns = HashMap::new();
@@ -376,7 +432,7 @@ fn put_turns(
         let mut time_ms = said_at
             .and_then(time_of)
             .ok_or("a session without a date")?;
-        for turn in session_turns {
+        for (place, turn) in session_turns.iter().enumerate() {
             let say = |name: &str| turn[name].as_str().unwrap_or_default();
             time_ms += 1_000;
             let mut draft = Draft::event(format!("{}: {}", say("speaker"), say("text")))
@@ -384,7 +440,7 @@ fn put_turns(
                 .created_at(Time::from_ms(time_ms))
                 .set("role", "user")
                 .set("observer_id", say("speaker"))
-                .set("session_id", session.as_str());
+                .set("session_id", shape.session(number, place));
             if !say("blip_caption").is_empty() {
                 let image = [("type", "image"), ("caption", say("blip_caption"))];
                 let image = codec::Map::from_iter(image);
