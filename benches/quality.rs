@@ -179,7 +179,10 @@ fn locomo(file: &Path, shape: Shape, embedder: Option<Arc<dyn Embedder>>) -> Res
             rest.row(&format!("  without conversation {}", left_out + 1));
         }
     }
-    hybrid(&store, &questions)
+    match shape {
+        Shape::AsIs => hybrid(&store, &questions),
+        Shape::Short | Shape::Long => Ok(()),
+    }
 }
 
 /// Returns the rankings that are compared, by name.
@@ -212,33 +215,17 @@ fn rankings(model: Option<String>) -> Vec<(String, Ranking)> {
             without(0.0, 1.0, spelling),
         ),
         (
+            "— with `neighbours` 0.5".to_owned(),
+            Ranking {
+                neighbours: 0.5,
+                ..by_words
+            },
+        ),
+        (
             "— without `spelling`".to_owned(),
             without(within, date, 0.0),
         ),
     ];
-    for spec in std::env::var("RANK").unwrap_or_default().split(';').filter(|it| !it.is_empty()) {
-        let mut ranking = by_words;
-        for pair in spec.split(',') {
-            let (name, value) = pair.split_once('=').unwrap();
-            let value: f64 = value.parse().unwrap();
-            match name {
-                "neighbours" => ranking.neighbours = value,
-                "two_away" => ranking.two_away = value,
-                "session" => ranking.session = value,
-                "answer" => ranking.answer = value,
-                "question" => ranking.question = value,
-                "assistant" => ranking.assistant = value,
-                "speaker" => ranking.speaker = value,
-                "date" => ranking.date = value,
-                "within" => ranking.within = value,
-                "answer_type" => ranking.answer_type = value,
-                "pairs" => ranking.pairs = value,
-                "relatives" => ranking.relatives = value,
-                _ => panic!("{name}"),
-            }
-        }
-        rankings.push((spec.to_owned(), ranking));
-    }
     let by_vectors = model.map(|model| format!("words and vectors ({model})"));
     rankings.extend(by_vectors.map(|name| (name, Ranking::default())));
     rankings

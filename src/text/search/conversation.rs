@@ -355,7 +355,7 @@ impl Conversation {
     }
 
     /// Returns the number of turns of a passage.
-    pub(in crate::text) const fn window(&self) -> usize {
+    pub(in crate::text) fn window(&self) -> usize {
         window_of(self.turns.len())
     }
 
@@ -377,15 +377,13 @@ impl Passage {
     }
 }
 
-/// Returns the number of turns of a passage of a conversation of some turns.
-const fn window_of(turns: usize) -> usize {
-    if turns > LONG_MIN { WINDOW } else { LONG_MIN }
+/// Returns the number of turns of a passage of a conversation of some turns: about [`WINDOW`].
+fn window_of(turns: usize) -> usize {
+    let windows = turns.saturating_add(WINDOW / 2) / WINDOW;
+    turns.div_ceil(windows.max(1)).max(1)
 }
 
-/// A conversation of more turns is of many subjects, and is scored in windows.
-const LONG_MIN: usize = 64;
-
-/// The number of turns of a window.
+/// A long conversation is of many subjects, and all of it as one text tells none from another.
 const WINDOW: usize = 16;
 
 /// The maximum number of conversations that a search reads.

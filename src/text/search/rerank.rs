@@ -234,6 +234,11 @@ impl Reranker<'_> {
     /// Returns the weighted sum of the scores of the turns beside one.
     fn around(&self, turns: &[Turn], at: usize) -> f64 {
         let turn = |at: Option<usize>| turns.get(at?);
+        // A turn at the end of so short a session has none beside it by no fault of its own.
+        let missing = match turns.len() {
+            2..=SHORT_MAX => 0.5 * turn(Some(at)).map_or(0.0, Turn::own),
+            _ => 0.0,
+        };
         let is_person = |turn: Option<&Turn>| turn.is_some_and(|turn| turn.traits.is_person());
         let mut sum = 0.0;
         let sides = [
@@ -241,7 +246,7 @@ impl Reranker<'_> {
             [at.checked_add(1), at.checked_add(2)],
         ];
         for [beside, two_away] in sides.map(|side| side.map(turn)) {
-            sum += self.ranking.neighbours * beside.map_or(0.0, Turn::own);
+            sum += self.ranking.neighbours * beside.map_or(missing, Turn::own);
             if is_person(turn(Some(at))) && is_person(beside) && is_person(two_away) {
                 sum += self.ranking.two_away * two_away.map_or(0.0, Turn::own);
             }
@@ -304,3 +309,6 @@ fn is_answered_by(turn: &Turn, next: &Turn) -> bool {
     let are_persons = asking.is_person() && answering.is_person();
     asking.asks() && are_persons && asking.speaker() != answering.speaker()
 }
+
+/// A session of so many turns is short.
+const SHORT_MAX: usize = 4;
