@@ -29,13 +29,13 @@ fn main() -> Result<()> {
     run(&data, None)
 }
 
-pub(crate) fn run(data: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
+pub(crate) fn run(data: &Path, embedder: Option<&Arc<dyn Embedder>>) -> Result<()> {
     let mut folder = fs::read_dir(data.join("locomo"))?.filter_map(std::result::Result::ok);
     let conversations =
         folder.find(|entry| entry.path().extension().is_some_and(|of| of == "json"));
     if let Some(file) = conversations {
         for shape in [Shape::AsIs, Shape::Short, Shape::Long] {
-            locomo(&file.path(), shape, embedder.clone())?;
+            locomo(&file.path(), shape, embedder.cloned())?;
         }
         let samples: Vec<Value> = serde_json::from_str(&fs::read_to_string(file.path())?)?;
         recall::run(&samples)?;

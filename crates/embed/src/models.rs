@@ -98,7 +98,7 @@ enum Files {
     Wheel {
         source: PathBuf,
         archive: ZipArchive<BufReader<File>>,
-        /// What the names of the files of the model begin with.
+        /// The directory of the model, with a slash.
         prefix: String,
         /// The lines of `RECORD`: a name, a hash and a length.
         record: String,

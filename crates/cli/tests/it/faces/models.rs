@@ -30,7 +30,7 @@ fn with_memories() -> Home {
     home
 }
 
-fn run(home: &Home, args: &[&str]) -> crate::command::Ran {
+fn run(home: &Home, args: &[&str]) -> Ran {
     home.run(&[PROGRAM, args].concat())
 }
 
