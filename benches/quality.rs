@@ -153,7 +153,7 @@ fn locomo(file: &Path, shape: Shape, embedder: Option<Arc<dyn Embedder>>) -> Res
     println!(
         "| -------------------------------------- | ------: | ----: | -----: | -----: | -----: |"
     );
-    for (name, ranking) in rankings(model) {
+    for (name, ranking) in rankings(shape, model) {
         let mut each = vec![Figures::default(); samples.len()];
         for question in &questions {
             let rank = rank_of(&store, question, &ranking)?;
@@ -185,47 +185,38 @@ fn locomo(file: &Path, shape: Shape, embedder: Option<Arc<dyn Embedder>>) -> Res
     }
 }
 
-/// Returns the rankings that are compared, by name.
-fn rankings(model: Option<String>) -> Vec<(String, Ranking)> {
+/// Returns the rankings that are compared, by name: each rule is left out where the sessions are as
+/// they were.
+fn rankings(shape: Shape, model: Option<String>) -> Vec<(String, Ranking)> {
     let by_words = Ranking {
         meaning: 0.0,
         ..Ranking::default()
     };
-    let without = |within: f64, date: f64, spelling: f64| Ranking {
-        within,
-        date,
-        spelling,
-        ..by_words
-    };
-    let Ranking {
-        date,
-        spelling,
-        within,
-        ..
-    } = by_words;
+    let without: [(&str, fn(&mut Ranking)); 12] = [
+        ("`date` and `within`", |it| {
+            (it.date, it.within) = (1.0, 0.0)
+        }),
+        ("`within`", |it| it.within = 0.0),
+        ("`answer_type`", |it| it.answer_type = 1.0),
+        ("`speaker`", |it| it.speaker = 1.0),
+        ("`neighbours`", |it| it.neighbours = 0.0),
+        ("`two_away`", |it| it.two_away = 0.0),
+        ("`session`", |it| it.session = 0.0),
+        ("`question`", |it| it.question = 1.0),
+        ("`answer`", |it| it.answer = 0.0),
+        ("`pairs`", |it| it.pairs = 0.0),
+        ("`relatives`", |it| it.relatives = 0.0),
+        ("`spelling`", |it| it.spelling = 0.0),
+    ];
     let mut rankings = vec![
         ("words (BM25)".to_owned(), Ranking::WORDS),
         ("conversation-aware (the default)".to_owned(), by_words),
-        (
-            "— without `within`".to_owned(),
-            without(0.0, date, spelling),
-        ),
-        (
-            "— without `date` and `within`".to_owned(),
-            without(0.0, 1.0, spelling),
-        ),
-        (
-            "— with `neighbours` 0.5".to_owned(),
-            Ranking {
-                neighbours: 0.5,
-                ..by_words
-            },
-        ),
-        (
-            "— without `spelling`".to_owned(),
-            without(within, date, 0.0),
-        ),
     ];
+    for (name, leave_out) in without.iter().filter(|_| shape == Shape::AsIs) {
+        let mut ranking = by_words;
+        leave_out(&mut ranking);
+        rankings.push((format!("— without {name}"), ranking));
+    }
     let by_vectors = model.map(|model| format!("words and vectors ({model})"));
     rankings.extend(by_vectors.map(|name| (name, Ranking::default())));
     rankings
