@@ -75,9 +75,9 @@ impl Admin<'_> {
     /// store.put(Draft::event("likes tea").user("user-7f3a"))?;
     /// let asked = Authorization { reason: "her account", authority: "mira" };
     /// store.admin()?.unite_users("mira", "user-7f3a", asked)?;
-    /// let found = store.query(&Filter::new().user("mira").with_type("event".parse()?), 9, None)?;
-    /// assert_eq!(found.results.len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// // The note, and the two grains that say so.
+    /// assert_eq!(store.query(&Filter::new().user("mira"), 9, None)?.total, 3);
+    /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
     /// # Errors
