@@ -1,0 +1,86 @@
+//! The codes of errors and warnings that the specification of CAL gives.
+
+use std::fmt;
+
+/// Declares the codes: the variant, its wire name and its meaning.
+macro_rules! codes {
+    ($($code:ident $name:literal $about:literal)+) => {
+        /// The kind of a mistake in a statement, under the name of the specification.
+        ///
+        /// ```
+        /// let error = grainstore_cal::parse("RECALL facts").unwrap_err();
+        /// assert_eq!(error.code.as_str(), "CAL-E003");
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Code {
+            $(#[doc = concat!("`", $name, "`: ", $about, ".")] $code,)+
+        }
+
+        impl Code {
+            /// All codes.
+            pub const ALL: &'static [Self] = &[$(Self::$code,)+];
+
+            /// Returns the name that programs see.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$code => $name,)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    TooLong "CAL-E001" "a statement of more than 8,192 bytes"
+    Unexpected "CAL-E002" "a word or sign that cannot stand there"
+    UnknownType "CAL-E003" "a type of grain that does not exist"
+    UnknownField "CAL-E004" "a field that does not exist"
+    UnterminatedText "CAL-E005" "a text without its closing quote"
+    BadNumber "CAL-E006" "a number that is none, or outside its range"
+    TooDeep "CAL-E007" "more than three subqueries in each other"
+    UnboundParameter "CAL-E008" "a parameter without a value"
+    DuplicateParameter "CAL-E009" "a name that is bound twice"
+    LimitTooLarge "CAL-E010" "a LIMIT above the maximum"
+    SetTooLarge "CAL-E011" "an IN of more than 100 values"
+    TooManyStages "CAL-E012" "more than five stages"
+    TooManyOperands "CAL-E013" "more than five operands of set operations"
+    Empty "CAL-E014" "a text without a statement"
+    BadHash "CAL-E015" "an address that is none, or that several grains share"
+    ReasonTooLong "CAL-E016" "a REASON of more than 500 characters"
+    UnknownSetField "CAL-E017" "a field that SET does not take"
+    NoReason "CAL-E018" "a change without a REASON"
+    NoSet "CAL-E019" "a change without a SET"
+    Incompatible "CAL-E020" "an operator or a value that does not fit the field"
+    StageMismatch "CAL-E021" "a stage that does not take the field"
+    NotBeliefs "CAL-E022" "SUBJECTS or OBJECTS of grains that are no beliefs"
+    BudgetExceeded "CAL-E030" "a count or a budget above its maximum"
+    Timeout "CAL-E031" "a statement that took too long"
+    Tier1NotEnabled "CAL-E044" "a change where changes are not enabled"
+    TargetNotFound "CAL-E046" "an address that no grain has"
+    MissingField "CAL-E050" "an ADD without a field that the type requires"
+    NotAddable "CAL-E051" "a type that ADD does not take"
+    NotApplicable "CAL-E060" "clauses that exclude each other, or a field of another type"
+    FieldWithoutType "CAL-E061" "a field of one type where no type is named"
+    BadActionPhase "CAL-E062" "an unknown action_phase"
+    BadGoalState "CAL-E063" "an unknown goal_state"
+    BadConsentAction "CAL-E064" "an unknown consent_action"
+    BadRecallPriority "CAL-E065" "an unknown recall_priority"
+    BadEpistemicStatus "CAL-E066" "an unknown epistemic_status"
+    InvalidUtf8 "CAL-E070" "bytes that are not UTF-8"
+    BidiOverride "CAL-E071" "a text with characters that reorder what is shown"
+    AllSourcesFailed "CAL-E076" "an ASSEMBLE of which every source failed"
+    BadStreamOption "CAL-E077" "an unknown option of STREAM"
+    ChunkSize "CAL-E078" "a chunk_size outside 20 to 1,000"
+    NoStream "CAL-E079" "a STREAM where none can be sent"
+    TemplateNotFound "CAL-E085" "a template that does not exist"
+    Version "CAL-E100" "a version of CAL that is not known"
+    UnknownRelation "CAL-W001" "a relation with the prefix mg: that the specification does not list"
+    NoProfile "CAL-W002" "a field of a domain without its profile"
+    UnknownPrefix "CAL-W003" "a prefix that is no domain, so that nothing matches"
+    UnknownExtension "CAL-W004" "an option that is not supported and has no effect"
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
