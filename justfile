@@ -1,6 +1,6 @@
 # What CI runs, and what takes longer. `just` lists the recipes.
 
-targets := "decode_blob decode_json read_mg read_frames open_ledger cose_verify did_key open_store store_ops json_pam json_aimem json_omi provider_exports"
+targets := "decode_blob decode_json read_mg read_frames open_ledger cose_verify did_key read_cal open_store store_ops json_pam json_aimem json_omi provider_exports"
 seconds := "60"
 runs := "10000000"
 

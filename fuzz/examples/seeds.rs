@@ -14,7 +14,7 @@ use grainstore::interchange::{self, mg};
 use grainstore::ledger::{
     Binding, Disk, EntryId, Kind, Ledger, LedgerOptions, MemoryDisk, NewEntry, OpenMode,
 };
-use grainstore_fuzz::STORE_ID;
+use grainstore_fuzz::{STATEMENTS, STORE_ID};
 use sha2::{Digest, Sha256};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -55,6 +55,8 @@ fn main() -> Result<()> {
     write("store_ops", &tapes())?;
     write("cose_verify", &envelopes())?;
     write("did_key", &dids()?)?;
+    let statements = STATEMENTS.map(|text| text.as_bytes().to_vec());
+    write("read_cal", &statements)?;
     foreign(&grains)?;
     fs::write(root().join("fuzz/grainstore.dict"), dictionary()?)?;
     Ok(())

@@ -5,6 +5,7 @@
 //! memory, and a global allocator is `unsafe` by nature ([`meter`]).
 
 mod blob;
+mod cal;
 mod container;
 mod cose;
 mod did;
@@ -17,6 +18,7 @@ pub mod meter;
 mod segment;
 
 pub use blob::decode_blob;
+pub use cal::{STATEMENTS, read_cal};
 pub use container::{build, read_mg, with_footer};
 pub use cose::{cose_verify, good_envelope};
 pub use did::did_key;

@@ -15,8 +15,8 @@ use crate::statement::{History, Query, Statement};
 use crate::vocabulary::Kind;
 
 impl Query {
-    /// Checks the meaning of the statement; returns the warnings. The value of a parameter is
-    /// checked when it is [bound](Self::bound).
+    /// Checks the meaning of the statement; returns the warnings. Any parameter
+    /// passes: check the [bound](Self::bound) statement again.
     ///
     /// ```
     /// use grainstore_cal::{Code, parse};
