@@ -6,6 +6,7 @@ use crate::grain::{Grain, StatusChange, Type, Verification};
 use crate::interchange::{ForeignId, Record};
 use crate::policy::Delegation;
 use crate::store::Error;
+use crate::store::read::unites;
 use crate::store::records::{AliasRecord, FlagRecord, Record as Entry, StatusRecord};
 
 use super::batch::Importer;
@@ -31,8 +32,10 @@ impl Importer<'_> {
         self.inner
             .record_consequences(&snapshot, &mut self.frame, grain, None)?;
         let mut change = self.status_of(record, address)?;
-        if delegates_to.is_some() || grain.type_() == Type::Consent {
-            // Rulings I26, P10: only the owner verifies here a delegation or a consent of a file.
+        let gives = delegates_to.is_some() || grain.type_() == Type::Consent;
+        if gives || (unites(grain) && !self.is_own) {
+            // Rulings I26, I29, P10: only the owner verifies here a delegation or a consent of a file,
+            // and who is who.
             change.verification = change
                 .verification
                 .filter(|to| *to != Verification::Verified);

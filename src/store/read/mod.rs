@@ -8,6 +8,7 @@ mod expiry;
 mod get;
 mod lookup;
 mod retrieval_counts;
+mod same_person;
 mod signature;
 #[cfg(feature = "interchange")]
 mod stored_vectors;
@@ -20,6 +21,7 @@ pub use change::{Change, Changed};
 pub use embedding::Embedding;
 pub(crate) use embedding::Lengths;
 pub use get::{Page, Version, newest_versions};
+pub(crate) use same_person::{SAME_PERSON, person_of_user, united, unites};
 pub use signature::Signature;
 #[cfg(feature = "interchange")]
 pub(crate) use warnings::{beside, named_by};
