@@ -185,6 +185,9 @@ fn locomo(file: &Path, shape: Shape, embedder: Option<Arc<dyn Embedder>>) -> Res
     }
 }
 
+/// Leaves a rule out.
+type LeaveOut = fn(&mut Ranking);
+
 /// Returns the rankings that are compared, by name: each rule is left out where the sessions are as
 /// they were.
 fn rankings(shape: Shape, model: Option<String>) -> Vec<(String, Ranking)> {
@@ -192,9 +195,9 @@ fn rankings(shape: Shape, model: Option<String>) -> Vec<(String, Ranking)> {
         meaning: 0.0,
         ..Ranking::default()
     };
-    let without: [(&str, fn(&mut Ranking)); 12] = [
+    let without: [(&str, LeaveOut); 12] = [
         ("`date` and `within`", |it| {
-            (it.date, it.within) = (1.0, 0.0)
+            (it.date, it.within) = (1.0, 0.0);
         }),
         ("`within`", |it| it.within = 0.0),
         ("`answer_type`", |it| it.answer_type = 1.0),
