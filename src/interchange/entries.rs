@@ -53,8 +53,8 @@ pub trait Entries: Sync {
         Ok(true)
     }
 
-    /// Returns the name of the person whom a user id names: the id itself, or the first by name of all
-    /// that are said to be the same person.
+    /// Returns the name of the person with a user id: the id itself, or the first in order of all that
+    /// are said to be the same person.
     ///
     /// # Errors
     /// As [`Entries::read`].

@@ -66,7 +66,7 @@ impl Store {
         read::united(&self.inner, snapshot, ids)
     }
 
-    /// Returns the name of the person whom a user id names: the first by name of their ids.
+    /// Returns the name of the person with a user id: the first of their ids in order.
     #[cfg(feature = "interchange")]
     pub(crate) fn person(&self, snapshot: &Snapshot, user: &str) -> Result<String, Error> {
         read::person_of_user(&self.inner, snapshot, user)

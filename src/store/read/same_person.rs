@@ -52,7 +52,7 @@ pub(crate) fn united(
     Ok(all)
 }
 
-/// Returns the name of the person whom a user id names: the first by name of their ids.
+/// Returns the name of the person with a user id: the first of their ids in order.
 ///
 /// # Errors
 /// Storage errors.

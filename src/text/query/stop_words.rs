@@ -22,7 +22,20 @@ pub(in crate::text) fn kept(
     language: Language,
     keeps: bool,
 ) -> impl Iterator<Item = &(Role, Node)> {
-    let words: Vec<Option<String>> = clauses.iter().map(|(_, node)| loose(node)).collect();
+    // A clause alone stays, whatever it is.
+    let is_stop = match keeps || clauses.len() < 2 {
+        true => vec![false; clauses.len()],
+        false => are_stop_words(clauses, language),
+    };
+    let mut others = clauses.iter().zip(&is_stop);
+    let drops = others.any(|((role, _), is_stop)| *role != Role::MustNot && !is_stop);
+    let clauses = clauses.iter().zip(is_stop);
+    clauses.filter_map(move |(clause, is_stop)| (!(drops && is_stop)).then_some(clause))
+}
+
+/// Returns for each clause whether it is a stop word.
+fn are_stop_words(clauses: &[(Role, Node)], language: Language) -> Vec<bool> {
+    let words: Vec<Option<String>> = clauses.iter().map(|(_, node)| lower(node)).collect();
     let asked: Vec<&str> = words.iter().flatten().map(String::as_str).collect();
     let mut stops = of_language(&asked, language);
     if asked.len() >= QUESTION_LEN_MIN && 2 * stops.len() < asked.len() {
@@ -35,47 +48,40 @@ pub(in crate::text) fn kept(
             stops.extend(most);
         }
     }
-    let is_stop: Vec<bool> = clauses
-        .iter()
-        .zip(&words)
+    let clauses = clauses.iter().zip(&words);
+    clauses
         .map(|((_, node), word)| {
             let is_stop = word.as_deref().is_some_and(|word| stops.contains(word));
             is_stop || language == Language::ENGLISH && is_contracted(node)
         })
-        .collect();
-    let mut others = clauses.iter().zip(&is_stop);
-    let has_others = others.any(|((role, _), is_stop)| *role != Role::MustNot && !is_stop);
-    let drops = has_others && !keeps;
-    let clauses = clauses.iter().zip(is_stop);
-    clauses.filter_map(move |(clause, is_stop)| (!(drops && is_stop)).then_some(clause))
+        .collect()
 }
 
-/// Returns the word of a clause that is typed without any operator, in small letters.
-fn loose(node: &Node) -> Option<String> {
-    let Node::Leaf(Leaf {
-        words,
-        is_bare: true,
-        ..
-    }) = node
-    else {
-        return None;
-    };
-    match words.as_slice() {
-        [(_, Word::Form(part))] => Some(fold::lower(&part.written, Language::OTHER)),
+/// Returns the word of a clause that is typed without any operator.
+fn loose(node: &Node) -> Option<&Word> {
+    match node {
+        Node::Leaf(Leaf {
+            words,
+            is_bare: true,
+            ..
+        }) => match words.as_slice() {
+            [(_, word)] => Some(word),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Returns a loose word in small letters.
+fn lower(node: &Node) -> Option<String> {
+    match loose(node)? {
+        Word::Form(part) => Some(fold::lower(&part.written, Language::OTHER)),
         _ => None,
     }
 }
 
 fn is_contracted(node: &Node) -> bool {
-    let Node::Leaf(Leaf {
-        words,
-        is_bare: true,
-        ..
-    }) = node
-    else {
-        return false;
-    };
-    matches!(words.as_slice(), [(_, Word::Joined(joined))] if CONTRACTED.contains(&joined.as_str()))
+    matches!(loose(node), Some(Word::Joined(joined)) if CONTRACTED.contains(&joined.as_str()))
 }
 
 /// Returns those of some words that are stop words of a language.
@@ -167,7 +173,7 @@ mod tests {
     fn left(text: &str) -> String {
         let query = Query::words(text);
         let kept = kept(&query.clauses, Language::ENGLISH, false);
-        let words: Vec<String> = kept.filter_map(|(_, node)| loose(node)).collect();
+        let words: Vec<String> = kept.filter_map(|(_, node)| lower(node)).collect();
         words.join(" ")
     }
 

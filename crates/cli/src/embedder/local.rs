@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use grainstore::ErrorCode;
 use grainstore_embed::{Model, Models};
 
+use crate::config::folder_of_user;
 use crate::error::CliError;
 
 /// Opens a local model: `local` is the one that is installed, `local=` one by its name or directory.
@@ -54,9 +55,7 @@ fn none(name: &str) -> CliError {
 /// # Errors
 /// `ERR_USAGE` for a user without a home directory.
 pub(crate) fn installed() -> Result<Models, CliError> {
-    let named = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-    let named = named.filter(|path| path.is_absolute());
-    let folder = named.or_else(|| Some(std::env::home_dir()?.join(".local/share")));
+    let folder = folder_of_user("XDG_DATA_HOME", ".local/share");
     let folder = folder.ok_or_else(|| {
         let message = "a user without a home directory has no models";
         CliError::new(ErrorCode::Usage, message)

@@ -186,21 +186,15 @@ fn an_import_of_another_account_says_how_the_two_become_one_and_an_alias_unites_
     // Nothing is left to say, and of the same user nothing ever was.
     let again = home.run(&["import", &export_of(&home, "user-7f3a")]);
     assert!(!again.stderr.contains("alias"), "{}", again.stderr);
-    home.ok(&[
+    let import = [
         "--store",
         "other",
         "import",
         "--user",
         "mira",
         "user-7f3a.json",
-    ]);
-    let ran = home.run(&[
-        "--store",
-        "other",
-        "import",
-        "--user",
-        "mira",
-        "user-7f3a.json",
-    ]);
+    ];
+    home.ok(&import);
+    let ran = home.run(&import);
     assert!(!ran.stderr.contains("alias"), "{}", ran.stderr);
 }

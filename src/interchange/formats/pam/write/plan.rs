@@ -136,7 +136,7 @@ impl Plan {
             is_delta: matches!(options.scope, Scope::Since(_)),
             ..Self::default()
         };
-        // An increment holds some turns of a session, and no conversation is told from its parts.
+        // An increment may hold only some turns of a session, which make no whole conversation.
         let are_turns_messages =
             with_files && !is_later && !plan.is_delta && options.changed_from.is_none();
         let sessions = std::mem::take(&mut plan.sessions);
