@@ -58,13 +58,19 @@ fn in_aimem(store: &Store) -> Vec<Seen> {
     chunks.collect()
 }
 
-/// Returns the memories, and the messages of the conversations beside them.
-fn in_pam(store: &Store) -> (Vec<Seen>, Vec<Seen>) {
+/// Returns the folder of a store in PAM: the document, and the conversations beside it.
+fn folder_in_pam(store: &Store) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let (filter, options) = all();
     let admin = store.admin().unwrap();
     let exported = admin.export_file(Format::Pam, &filter, &options, folder.path());
     exported.unwrap();
+    folder
+}
+
+/// Returns the memories, and the messages of the conversations beside them.
+fn in_pam(store: &Store) -> (Vec<Seen>, Vec<Seen>) {
+    let folder = folder_in_pam(store);
     let read = |path: &Path| Value::from_json(&std::fs::read_to_string(path).unwrap()).unwrap();
     let document = read(&folder.path().join(pam::STORE));
     let memories = objects(&document, "memories").into_iter().map(|memory| {
@@ -226,10 +232,8 @@ fn the_sdk_of_pam_sees_every_memory_of_a_store_and_finds_it_valid() {
     let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/pam-sdk/bin/python");
     for path in SAMPLES {
         let store = sample(path);
-        let (text, _) = export(&store, Format::Pam, &all().1);
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("memory-store.json");
-        std::fs::write(&file, &text).unwrap();
+        let folder = folder_in_pam(&store);
+        let file = folder.path().join(pam::STORE);
         let ran = std::process::Command::new(&python)
             .args(["-c", PROGRAM])
             .arg(&file)
