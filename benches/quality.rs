@@ -29,12 +29,14 @@ fn main() -> Result<()> {
     run(&data, None)
 }
 
-pub(crate) fn run(data: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
+pub(crate) fn run(data: &Path, embedder: Option<&Arc<dyn Embedder>>) -> Result<()> {
     let mut folder = fs::read_dir(data.join("locomo"))?.filter_map(std::result::Result::ok);
     let conversations =
         folder.find(|entry| entry.path().extension().is_some_and(|of| of == "json"));
     if let Some(file) = conversations {
-        locomo(&file.path(), embedder)?;
+        for shape in [Shape::AsIs, Shape::Short, Shape::Long] {
+            locomo(&file.path(), shape, embedder.cloned())?;
+        }
         let samples: Vec<Value> = serde_json::from_str(&fs::read_to_string(file.path())?)?;
         recall::run(&samples)?;
     }
@@ -86,8 +88,37 @@ impl Figures {
     }
 }
 
+/// How the turns of a conversation are cut into sessions.
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    AsIs,
+    /// Every other session is cut into sessions of four turns.
+    Short,
+    /// All are one session.
+    Long,
+}
+
+impl Shape {
+    /// Returns the name of the session of a turn.
+    fn session(self, number: i32, turn: usize) -> String {
+        match self {
+            Self::Short if number % 2 == 1 => format!("session_{number}_{}", turn / 4),
+            Self::AsIs | Self::Short => format!("session_{number}"),
+            Self::Long => "session".to_owned(),
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::AsIs => "",
+            Self::Short => ", every other session cut into sessions of four turns",
+            Self::Long => ", each in one session",
+        }
+    }
+}
+
 /// All conversations in one store, each in its namespace; a turn is a grain.
-fn locomo(file: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
+fn locomo(file: &Path, shape: Shape, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
     let samples: Value = serde_json::from_str(&fs::read_to_string(file)?)?;
     let samples = samples.as_array().ok_or("not a list of conversations")?;
     let model = embedder.as_ref().map(|it| it.model().to_owned());
@@ -98,7 +129,7 @@ fn locomo(file: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
     let mut questions = Vec::new();
     for (number, sample) in samples.iter().enumerate() {
         let namespace = format!("conversation-{number}");
-        let turns = put_turns(&store, &sample["conversation"], &namespace)?;
+        let turns = put_turns(&store, &sample["conversation"], shape, &namespace)?;
         for question in sample["qa"].as_array().into_iter().flatten() {
             let evidence = question["evidence"].as_array();
             if evidence.is_none_or(Vec::is_empty) {
@@ -114,14 +145,15 @@ fn locomo(file: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
         }
     }
     store.maintenance()?.flush_text()?;
-    println!("LoCoMo: {} conversations in one store\n", samples.len());
+    let (count, shape_name) = (samples.len(), shape.name());
+    println!("\nLoCoMo: {count} conversations in one store{shape_name}\n");
     println!(
         "| ranking                                | queries | hit@1 | hit@10 | hit@20 | MRR@10 |"
     );
     println!(
         "| -------------------------------------- | ------: | ----: | -----: | -----: | -----: |"
     );
-    for (name, ranking) in rankings(model) {
+    for (name, ranking) in rankings(shape, model) {
         let mut each = vec![Figures::default(); samples.len()];
         for question in &questions {
             let rank = rank_of(&store, question, &ranking)?;
@@ -147,43 +179,47 @@ fn locomo(file: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
             rest.row(&format!("  without conversation {}", left_out + 1));
         }
     }
-    hybrid(&store, &questions)
+    match shape {
+        Shape::AsIs => hybrid(&store, &questions),
+        Shape::Short | Shape::Long => Ok(()),
+    }
 }
 
-/// Returns the rankings that are compared, by name.
-fn rankings(model: Option<String>) -> Vec<(String, Ranking)> {
+/// Leaves a rule out.
+type LeaveOut = fn(&mut Ranking);
+
+/// Returns the rankings that are compared, by name: each rule is left out where the sessions are as
+/// they were.
+fn rankings(shape: Shape, model: Option<String>) -> Vec<(String, Ranking)> {
     let by_words = Ranking {
         meaning: 0.0,
         ..Ranking::default()
     };
-    let without = |within: f64, date: f64, spelling: f64| Ranking {
-        within,
-        date,
-        spelling,
-        ..by_words
-    };
-    let Ranking {
-        date,
-        spelling,
-        within,
-        ..
-    } = by_words;
+    let without: [(&str, LeaveOut); 12] = [
+        ("`date` and `within`", |it| {
+            (it.date, it.within) = (1.0, 0.0);
+        }),
+        ("`within`", |it| it.within = 0.0),
+        ("`answer_type`", |it| it.answer_type = 1.0),
+        ("`speaker`", |it| it.speaker = 1.0),
+        ("`neighbours`", |it| it.neighbours = 0.0),
+        ("`two_away`", |it| it.two_away = 0.0),
+        ("`session`", |it| it.session = 0.0),
+        ("`question`", |it| it.question = 1.0),
+        ("`answer`", |it| it.answer = 0.0),
+        ("`pairs`", |it| it.pairs = 0.0),
+        ("`relatives`", |it| it.relatives = 0.0),
+        ("`spelling`", |it| it.spelling = 0.0),
+    ];
     let mut rankings = vec![
         ("words (BM25)".to_owned(), Ranking::WORDS),
         ("conversation-aware (the default)".to_owned(), by_words),
-        (
-            "— without `within`".to_owned(),
-            without(0.0, date, spelling),
-        ),
-        (
-            "— without `date` and `within`".to_owned(),
-            without(0.0, 1.0, spelling),
-        ),
-        (
-            "— without `spelling`".to_owned(),
-            without(within, date, 0.0),
-        ),
     ];
+    for (name, leave_out) in without.iter().filter(|_| shape == Shape::AsIs) {
+        let mut ranking = by_words;
+        leave_out(&mut ranking);
+        rankings.push((format!("— without {name}"), ranking));
+    }
     let by_vectors = model.map(|model| format!("words and vectors ({model})"));
     rankings.extend(by_vectors.map(|name| (name, Ranking::default())));
     rankings
@@ -363,6 +399,7 @@ const OWN_WEIGHT: f32 = 0.2;
 fn put_turns(
     store: &Store,
     conversation: &Value,
+    shape: Shape,
     namespace: &str,
 ) -> Result<HashMap<String, ContentAddress>> {
     let mut turns = HashMap::new();
@@ -376,7 +413,7 @@ fn put_turns(
         let mut time_ms = said_at
             .and_then(time_of)
             .ok_or("a session without a date")?;
-        for turn in session_turns {
+        for (place, turn) in session_turns.iter().enumerate() {
             let say = |name: &str| turn[name].as_str().unwrap_or_default();
             time_ms += 1_000;
             let mut draft = Draft::event(format!("{}: {}", say("speaker"), say("text")))
@@ -384,7 +421,7 @@ fn put_turns(
                 .created_at(Time::from_ms(time_ms))
                 .set("role", "user")
                 .set("observer_id", say("speaker"))
-                .set("session_id", session.as_str());
+                .set("session_id", shape.session(number, place));
             if !say("blip_caption").is_empty() {
                 let image = [("type", "image"), ("caption", say("blip_caption"))];
                 let image = codec::Map::from_iter(image);

@@ -53,6 +53,15 @@ pub trait Entries: Sync {
         Ok(true)
     }
 
+    /// Returns the name of the person with a user id: the id itself, or the first in order of all that
+    /// are said to be the same person.
+    ///
+    /// # Errors
+    /// As [`Entries::read`].
+    fn person(&self, user: &str) -> Result<String, Self::Error> {
+        Ok(user.to_owned())
+    }
+
     /// Reads the newest vector of one, if it has any and the export is to have it.
     ///
     /// # Errors

@@ -159,7 +159,7 @@ impl Changes {
             let filter = filter.among([version.grain.address()]);
             let is_found = self.store.rows(&snapshot, &filter)?.contains(row);
             // The index holds hashes of terms.
-            let mut conditions = filter.conditions().into_iter();
+            let mut conditions = self.store.conditions_of(&snapshot, &filter)?.into_iter();
             if !is_found || !conditions.all(|condition| condition.holds(version)) {
                 return Ok(None);
             }

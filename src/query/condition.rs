@@ -28,6 +28,8 @@ pub(super) enum Condition {
         field: &'static str,
         text: String,
     },
+    /// One of the user ids of a person.
+    Users(Vec<String>),
     /// A text of a field of [`Family::FACETS`].
     Facet {
         field: &'static str,
@@ -146,6 +148,7 @@ impl Condition {
             Self::Text { field, .. } | Self::Facet { field, .. } | Self::Number { field, .. } => {
                 vec![field]
             }
+            Self::Users(_) => vec!["user_id"],
             Self::NoTag(_) => vec!["structural_tags"],
             Self::DerivedFrom(_) => vec!["derived_from"],
             Self::Happened { .. } => vec!["timestamp_ms", "created_at"],
@@ -176,6 +179,11 @@ impl Condition {
                 object: object.as_deref(),
             })),
             Self::Text { family, text, .. } => one(snapshot.with_text(*family, text)),
+            Self::Users(users) => {
+                let users = users.iter();
+                let scans = users.map(|user| snapshot.with_text(Family::User, user));
+                IndexSource::of(false, scans.collect())
+            }
             Self::Facet { field, text } => one(snapshot.with_facet(field, text)),
             Self::NoTag(tag) => IndexSource::of(true, vec![snapshot.with_text(Family::Tag, tag)]),
             Self::DerivedFrom(address) => one(snapshot.pointing_at(Family::DerivedFrom, address)),
@@ -274,6 +282,7 @@ impl Condition {
             }
             Self::Text { field, text, .. } if *field == "structural_tags" => has_tag(version, text),
             Self::Text { field, text, .. } | Self::Facet { field, text } => says(field, text),
+            Self::Users(users) => users.iter().any(|user| says("user_id", user)),
             Self::NoTag(tag) => !has_tag(version, tag),
             Self::DerivedFrom(address) => grain.derived_from().any(|of| of == *address),
             Self::Among(addresses) => addresses.contains(&grain.address()),
@@ -415,6 +424,7 @@ impl fmt::Display for Condition {
             Self::Text { field, text, .. } | Self::Facet { field, text } => {
                 write!(f, "{field} = {text:?}")
             }
+            Self::Users(users) => write!(f, "user_id one of {users:?}"),
             Self::NoTag(tag) => write!(f, "structural_tags without {tag:?}"),
             Self::DerivedFrom(address) => write!(f, "derived_from = {address}"),
             Self::Among(addresses) => write!(f, "one of {} grains", addresses.len()),

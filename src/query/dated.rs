@@ -83,7 +83,8 @@ impl Store {
             let (start, end) = (window.start, window.end);
             start.saturating_sub(SLACK_MS)..end.saturating_add(SLACK_MS)
         });
-        for window in when.windows.iter().chain(&slack) {
+        let part = when.part.iter();
+        for window in part.chain(&when.windows).chain(&slack) {
             if !found.is_empty() {
                 break;
             }

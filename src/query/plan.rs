@@ -152,6 +152,35 @@ impl Store {
         let plan = Plan::of(self, snapshot, filter, self.now(), None)?;
         Ok((plan.rows, plan.consent_withheld))
     }
+
+    /// Returns the conditions of a filter; where one names a user, it asks for every user id of the person
+    /// (ruling I29). A handle of one user stays with that one.
+    pub(super) fn conditions_of(
+        &self,
+        snapshot: &Snapshot,
+        filter: &Filter,
+    ) -> Result<Vec<Condition>, Error> {
+        let mut conditions = filter.conditions();
+        let is_of_one = self.capability().is_some_and(|it| it.user().is_some());
+        if is_of_one || !filter.names_user() {
+            return Ok(conditions);
+        }
+        for condition in &mut conditions {
+            let Condition::Text {
+                family: Family::User,
+                text,
+                ..
+            } = condition
+            else {
+                continue;
+            };
+            let users = self.united(snapshot, vec![text.clone()])?;
+            if users.len() > 1 {
+                *condition = Condition::Users(users);
+            }
+        }
+        Ok(conditions)
+    }
 }
 
 /// A query during evaluation.
@@ -179,7 +208,7 @@ impl Plan {
             trace,
             ..Self::default()
         };
-        let conditions = filter.conditions();
+        let conditions = store.conditions_of(snapshot, filter)?;
         let mut sources = Vec::with_capacity(conditions.len());
         for condition in &conditions {
             sources.push((condition, condition.source(snapshot)?));

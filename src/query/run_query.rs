@@ -91,7 +91,7 @@ impl Store {
             let moment = (snapshot.watermark(), now);
             envelope.next_cursor = Some(Cursor::new(moment, *last, filter, sort));
         }
-        let (conditions, fields) = (filter.conditions(), filter.fields());
+        let (conditions, fields) = (self.conditions_of(&snapshot, filter)?, filter.fields());
         let (mut len, end) = (0_usize, places.len().saturating_sub(1));
         for (at, place) in places.into_iter().enumerate() {
             let row = EntryId::new(place[2]);

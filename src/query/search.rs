@@ -8,6 +8,7 @@ use crate::store::{self, Store};
 use crate::text::{self, Meaning, Ranking, Snippet};
 
 use super::hybrid::QuestionVector;
+use super::recall::contradicted_by;
 use super::{Envelope, Error, Filter, Found};
 
 impl Store {
@@ -189,17 +190,17 @@ impl Store {
     }
 }
 
-/// Puts every result that another of them replaced right behind that one.
+/// Puts every result that another of them replaced or refuted right behind that one.
 fn put_current_first(results: &mut Vec<Found>) {
-    if results.iter().all(|found| found.status.is_current()) {
+    let stands = |found: &Found| found.status.is_current() && !found.status.contradicted;
+    if results.iter().all(stands) {
         return;
     }
     // A chain of versions moves one by one: as many moves as results are enough.
     let mut moves_left = results.len() * 2;
     let mut at = 0;
     while at < results.len() && moves_left > 0 {
-        let by = results.get(at).and_then(|found| found.status.superseded_by);
-        let place = by.and_then(|by| results.iter().position(|found| found.address == by));
+        let place = results.get(at).and_then(|old| place_of_new(results, old));
         match place.filter(|place| *place > at) {
             Some(place) => {
                 let old = results.remove(at);
@@ -209,6 +210,18 @@ fn put_current_first(results: &mut Vec<Found>) {
             None => at += 1,
         }
     }
+}
+
+/// Returns the place of the result that replaced or refuted one.
+fn place_of_new(results: &[Found], old: &Found) -> Option<usize> {
+    let is_new = |found: &Found| match old.status.superseded_by {
+        Some(by) => found.address == by,
+        None => {
+            let refutes = || contradicted_by(&found.grain).contains(&old.address);
+            old.status.contradicted && !found.status.contradicted && refutes()
+        }
+    };
+    results.iter().position(is_new)
 }
 
 /// Returns rows that are so few that a search looks for their documents first.

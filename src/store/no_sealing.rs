@@ -14,6 +14,12 @@ impl Store {
     pub(crate) fn held(&self, _snapshot: &Snapshot) -> Result<RowSet, Error> {
         Ok(RowSet::default())
     }
+
+    /// Returns the number of persons whose grains no answer has: all of them.
+    #[cfg(feature = "interchange")]
+    pub(crate) fn locked_persons(&self) -> u64 {
+        self.inner.state().keys().persons()
+    }
 }
 
 impl Inner {

@@ -21,6 +21,7 @@ mod partial;
 mod stranger;
 mod strict;
 mod times;
+mod turns;
 
 fn memory() -> Store {
     Store::in_memory(Options::default()).unwrap()

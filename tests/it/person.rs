@@ -3,6 +3,7 @@
 
 mod random_stores;
 mod receipt;
+mod united;
 
 use std::sync::Arc;
 

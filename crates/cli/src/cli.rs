@@ -27,7 +27,7 @@ use crate::commands::maintenance::{
     Restore, Stats, Upgrade, what_would_come_out,
 };
 use crate::commands::policy::{ConsentTool, HoldTool, PolicyTool};
-use crate::commands::questions::{Embed, Query, Recall, Search, Similar};
+use crate::commands::questions::{Embed, ModelTool, Query, Recall, Search, Similar};
 use crate::commands::serving::{Serve, TokenTool};
 use crate::commands::signing::{AgentTool, DidTool, GrainTool, TrustTool};
 use crate::commands::user::UserTool;
@@ -126,6 +126,7 @@ enum Command {
     Search(Search),
     Recall(Recall),
     Embed(Embed),
+    Model(ModelTool),
     Similar(Similar),
     Import(Import),
     Merge(Merge),
@@ -295,6 +296,7 @@ impl Command {
             Self::Search(command) => command.run(session),
             Self::Recall(command) => command.run(session),
             Self::Embed(command) => command.run(session),
+            Self::Model(command) => command.run(session),
             Self::Similar(command) => command.run(session),
             Self::Import(command) => command.run(session),
             Self::Merge(command) => command.run(session),

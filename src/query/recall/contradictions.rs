@@ -81,7 +81,7 @@ impl Statement {
 }
 
 /// Returns the grains that a grain says it contradicts (OMS 14, `related_to`).
-pub(super) fn contradicted_by(grain: &Grain) -> Vec<ContentAddress> {
+pub(in crate::query) fn contradicted_by(grain: &Grain) -> Vec<ContentAddress> {
     let links = grain.field("related_to").and_then(Value::as_array);
     let links = links.unwrap_or_default().iter().filter_map(Value::as_map);
     let text =

@@ -17,6 +17,7 @@ use super::hybrid::QuestionVector;
 use super::search::if_few;
 use super::visible::narrow;
 use super::{Error, Filter, Sort, SortBy};
+pub(super) use contradictions::contradicted_by;
 use gathering::Gathering;
 
 /// The limits and the ranking of a recall.

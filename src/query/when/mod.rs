@@ -22,6 +22,8 @@ pub(super) struct When {
     /// The milliseconds since 1970 that it may mean, the likeliest first: a month without a year may be
     /// of any.
     pub(super) windows: Vec<Range<i64>>,
+    /// The part of the one day that it names.
+    pub(super) part: Option<Range<i64>>,
     /// The first and the last of the sessions that it counts: from 1, or from the end by numbers below 0.
     pub(super) sessions: Option<[i64; 2]>,
     /// Whether it asks for the last, the first or the number of something.
@@ -37,8 +39,17 @@ impl When {
         let today = calendar::day_of(calendar, now);
         let spans = spans::of(&read, today, calendar);
         let times = |days| calendar::times(calendar, days);
+        let windows: Vec<Range<i64>> = spans.days.iter().map(times).collect();
+        let part = match windows.as_slice() {
+            [day] if day.end.saturating_sub(day.start) == DAY_MS => read.part().map(|hours| {
+                let [from, to] = hours.map(|hour| day.start.saturating_add(hour * HOUR_MS));
+                from..to
+            }),
+            _ => None,
+        };
         Self {
-            windows: spans.days.iter().map(times).collect(),
+            windows,
+            part,
             sessions: spans.sessions,
             order: read.order(),
             is_bare: spans.is_bare,
@@ -52,6 +63,8 @@ impl When {
         windows.map(|window| window.start..until(window)).collect()
     }
 }
+
+const HOUR_MS: i64 = 3_600_000;
 
 /// Within a week.
 const TOLD_MS: i64 = 7 * DAY_MS;
@@ -92,6 +105,36 @@ mod tests {
             (window, sessions, order, is_bare),
             (found, when.sessions, when.order, when.is_bare),
         ]
+    }
+
+    #[test]
+    fn a_part_of_a_day_is_read_by_its_hours_and_of_other_spans_none() {
+        let now = Time::parse("2026-11-26T12:00:00Z").unwrap();
+        for (question, part) in [
+            (
+                "what did we do yesterday morning",
+                Some(["2026-11-25T04", "2026-11-25T12"]),
+            ),
+            (
+                "what did we talk about last night",
+                Some(["2026-11-25T20", "2026-11-26T06"]),
+            ),
+            (
+                "was haben wir gestern abend besprochen",
+                Some(["2026-11-25T17", "2026-11-26T00"]),
+            ),
+            ("what did we do yesterday", None),
+            ("do I take sugar in the morning", None),
+            ("what happened last week, in the evening", None),
+        ] {
+            let at = |hour: &str| Time::parse(&format!("{hour}:00:00Z")).unwrap().ms();
+            let when = When::of(question, now, &Calendar::default());
+            assert_eq!(
+                when.part,
+                part.map(|[from, to]| at(from)..at(to)),
+                "{question}"
+            );
+        }
     }
 
     #[test]

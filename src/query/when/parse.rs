@@ -20,8 +20,8 @@ pub(super) enum Kind {
     Season(i64),
     /// Days from today.
     Day(i64),
-    /// A part of a day.
-    Part,
+    /// A part of a day, from one hour to another.
+    Part([i64; 2]),
     Units(Unit),
     Weekend,
     Session,
@@ -100,7 +100,7 @@ impl Kind {
                 | Self::Season(_)
                 | Self::Session
                 | Self::BeforeLast(_)
-                | Self::Part
+                | Self::Part(_)
                 | Self::Ordered(_)
         )
     }
@@ -126,6 +126,14 @@ impl Question {
             kinds,
             needs_preposition,
         }
+    }
+
+    /// Returns the hours of the part of a day that it names.
+    pub(super) fn part(&self) -> Option<[i64; 2]> {
+        self.kinds.iter().find_map(|kind| match kind {
+            Kind::Part(hours) => Some(*hours),
+            _ => None,
+        })
     }
 
     pub(super) fn order(&self) -> Option<Order> {

@@ -52,7 +52,7 @@ const fn says_nothing(kind: Kind) -> bool {
     use Kind::{From, In, Number, Of, On, Part, Plain, This, To};
     matches!(
         kind,
-        Plain | On | In | Of | From | To | This | Part | Number(1)
+        Plain | On | In | Of | From | To | This | Part(_) | Number(1)
     )
 }
 
@@ -136,7 +136,8 @@ impl Reader<'_> {
                 )
             });
         let (len, days) = self.core(at + glue, is_led)?;
-        let part = usize::from(self.kind(at + glue + len) == Some(Kind::Part));
+        let part = self.kind(at + glue + len);
+        let part = usize::from(matches!(part, Some(Kind::Part(_))));
         Some((glue + len + part, days))
     }
 
@@ -157,7 +158,7 @@ impl Reader<'_> {
                     one(2, monday.plus(weekday).alone())
                 }
                 Kind::Weekend => one(2, self.weekend(0)),
-                Kind::Part => one(2, self.today.alone()),
+                Kind::Part(_) => one(2, self.today.alone()),
                 _ => self.core(at + 1, true).map(|(len, days)| (len + 1, days)),
             },
             Kind::Units(unit) if kind(1) == Some(Kind::Last) && unit != Unit::Days => {
@@ -299,7 +300,7 @@ impl Reader<'_> {
             (Kind::Units(unit), _) if unit != Unit::Days => one(2, self.unit(unit, -1)),
             (Kind::Weekday(weekday), _) => one(2, self.today.last(weekday).alone()),
             (Kind::Weekend, _) => one(2, self.weekend(-1)),
-            (Kind::Part, _) => one(2, self.today.plus(-1).alone()),
+            (Kind::Part(_), _) => one(2, self.today.plus(-1).alone()),
             (Kind::Month(month), _) => one(2, self.of_any_year(month).into_iter().next()?),
             (Kind::Season(month), _) => one(2, self.last_season(month)),
             _ => None,

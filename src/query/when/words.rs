@@ -23,12 +23,19 @@ pub(super) struct Words {
 
 const LATEST: Kind = Ordered(Order::Last);
 
+// The hours of parts of a day, which may end on the next one.
+const MORNING: Kind = Part([4, 12]);
+const NOON: Kind = Part([11, 14]);
+const AFTERNOON: Kind = Part([12, 18]);
+const EVENING: Kind = Part([17, 24]);
+const NIGHT: Kind = Part([20, 30]);
+
 #[rustfmt::skip]
 pub(super) const LANGUAGES: &[Words] = &[
     Words {
         named: &[
             ("the day before yesterday", Day(-2)), ("day before yesterday", Day(-2)), ("yesterday", Day(-1)),
-            ("last night", Day(-1)), ("today", Day(0)), ("tonight", Day(0)), ("tomorrow", Day(1)),
+            ("today", Day(0)), ("tonight", Day(0)), ("tomorrow", Day(1)),
             ("the week before last", BeforeLast(Weeks)), ("the month before last", BeforeLast(Months)),
             ("the year before last", BeforeLast(Years)),
             ("the last time", LATEST), ("last time", LATEST), ("most recently", LATEST), ("most recent", LATEST),
@@ -43,7 +50,7 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("of", Of), ("the", Of), ("early", Of), ("late", Of), ("mid", Of), ("year", Units(Years)),
             ("day", Units(Days)), ("days", Units(Days)), ("week", Units(Weeks)), ("weeks", Units(Weeks)),
             ("month", Units(Months)), ("months", Units(Months)), ("years", Units(Years)),
-            ("weekend", Weekend), ("morning", Part), ("afternoon", Part), ("evening", Part), ("night", Part),
+            ("weekend", Weekend), ("morning", MORNING), ("afternoon", AFTERNOON), ("evening", EVENING), ("night", NIGHT),
             ("spring", Season(3)), ("summer", Season(6)), ("autumn", Season(9)), ("fall", Season(9)), ("winter", Season(12)),
             ("session", Session), ("sessions", Session), ("conversation", Session), ("conversations", Session),
             ("chat", Session), ("chats", Session),
@@ -77,8 +84,8 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("der", Of), ("den", Of), ("des", Of), ("dem", Of), ("die", Of), ("das", Of), ("anfang", Of), ("ende", Of), ("jahr", Units(Years)),
             ("tag", Units(Days)), ("tage", Units(Days)), ("tagen", Units(Days)), ("woche", Units(Weeks)), ("wochen", Units(Weeks)),
             ("monat", Units(Months)), ("monate", Units(Months)), ("monaten", Units(Months)), ("jahre", Units(Years)), ("jahren", Units(Years)),
-            ("wochenende", Weekend), ("morgen", Part), ("vormittag", Part), ("mittag", Part), ("nachmittag", Part),
-            ("abend", Part), ("nacht", Part), ("fruhling", Season(3)), ("sommer", Season(6)), ("herbst", Season(9)), ("winter", Season(12)),
+            ("wochenende", Weekend), ("morgen", MORNING), ("vormittag", MORNING), ("mittag", NOON), ("nachmittag", AFTERNOON),
+            ("abend", EVENING), ("nacht", NIGHT), ("fruhling", Season(3)), ("sommer", Season(6)), ("herbst", Season(9)), ("winter", Season(12)),
             ("sitzung", Session), ("sitzungen", Session), ("gesprach", Session), ("gesprache", Session), ("gesprachen", Session),
             ("unterhaltung", Session), ("unterhaltungen", Session),
             ("montag", Weekday(0)), ("dienstag", Weekday(1)), ("mittwoch", Weekday(2)), ("donnerstag", Weekday(3)),
@@ -107,7 +114,7 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("en", In), ("pendant", In), ("durant", In), ("dans", In), ("le", On), ("de", Of), ("la", Of), ("l", Of), ("les", Of), ("d", Of),
             ("jour", Units(Days)), ("jours", Units(Days)), ("semaine", Units(Weeks)), ("semaines", Units(Weeks)), ("mois", Units(Months)),
             ("an", Units(Years)), ("ans", Units(Years)), ("annee", Units(Years)), ("annees", Units(Years)), ("week end", Weekend),
-            ("matin", Part), ("apres midi", Part), ("soir", Part), ("nuit", Part),
+            ("matin", MORNING), ("apres midi", AFTERNOON), ("soir", EVENING), ("nuit", NIGHT),
             ("printemps", Season(3)), ("ete", Season(6)), ("automne", Season(9)), ("hiver", Season(12)),
             ("session", Session), ("sessions", Session), ("conversation", Session), ("conversations", Session),
             ("lundi", Weekday(0)), ("mardi", Weekday(1)), ("mercredi", Weekday(2)), ("jeudi", Weekday(3)), ("vendredi", Weekday(4)),
@@ -131,7 +138,7 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("en", In), ("durante", In), ("el", On), ("de", Of), ("del", Of), ("la", Of), ("los", Of), ("las", Of), ("l", Of),
             ("dia", Units(Days)), ("dias", Units(Days)), ("semana", Units(Weeks)), ("semanas", Units(Weeks)), ("mes", Units(Months)),
             ("meses", Units(Months)), ("ano", Units(Years)), ("anos", Units(Years)), ("fin de semana", Weekend),
-            ("manana", Part), ("tarde", Part), ("noche", Part),
+            ("manana", MORNING), ("tarde", AFTERNOON), ("noche", NIGHT),
             ("primavera", Season(3)), ("verano", Season(6)), ("otono", Season(9)), ("invierno", Season(12)),
             ("sesion", Session), ("sesiones", Session), ("conversacion", Session), ("conversaciones", Session),
             ("lunes", Weekday(0)), ("martes", Weekday(1)), ("miercoles", Weekday(2)), ("jueves", Weekday(3)), ("viernes", Weekday(4)),
@@ -155,7 +162,7 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("in", In), ("nel", In), ("a", In), ("ad", In), ("durante", In), ("il", On), ("di", Of), ("del", Of), ("la", Of), ("l", Of),
             ("giorno", Units(Days)), ("giorni", Units(Days)), ("settimana", Units(Weeks)), ("settimane", Units(Weeks)), ("mese", Units(Months)),
             ("mesi", Units(Months)), ("anno", Units(Years)), ("anni", Units(Years)), ("fine settimana", Weekend), ("weekend", Weekend),
-            ("mattina", Part), ("pomeriggio", Part), ("sera", Part), ("notte", Part),
+            ("mattina", MORNING), ("pomeriggio", AFTERNOON), ("sera", EVENING), ("notte", NIGHT),
             ("primavera", Season(3)), ("estate", Season(6)), ("autunno", Season(9)), ("inverno", Season(12)),
             ("sessione", Session), ("sessioni", Session), ("conversazione", Session), ("conversazioni", Session),
             ("lunedi", Weekday(0)), ("martedi", Weekday(1)), ("mercoledi", Weekday(2)), ("giovedi", Weekday(3)), ("venerdi", Weekday(4)),
@@ -177,7 +184,7 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("em", In), ("durante", In), ("no", On), ("na", On), ("nos", On), ("nas", On), ("de", Of), ("do", Of), ("da", Of),
             ("dia", Units(Days)), ("dias", Units(Days)), ("semana", Units(Weeks)), ("semanas", Units(Weeks)), ("mes", Units(Months)),
             ("meses", Units(Months)), ("ano", Units(Years)), ("anos", Units(Years)), ("fim de semana", Weekend),
-            ("manha", Part), ("tarde", Part), ("noite", Part),
+            ("manha", MORNING), ("tarde", AFTERNOON), ("noite", NIGHT),
             ("primavera", Season(3)), ("verao", Season(6)), ("outono", Season(9)), ("inverno", Season(12)),
             ("sessao", Session), ("sessoes", Session), ("conversa", Session), ("conversas", Session),
             ("segunda feira", Weekday(0)), ("terca feira", Weekday(1)), ("quarta feira", Weekday(2)), ("quinta feira", Weekday(3)),
@@ -199,7 +206,7 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("tot", To), ("en", To), ("elke", Every), ("iedere", Every), ("op", On), ("in", In), ("tijdens", In), ("de", Of), ("het", Of),
             ("dag", Units(Days)), ("dagen", Units(Days)), ("week", Units(Weeks)), ("weken", Units(Weeks)), ("maand", Units(Months)),
             ("maanden", Units(Months)), ("jaar", Units(Years)), ("jaren", Units(Years)), ("weekend", Weekend), ("weekeinde", Weekend),
-            ("ochtend", Part), ("morgen", Part), ("middag", Part), ("avond", Part), ("nacht", Part),
+            ("ochtend", MORNING), ("morgen", MORNING), ("middag", AFTERNOON), ("avond", EVENING), ("nacht", NIGHT),
             ("lente", Season(3)), ("zomer", Season(6)), ("herfst", Season(9)), ("winter", Season(12)),
             ("sessie", Session), ("sessies", Session), ("gesprek", Session), ("gesprekken", Session),
             ("maandag", Weekday(0)), ("dinsdag", Weekday(1)), ("woensdag", Weekday(2)), ("donderdag", Weekday(3)), ("vrijdag", Weekday(4)),
@@ -224,7 +231,7 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("день", Units(Days)), ("дня", Units(Days)), ("днеи", Units(Days)), ("дней", Units(Days)), ("неделя", Units(Weeks)), ("неделю", Units(Weeks)),
             ("неделе", Units(Weeks)), ("недели", Units(Weeks)), ("недель", Units(Weeks)), ("месяц", Units(Months)), ("месяце", Units(Months)),
             ("месяца", Units(Months)), ("месяцев", Units(Months)), ("год", Units(Years)), ("лет", Units(Years)), ("выходные", Weekend), ("выходных", Weekend),
-            ("утром", Part), ("днем", Part), ("вечером", Part), ("ночью", Part),
+            ("утром", MORNING), ("днем", AFTERNOON), ("вечером", EVENING), ("ночью", NIGHT),
             ("весной", Season(3)), ("веснои", Season(3)), ("летом", Season(6)), ("осенью", Season(9)), ("зимой", Season(12)), ("зимои", Season(12)),
             ("сессия", Session), ("сессии", Session), ("разговор", Session), ("разговоре", Session), ("разговоров", Session), ("беседе", Session),
             ("понедельник", Weekday(0)), ("вторник", Weekday(1)), ("среду", Weekday(2)), ("четверг", Weekday(3)), ("пятницу", Weekday(4)),

@@ -3,11 +3,13 @@
 use crate::codec::ContentAddress;
 use crate::crypto::Statement;
 use crate::grain::{Status, StatusChange, Type, Verification};
+use crate::index::Snapshot;
 use crate::ledger::Kind;
 use crate::policy::{Actor, Delegation, Operation, Rule};
 use crate::store::governance::justification::Justification;
 use crate::store::instance::{Caller, Inner};
 use crate::store::lineage::Change;
+use crate::store::read::{self, unites};
 use crate::store::records::{DenialRecord, Frame, Record, StatusRecord};
 use crate::store::rules::authorize_signers;
 use crate::store::{Error, Store};
@@ -53,6 +55,21 @@ impl Store {
         let caller = self.caller()?;
         self.inner
             .set_verification(address, verification, justification.into(), caller)
+    }
+
+    /// Returns these user ids and those that the owner said are the same person (ruling I29).
+    pub(crate) fn united(
+        &self,
+        snapshot: &Snapshot,
+        ids: Vec<String>,
+    ) -> Result<Vec<String>, Error> {
+        read::united(&self.inner, snapshot, ids)
+    }
+
+    /// Returns the name of the person with a user id: the first of their ids in order.
+    #[cfg(feature = "interchange")]
+    pub(crate) fn person(&self, snapshot: &Snapshot, user: &str) -> Result<String, Error> {
+        read::person_of_user(&self.inner, snapshot, user)
     }
 }
 
@@ -132,10 +149,11 @@ impl Inner {
             change.verification,
             Some(Verification::Verified | Verification::Unverified)
         );
-        // Rulings I26, P10: an agent that could verify a delegation or a consent could give itself any
-        // authority.
-        let gives =
-            Delegation::of(&version.grain).is_some() || version.grain.type_() == Type::Consent;
+        // Rulings I26, I29, P10: an agent that could verify a delegation, a consent or who is who could
+        // give itself any authority.
+        let gives = Delegation::of(&version.grain).is_some()
+            || version.grain.type_() == Type::Consent
+            || unites(&version.grain);
         if confirms && gives && !caller.is_owner() {
             let rule = Rule::Owner;
             let denial = DenialRecord::new(Some(*target), request.operation.name(), rule.name());

@@ -7,6 +7,7 @@ use crate::interchange::{ForeignId, Record};
 use crate::policy::Delegation;
 use crate::store::Error;
 use crate::store::import::batch::Importer;
+use crate::store::read::unites;
 use crate::store::records::{AliasRecord, FlagRecord, Record as Entry, StatusRecord};
 use crate::store::rules::{record_consequences, was_deleted};
 
@@ -30,8 +31,10 @@ impl Importer<'_> {
         }
         record_consequences(&self.inner.as_of(&snapshot), &mut self.frame, grain, None)?;
         let mut change = self.status_of(record, address)?;
-        if delegates_to.is_some() || grain.type_() == Type::Consent {
-            // Rulings I26, P10: only the owner verifies here a delegation or a consent of a file.
+        let gives = delegates_to.is_some() || grain.type_() == Type::Consent;
+        if gives || (unites(grain) && !self.is_own) {
+            // Rulings I26, I29, P10: only the owner verifies here a delegation or a consent of a file,
+            // and who is who.
             change.verification = change
                 .verification
                 .filter(|to| *to != Verification::Verified);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::crypto::{KeySource, MasterKey};
 use crate::store::instance::{Inner, Writer};
+use crate::store::read;
 use crate::store::records::{BlindFields, Frame, KeyEventRecord, Record};
 use crate::store::{Admin, Error};
 use crate::vault::{self, User, Vault};
@@ -45,7 +46,8 @@ impl VaultAdmin<'_> {
     /// Gives persons a key each. The first call creates the vault.
     ///
     /// A person who was erased and comes again gets another pseudonym and another key. Grains that are
-    /// stored stay as they are until [`VaultAdmin::seal`].
+    /// stored stay as they are until [`VaultAdmin::seal`]. Other user ids of one person get keys too
+    /// (ruling I29).
     ///
     /// # Errors
     /// `ERR_USER_EXISTS`, and no person is added; `ERR_KEY` without a master key, `ERR_MASTER_KEY` of
@@ -56,8 +58,16 @@ impl VaultAdmin<'_> {
         inner.authorize_changes()?;
         let (vault, master) = inner.vault_or_new()?;
         inner.tell_missed_swap(&mut writer, &vault)?;
+        let named = users.iter().map(|user| (*user).to_owned()).collect();
+        let united = read::united(inner, &inner.snapshot(), named)?;
+        let mut users = users.to_vec();
+        for other in united.iter().skip(users.len()) {
+            if !vault.has(&master, other)? {
+                users.push(other);
+            }
+        }
         let mut told = Ok(());
-        let added = vault.add_recorded(&master, users, inner.entry_time(), &mut |users, epoch| {
+        let added = vault.add_recorded(&master, &users, inner.entry_time(), &mut |users, epoch| {
             let uids = users.iter().map(|user| user.uid).collect();
             told = inner.tell(&mut writer, KeyEventRecord::Added { uids, epoch });
             told.is_ok()

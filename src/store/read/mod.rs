@@ -7,6 +7,7 @@ mod embedding;
 mod expiry;
 mod get;
 mod retrieval_counts;
+mod same_person;
 mod signature;
 #[cfg(feature = "interchange")]
 mod stored_vectors;
@@ -19,5 +20,6 @@ pub use change::{Change, Changed};
 pub use embedding::Embedding;
 pub(crate) use embedding::Lengths;
 pub use get::{Page, newest_versions};
+pub(crate) use same_person::{SAME_PERSON, person_of_user, united, unites};
 #[cfg(feature = "interchange")]
 pub(crate) use warnings::{beside, named_by};

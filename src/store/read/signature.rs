@@ -17,7 +17,7 @@ impl Store {
     }
 
     /// Returns a grain as it is delivered: its blob, or for a signed grain the COSE_Sign1 message
-    /// with the blob inside (OMS 9.2). [`Grain::from_delivery`] reads it.
+    /// with the blob inside (OMS 9.2). [`Grain::from_delivery`](crate::Grain::from_delivery) reads it.
     ///
     /// ```
     /// use grainstore::crypto::{Algorithm, OsRandom, SigningKey};

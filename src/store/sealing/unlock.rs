@@ -46,6 +46,17 @@ impl Store {
         let person = uid.and_then(|uid| inner.keyring().get(&uid));
         person.is_some_and(|person| person.keys.keys().is_some())
     }
+
+    /// Returns the number of persons whose grains no answer has: those who are locked in this process.
+    #[cfg(feature = "interchange")]
+    pub(crate) fn locked_persons(&self) -> u64 {
+        let state = self.inner.state();
+        let keys = state.keys();
+        let unlocked = self.inner.keyring().uids();
+        let unlocked = unlocked.iter().filter(|uid| keys.has(uid));
+        let all = keys.persons().saturating_sub(keys.holds().len() as u64);
+        all.saturating_sub(unlocked.count() as u64)
+    }
 }
 
 impl Inner {

@@ -168,8 +168,9 @@ const FEED_LEN_MAX: usize = 16_384;
 /// its segment.
 const IDLE_LEN_MIN: usize = 1_024;
 
-/// The queue size in bytes at which a commit is due.
-const FEED_BYTES_MAX: usize = 32 << 20;
+/// The queue size in bytes at which a commit is due: four times as much waits in memory at most, beside
+/// the segment that is built of it.
+const FEED_BYTES_MAX: usize = 12 << 20;
 
 /// The length up to which small segments of the uncommitted documents are combined.
 pub(in crate::text) const PART_LEN: usize = 256;

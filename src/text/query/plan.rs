@@ -84,6 +84,23 @@ impl PlannedLeaf {
             && self.is_scored == other.is_scored
             && self.words == other.words
     }
+
+    /// Returns whether both are one word without a field, with the same stem in some language.
+    fn is_form_of(&self, other: &Self) -> bool {
+        self.stems()
+            .any(|stem| other.stems().any(|its| its == stem))
+    }
+
+    /// Returns the stems of a word; none for a phrase or a word with a field.
+    fn stems(&self) -> impl Iterator<Item = &str> {
+        let words = match self.words.as_slice() {
+            [(_, terms)] if self.field.is_none() => terms.as_slice(),
+            _ => &[],
+        };
+        let stems = words.iter().filter(|term| term.field == TermField::Stems);
+        let itself = stems.filter(|term| term.factor == 1.0);
+        itself.map(|term| term.text.as_str())
+    }
 }
 
 impl Plan {
@@ -174,10 +191,13 @@ impl Planner<'_> {
                         let PlanNode::Leaf(number) = node else {
                             return false;
                         };
-                        let leaf = self.leaves.get(*number);
-                        other == role && leaf.is_some_and(|leaf| leaf.is_alike(&planned))
+                        let known = self.leaves.get(*number);
+                        let is_again = |known: &PlannedLeaf| {
+                            known.is_alike(&planned) || leaf.is_bare && known.is_form_of(&planned)
+                        };
+                        other == role && known.is_some_and(is_again)
                     });
-                    // A repeated word counts once.
+                    // A repeated word counts once, in any of its forms.
                     if is_repeated {
                         continue;
                     }

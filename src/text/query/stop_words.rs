@@ -2,79 +2,138 @@
 //!
 //! They are indexed nevertheless, since phrases need them.
 
-use tantivy::tokenizer::{self, RawTokenizer, StopWordFilter, TextAnalyzer, TokenStream as _};
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use tantivy::tokenizer::{
+    Language as Listed, StopWordFilter, TextAnalyzer, TokenStream as _, WhitespaceTokenizer,
+};
 
 use crate::text::analysis::fold;
 use crate::text::analysis::language::Language;
 use crate::text::query::ast::{Leaf, Node, Role, Word};
 
 /// Returns the clauses without stop words, unless nothing else is left.
+///
+/// A question is in the language of which it has the most stop words, if those are more than it has
+/// of `language`: the words of both are left out.
 pub(in crate::text) fn kept(
     clauses: &[(Role, Node)],
     language: Language,
     keeps: bool,
 ) -> impl Iterator<Item = &(Role, Node)> {
-    let is_stop = move |(_, node): &(Role, Node)| is_stop(node, language);
-    let has_others = clauses
-        .iter()
-        .any(|clause| clause.0 != Role::MustNot && !is_stop(clause));
-    let drops = has_others && !keeps;
-    clauses
-        .iter()
-        .filter(move |clause| !(drops && is_stop(clause)))
+    // A clause alone stays, whatever it is.
+    let is_stop = match keeps || clauses.len() < 2 {
+        true => vec![false; clauses.len()],
+        false => are_stop_words(clauses, language),
+    };
+    let mut others = clauses.iter().zip(&is_stop);
+    let drops = others.any(|((role, _), is_stop)| *role != Role::MustNot && !is_stop);
+    let clauses = clauses.iter().zip(is_stop);
+    clauses.filter_map(move |(clause, is_stop)| (!(drops && is_stop)).then_some(clause))
 }
 
-/// Returns whether a clause is only a stop word typed without any operator.
-fn is_stop(node: &Node, language: Language) -> bool {
-    let Node::Leaf(Leaf {
-        words,
-        is_bare: true,
-        ..
-    }) = node
-    else {
-        return false;
-    };
-    match words.as_slice() {
-        [(_, Word::Form(part))] => {
-            let word = fold::lower(&part.written, language);
-            if language == Language::ENGLISH {
-                ENGLISH.contains(&word.as_str())
-            } else {
-                is_listed(&word, language)
-            }
+/// Returns for each clause whether it is a stop word.
+fn are_stop_words(clauses: &[(Role, Node)], language: Language) -> Vec<bool> {
+    let words: Vec<Option<String>> = clauses.iter().map(|(_, node)| lower(node)).collect();
+    let asked: Vec<&str> = words.iter().flatten().map(String::as_str).collect();
+    let mut stops = of_language(&asked, language);
+    if asked.len() >= QUESTION_LEN_MIN && 2 * stops.len() < asked.len() {
+        let others = LISTED.iter().map(|(code, _)| *code).chain(["en"]);
+        let others = others.filter(|code| *code != language.code());
+        let others = others.filter_map(|code| code.parse().ok());
+        let of_others = others.map(|other: Language| of_language(&asked, other));
+        let most = of_others.max_by_key(HashSet::len).unwrap_or_default();
+        if most.len() >= TELLING_MIN && most.len() > stops.len() {
+            stops.extend(most);
         }
-        [(_, Word::Joined(joined))] if language == Language::ENGLISH => {
-            CONTRACTED.contains(&joined.as_str())
-        }
-        _ => false,
+    }
+    let clauses = clauses.iter().zip(&words);
+    clauses
+        .map(|((_, node), word)| {
+            let is_stop = word.as_deref().is_some_and(|word| stops.contains(word));
+            is_stop || language == Language::ENGLISH && is_contracted(node)
+        })
+        .collect()
+}
+
+/// Returns the word of a clause that is typed without any operator.
+fn loose(node: &Node) -> Option<&Word> {
+    match node {
+        Node::Leaf(Leaf {
+            words,
+            is_bare: true,
+            ..
+        }) => match words.as_slice() {
+            [(_, word)] => Some(word),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
-/// Returns whether a word is on the index library's stop word list of a language.
-fn is_listed(word: &str, language: Language) -> bool {
-    let list = match language.code() {
-        "da" => tokenizer::Language::Danish,
-        "de" => tokenizer::Language::German,
-        "es" => tokenizer::Language::Spanish,
-        "fi" => tokenizer::Language::Finnish,
-        "fr" => tokenizer::Language::French,
-        "hu" => tokenizer::Language::Hungarian,
-        "it" => tokenizer::Language::Italian,
-        "nl" => tokenizer::Language::Dutch,
-        "no" => tokenizer::Language::Norwegian,
-        "pt" => tokenizer::Language::Portuguese,
-        "ru" => tokenizer::Language::Russian,
-        "sv" => tokenizer::Language::Swedish,
-        _ => return false,
-    };
-    let Some(filter) = StopWordFilter::new(list) else {
-        return false;
-    };
-    let mut analyzer = TextAnalyzer::builder(RawTokenizer::default())
-        .filter(filter)
-        .build();
-    !analyzer.token_stream(word).advance()
+/// Returns a loose word in small letters.
+fn lower(node: &Node) -> Option<String> {
+    match loose(node)? {
+        Word::Form(part) => Some(fold::lower(&part.written, Language::OTHER)),
+        _ => None,
+    }
 }
+
+fn is_contracted(node: &Node) -> bool {
+    matches!(loose(node), Some(Word::Joined(joined)) if CONTRACTED.contains(&joined.as_str()))
+}
+
+/// Returns those of some words that are stop words of a language.
+fn of_language<'w>(words: &[&'w str], language: Language) -> HashSet<&'w str> {
+    let mut stops: HashSet<&str> = words.iter().copied().collect();
+    if language == Language::ENGLISH {
+        stops.retain(|word| ENGLISH.contains(word));
+        return stops;
+    }
+    let listed = LISTED.iter().find(|(code, _)| *code == language.code());
+    let Some((_, filter)) = listed else {
+        return HashSet::new();
+    };
+    let tokenizer = WhitespaceTokenizer::default();
+    let mut analyzer = TextAnalyzer::builder(tokenizer)
+        .filter(filter.clone())
+        .build();
+    let text = words.join(" ");
+    let mut others = analyzer.token_stream(&text);
+    while others.advance() {
+        stops.remove(others.token().text.as_str());
+    }
+    stops
+}
+
+/// The stop word lists of the index library, by the codes of their languages.
+static LISTED: LazyLock<Vec<(&str, StopWordFilter)>> = LazyLock::new(|| {
+    let languages = [
+        ("da", Listed::Danish),
+        ("de", Listed::German),
+        ("es", Listed::Spanish),
+        ("fi", Listed::Finnish),
+        ("fr", Listed::French),
+        ("hu", Listed::Hungarian),
+        ("it", Listed::Italian),
+        ("nl", Listed::Dutch),
+        ("no", Listed::Norwegian),
+        ("pt", Listed::Portuguese),
+        ("ru", Listed::Russian),
+        ("sv", Listed::Swedish),
+    ];
+    let lists = languages.into_iter();
+    lists
+        .filter_map(|(code, listed)| Some((code, StopWordFilter::new(listed)?)))
+        .collect()
+});
+
+/// Fewer stop words are words of another language by accident.
+const TELLING_MIN: usize = 2;
+
+/// Fewer words are no question that tells its language.
+const QUESTION_LEN_MIN: usize = 3;
 
 /// The stop word list of the English Snowball stemmer (snowballstem.org) without its contractions,
 /// and the fragments that remain when those are split at the apostrophe.
@@ -103,3 +162,45 @@ const CONTRACTED: &[&str] = &[
     "werent", "hasnt", "havent", "hadnt", "doesnt", "dont", "didnt", "wont", "wouldnt", "shant",
     "shouldnt", "cant", "couldnt", "mustnt",
 ];
+
+#[cfg(test)]
+mod tests {
+    use crate::text::query::lowering::Query;
+
+    use super::*;
+
+    /// Returns the words of a question that are left in an English store.
+    fn left(text: &str) -> String {
+        let query = Query::words(text);
+        let kept = kept(&query.clauses, Language::ENGLISH, false);
+        let words: Vec<String> = kept.filter_map(|(_, node)| lower(node)).collect();
+        words.join(" ")
+    }
+
+    #[test]
+    fn a_question_in_another_language_loses_the_stop_words_of_its_own() {
+        for (question, words) in [
+            ("Was hat Mira am Montag gegessen?", "mira montag gegessen"),
+            (
+                "¿Qué comió ella en la casa de su madre?",
+                "comió casa madre",
+            ),
+            ("Que nous as-tu dit sur le chat?", "dit chat"),
+            ("Что она ела вчера у мамы?", "ела вчера мамы"),
+        ] {
+            assert_eq!(left(question), words);
+        }
+    }
+
+    #[test]
+    fn a_question_in_english_keeps_words_that_are_stop_words_elsewhere() {
+        for (question, words) in [
+            ("What did the hat of Mira cost?", "hat mira cost"),
+            ("Where did she die in the war?", "die war"),
+            ("hat die", "hat die"),
+            ("Mira hat stolen", "mira hat stolen"),
+        ] {
+            assert_eq!(left(question), words);
+        }
+    }
+}

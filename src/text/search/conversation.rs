@@ -40,6 +40,12 @@ pub(in crate::text) struct Turn {
 /// A conversation: its turns in chronological order.
 pub(in crate::text) struct Conversation {
     pub(in crate::text) turns: Vec<Turn>,
+    /// Its passages, which are scored as one text each: the whole, or the windows of a long one.
+    pub(in crate::text) passages: Vec<Passage>,
+}
+
+/// Turns of a conversation as one text.
+pub(in crate::text) struct Passage {
     /// The frequency of each leaf of the plan in all turns together.
     counts: Vec<f64>,
     pub(in crate::text) len_words: f64,
@@ -167,13 +173,16 @@ pub(in crate::text) fn count(
     pairs: f64,
 ) -> tantivy::Result<()> {
     let leaves = plan.leaves.len();
-    let mut counts = vec![vec![0.0; leaves]; conversations.len()];
-    let of_threads = conversations.values_mut().enumerate();
-    let turns = of_threads.flat_map(|(number, thread)| {
-        let turns = thread.turns.iter_mut();
-        turns.map(move |turn| Placed::of(turn, Some(number)))
-    });
-    let mut by_place: Vec<Placed<'_>> = turns.collect();
+    let passages = conversations.values().map(|thread| thread.passages.len());
+    let mut counts = vec![vec![0.0; leaves]; passages.sum()];
+    let mut first = 0;
+    let mut by_place: Vec<Placed<'_>> = Vec::new();
+    for thread in conversations.values_mut() {
+        let window = thread.window();
+        let turns = thread.turns.iter_mut().enumerate();
+        by_place.extend(turns.map(|(at, turn)| Placed::of(turn, Some(first + at / window))));
+        first += thread.passages.len();
+    }
     by_place.extend(alone.iter_mut().map(|turn| Placed::of(turn, None)));
     by_place.sort_unstable_by_key(|placed| placed.place);
     // The score of each leaf in each turn of a segment.
@@ -192,7 +201,7 @@ pub(in crate::text) fn count(
             let slots = added.iter_mut().skip(number).step_by(leaves);
             // No document before this one has the leaf.
             let mut next = 0;
-            for (Placed { turn, thread, .. }, slot) in of_segment.iter_mut().zip(slots) {
+            for (Placed { turn, passage, .. }, slot) in of_segment.iter_mut().zip(slots) {
                 if next < turn.document {
                     next = cursor.lower_bound(turn.document);
                 }
@@ -206,7 +215,7 @@ pub(in crate::text) fn count(
                     *slot = Some(score);
                     if leaf.is_scored {
                         turn.words += f64::from(leaf.uses) * score;
-                        let counts = thread.and_then(|thread| counts.get_mut(thread));
+                        let counts = passage.and_then(|passage| counts.get_mut(passage));
                         if let Some(sum) = counts.and_then(|counts| counts.get_mut(number)) {
                             *sum += count;
                         }
@@ -226,27 +235,29 @@ pub(in crate::text) fn count(
             }
         }
     }
-    for (thread, counts) in conversations.values_mut().zip(counts) {
-        thread.counts = counts;
+    let passages = conversations.values_mut();
+    let passages = passages.flat_map(|thread| thread.passages.iter_mut());
+    for (passage, counts) in passages.zip(counts) {
+        passage.counts = counts;
     }
     Ok(())
 }
 
-/// A turn in the order of segments and documents, with the number of its conversation.
+/// A turn in the order of segments and documents, with the number of its passage.
 struct Placed<'a> {
     /// The segment and the document in one number.
     place: u64,
     turn: &'a mut Turn,
-    thread: Option<usize>,
+    passage: Option<usize>,
 }
 
 impl<'a> Placed<'a> {
-    fn of(turn: &'a mut Turn, thread: Option<usize>) -> Self {
+    fn of(turn: &'a mut Turn, passage: Option<usize>) -> Self {
         let place = (turn.segment as u64) << 32 | u64::from(turn.document);
         Self {
             place,
             turn,
-            thread,
+            passage,
         }
     }
 }
@@ -328,13 +339,24 @@ impl Turn {
 
 impl Conversation {
     fn of(turns: Vec<Turn>) -> Self {
-        let lengths = turns.iter();
-        let lengths = lengths.map(|turn| f64::from(len_of_class(turn.len_class)));
+        let windows = turns.chunks(window_of(turns.len()));
+        let passages = windows.map(|window| {
+            let lengths = window.iter();
+            let lengths = lengths.map(|turn| f64::from(len_of_class(turn.len_class)));
+            Passage {
+                len_words: lengths.sum(),
+                counts: Vec::new(),
+            }
+        });
         Self {
-            len_words: lengths.sum(),
-            counts: Vec::new(),
+            passages: passages.collect(),
             turns,
         }
+    }
+
+    /// Returns the number of turns of a passage.
+    pub(in crate::text) fn window(&self) -> usize {
+        window_of(self.turns.len())
     }
 
     /// Returns the index of a turn.
@@ -342,9 +364,10 @@ impl Conversation {
         let place = |turn: &Turn| (turn.time_ms, turn.row);
         self.turns.binary_search_by_key(&(time_ms, row), place).ok()
     }
+}
 
-    /// Returns the score of all turns as one document, normalized by the mean length of
-    /// conversations.
+impl Passage {
+    /// Returns the score of its turns as one document, normalized by the mean length of passages.
     pub(in crate::text) fn score(&self, plan: &Plan, len_mean: f64) -> f64 {
         let norm = norm(self.len_words, len_mean);
         let leaves = plan.leaves.iter().zip(&self.counts);
@@ -353,6 +376,15 @@ impl Conversation {
             .sum()
     }
 }
+
+/// Returns the number of turns of a passage of a conversation of some turns: about [`WINDOW`].
+fn window_of(turns: usize) -> usize {
+    let windows = turns.saturating_add(WINDOW / 2) / WINDOW;
+    turns.div_ceil(windows.max(1)).max(1)
+}
+
+/// A long conversation is of many subjects, and all of it as one text tells none from another.
+const WINDOW: usize = 16;
 
 /// The maximum number of conversations that a search reads.
 const CONVERSATIONS_MAX: usize = 32;

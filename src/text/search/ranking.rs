@@ -273,7 +273,7 @@ impl Ranking {
 impl Default for Ranking {
     fn default() -> Self {
         Self {
-            neighbours: 0.5,
+            neighbours: 0.25,
             two_away: 0.25,
             session: 0.5,
             answer: 0.3,

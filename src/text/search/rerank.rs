@@ -121,8 +121,9 @@ impl Reranker<'_> {
                 rank(turn, self.of_turn(turn, matched, 0.0, 0.0, matched));
             }
         }
-        let len_sum: f64 = conversations.values().map(|thread| thread.len_words).sum();
-        let len_mean = len_sum / as_f64(conversations.len().max(1) as u64);
+        let passages = || conversations.values().flat_map(|thread| &thread.passages);
+        let len_sum: f64 = passages().map(|passage| passage.len_words).sum();
+        let len_mean = len_sum / as_f64(passages().count().max(1) as u64);
         for thread in conversations.values() {
             self.rank_thread(thread, len_mean, &mut rank);
         }
@@ -195,7 +196,11 @@ impl Reranker<'_> {
         len_mean: f64,
         rank: &mut impl FnMut(&Turn, RankingExplanation),
     ) {
-        let session = thread.score(self.plan, len_mean);
+        let passages = thread.passages.iter();
+        let sessions: Vec<f64> = passages
+            .map(|passage| passage.score(self.plan, len_mean))
+            .collect();
+        let window = thread.window();
         let speaker = self.named_speaker(thread);
         let turns = thread.turns.as_slice();
         for (at, turn) in turns.iter().enumerate() {
@@ -206,6 +211,7 @@ impl Reranker<'_> {
             let question = at.checked_sub(1).and_then(|at| turns.get(at));
             let question = question.filter(|question| is_answered_by(question, turn));
             let answer = self.ranking.answer * question.map_or(0.0, Turn::own);
+            let session = sessions.get(at / window).copied().unwrap_or(0.0);
             let mut explanation = self.of_turn(turn, matched, around, answer, session);
             let next = at.checked_add(1).and_then(|at| turns.get(at));
             if next.is_some_and(|next| is_answered_by(turn, next)) {
@@ -228,6 +234,11 @@ impl Reranker<'_> {
     /// Returns the weighted sum of the scores of the turns beside one.
     fn around(&self, turns: &[Turn], at: usize) -> f64 {
         let turn = |at: Option<usize>| turns.get(at?);
+        // A turn at the end of so short a session has none beside it by no fault of its own.
+        let missing = match turns.len() {
+            2..=SHORT_MAX => 0.5 * turn(Some(at)).map_or(0.0, Turn::own),
+            _ => 0.0,
+        };
         let is_person = |turn: Option<&Turn>| turn.is_some_and(|turn| turn.traits.is_person());
         let mut sum = 0.0;
         let sides = [
@@ -235,7 +246,7 @@ impl Reranker<'_> {
             [at.checked_add(1), at.checked_add(2)],
         ];
         for [beside, two_away] in sides.map(|side| side.map(turn)) {
-            sum += self.ranking.neighbours * beside.map_or(0.0, Turn::own);
+            sum += self.ranking.neighbours * beside.map_or(missing, Turn::own);
             if is_person(turn(Some(at))) && is_person(beside) && is_person(two_away) {
                 sum += self.ranking.two_away * two_away.map_or(0.0, Turn::own);
             }
@@ -298,3 +309,6 @@ fn is_answered_by(turn: &Turn, next: &Turn) -> bool {
     let are_persons = asking.is_person() && answering.is_person();
     asking.asks() && are_persons && asking.speaker() != answering.speaker()
 }
+
+/// A session of so many turns is short.
+const SHORT_MAX: usize = 4;

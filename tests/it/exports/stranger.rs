@@ -58,13 +58,19 @@ fn in_aimem(store: &Store) -> Vec<Seen> {
     chunks.collect()
 }
 
-/// Returns the memories, and the messages of the conversations beside them.
-fn in_pam(store: &Store) -> (Vec<Seen>, Vec<Seen>) {
+/// Returns the folder of a store in PAM: the document, and the conversations beside it.
+fn folder_in_pam(store: &Store) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let (filter, options) = all();
     let admin = store.admin().unwrap();
     let exported = admin.export_file(Format::Pam, &filter, &options, folder.path());
     exported.unwrap();
+    folder
+}
+
+/// Returns the memories, and the messages of the conversations beside them.
+fn in_pam(store: &Store) -> (Vec<Seen>, Vec<Seen>) {
+    let folder = folder_in_pam(store);
     let read = |path: &Path| Value::from_json(&std::fs::read_to_string(path).unwrap()).unwrap();
     let document = read(&folder.path().join(pam::STORE));
     let memories = objects(&document, "memories").into_iter().map(|memory| {
@@ -93,7 +99,7 @@ fn in_pam(store: &Store) -> (Vec<Seen>, Vec<Seen>) {
 }
 
 /// Returns the memories of a store, each current one marked: what is no part of the plumbing.
-fn memories_of(store: &Store) -> Vec<(String, bool)> {
+fn memories_of(store: &Store, in_pam: bool) -> Vec<(String, bool)> {
     let found = found_in(store).into_iter();
     let memories = found.filter(|found| {
         let grain = &found.grain;
@@ -113,7 +119,12 @@ fn memories_of(store: &Store) -> Vec<(String, bool)> {
             && !links.iter().any(|link| relation.starts_with(link))
     });
     let dates = memories.map(|found| {
-        let date = found.grain.created_at().to_string();
+        // A message in PAM has the time at which it was said.
+        let said = found.grain.field("timestamp_ms").and_then(Value::as_i64);
+        let said = said.filter(|_| in_pam && found.grain.text("role").is_some());
+        let date = said
+            .map_or(found.grain.created_at(), Time::from_ms)
+            .to_string();
         (date, found.status.is_current())
     });
     dates.collect()
@@ -143,8 +154,8 @@ fn sorted<T: Ord>(mut items: Vec<T>) -> Vec<T> {
 fn a_stranger_sees_every_memory_as_a_sentence_with_its_date_and_nothing_else() {
     for path in SAMPLES {
         let store = sample(path);
-        let expected = memories_of(&store);
-        let dates = |current: bool| {
+        let dates = |current: bool, in_pam: bool| {
+            let expected = memories_of(&store, in_pam);
             let some = expected.iter().filter(|(_, is)| *is || !current);
             sorted(some.map(|(date, _)| date.clone()).collect::<Vec<_>>())
         };
@@ -155,9 +166,9 @@ fn a_stranger_sees_every_memory_as_a_sentence_with_its_date_and_nothing_else() {
         let (memories, messages) = in_pam(&store);
         let (in_omi, in_aimem) = (in_omi(&store), in_aimem(&store));
         let in_pam = [memories.as_slice(), &messages].concat();
-        assert_eq!(dates_seen(&in_omi), dates(false), "{path} as omi");
-        assert_eq!(dates_seen(&in_aimem), dates(true), "{path} as aimem");
-        assert_eq!(dates_seen(&in_pam), dates(false), "{path} as pam");
+        assert_eq!(dates_seen(&in_omi), dates(false, false), "{path} as omi");
+        assert_eq!(dates_seen(&in_aimem), dates(true, false), "{path} as aimem");
+        assert_eq!(dates_seen(&in_pam), dates(false, true), "{path} as pam");
         for (_, text) in in_omi.iter().chain(&in_aimem).chain(&memories) {
             assert!(is_sentence(text), "{path}: {text}");
         }
@@ -221,10 +232,8 @@ fn the_sdk_of_pam_sees_every_memory_of_a_store_and_finds_it_valid() {
     let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/pam-sdk/bin/python");
     for path in SAMPLES {
         let store = sample(path);
-        let (text, _) = export(&store, Format::Pam, &all().1);
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("memory-store.json");
-        std::fs::write(&file, &text).unwrap();
+        let folder = folder_in_pam(&store);
+        let file = folder.path().join(pam::STORE);
         let ran = std::process::Command::new(&python)
             .args(["-c", PROGRAM])
             .arg(&file)

@@ -5,7 +5,7 @@ use std::path::Path;
 use grainstore::query::Recall;
 use grainstore::render::{Format, Recollection};
 use grainstore::text::{Query, Ranking};
-use grainstore::{Draft, Filter, Store, Time};
+use grainstore::{Draft, Filter, Store, Time, codec};
 use serde_json::Value;
 
 use super::store;
@@ -174,4 +174,25 @@ fn what_was_replaced_never_stands_before_what_replaced_it() {
             }
         }
     }
+}
+
+#[test]
+fn what_was_refuted_never_stands_before_what_refuted_it() {
+    let store = store();
+    let old = Draft::belief("mira", "is allergic to", "nuts, all nuts, nuts").confidence(0.9);
+    let old = store.put(old).unwrap();
+    let link = [
+        ("hash", codec::Value::from(old.to_string())),
+        ("relation_type", codec::Value::from("contradicts")),
+    ];
+    let links = vec![codec::Value::Map(codec::Map::from_iter(link))];
+    let new = Draft::belief("mira", "is allergic to", "no kind of nuts at all")
+        .confidence(0.9)
+        .set("related_to", codec::Value::Array(links));
+    let new = store.put(new).unwrap();
+    store.contradict(&old, Some("she ate some")).unwrap();
+    let all = Filter::new().with_superseded();
+    let found = store.search("nuts", &all, 9).unwrap();
+    let order: Vec<_> = found.results.iter().map(|found| found.address).collect();
+    assert_eq!(order, [new, old]);
 }

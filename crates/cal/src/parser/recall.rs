@@ -128,7 +128,7 @@ impl Parser {
             }
         };
         let message = format!("{clause} stands there twice");
-        // ABOUT says whom a recall is about; two of them exclude each other.
+        // ABOUT names the subject of a recall, and a recall has one subject.
         let code = match clause {
             "ABOUT" => Code::NotApplicable,
             _ => Code::Unexpected,

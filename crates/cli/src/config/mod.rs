@@ -50,6 +50,14 @@ enum Color {
     Never,
 }
 
+/// Returns a folder of the user: the absolute one that a variable names, or one in their home directory;
+/// `None` for a user without one.
+pub(crate) fn folder_of_user(variable: &str, in_home: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(variable).map(PathBuf::from);
+    let named = named.filter(|path| path.is_absolute());
+    named.or_else(|| Some(std::env::home_dir()?.join(in_home)))
+}
+
 /// The folder of the user's own settings.
 #[derive(Debug)]
 pub(crate) struct Own(PathBuf);
@@ -57,9 +65,7 @@ pub(crate) struct Own(PathBuf);
 impl Own {
     /// Returns the folder; `None` for a user without a home directory.
     pub(crate) fn of_user() -> Option<Self> {
-        let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
-        let named = named.filter(|path| path.is_absolute());
-        let folder = named.or_else(|| Some(std::env::home_dir()?.join(".config")))?;
+        let folder = folder_of_user("XDG_CONFIG_HOME", ".config")?;
         Some(Self(folder.join("grainstore")))
     }
 

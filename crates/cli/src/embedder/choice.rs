@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use grainstore::ErrorCode;
 use grainstore::store::Embedder;
 
+use super::local;
 use super::program::ProgramEmbedder;
 use crate::error::CliError;
 
@@ -33,7 +33,7 @@ pub(crate) struct EmbedArgs {
         hide = true
     )]
     embed_wait: u64,
-    /// Search by meaning too, with the model in a directory: local=DIR
+    /// Search by meaning too: local is the installed model, local=DIR any
     #[arg(
         long = "embed",
         id = "embed_model",
@@ -41,7 +41,6 @@ pub(crate) struct EmbedArgs {
         value_name = "MODEL",
         env = "GRAINSTORE_EMBED",
         hide_env = true,
-        hide = cfg!(not(feature = "embed-local")),
         conflicts_with = "embed_cmd",
         display_order = 107
     )]
@@ -67,7 +66,7 @@ impl EmbedArgs {
     /// Starts the model that was named.
     ///
     /// # Errors
-    /// `ERR_USAGE` for another name than the build knows; `ERR_EMBEDDER` if the model does not start.
+    /// `ERR_USAGE` for a model that is not installed; `ERR_EMBEDDER` if the model does not start.
     pub(crate) fn start(&self) -> Result<Vec<Arc<dyn Embedder>>, CliError> {
         if let Some(command) = &self.embed_cmd {
             let wait = Duration::from_secs(self.embed_wait);
@@ -76,25 +75,7 @@ impl EmbedArgs {
         }
         match self.embed.as_deref() {
             None => Ok(Vec::new()),
-            Some(name) => Ok(vec![local(name)?]),
+            Some(name) => Ok(vec![Arc::new(local::open(name)?)]),
         }
     }
-}
-
-#[cfg(feature = "embed-local")]
-fn local(name: &str) -> Result<Arc<dyn Embedder>, CliError> {
-    match name.strip_prefix("local=") {
-        Some(directory) => Ok(Arc::new(super::local::open(directory.as_ref())?)),
-        None => {
-            let message = format!("no model is called {name:?}; the directory of one: local=DIR");
-            Err(CliError::new(ErrorCode::Usage, message).at("--embed"))
-        }
-    }
-}
-
-#[cfg(not(feature = "embed-local"))]
-fn local(_: &str) -> Result<Arc<dyn Embedder>, CliError> {
-    let message = "this build has no local model";
-    let error = CliError::new(ErrorCode::Usage, message).at("--embed");
-    Err(error.advising("build it with --features embed-local, or name a program: --embed-cmd"))
 }

@@ -92,6 +92,20 @@ fn a_search_returns_excerpts_in_parts() {
 }
 
 #[test]
+fn a_search_by_words_finds_no_other_form_of_a_word() {
+    let server = Server::new();
+    let token = server.all();
+    server
+        .post(&token, "/v1/grains", &event("I am allergic to peanuts"))
+        .expect(200);
+    for (by_words, total) in [(false, 1), (true, 0)] {
+        let asked = json!({ "text": "allergies", "by_words": by_words });
+        let found = server.post(&token, "/v1/search", &asked).expect(200).json();
+        assert_eq!(found["total"], total, "{found}");
+    }
+}
+
+#[test]
 fn the_protection_of_a_grain_names_the_rule_and_what_rests_on_it() {
     let server = Server::new();
     let token = server.all();

@@ -106,11 +106,12 @@ impl Admin<'_> {
     ) -> Result<PersonErasure, Error> {
         recorded(authorization)?;
         let inner = self.inner();
+        let (person, uids) = unlocked_whole(inner, person)?;
         let mut persons = ErasedPersons {
-            uids: inner.unlock_sealed(person.ids())?,
+            uids,
             held: Vec::new(),
         };
-        let mut selection = Selection::of(inner, person)?;
+        let mut selection = Selection::of(inner, &person)?;
         // Most of the ledger is read before writers wait.
         selection.read_on()?;
         let mut writer = inner.exclusive()?;
@@ -157,7 +158,7 @@ impl Admin<'_> {
         let mut erased: Vec<_> = targets.into_iter().map(|(_, address)| address).collect();
         erased.sort_unstable();
         Ok(PersonErasure {
-            person: person.clone(),
+            person,
             erased,
             kept,
             held: persons.held.iter().map(|held| held.address).collect(),
@@ -185,6 +186,19 @@ struct Divided {
     mentions: Vec<ContentAddress>,
     /// The first grain that refuses the erasure.
     refused_by: Option<(ContentAddress, Rule)>,
+}
+
+/// Unlocks a sealed person with all their user ids: what one key opens may name another one.
+fn unlocked_whole(inner: &Inner, person: &Person) -> Result<(Person, Vec<Uid>), Error> {
+    let mut person = person.whole(inner)?;
+    loop {
+        let uids = inner.unlock_sealed(person.ids())?;
+        let whole = person.whole(inner)?;
+        if whole == person {
+            return Ok((person, uids));
+        }
+        person = whole;
+    }
 }
 
 impl Inner {

@@ -4,6 +4,8 @@ use crate::codec::{ContentAddress, Map, Profile, Value, encode_value, nfc};
 use crate::crypto::Did;
 use crate::grain::{Grain, user_urn};
 use crate::store::Error;
+use crate::store::instance::Inner;
+use crate::store::read;
 
 /// A person, by every identifier that the store may know them under.
 ///
@@ -63,6 +65,12 @@ impl Person {
     /// Returns the identifiers, in the order in which they were given.
     pub fn ids(&self) -> &[String] {
         &self.ids
+    }
+
+    /// Returns the person with all user ids that the owner said are theirs (ruling I29).
+    pub(super) fn whole(&self, inner: &Inner) -> Result<Self, Error> {
+        let ids = read::united(inner, &inner.snapshot(), self.ids.clone())?;
+        Ok(ids.iter().fold(self.clone(), Self::also))
     }
 
     /// Returns whether a text is one of the identifiers.

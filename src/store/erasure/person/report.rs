@@ -1,14 +1,18 @@
 //! The report on a person (GDPR Art. 15): the grains about them, those that mention them, and what
 //! the ledger keeps besides.
 
-use crate::codec::ContentAddress;
-use crate::grain::{ForeignId, Status};
+use std::collections::BTreeSet;
+
+use crate::codec::{ContentAddress, nfc};
+use crate::grain::{Draft, ForeignId, Status, Verification};
 use crate::index::{Family, Snapshot};
 use crate::ledger::EntryId;
 use crate::policy::Rule;
 use crate::store::erasure::person::identity::Person;
 use crate::store::erasure::person::scope::{Found, Selection};
+use crate::store::governance::recorded;
 use crate::store::instance::Inner;
+use crate::store::read;
 use crate::store::records::{Authorization, Record};
 use crate::store::{Admin, Error};
 
@@ -55,6 +59,88 @@ pub struct PersonReport {
 }
 
 impl Admin<'_> {
+    /// States that two user ids are one person, and returns the grains that say so; none if that is
+    /// known. From then on questions about one user, reports, keys and erasures find the other.
+    ///
+    /// A Belief `same_person_as` of each user says it, which the owner verified: it is in the audit log,
+    /// in backups and in every copy, and ends as any Belief does. A handle that is narrowed to one user
+    /// stays with that one.
+    ///
+    /// ```
+    /// use grainstore::store::Authorization;
+    /// use grainstore::{Draft, Filter, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// store.put(Draft::event("likes tea").user("user-7f3a"))?;
+    /// let asked = Authorization { reason: "her account", authority: "mira" };
+    /// store.admin()?.unite_users("mira", "user-7f3a", asked)?;
+    /// // The note, and the two grains that say so.
+    /// assert_eq!(store.query(&Filter::new().user("mira"), 9, None)?.total, 3);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_FILTER` for an empty id; `ERR_AUTHORITY` without a reason or an authority; as
+    /// [`Store::put`](crate::Store::put).
+    pub fn unite_users(
+        self,
+        one: &str,
+        other: &str,
+        authorization: Authorization<'_>,
+    ) -> Result<Vec<ContentAddress>, Error> {
+        let said = recorded(authorization)?;
+        let (one, other) = (nfc(one), nfc(other));
+        if one.is_empty() || other.is_empty() {
+            return Err(Error::Filter {
+                filter: "person",
+                reason: "has an empty identifier",
+            });
+        }
+        let inner = self.inner();
+        let known = read::united(inner, &inner.snapshot(), vec![one.clone().into_owned()])?;
+        if known.iter().any(|id| *id == *other) {
+            return Ok(Vec::new());
+        }
+        let reason = format!("{} ({})", said.reason, said.authority);
+        let mut stated = Vec::new();
+        // Each under the key of its user, so that either leads to the other while that one is locked.
+        for (user, of) in [(&*one, &*other), (&*other, &*one)] {
+            let belief = Draft::belief(user, read::SAME_PERSON, of)
+                .confidence(1.0)
+                .user(user);
+            stated.push(self.store().put(belief.source("user_explicit"))?);
+        }
+        // They count from here on, once both are stored.
+        for address in &stated {
+            let verified = Verification::Verified;
+            self.store()
+                .set_verification(address, verified, Some(&*reason))?;
+        }
+        Ok(stated)
+    }
+
+    /// Returns the persons of the oldest and the newest grains, a few of each, in order: of one person's
+    /// users the first by name. It tells a store of one person from others, and reads no more.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn persons_seen(self) -> Result<Vec<String>, Error> {
+        let inner = self.inner();
+        let snapshot = inner.snapshot();
+        let rows = snapshot.grains();
+        let len = usize::try_from(rows.len()).unwrap_or(usize::MAX);
+        let oldest = rows.iter().take(SEEN);
+        let newest = rows.iter().skip(len.saturating_sub(SEEN).max(SEEN));
+        let mut persons = BTreeSet::new();
+        for row in oldest.chain(newest) {
+            let version = inner.as_of(&snapshot).version_at(row)?;
+            if let Some(user) = version.grain.text("user_id") {
+                persons.insert(read::person_of_user(inner, &snapshot, user)?);
+            }
+        }
+        Ok(persons.into_iter().collect())
+    }
+
     /// Returns everything that the store holds about a person (GDPR Art. 15). Every entry of the
     /// ledger is read; versions that were replaced, expired grains and grains that await review
     /// are included.
@@ -79,6 +165,7 @@ impl Admin<'_> {
     /// name the person; `ERR_FILTER` for an empty identifier; storage errors.
     pub fn person_report(self, person: &Person) -> Result<PersonReport, Error> {
         let inner = self.inner();
+        let person = &person.whole(inner)?;
         let mut selection = Selection::of(inner, person)?;
         selection.read_on()?;
         // No frame is half applied while no other thread writes.
@@ -157,3 +244,6 @@ const REPORTED: Authorization<'static> = Authorization {
     reason: "a report",
     authority: "a report",
 };
+
+/// How many of the oldest and of the newest grains tell whose store it is.
+const SEEN: usize = 64;

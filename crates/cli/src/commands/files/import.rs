@@ -92,13 +92,32 @@ impl Import {
             return Ok(outcome(&summary, format, total, session));
         }
         let store = session.open_or(Create::IfMissing)?;
+        let before = store.admin()?.persons_seen()?;
         let bar = progress::storing(&session.out, total);
         let summary = store.import_with(reading, &mut |done| bar.set_position(done))?;
         drop(bar);
+        let after = store.admin()?.persons_seen()?;
+        if let Some(advice) = advice(&before, &after) {
+            session.out.note(advice);
+        }
         progress::closing(&session.out, store);
         report_import(&summary, format, &self.path, &mut session.out)?;
         Ok(outcome(&summary, format, total, session))
     }
+}
+
+/// Returns what to do where a store of one person may have got another name of theirs.
+fn advice(before: &[String], after: &[String]) -> Option<String> {
+    let (one, others) = match before {
+        [] => after.split_first()?,
+        [one] => (one, after),
+        _ => return None,
+    };
+    let other = others.iter().find(|other| *other != one)?;
+    Some(format!(
+        "it has grains of {one} and of {other}: if they are one person, `user alias {one} {other}` \
+         unites them, and `import --user {one}` names the next file's"
+    ))
 }
 
 /// Returns the exit code of an import. An export without a conversation that can be read is reported.

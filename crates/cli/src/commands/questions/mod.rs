@@ -4,6 +4,7 @@
 
 pub(crate) mod answer;
 mod embed;
+mod model;
 mod query;
 mod recall;
 mod search;
@@ -11,6 +12,7 @@ mod similar;
 mod vector;
 
 pub(crate) use embed::Embed;
+pub(crate) use model::ModelTool;
 pub(crate) use query::Query;
 pub(crate) use recall::Recall;
 pub(crate) use search::Search;

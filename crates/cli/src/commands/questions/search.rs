@@ -50,6 +50,9 @@ pub(crate) struct Search {
     /// Leave out results below this share of the score of the best one, such as 0.9
     #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 0.0, hide_default_value = true)]
     share: f64,
+    /// Rank by the words of each grain alone (BM25): no conversation, no meaning, no other spelling
+    #[arg(long)]
+    by_words: bool,
     /// Show how each rule of the ranking changed the score of each result
     #[arg(long, conflicts_with_all = ["by_observer", "format", "fields"])]
     explain: bool,
@@ -81,7 +84,10 @@ impl Search {
         let ranking = Ranking {
             explains: self.explain,
             share: self.share,
-            ..self.clock.applied(Ranking::default())
+            ..self.clock.applied(match self.by_words {
+                true => Ranking::WORDS,
+                false => Ranking::default(),
+            })
         };
         let query = Query::parse(&text).map_err(grainstore::Error::from)?;
         let envelope = handle.search_ranked(&query, &filter, &ranking, self.limit)?;

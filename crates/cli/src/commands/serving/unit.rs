@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use grainstore::ErrorCode;
 
+use crate::config::folder_of_user;
 use crate::error::CliError;
 use crate::session::Session;
 
@@ -20,9 +21,7 @@ pub(super) fn install(session: &Session, arguments: &[String]) -> anyhow::Result
             "a user without a home directory has no units",
         )
     };
-    let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
-    let named = named.filter(|path| path.is_absolute());
-    let folder = named.or_else(|| Some(std::env::home_dir()?.join(".config")));
+    let folder = folder_of_user("XDG_CONFIG_HOME", ".config");
     let folder = folder.ok_or_else(missing)?.join("systemd/user");
     let path = folder.join(NAME);
     let store = std::path::absolute(session.store_path())?;

@@ -33,7 +33,8 @@ impl Add {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let added = vault.add(&names)?;
         warn_of_medium(&vault.status()?, session);
-        let sealed = seal_all(vault, &self.names)?;
+        let names: Vec<String> = added.iter().map(|user| user.user.clone()).collect();
+        let sealed = seal_all(vault, &names)?;
         if session.out.is_json() {
             let added: Vec<_> = added.iter().map(user_json).collect();
             session

@@ -3,6 +3,7 @@
 //!
 //! The selector that they share is the library's.
 
+mod alias;
 mod erase;
 mod keys;
 mod receipt;

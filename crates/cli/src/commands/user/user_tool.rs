@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use grainstore::store::Person;
 
+use super::alias::Alias;
 use super::erase::Erase;
 use super::keys::{Add, List, Rekey, Seal};
 use super::receipt::Verify;
@@ -32,6 +33,7 @@ pub(crate) struct UserTool {
 #[derive(Debug, Subcommand)]
 enum Action {
     Add(Add),
+    Alias(Alias),
     List(List),
     Seal(Seal),
     Rekey(Rekey),
@@ -61,6 +63,7 @@ impl UserTool {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         match self.action {
             Action::Add(action) => action.run(session),
+            Action::Alias(action) => action.run(session),
             Action::List(action) => action.run(session),
             Action::Seal(action) => action.run(session),
             Action::Rekey(action) => action.run(session),

@@ -1,6 +1,6 @@
 //! `--embed-cmd`: a program of the user's as a model, and what is said of one that fails.
 
-use crate::command::{Home, event};
+use crate::command::{Home, Ran, event};
 
 /// A model that knows one thing: whether a text is about a pet.
 const MODEL: &str = r#"
@@ -30,7 +30,7 @@ fn with_memories() -> Home {
     home
 }
 
-fn run(home: &Home, args: &[&str]) -> crate::command::Ran {
+fn run(home: &Home, args: &[&str]) -> Ran {
     home.run(&[PROGRAM, args].concat())
 }
 
@@ -131,4 +131,113 @@ fn a_program_that_is_no_model_is_an_error_that_says_why() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let ran = home.run(&["--json", "--embed", "nothing", "search", "a"]);
     ran.fails(2, "ERR_USAGE", "--embed");
+}
+
+/// Writes a model of one layer that adds nothing: a vector is the mean of the words of a text.
+fn write_model(home: &Home) {
+    let words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "pets", "dog", "soup"];
+    let vocabulary: serde_json::Map<_, _> = words
+        .iter()
+        .enumerate()
+        .map(|(number, word)| ((*word).to_owned(), number.into()))
+        .collect();
+    let config = serde_json::json!({
+        "model_type": "bert", "hidden_act": "gelu", "hidden_size": 2, "intermediate_size": 2,
+        "num_hidden_layers": 1, "num_attention_heads": 1, "max_position_embeddings": 8,
+        "layer_norm_eps": 1e-12,
+    });
+    let tokenizer = serde_json::json!({
+        "normalizer": { "type": "BertNormalizer", "lowercase": true },
+        "model": { "type": "WordPiece", "unk_token": "[UNK]", "vocab": vocabulary },
+    });
+    let mut tensors = vec![
+        (
+            "embeddings.position_embeddings.weight".to_owned(),
+            vec![8, 2],
+        ),
+        (
+            "embeddings.token_type_embeddings.weight".to_owned(),
+            vec![2, 2],
+        ),
+        ("embeddings.word_embeddings.weight".to_owned(), vec![7, 2]),
+    ];
+    let layer = [
+        "attention.self.query",
+        "attention.self.key",
+        "attention.self.value",
+        "attention.output.dense",
+        "intermediate.dense",
+        "output.dense",
+        "attention.output.LayerNorm",
+        "output.LayerNorm",
+    ];
+    let layer = layer.map(|name| format!("encoder.layer.0.{name}"));
+    for name in layer.into_iter().chain(["embeddings.LayerNorm".to_owned()]) {
+        let shape = if name.ends_with("Norm") {
+            vec![2]
+        } else {
+            vec![2, 2]
+        };
+        tensors.push((format!("{name}.weight"), shape));
+        tensors.push((format!("{name}.bias"), vec![2]));
+    }
+    let (mut header, mut data) = (serde_json::Map::new(), Vec::new());
+    for (name, shape) in tensors {
+        let from = data.len();
+        for place in 0..shape.iter().product::<usize>() {
+            let value = match name.as_str() {
+                // Pets and dogs are alike, and soup is not.
+                "embeddings.word_embeddings.weight" => [
+                    0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0,
+                ][place],
+                name if name.ends_with("Norm.weight") => 1.0,
+                _ => 0.0_f32,
+            };
+            data.extend(value.to_le_bytes());
+        }
+        let about = serde_json::json!({ "dtype": "F32", "shape": shape, "data_offsets": [from, data.len()] });
+        header.insert(name, about);
+    }
+    let header = serde_json::Value::from(header).to_string();
+    let mut weights = (header.len() as u64).to_le_bytes().to_vec();
+    weights.extend(header.as_bytes());
+    weights.extend(data);
+    std::fs::create_dir(home.path("tiny")).unwrap();
+    home.write("tiny/config.json", config.to_string());
+    home.write("tiny/tokenizer.json", tokenizer.to_string());
+    std::fs::write(home.path("tiny/model.safetensors"), weights).unwrap();
+}
+
+#[test]
+fn an_installed_model_is_found_by_its_name_and_a_missing_one_named() {
+    let home = Home::new();
+    home.put(&(event("the dog", 1) + &event("the soup", 2)));
+    let run = |args: &[&str]| {
+        let mut command = home.command();
+        command.env("XDG_DATA_HOME", home.path("data")).args(args);
+        Ran::of(&command.output().unwrap())
+    };
+    let local = ["--json", "--embed", "local", "search", "pets"];
+    let missing = run(&local);
+    assert_eq!(missing.code, 2);
+    assert!(
+        missing.stdout.contains("no model is installed"),
+        "{missing:?}"
+    );
+    let wrong = run(&["model", "install", "."]);
+    assert!(wrong.stderr.contains("no model is in it"), "{wrong:?}");
+
+    write_model(&home);
+    let installed = run(&["model", "install", "tiny"]);
+    assert_eq!(installed.stdout, "installed tiny\n");
+    for model in ["local", "local=tiny"] {
+        let asked = ["--json", "--embed", model, "search", "pets"];
+        let found = run(&asked).json();
+        assert_eq!(
+            found["results"][0]["grain"]["content"], "the dog",
+            "{found}"
+        );
+    }
+    let other = run(&["--embed", "local=other", "search", "pets"]);
+    assert!(other.stderr.contains("no model is called"), "{other:?}");
 }

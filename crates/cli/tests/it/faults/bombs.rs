@@ -255,9 +255,13 @@ fn no_signed_bundle_takes_more_than_128_mib() {
 
 /// Runs the command; fails if it takes more than 128 MiB of memory.
 fn runs_within_bounds(args: &[&str], home: &Home) {
-    let script = "ulimit -d 131072; exec \"$@\"";
+    runs_within(128, args, home);
+}
+
+fn runs_within(mib: usize, args: &[&str], home: &Home) {
+    let script = format!("ulimit -d {}; exec \"$@\"", mib << 10);
     let ran = Command::new("sh")
-        .args(["-c", script, "sh", binary(), "--store", "s"])
+        .args(["-c", &script, "sh", binary(), "--store", "s"])
         .args(args)
         .current_dir(home.path("."))
         .env("RAYON_NUM_THREADS", "2")
@@ -338,4 +342,55 @@ fn no_conversion_takes_more_than_128_mib() {
         let args = [&["convert", "conversations.json", output], plain].concat();
         runs_within_bounds(&args, &home);
     }
+}
+
+/// Writes an export of ChatGPT of some length, with conversations as people have them.
+fn write_chats(home: &Home, len: usize) {
+    const WORDS: [&str; 12] = [
+        "river", "stone", "bread", "garden", "letter", "winter", "lamp", "copper", "window",
+        "answer", "harbour", "orchard",
+    ];
+    let file = std::fs::File::create(home.path("conversations.json")).unwrap();
+    let mut out = std::io::BufWriter::new(file);
+    let (mut state, mut written) = (7_u64, 0);
+    let mut random = |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    for conversation in 0.. {
+        let mut nodes = Vec::new();
+        for number in 0..4 + random(37) {
+            let words: Vec<_> = (0..10 + random(390)).map(|_| WORDS[random(12)]).collect();
+            let role = ["user", "assistant"][number % 2];
+            let parent = number.checked_sub(1).map(|of| format!("\"{of}\""));
+            nodes.push(format!(
+                r#""{number}":{{"id":"{number}","parent":{},"children":[],"message":{{"id":"m{conversation}-{number}","author":{{"role":"{role}"}},"create_time":{},"content":{{"content_type":"text","parts":["{}"]}}}}}}"#,
+                parent.as_deref().unwrap_or("null"),
+                1_700_000_000 + conversation * 300 + number,
+                words.join(" ")
+            ));
+        }
+        let open = if conversation == 0 { "[" } else { "," };
+        let nodes = nodes.join(",");
+        let text = format!(
+            r#"{open}{{"id":"c{conversation}","title":"t","create_time":1700000000,"mapping":{{{nodes}}}}}"#
+        );
+        written += text.len();
+        put(&mut out, &[&text]);
+        if written >= len {
+            break;
+        }
+    }
+    put(&mut out, &["]"]);
+    out.flush().unwrap();
+}
+
+/// `just bombs` imports 300 MB.
+#[test]
+fn no_import_of_conversations_takes_more_than_200_mib() {
+    let home = Home::new();
+    write_chats(&home, 15_000_000 * times());
+    runs_within(200, &["import", "conversations.json"], &home);
 }

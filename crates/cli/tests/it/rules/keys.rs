@@ -133,6 +133,7 @@ fn seen() -> Seen {
         &home,
         &format!("delete /{gone} --reason r --authority a --yes"),
     );
+    seen.run(&home, "user alias /ana anna --reason r --authority a");
     seen.run(&home, "user erase /ana --reason r --authority a --yes");
     seen
 }

@@ -213,6 +213,18 @@ fn a_search_lists_the_best_first() {
 }
 
 #[test]
+fn a_search_by_words_finds_no_other_form_and_takes_nothing_from_other_turns() {
+    let home = Home::new();
+    home.put(&event("I am allergic to peanuts", 1));
+    assert_eq!(home.run(&["search", "allergies"]).code, 0);
+    assert_eq!(home.run(&["search", "allergies", "--by-words"]).code, 1);
+    let by_words = ["--json", "search", "peanuts", "--by-words", "--explain"];
+    let answer = home.run(&by_words).json();
+    let explanation = answer["results"][0]["explanation"].as_object().unwrap();
+    assert!(explanation.keys().eq(["words"]), "{answer}");
+}
+
+#[test]
 fn a_search_explains_its_scores_and_a_question_finds_another_form_of_a_word() {
     let home = Home::new();
     home.put(&event("I am allergic to peanuts", 1));

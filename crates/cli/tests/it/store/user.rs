@@ -152,3 +152,49 @@ fn a_receipt_is_verified_without_the_store_and_with_it_and_no_edit_passes() {
     home.write("receipt.json", text.replace(digits, &edited));
     assert_eq!(verify(&[]).code, 2, "the message was edited");
 }
+
+/// An export of an assistant that names an account.
+fn export_of(home: &Home, account: &str) -> String {
+    let name = format!("{account}.json");
+    let memory = format!(
+        r#"{{"schema":"portable-ai-memory","schema_version":"1.0","owner":{{"id":"{account}"}},"memories":[],"#
+    );
+    let talk = format!(
+        r#""conversations_index":[{{"id":"talk of {account}","platform":"claude","temporal":{{"created_at":"2026-01-15T10:30:00Z"}}}}]}}"#
+    );
+    home.write(&name, memory + &talk);
+    name
+}
+
+#[test]
+fn an_import_of_another_account_says_how_the_two_become_one_and_an_alias_unites_them() {
+    let home = Home::new();
+    home.put(&of("mira", r#""content":"likes tea""#, 1));
+    let ran = home.run(&["import", &export_of(&home, "user-7f3a")]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let advice = "`user alias mira user-7f3a` unites them";
+    assert!(ran.stderr.contains(advice), "{}", ran.stderr);
+    let finds = || {
+        let asked = ["query", "--user", "user-7f3a", "--type", "event"];
+        home.run(&asked).code
+    };
+    assert_eq!(finds(), 1, "nothing is found");
+    let alias = [&["user", "alias", "mira", "user-7f3a"][..], &WHY].concat();
+    assert_eq!(home.ok(&alias).lines().count(), 2);
+    assert_eq!(home.run(&alias).code, 1, "it is known");
+    assert_eq!(finds(), 0);
+    // Nothing is left to say, and of the same user nothing ever was.
+    let again = home.run(&["import", &export_of(&home, "user-7f3a")]);
+    assert!(!again.stderr.contains("alias"), "{}", again.stderr);
+    let import = [
+        "--store",
+        "other",
+        "import",
+        "--user",
+        "mira",
+        "user-7f3a.json",
+    ];
+    home.ok(&import);
+    let ran = home.run(&import);
+    assert!(!ran.stderr.contains("alias"), "{}", ran.stderr);
+}

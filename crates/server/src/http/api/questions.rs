@@ -33,10 +33,17 @@ pub(crate) fn search(call: &Call<'_>) -> Result<Answer, Failure> {
     let view = scope.view(body.filter.namespace.as_deref())?;
     let filter = bounded(body.filter.filter()?);
     let query = Query::parse(&body.text).map_err(grainstore::Error::from)?;
+    let ranking = match (scope.ranking(), body.by_words) {
+        (Ranking { own_statistics, .. }, true) => Ranking {
+            own_statistics,
+            ..Ranking::WORDS
+        },
+        (ranking, false) => ranking,
+    };
     let ranking = Ranking {
         explains: body.with_explanation,
         share: share(body.share)?,
-        ..body.calendar.applied(scope.ranking())?
+        ..body.calendar.applied(ranking)?
     };
     let limit = limited(body.limit, PAGE_MAX)?;
     let found = view.search_ranked(&query, &filter, &ranking, limit)?;

@@ -86,6 +86,9 @@ pub(crate) struct SearchBody {
     /// Adds to each result how each rule of the ranking changed its score.
     #[serde(default)]
     pub(crate) with_explanation: bool,
+    /// Ranks by the words of each grain alone: no conversation, no meaning, no other spelling.
+    #[serde(default)]
+    pub(crate) by_words: bool,
     /// Leaves out results below this share of the score of the best one, such as 0.9.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]

@@ -61,7 +61,8 @@ impl Tool for Recall {
         let filter = self.filter.filter(scope)?;
         let budget = Budget::of(self.max_tokens).left();
         let mut limits = Limits {
-            budget,
+            // The addresses of the lines stand beside them.
+            budget: budget - budget / SOURCES_SHARE,
             reach: self.reach.unwrap_or(1).min(10).into(),
             ranking: self.asked.applied(scope.ranking())?,
         };
@@ -105,3 +106,6 @@ impl Tool for Recall {
         Ok(Answer { text, output })
     }
 }
+
+/// The addresses of lines take one token of so many.
+const SOURCES_SHARE: usize = 40;

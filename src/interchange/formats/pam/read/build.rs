@@ -9,6 +9,7 @@ use crate::interchange::{Error, ForeignId, Place, Record};
 use super::super::names::{ARRAYS, EXPORT};
 use super::super::types::conversation::{Conversation, IndexEntry};
 use super::super::types::memory::{Memory, Status};
+use super::super::types::message::Message;
 use super::super::types::owner::Owner;
 use super::super::types::relation::Relation;
 use super::super::types::residual::{RESIDUAL, residual_without};
@@ -51,7 +52,8 @@ pub(crate) struct RecordBuilder<'a> {
 pub(crate) struct BuiltConversation {
     /// Its messages, all or none, with their ids; each after the one it answers.
     pub(crate) messages: Vec<(String, Record)>,
-    pub(crate) whole: Result<Record, Error>,
+    /// Its State; `None` of turns that came in no file, which have none.
+    pub(crate) whole: Option<Result<Record, Error>>,
     /// The reason why its messages are missing.
     pub(crate) fault: Option<Error>,
 }
@@ -94,6 +96,15 @@ impl RecordBuilder<'_> {
                 Err(error) => fault = Some(error),
             }
         }
+        // A whole grain has no id of this file.
+        let is_own = |(_, record): &(String, Record)| record.foreign_id.is_none();
+        if !messages.is_empty() && messages.iter().all(is_own) {
+            return BuiltConversation {
+                messages,
+                whole: None,
+                fault,
+            };
+        }
         let tail = read.as_ref().and_then(|document| document.tail);
         let tail = messages.iter().find(|(id, _)| Some(id.as_str()) == tail);
         let tail = tail.map(|(_, record)| Value::from(record.grain.address()));
@@ -105,7 +116,7 @@ impl RecordBuilder<'_> {
         });
         BuiltConversation {
             messages,
-            whole,
+            whole: Some(whole),
             fault,
         }
     }
@@ -126,6 +137,11 @@ impl RecordBuilder<'_> {
         // Message ids are unique within their conversation only.
         let scope = Value::from(vec![self.owner.id, entry.id]).to_json();
         for message in &conversation.messages {
+            if let Some(record) = self.own_turn(message) {
+                addresses.insert(message.id, record.grain.address());
+                records.push((message.id.to_owned(), record));
+                continue;
+            }
             let parent = message.parent_id.and_then(|id| addresses.get(id).copied());
             let platform = conversation.platform;
             let answers = answers.remove(message.id).unwrap_or_default();
@@ -140,6 +156,20 @@ impl RecordBuilder<'_> {
             records.push((message.id.to_owned(), record));
         }
         Ok(records)
+    }
+
+    /// Returns the turn that a message of an own file embeds.
+    fn own_turn(&self, message: &Message<'_>) -> Option<Record> {
+        if self.names.message != Names::PAM.message {
+            return None;
+        }
+        let unpacked = message.unpack(self.profile)?;
+        let place = Place::Pointer(message.object.at.clone());
+        Some(Record {
+            status: unpacked.status,
+            warnings: unpacked.warnings,
+            ..Record::new(unpacked.grain, place)
+        })
     }
 
     /// Builds the grain of a memory, without the status that depends on its replacement.

@@ -107,11 +107,13 @@ impl ConvertedConversation {
         let messages = conversation.messages.into_iter().map(|(_, record)| record);
         converted.records.extend(messages);
         let place = Place::Pointer(at);
-        converted.add(match conversation.whole {
-            Ok(record) => Ok(Record { place, ..record }),
-            Err(Error::Grain { source, .. }) => Err(Error::Grain { place, source }),
-            Err(error) => Err(error),
-        });
+        if let Some(whole) = conversation.whole {
+            converted.add(match whole {
+                Ok(record) => Ok(Record { place, ..record }),
+                Err(Error::Grain { source, .. }) => Err(Error::Grain { place, source }),
+                Err(error) => Err(error),
+            });
+        }
         converted
     }
 }

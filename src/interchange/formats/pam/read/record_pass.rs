@@ -153,7 +153,9 @@ impl<'a> Pass<'a> {
             self.messages.insert(key, record.grain.address());
             self.give(Ok(record));
         }
-        self.give(conversation.whole);
+        if let Some(whole) = conversation.whole {
+            self.give(whole);
+        }
         if let (Some((value, at)), true) = (document, self.known.is_none()) {
             let mut non_fatal = Diagnostics::default();
             validate::conversation(value, at, &mut non_fatal);

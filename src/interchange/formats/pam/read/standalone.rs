@@ -62,7 +62,8 @@ pub(crate) fn read_conversation(bytes: &[u8], options: &ReadOptions) -> ReadResu
     let mut file = ImportFile::new(Format::PamConversation);
     let messages = conversation.messages.into_iter().map(|(_, record)| record);
     let mut records: Vec<Record> = messages.collect();
-    records.extend(faults.keep(conversation.whole));
+    let whole = conversation.whole;
+    records.extend(whole.and_then(|whole| faults.keep(whole)));
     let mut non_fatal = Diagnostics::default();
     if let Some(error) = conversation.fault {
         non_fatal.push(error);

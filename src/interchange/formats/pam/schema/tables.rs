@@ -315,7 +315,9 @@ const fn closed(members: &'static [Member]) -> Shape {
 }
 
 const PLACES: &[&str] = &["file", "database", "object_storage", "vector_db", "uri"];
-const ROLE: Rule = OneOf(&["user", "assistant", "system", "tool"]);
+/// The roles of the speakers of messages (PAM 25).
+pub(crate) const ROLES: &[&str] = &["user", "assistant", "system", "tool"];
+const ROLE: Rule = OneOf(ROLES);
 const PLATFORM: Rule = Matches("^[a-z0-9_-]{2,32}$", is_platform);
 const TAG: Rule = Matches("^[a-z0-9][a-z0-9_-]*$", is_tag);
 const HASH: Rule = Matches("^sha256:[a-f0-9]{64}$", is_hash);

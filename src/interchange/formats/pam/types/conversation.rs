@@ -38,7 +38,7 @@ pub(crate) struct Conversation<'a> {
     pub(crate) platform: &'a str,
     /// The messages, each after the one it answers.
     pub(crate) messages: Vec<Message<'a>>,
-    /// The id of the last message in the file.
+    /// The id of the last message in the file, turns of an agent aside.
     pub(crate) tail: Option<&'a str>,
 }
 
@@ -126,7 +126,9 @@ impl<'a> Conversation<'a> {
             .into_iter()
             .map(Message::read)
             .collect::<Result<_, _>>()?;
-        let tail = messages.last().map(|message| message.id);
+        // A turn of an agent that was said since is no part of what the export had.
+        let tail = messages.iter().rfind(|message| !message.is_own());
+        let tail = tail.map(|message| message.id);
         Ok(Self {
             object,
             platform,

@@ -1,13 +1,16 @@
 //! A message of a conversation document.
 
-use crate::codec::{ContentAddress, Map, Value};
+use crate::codec::{ContentAddress, Map, Profile, Value};
 use crate::grain::{Draft, Time};
 use crate::interchange::Error;
 
 use super::super::code;
+use super::super::schema::tables::ROLES;
 use super::super::types::owner::Owner;
+use super::super::write::embedded_memory::EXTENSION;
 use super::object::Object;
 use super::residual::{RESIDUAL, message_residual};
+use crate::interchange::model::embedded_grain::{self, Unpacked};
 use crate::interchange::model::normalize::{normalize_text, normalize_value};
 
 /// A message of a conversation document (PAM 25).
@@ -29,7 +32,7 @@ pub(crate) struct Message<'a> {
 impl<'a> Message<'a> {
     pub(crate) fn read(object: Object<'a>) -> Result<Self, Error> {
         let role = object.required_text("role")?;
-        if !["user", "assistant", "system", "tool"].contains(&role) {
+        if !ROLES.contains(&role) {
             let message = format!("\"{role}\" is none of user, assistant, system, tool");
             return Err(object.member_fault("role", code::SCHEMA, message));
         }
@@ -67,6 +70,19 @@ impl<'a> Message<'a> {
             tool_calls,
             object,
         })
+    }
+
+    /// Returns whether it embeds a turn that came in no file.
+    pub(crate) fn is_own(&self) -> bool {
+        let raw = self.object.get("raw_metadata").and_then(Value::as_map);
+        raw.is_some_and(|raw| raw.contains(EXTENSION))
+    }
+
+    /// Returns the turn that this message embeds, which says the same.
+    pub(crate) fn unpack(&self, profile: Profile) -> Option<Unpacked> {
+        let raw = self.object.get("raw_metadata")?.as_map()?;
+        let text = self.text.filter(|_| self.is_plain);
+        embedded_grain::unpack_turn(raw.get(EXTENSION)?, (self.role, text), profile)
     }
 
     /// Returns the grain of this message; `parent` is the address of the message it answers, and

@@ -67,7 +67,7 @@ fn temporal(grain: &Grain, loss: &mut Loss) -> Map {
 }
 
 /// PAM writes a fraction of a second in six digits.
-fn six_digits(text: Option<&str>) -> String {
+pub(super) fn six_digits(text: Option<&str>) -> String {
     let text = text.unwrap_or_default();
     match text.strip_suffix('Z') {
         Some(moment) if moment.contains('.') => format!("{moment}000Z"),

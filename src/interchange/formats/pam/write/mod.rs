@@ -9,5 +9,6 @@ mod plan;
 mod record;
 mod selection;
 pub(super) mod store;
+mod turn;
 pub(super) mod uuid;
 pub(super) mod zip;

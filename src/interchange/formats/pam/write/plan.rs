@@ -9,14 +9,17 @@ use crate::interchange::formats::aimem::{self, Scope};
 use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::embedded_grain::{is_side, says_nothing};
 use crate::interchange::model::link::link_of;
+use crate::interchange::model::normalize::residual_json;
 use crate::interchange::{Entries, Entry, Error, Loss, WriteOptions};
 
 use super::super::code;
+use super::super::types::embeddings::EMBEDDING;
 use super::super::types::object::fault;
-use super::super::types::residual::{is_relation, residual};
+use super::super::types::residual::{DOCUMENT_RESIDUAL, is_relation, residual};
 use super::checksum_form::has_no_word;
 use super::record::{index_entry, of_memory};
 use super::selection::{Superfluous, identity, is_changed_since};
+use super::turn::{self, OwnConversation, Turns};
 use super::uuid::{uuid, uuid_of};
 
 /// The records of a store before they are written: numbers of grains, since there may be millions.
@@ -37,6 +40,8 @@ pub(super) struct Plan {
     pub(super) beside: Vec<(u32, u32)>,
     /// The memories that have a vector, and its id.
     pub(super) vectors: Vec<(u32, String)>,
+    /// The conversations of turns that no file brought.
+    pub(super) own: Vec<OwnConversation>,
     /// The paths of conversations.
     pub(super) paths: HashMap<u32, String>,
     /// Whether the store has a later version, with members that this writer does not know.
@@ -65,9 +70,10 @@ struct Found {
 
 enum Kind {
     Envelope(Map),
-    /// With its id.
-    Entry(String),
+    /// With its id, the hash of its session, and whether its document can be written.
+    Entry(String, u64, bool),
     Message(u64),
+    Turn(Turn),
     Relation,
     Memory(String, Option<VectorNames>),
     /// One that embeds a whole grain, with the hash of the id that its record had in a bundle.
@@ -77,6 +83,14 @@ enum Kind {
     Unwritable,
     /// A memory whose ending the format cannot say.
     Contradicted,
+}
+
+/// A turn that no file brought.
+struct Turn {
+    key: u64,
+    session: String,
+    at: Time,
+    has_vector: bool,
 }
 
 /// The ids that a vector may have: as its record refers to it, as it said itself, and a new one.
@@ -90,6 +104,9 @@ struct Seen {
     names: Numbers,
     embedding: Vec<u32>,
     vectors: Vec<(u32, VectorNames)>,
+    turns: Turns,
+    /// Whether the document of a session can be written, by the hash of the session.
+    documents: HashMap<u64, bool>,
 }
 
 impl Plan {
@@ -119,6 +136,9 @@ impl Plan {
             is_delta: matches!(options.scope, Scope::Since(_)),
             ..Self::default()
         };
+        // An increment may hold only some turns of a session, which make no whole conversation.
+        let are_turns_messages =
+            with_files && !is_later && !plan.is_delta && options.changed_from.is_none();
         let sessions = std::mem::take(&mut plan.sessions);
         let identities = CompactTable::<()>::new();
         let make = |number: u32, (grain, status): Entry| {
@@ -137,7 +157,17 @@ impl Plan {
             let (created_at, owner) = (grain.created_at(), grain.text("user_id"));
             let owner = owner.map(str::to_owned);
             let session = |name: &str| sessions.key(name);
-            let mut kind = kind_of(entries, (number, &grain), record, (is_later, session))?;
+            let turn =
+                (are_turns_messages && record.is_none()).then(|| turn::session_of(&grain, &status));
+            let mut kind = match turn.flatten() {
+                Some(name) => Kind::Turn(Turn {
+                    key: session(name),
+                    session: name.to_owned(),
+                    at: turn::time_of(&grain),
+                    has_vector: entries.vector(number)?.is_some(),
+                }),
+                None => kind_of(entries, (number, &grain), record, (is_later, session))?,
+            };
             if !options.history
                 && has_no_word(&status)
                 && matches!(kind, Kind::Memory(..) | Kind::Embedding(..))
@@ -159,6 +189,8 @@ impl Plan {
             Ok(())
         })?;
         plan.sessions = sessions;
+        plan.place_turns(&mut seen);
+        plan.unite_owners(entries)?;
         let superfluous = seen.superfluous.find(entries)?;
         plan.leave_out(&superfluous);
         let mut vectors = seen.vectors;
@@ -189,12 +221,19 @@ impl Plan {
                 self.is_later |= version.is_some_and(|version| version != "1.0");
                 self.envelopes.push(map);
             }
-            Kind::Entry(id) => {
+            Kind::Entry(id, session, has_document) => {
+                seen.documents.insert(session, has_document);
                 let key = self.entry_ids.key(id.as_str());
                 self.entry_ids.add(key);
                 self.index.push(number);
             }
             Kind::Message(session) => self.messages.push((session, number)),
+            Kind::Turn(turn) => {
+                if turn.has_vector {
+                    self.loss.count(EMBEDDING);
+                }
+                seen.turns.add(number, turn.key, turn.session, turn.at);
+            }
             Kind::Relation => self.relations.push(number),
             Kind::Side => seen.sides.push(number),
             Kind::Memory(id, vector) => {
@@ -218,6 +257,23 @@ impl Plan {
         let key = self.memory_ids.key(id);
         self.memory_ids.add(key);
         self.memories.push(number);
+    }
+
+    fn place_turns(&mut self, seen: &mut Seen) {
+        let turns = std::mem::take(&mut seen.turns);
+        let (own, messages) = turns.placed(&self.sessions, &seen.documents);
+        self.own = own;
+        self.messages.extend(messages);
+    }
+
+    /// Names each person once, whose user ids are several.
+    fn unite_owners<E: Entries + ?Sized>(&mut self, entries: &E) -> Result<(), E::Error> {
+        if self.owners.len() > 1 {
+            let owners = self.owners.iter();
+            let owners = owners.map(|owner| entries.person(owner));
+            self.owners = owners.collect::<Result<_, _>>()?;
+        }
+        Ok(())
     }
 
     /// Leaves out all versions of a record but one, and counts them.
@@ -356,7 +412,9 @@ fn kind_of<E: Entries + ?Sized>(
         (Some(Value::Map(map)), Type::State) => {
             let entry = index_entry(map, is_later, &mut loss);
             let id = entry.as_ref().map(id_in);
-            id.map_or(Kind::Unwritable, Kind::Entry)
+            let key = session(grain.text("session_id").unwrap_or_default());
+            let has_document = residual_json(grain, DOCUMENT_RESIDUAL).is_some();
+            id.map_or(Kind::Unwritable, |id| Kind::Entry(id, key, has_document))
         }
         (Some(_), Type::Event) => {
             Kind::Message(session(grain.text("session_id").unwrap_or_default()))

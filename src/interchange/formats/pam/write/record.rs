@@ -21,6 +21,7 @@ use super::super::types::residual::{DOCUMENT_RESIDUAL, residual};
 use super::checksum_form::{to_checksum_form, write_status};
 use super::embedded_memory::{EXTENSION, memory};
 use super::plan::{Plan, id_of};
+use super::turn;
 use super::uuid::uuid;
 
 /// The rules that a record is held to beside its schema.
@@ -256,10 +257,22 @@ impl Plan {
 
     /// Returns a message with the ids of those that answer it (PAM 25), unless it has a list of its
     /// own.
-    pub(super) fn message(&self, grain: &Grain, answers: &Answers, loss: &mut Loss) -> Option<Map> {
-        let Some(Value::Map(mut map)) = residual(grain) else {
-            return None;
+    pub(super) fn message<E: Entries + ?Sized>(
+        &self,
+        entries: &E,
+        messages: &[(u64, u32)],
+        (grain, status): Entry,
+        answers: &Answers,
+        loss: &mut Loss,
+    ) -> Result<Option<Map>, E::Error> {
+        let map = match residual(&grain) {
+            Some(Value::Map(map)) => map,
+            _ => turn::message(entries, messages, (&grain, &status), loss)?,
         };
+        Ok(self.with_answers(map, answers, loss))
+    }
+
+    fn with_answers(&self, mut map: Map, answers: &Answers, loss: &mut Loss) -> Option<Map> {
         let of = "conversation.messages";
         if !self.is_later {
             map = settled(&MESSAGE, map, of, |_, _, _| {}, loss)?;
@@ -294,6 +307,10 @@ impl Answers {
         let mut answers = Self::default();
         let make = |_, (grain, _): Entry| {
             let record = residual(&grain);
+            if record.is_none() {
+                let parent = turn::parent(entries, messages, &grain)?;
+                return Ok((Some(id_of(&grain)), parent));
+            }
             let map = record.as_ref().and_then(Value::as_map);
             let text = |name: &str| Some(map?.get(name)?.as_text()?.to_owned());
             Ok((text("id"), text("parent_id")))

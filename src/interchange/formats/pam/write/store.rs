@@ -300,7 +300,14 @@ impl Plan {
             Ok((map.map(|map| Value::Map(map).to_json()), loss))
         };
         let numbers = self.index.iter().copied();
-        let read = |take: &mut Take<'_, E::Error>| each(entries, numbers, make, take);
+        let read = |take: &mut Take<'_, E::Error>| {
+            each(entries, numbers, make, &mut *take)?;
+            self.own.iter().try_for_each(|own| {
+                let mut loss = Loss::default();
+                let entry = Value::Map(own.entry(&mut loss)).to_json();
+                take((Some(entry), loss))
+            })
+        };
         write_array(out, ("conversations_index", is_stated), read, loss)
     }
 
@@ -323,43 +330,54 @@ impl Plan {
                 .with_files
                 .then(|| self.conversation(&grain, &mut loss));
             let Some(head) = head.flatten() else { continue };
-            let text = Value::Map(head).to_json();
             let path = Self::path_of(&grain, &mut used);
-            let answers = Answers::of(entries, messages)?;
-            files.write(&path, &mut |out| {
-                put(
-                    out,
-                    &[
-                        text.strip_suffix('}').unwrap_or_default(),
-                        ",\"messages\":[",
-                    ],
-                )?;
-                let mut separator = "";
-                let make = |_, (grain, _): Entry| {
-                    let mut loss = Loss::default();
-                    let map = self.message(&grain, &answers, &mut loss);
-                    Ok((map.map(|map| Value::Map(map).to_json()), loss))
-                };
-                each(
-                    entries,
-                    messages.iter().map(|(_, number)| *number),
-                    make,
-                    |(text, lost)| {
-                        loss.merge(&lost);
-                        let Some(text) = text else { return Ok(()) };
-                        put(out, &[separator, &text])?;
-                        separator = ",";
-                        Ok(())
-                    },
-                )?;
-                Ok(put(out, &["]}\n"])?)
-            })?;
+            self.write_conversation((&mut *files, &path), entries, head, messages, &mut loss)?;
             paths.insert(*number, path);
+        }
+        for own in &self.own {
+            let messages = self.messages_of(&own.id);
+            left = left.saturating_sub(own.message_count);
+            let (path, head) = (own.path(), own.document(&mut loss));
+            self.write_conversation((&mut *files, &path), entries, head, messages, &mut loss)?;
         }
         (0..left).for_each(|_| loss.count("message"));
         self.paths = paths;
         self.loss.merge(&loss);
         Ok(())
+    }
+}
+
+impl Plan {
+    /// Writes the document of a conversation.
+    fn write_conversation<E: Entries + ?Sized>(
+        &self,
+        (files, path): (&mut impl Files<E::Error>, &str),
+        entries: &E,
+        head: Map,
+        messages: &[(u64, u32)],
+        loss: &mut Loss,
+    ) -> Result<(), E::Error> {
+        let text = Value::Map(head).to_json();
+        let answers = Answers::of(entries, messages)?;
+        files.write(path, &mut |out| {
+            let head = text.strip_suffix('}').unwrap_or_default();
+            put(out, &[head, ",\"messages\":["])?;
+            let mut separator = "";
+            let make = |_, entry: Entry| {
+                let mut loss = Loss::default();
+                let map = self.message(entries, messages, entry, &answers, &mut loss)?;
+                Ok((map.map(|map| Value::Map(map).to_json()), loss))
+            };
+            let numbers = messages.iter().map(|(_, number)| *number);
+            each(entries, numbers, make, |(text, lost)| {
+                loss.merge(&lost);
+                let Some(text) = text else { return Ok(()) };
+                put(out, &[separator, &text])?;
+                separator = ",";
+                Ok(())
+            })?;
+            Ok(put(out, &["]}\n"])?)
+        })
     }
 }
 
