@@ -7,8 +7,10 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
+use crate::grain::Time;
 use crate::index::{Index, RetrievalCounters, Snapshot};
 use crate::ledger::{DiskFile, Lock, TreeHistory};
+use crate::policy::TrustedNow;
 use crate::store::Error;
 use crate::store::instance::embedding::Embeddings;
 use crate::store::instance::processes::{Idle, Peers};
@@ -163,6 +165,18 @@ impl Inner {
     pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
         self.follow();
         self.known_state()
+    }
+
+    /// Returns the time that an entry written now would have, with a look at other processes.
+    pub(crate) fn entry_time(&self) -> Time {
+        self.follow();
+        self.core.entry_time()
+    }
+
+    /// Returns the trusted time for a decision, with a look at other processes.
+    pub(crate) fn moment(&self) -> TrustedNow {
+        self.follow();
+        self.core.moment()
     }
 
     /// Returns a snapshot of everything acknowledged, by this process and by others.
