@@ -1,4 +1,4 @@
-//! Keyed marks of what was deleted, which do not reveal it (ruling I19).
+//! Keyed marks of what was deleted, which do not reveal it (OMS 28.4).
 
 use std::fmt;
 

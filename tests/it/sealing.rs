@@ -7,6 +7,7 @@ mod hold;
 mod in_the_clear;
 #[cfg(target_os = "linux")]
 mod memory;
+mod older_files;
 mod processes;
 mod recovery;
 mod rekey;

@@ -205,10 +205,12 @@ impl Inner {
         rows: &mut BTreeSet<EntryId>,
         frame: &mut Frame,
     ) -> Result<Vec<[u8; 32]>, Error> {
+        // OMS 28.4: the same mark for a sealed grain, since it must outlive the key of the person.
+        let key = self.manifest().tombstone_key();
         let mut tombstones = Vec::with_capacity(targets.len());
         for (row, address) in targets {
             rows.insert(*row);
-            tombstones.push(self.as_of(snapshot).tombstone_of(address)?);
+            tombstones.push(key.of_address(address));
             let mentions = snapshot.pointing_at(Family::Mentions, address).rows()?;
             for entry in mentions.iter() {
                 match self.record_at(entry)? {
@@ -224,11 +226,7 @@ impl Inner {
                     }
                     // The index holds hashes of addresses.
                     record if record.about() != Some(*address) => continue,
-                    Record::Alias(alias) => {
-                        let tombstone =
-                            self.as_of(snapshot).tombstone_of_name(address, &alias.id)?;
-                        tombstones.push(tombstone);
-                    }
+                    Record::Alias(alias) => tombstones.push(key.of_foreign_id(&alias.id)),
                     _ => {}
                 }
                 rows.insert(entry);

@@ -103,8 +103,9 @@ impl Inner {
         if !self.has_protections() {
             return Ok(left);
         }
+        let key = self.manifest().tombstone_key();
         let mut leave = |of: &ContentAddress, is_below, protections: &[Protection]| {
-            let of = self.as_of(snapshot).tombstone_of(of)?;
+            let of = key.of_address(of);
             for protection in protections.iter().filter(|it| !it.is_open()) {
                 let tombstone = ProtectionTombstone {
                     of,

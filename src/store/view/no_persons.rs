@@ -1,26 +1,11 @@
 //! Sealed persons in a build without `sealing`: no key is ever here, so each of them is locked.
 
-use crate::codec::ContentAddress;
-use crate::grain::{ForeignId, Grain};
+use crate::grain::Grain;
 use crate::store::Error;
 use crate::store::records::Uid;
 use crate::store::view::{Core, View};
 
 impl View<'_> {
-    #[expect(clippy::unnecessary_wraps, reason = "as with `sealing`")]
-    pub(crate) fn tombstone_of(&self, address: &ContentAddress) -> Result<[u8; 32], Error> {
-        Ok(self.manifest().tombstone_key().of_address(address))
-    }
-
-    #[expect(clippy::unnecessary_wraps, reason = "as with `sealing`")]
-    pub(crate) fn tombstone_of_name(
-        &self,
-        _of: &ContentAddress,
-        id: &ForeignId,
-    ) -> Result<[u8; 32], Error> {
-        Ok(self.manifest().tombstone_key().of_foreign_id(id))
-    }
-
     #[expect(
         clippy::unused_self,
         clippy::unnecessary_wraps,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::codec::{ContentAddress, Value};
-use crate::grain::{ForeignId, Grain, Type};
+use crate::grain::{Grain, Type};
 use crate::policy::Delegation;
 use crate::store::Error;
 use crate::store::records::{Record, Uid};
@@ -42,34 +42,6 @@ impl View<'_> {
             }
         }
         Ok(None)
-    }
-
-    /// Returns the tombstone of a stored grain: of a sealed one a keyed alias, which only the key
-    /// of the person tells (docs/security.md).
-    ///
-    /// # Errors
-    /// `ERR_LOCKED`; storage errors.
-    pub(crate) fn tombstone_of(&self, address: &ContentAddress) -> Result<[u8; 32], Error> {
-        match self.person_of_stored(address)? {
-            Some(uid) => self.alias_for(&uid, address.as_bytes()),
-            None => Ok(self.manifest().tombstone_key().of_address(address)),
-        }
-    }
-
-    /// Returns the tombstone of a foreign identifier of a stored grain.
-    ///
-    /// # Errors
-    /// As [`Inner::tombstone_of`].
-    pub(crate) fn tombstone_of_name(
-        &self,
-        of: &ContentAddress,
-        id: &ForeignId,
-    ) -> Result<[u8; 32], Error> {
-        let mark = self.manifest().tombstone_key().of_foreign_id(id);
-        match self.person_of_stored(of)? {
-            Some(uid) => self.alias_for(&uid, &mark),
-            None => Ok(mark),
-        }
     }
 
     /// Refuses a grain in the clear that names a sealed one: its address is a hash of what is
@@ -153,8 +125,8 @@ impl Core {
         self.known_state().keys().is_hold(uid)
     }
 
-    /// Returns every form in which the tombstone of a grain or of a name may be recorded: as `mark`
-    /// in the clear, and for each unlocked person.
+    /// Returns every form in which the tombstone of a grain or of a name may be recorded: as `mark`,
+    /// and as the alias under the key of each unlocked person, which earlier stores have.
     pub(crate) fn tombstones_for(&self, mark: [u8; 32], sealed: &[u8; 32]) -> Vec<[u8; 32]> {
         let uids = self.keyring().uids().into_iter();
         let aliases = uids.filter_map(|uid| self.alias_for(&uid, sealed).ok());

@@ -63,7 +63,9 @@ fn an_erased_person_is_gone_with_the_key_and_the_others_live() {
     is_gone(&store);
     store.unlock("bob").unwrap();
     assert!(store.get(&kept).unwrap().is_some());
-    store.put(note("likes tea", "alice")).unwrap();
+    let again = store.put(note("likes tea", "alice")).unwrap_err();
+    assert_eq!(again.code(), "ERR_ERASED");
+    store.put(note("likes tea again", "alice")).unwrap();
     // A backup from before has the ciphertext, and nothing opens it.
     drop(store);
     copy.create_folder("vault").unwrap();
@@ -144,7 +146,7 @@ fn a_person_is_erased_beside_others_who_are_locked() {
 }
 
 #[test]
-fn a_deleted_sealed_grain_leaves_a_mark_that_only_the_key_tells() {
+fn a_deleted_sealed_grain_is_not_stored_again() {
     let disk = MemoryDisk::default();
     let store = with_persons(&disk, &["alice"]);
     let gone = store.put(note("likes tea", "alice")).unwrap();
