@@ -3,6 +3,7 @@
 //!
 //! Pure: no clock, no disk. Signatures and policy decisions are not here.
 
+mod about;
 mod disclosure;
 mod draft;
 mod fields;
@@ -25,13 +26,13 @@ mod wording;
 
 mod error;
 
+pub(crate) use about::about;
+pub(crate) use about::{ABOUT, USER, foreign_record};
 pub use disclosure::verify_disclosed;
 pub use draft::Draft;
 pub use error::Error;
 pub use foreign_id::ForeignId;
-#[cfg(feature = "interchange")]
-pub(crate) use foreign_id::user_of_urn;
-pub(crate) use foreign_id::{ENVELOPE_TAG, user_urn};
+pub(crate) use foreign_id::{ENVELOPE_TAG, user_of_urn, user_urn};
 pub use grain::Grain;
 pub use grain_type::Type;
 pub use namespace::Namespace;

@@ -1,6 +1,7 @@
 //! Sealed persons in a store: while a person is unlocked their grains are as any others, while they
 //! are locked nothing is, and no file ever holds a word of them.
 
+mod about;
 mod erasure;
 mod files;
 mod hold;

@@ -7,7 +7,7 @@ use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::Time;
 use crate::index::{Family, Snapshot};
-use crate::ledger::{self, EntryId, Kind};
+use crate::ledger::{self, EntryId, Kind, Ledger};
 use crate::store::Error;
 use crate::store::instance::{Inner, Writer};
 use crate::store::records::{
@@ -115,23 +115,12 @@ impl Inner {
         }
         for uid in &persons.uids {
             for row in snapshot.sealed_for(uid).rows()?.iter() {
-                if !skipped.contains(&row) && self.is_sealed_for(row, uid)? {
+                if !skipped.contains(&row) && is_sealed_for(self.ledger(), row, uid)? {
                     first.rows.push(row);
                 }
             }
         }
         Ok(())
-    }
-
-    /// Returns whether an entry is sealed for a person: the index holds a hash of the pseudonym.
-    fn is_sealed_for(&self, row: EntryId, uid: &Uid) -> Result<bool, Error> {
-        let entry = match self.ledger().read(row) {
-            Err(ledger::Error::Erased { .. }) => return Ok(false),
-            entry => entry?,
-        };
-        let sealed = SealedRecord::decode(&entry.body);
-        Ok(entry.header.kind == Kind::SealedGrain
-            && sealed.is_some_and(|sealed| sealed.card.uid == *uid))
     }
 
     /// Runs a step of an erasure, which a full disk must not prevent: the ballast makes room for it,
@@ -301,6 +290,17 @@ impl Inner {
         // The first attempt may have hidden the rows before the state was recovered.
         self.complete_erasure(writer, &begun, &rows, true)
     }
+}
+
+/// Returns whether an entry is sealed for a person: the index holds a hash of the pseudonym.
+fn is_sealed_for(ledger: &Ledger, row: EntryId, uid: &Uid) -> Result<bool, Error> {
+    let entry = match ledger.read(row) {
+        Err(ledger::Error::Erased { .. }) => return Ok(false),
+        entry => entry?,
+    };
+    let sealed = SealedRecord::decode(&entry.body);
+    Ok(entry.header.kind == Kind::SealedGrain
+        && sealed.is_some_and(|sealed| sealed.card.uid == *uid))
 }
 
 /// The sealed persons whose keys an erasure destroys; none for a deletion.

@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 use crate::codec::{ContentAddress, nfc};
 use crate::grain::{Grain, Time};
 use crate::index::{Family, Snapshot};
-use crate::ledger::{EntryId, Kind};
+use crate::ledger::{EntryId, Kind, Ledger};
 use crate::store::Error;
 use crate::store::instance::{Inner, Writer};
 use crate::store::keys::VaultAdmin;
 use crate::store::records::{EntryBody, Frame, Record, Uid};
-use crate::store::view::sealable_user;
+use crate::store::view::sealable_ids;
 
 impl VaultAdmin<'_> {
     /// Seals the grains of a person that are in the clear, with every entry about them, and returns
@@ -52,14 +52,14 @@ impl Inner {
         let snapshot = self.snapshot();
         let mut rows = BTreeSet::new();
         let mut grains = BTreeSet::new();
-        for row in snapshot.with_text(Family::User, user).rows()?.iter() {
+        // Every grain in the clear: no key of the index tells the subject of a foreign record.
+        for row in snapshot.grains().iter() {
             let entry = self.ledger().read(row)?;
             if entry.header.kind != Kind::Grain {
                 continue;
             }
             let grain = Grain::from_proven(entry.body.into_owned())?;
-            // The index holds a hash of the user id.
-            if sealable_user(&grain) == Some(user) {
+            if sealable_ids(&grain).iter().any(|id| id == user) {
                 rows.insert(row);
                 grains.insert(grain.address());
             }
@@ -84,29 +84,10 @@ impl Inner {
             }
         }
         for row in &rows {
-            self.add_sealed(*row, uid, &mut frame)?;
+            add_sealed(self.ledger(), *row, uid, &mut frame)?;
         }
         self.erase_replaced(writer, frame, &rows.into_iter().collect::<Vec<_>>())?;
         Ok(grains.len() as u64)
-    }
-
-    /// Adds the entry that stands for one in the clear.
-    fn add_sealed(&self, row: EntryId, uid: Uid, frame: &mut Frame) -> Result<(), Error> {
-        let entry = self.ledger().read(row)?;
-        let (kind, actor) = (entry.header.kind, entry.header.actor);
-        let since = Time::from_ms(entry.header.time_ms);
-        let body = match kind {
-            Kind::Grain => {
-                let grain = Grain::from_proven(entry.body.into_owned())?;
-                EntryBody::Grain(Box::new(grain), None)
-            }
-            Kind::Read => return Ok(()),
-            kind => EntryBody::record(
-                &Record::decode(kind, &entry.body).ok_or_else(|| Error::malformed(row, kind))?,
-            )?,
-        };
-        frame.seal_anew(body, actor, uid, since);
-        Ok(())
     }
 
     /// Divides the reads of the grains, which list others too: the part about the grains is sealed.
@@ -131,4 +112,23 @@ impl Inner {
         }
         Ok(())
     }
+}
+
+/// Adds the entry that stands for one in the clear.
+fn add_sealed(ledger: &Ledger, row: EntryId, uid: Uid, frame: &mut Frame) -> Result<(), Error> {
+    let entry = ledger.read(row)?;
+    let (kind, actor) = (entry.header.kind, entry.header.actor);
+    let since = Time::from_ms(entry.header.time_ms);
+    let body = match kind {
+        Kind::Grain => {
+            let grain = Grain::from_proven(entry.body.into_owned())?;
+            EntryBody::Grain(Box::new(grain), None)
+        }
+        Kind::Read => return Ok(()),
+        kind => EntryBody::record(
+            &Record::decode(kind, &entry.body).ok_or_else(|| Error::malformed(row, kind))?,
+        )?,
+    };
+    frame.seal_anew(body, actor, uid, since);
+    Ok(())
 }

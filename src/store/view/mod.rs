@@ -25,6 +25,6 @@ pub(crate) use identity::Weight;
 pub use lookup::Version;
 pub(crate) use origin::Origin;
 #[cfg(feature = "sealing")]
-pub(crate) use persons::sealable_user;
+pub(crate) use persons::sealable_ids;
 pub(crate) use protection::EffectiveProtection;
 pub use signers::Signature;

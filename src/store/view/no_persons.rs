@@ -1,6 +1,6 @@
 //! Sealed persons in a build without `sealing`: no key is ever here, so each of them is locked.
 
-use crate::grain::Grain;
+use crate::grain::{Grain, about};
 use crate::store::Error;
 use crate::store::records::Uid;
 use crate::store::view::{Core, View};
@@ -34,11 +34,11 @@ impl Core {
     /// Returns the person for whom a grain is sealed: none.
     ///
     /// # Errors
-    /// `ERR_LOCKED` for a grain of a user where persons are sealed: it may be of one of them.
+    /// `ERR_LOCKED` for a grain about someone where persons are sealed: it may be of one of them.
     pub(crate) fn person_of(&self, grain: &Grain) -> Result<Option<Uid>, Error> {
-        match grain.text("user_id") {
-            Some(_) if self.known_state().keys().persons() > 0 => Err(Error::Locked),
-            _ => Ok(None),
+        match self.known_state().keys().persons() > 0 && !about(grain).is_empty() {
+            true => Err(Error::Locked),
+            false => Ok(None),
         }
     }
 

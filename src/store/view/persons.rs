@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
-use crate::codec::{ContentAddress, Value};
-use crate::grain::{Grain, Type};
+use crate::codec::{ContentAddress, Value, nfc};
+use crate::crypto::Did;
+use crate::grain::{Grain, Type, about, user_of_urn};
 use crate::policy::Delegation;
 use crate::store::Error;
 use crate::store::records::{Record, Uid};
@@ -87,37 +88,51 @@ impl Core {
     /// `ERR_LOCKED` for a sealed person who is locked, and where it is unknown whether a person is
     /// sealed, since the store was opened without its master key; as [`Inner::vault`].
     pub(crate) fn person_of(&self, grain: &Grain) -> Result<Option<Uid>, Error> {
-        let Some(user) = sealable_user(grain) else {
+        if self.keyring().is_empty() && self.known_state().keys().persons() == 0 {
             return Ok(None);
-        };
-        if let Some(uid) = self.keyring().uid_of(user) {
+        }
+        let mut person = None;
+        for id in sealable_ids(grain) {
+            let uid = self.person_with(&id)?;
+            person = person.or(uid);
+        }
+        Ok(person)
+    }
+
+    /// Returns the unlocked person with an identifier; `None` for no sealed person.
+    ///
+    /// # Errors
+    /// As [`Core::person_of`].
+    fn person_with(&self, id: &str) -> Result<Option<Uid>, Error> {
+        if let Some(uid) = self.keyring().uid_of(id) {
             // The name of a hold key is no user id.
-            return match self.known_state().keys().is_hold(&uid) {
+            return match self.is_hold(&uid) {
                 true => Err(Error::Locked),
                 false => Ok(Some(uid)),
             };
         }
-        if self.known_state().keys().persons() == 0 {
-            return Ok(None);
-        }
         let plain = &self.caches().plain_users;
-        if plain.knows(user) {
+        if plain.knows(id) {
             return Ok(None);
         }
         let Some(vault) = self.vault_as_applied()? else {
             return Ok(None);
         };
         let is_unknown = self.options().master_key.is_none();
-        if is_unknown || vault.has(&vault.master_key(self.key_source()?)?, user)? {
+        if is_unknown || vault.has(&vault.master_key(self.key_source()?)?, id)? {
             return Err(Error::Locked);
         }
-        plain.learn(user);
+        plain.learn(id);
         Ok(None)
     }
 
     /// Returns the unlocked person for whom a grain is sealed, also without the right to write.
     pub(crate) fn unlocked_person_of(&self, grain: &Grain) -> Option<Uid> {
-        sealable_user(grain).and_then(|user| self.keyring().uid_of(user))
+        if self.keyring().is_empty() {
+            return None;
+        }
+        let ids = sealable_ids(grain);
+        ids.iter().find_map(|id| self.keyring().uid_of(id))
     }
 
     /// Returns whether a pseudonym is that of an erased person, of whom only held grains remain.
@@ -152,10 +167,19 @@ fn collect_addresses(value: &Value, found: &mut Vec<ContentAddress>) {
     }
 }
 
-/// Returns the user whose key would seal a grain. Consents and delegations decide about others
-/// while their person is locked, and stay in the clear (docs/security.md).
-pub(crate) fn sealable_user(grain: &Grain) -> Option<&str> {
+/// Returns the identifiers under which a person would have the key that seals a grain: those of
+/// whom it is about. Consents and delegations decide about others while their person is locked, and
+/// stay in the clear (docs/security.md).
+pub(crate) fn sealable_ids(grain: &Grain) -> Vec<String> {
     let is_enforced =
         grain.type_() == Type::Consent || grain.text("relation") == Some(Delegation::RELATION);
-    grain.text("user_id").filter(|_| !is_enforced)
+    if is_enforced {
+        return Vec::new();
+    }
+    let ids = about(grain).into_iter();
+    let ids = ids.map(|id| match id.starts_with("did:") {
+        true => Did::bare(&id).to_owned(),
+        false => user_of_urn(&id).unwrap_or_else(|| nfc(&id).into_owned()),
+    });
+    ids.collect()
 }

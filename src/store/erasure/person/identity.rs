@@ -2,7 +2,7 @@
 
 use crate::codec::{ContentAddress, Map, Profile, Value, encode_value, nfc};
 use crate::crypto::Did;
-use crate::grain::{Grain, user_urn};
+use crate::grain::{ABOUT, Grain, USER, foreign_record, user_urn};
 use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::read;
@@ -115,11 +115,17 @@ impl<'a> Needles<'a> {
 
     /// Returns whether bytes can name the person: both encodings hold texts as they are.
     pub(super) fn may_be_in(&self, bytes: &[u8]) -> bool {
-        let mut needles = self.person.forms.iter().chain(&self.hashes);
-        needles.any(|needle| {
+        let holds = |needle: &str| {
             let needle = needle.as_bytes();
             bytes.windows(needle.len()).any(|part| part == needle)
-        })
+        };
+        let mut needles = self.person.forms.iter().chain(&self.hashes);
+        // A record of another format is JSON, which may escape such identifiers.
+        let is_escaped = |id: &String| {
+            let stays = |byte: u8| (b' '..=b'~').contains(&byte) && !b"\"\\/".contains(&byte);
+            !id.bytes().all(stays)
+        };
+        needles.any(|needle| holds(needle)) || self.person.ids.iter().any(is_escaped) && holds("x-")
     }
 
     /// Returns the fields of a grain that name the person.
@@ -142,8 +148,10 @@ impl<'a> Needles<'a> {
             }
             let before = naming.fields.len();
             self.walk(name, value, &mut naming.fields);
-            let is_named = naming.fields.len() > before;
+            let named = naming.fields.get(before..).unwrap_or_default();
+            let is_named = !named.is_empty();
             naming.is_about |= is_named && ABOUT.contains(&name);
+            naming.is_about |= named.iter().any(|path| ABOUT.contains(&path.as_str()));
             if name == USER {
                 user = Some(is_named);
             }
@@ -162,7 +170,9 @@ impl<'a> Needles<'a> {
 
     fn walk(&self, path: &str, value: &Value, found: &mut Vec<String>) {
         match value {
-            Value::Text(text) if self.is(text) && found.last().is_none_or(|last| last != path) => {
+            Value::Text(text)
+                if self.is(&nfc(text)) && found.last().is_none_or(|last| last != path) =>
+            {
                 found.push(path.to_owned());
             }
             Value::Array(values) => values.iter().for_each(|it| self.walk(path, it, found)),
@@ -175,7 +185,10 @@ impl<'a> Needles<'a> {
                     if is_id {
                         found.push(inner.clone());
                     }
-                    self.walk(&inner, value, found);
+                    match foreign_record(name, value).filter(|_| path == CONTEXT) {
+                        Some(record) => self.walk(&inner, &record, found),
+                        None => self.walk(&inner, value, found),
+                    }
                 }
             }
             _ => {}
@@ -187,8 +200,7 @@ impl<'a> Needles<'a> {
     }
 }
 
-/// The fields by which a grain is about a person (OMS 6.1, 8.10).
-const ABOUT: [&str; 3] = [USER, "subject_did", "subject"];
-const USER: &str = "user_id";
+/// The field whose members may be records of other formats.
+const CONTEXT: &str = "context";
 const ELIDED: &str = "_elided";
 const DID: &str = "did:";
