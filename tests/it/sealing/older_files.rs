@@ -56,10 +56,7 @@ fn everything(store: &Store) -> Vec<String> {
         .with_expired()
         .with_unreviewed();
     let found = store.query(&filter, 1_000, None).unwrap().results;
-    found
-        .iter()
-        .map(|found| found.grain.to_json().to_string())
-        .collect()
+    found.iter().map(|found| found.grain.to_json()).collect()
 }
 
 fn files_of(store: &Store) -> Vec<(Format, Vec<u8>)> {
