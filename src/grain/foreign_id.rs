@@ -78,6 +78,7 @@ pub(crate) fn user_urn(user: &str) -> String {
 }
 
 /// Returns the user of such a URN, so that a bundle of this store gives its grains the same user.
+#[cfg(any(feature = "interchange", feature = "sealing"))]
 pub(crate) fn user_of_urn(urn: &str) -> Option<String> {
     let mut rest = urn.strip_prefix(USER_URN)?;
     let mut bytes = Vec::with_capacity(rest.len());

@@ -32,7 +32,9 @@ pub use disclosure::verify_disclosed;
 pub use draft::Draft;
 pub use error::Error;
 pub use foreign_id::ForeignId;
-pub(crate) use foreign_id::{ENVELOPE_TAG, user_of_urn, user_urn};
+#[cfg(any(feature = "interchange", feature = "sealing"))]
+pub(crate) use foreign_id::user_of_urn;
+pub(crate) use foreign_id::{ENVELOPE_TAG, user_urn};
 pub use grain::Grain;
 pub use grain_type::Type;
 pub use namespace::Namespace;
