@@ -126,6 +126,8 @@ pub struct ErasureReceipt {
     pub kept: Vec<(ContentAddress, String)>,
     /// The number of grains that mention the person and stay.
     pub mentions: u64,
+    /// The number of other sealed persons who were locked, whose grains were not looked into.
+    pub locked_persons: u64,
     /// The number of records that name the person and stay.
     pub records: u64,
     /// Of a sealed person: the epoch of the root before and after.
@@ -258,6 +260,10 @@ impl ErasureReceipt {
                 Some((address, rule.as_text()?.to_owned()))
             })?,
             mentions: count(map, "mentions")?,
+            locked_persons: match map.contains("locked") {
+                true => count(map, "locked")?,
+                false => 0,
+            },
             records: count(map, "records")?,
             epochs: match list("epochs")? {
                 [] => None,

@@ -203,6 +203,9 @@ impl ErasureReceipt {
         if let Some(check) = &self.key_check {
             map.insert("kcv", bytes(check));
         }
+        if self.locked_persons > 0 {
+            map.insert("locked", self.locked_persons);
+        }
         if !self.escrows.is_empty() {
             let escrows = self.escrows.iter();
             let escrows = escrows

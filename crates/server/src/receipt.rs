@@ -37,6 +37,9 @@ pub fn receipt_json(message: &[u8]) -> Result<Value, crypto::Error> {
         "mentions": receipt.mentions,
         "records": receipt.records,
     });
+    if receipt.locked_persons > 0 {
+        document["locked_persons"] = json!(receipt.locked_persons);
+    }
     if let Some(tree) = &receipt.tree {
         let proofs = receipt.proofs.iter().map(|proof| hex(proof));
         document["tree"] = json!(hex(tree));

@@ -42,6 +42,17 @@ impl Core {
         }
     }
 
+    /// Returns the person with an identifier: none.
+    ///
+    /// # Errors
+    /// `ERR_LOCKED` where persons are sealed: it may be of one of them.
+    pub(crate) fn person_with(&self, _id: &str) -> Result<Option<Uid>, Error> {
+        match self.known_state().keys().persons() > 0 {
+            true => Err(Error::Locked),
+            false => Ok(None),
+        }
+    }
+
     #[expect(clippy::unused_self, reason = "as with `sealing`")]
     pub(crate) const fn unlocked_person_of(&self, _grain: &Grain) -> Option<Uid> {
         None

@@ -103,7 +103,7 @@ impl Core {
     ///
     /// # Errors
     /// As [`Core::person_of`].
-    fn person_with(&self, id: &str) -> Result<Option<Uid>, Error> {
+    pub(crate) fn person_with(&self, id: &str) -> Result<Option<Uid>, Error> {
         if let Some(uid) = self.keyring().uid_of(id) {
             // The name of a hold key is no user id.
             return match self.is_hold(&uid) {

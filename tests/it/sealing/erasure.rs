@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use grainstore::crypto::Secret;
+use grainstore::crypto::{Algorithm, ErasureReceipt, Offline, OsRandom, Secret};
 use grainstore::policy::Rule;
 use grainstore::store::{ErasureScope, Person};
 use grainstore::vault::{self, Root, ShredRoot};
@@ -139,7 +139,15 @@ fn a_person_is_erased_beside_others_who_are_locked() {
     let admin = store.admin().unwrap();
     let refused = admin.erase_person(&Person::new("alice"), mentions, ASKED);
     assert_eq!(refused.unwrap_err().code(), "ERR_SCOPE_INCOMPLETE");
-    assert_eq!(erase(&store, "alice").unwrap().erased.len(), 1);
+    // What could not be looked into is said, in the report, the answer and the receipt.
+    let report = admin.person_report(&Person::new("carol")).unwrap();
+    assert_eq!((report.mentions.len(), report.locked_persons), (0, 1));
+    let done = erase(&store, "alice").unwrap();
+    assert_eq!((done.erased.len(), done.locked_persons), (1, 1));
+    let key = grainstore::crypto::SigningKey::generate(Algorithm::Ed25519, &OsRandom).unwrap();
+    let receipt = admin.erasure_receipt(&done, &key, &key.did()).unwrap();
+    let (receipt, _) = ErasureReceipt::open(&receipt, &Offline).unwrap();
+    assert_eq!((receipt.mentions, receipt.locked_persons), (0, 1));
     store.unlock("bob").unwrap();
     assert!(store.get(&other).unwrap().is_some());
     sound(&store);

@@ -52,6 +52,9 @@ pub struct PersonErasure {
     pub held: Vec<ContentAddress>,
     /// The grains that mention the person and stay because the scope does not include them.
     pub mentions: Vec<ContentAddress>,
+    /// The number of other sealed persons who are locked: their grains may mention this one, and were
+    /// not looked into.
+    pub locked_persons: u64,
     /// The number of entries that name the person and that no erasure removes.
     pub records: u64,
     /// Of a sealed person: the keys that were destroyed.
@@ -163,6 +166,7 @@ impl Admin<'_> {
             kept,
             held: persons.held.iter().map(|held| held.address).collect(),
             mentions,
+            locked_persons: chosen.locked_persons,
             records: chosen.records.len() as u64,
             #[cfg(feature = "sealing")]
             keys: inner.destroyed_keys(&persons.uids)?,

@@ -113,6 +113,10 @@ impl<'a> Needles<'a> {
         self.person.is(text)
     }
 
+    pub(super) fn ids(&self) -> &[String] {
+        &self.person.ids
+    }
+
     /// Returns whether bytes can name the person: both encodings hold texts as they are.
     pub(super) fn may_be_in(&self, bytes: &[u8]) -> bool {
         let holds = |needle: &str| {

@@ -67,6 +67,7 @@ impl Admin<'_> {
                 .map(|(address, rule)| (*address, rule.name().to_owned()))
                 .collect(),
             mentions: erasure.mentions.len() as u64,
+            locked_persons: erasure.locked_persons,
             records: erasure.records,
             #[cfg(feature = "sealing")]
             epochs: erasure.keys.first().map(|key| (key.from, key.to)),

@@ -56,6 +56,9 @@ pub struct PersonReport {
     pub tombstones: u64,
     /// The number of ledger entries that were searched: all of them.
     pub entries: u64,
+    /// The number of other sealed persons who are locked: their grains may mention this one, and were
+    /// not looked into.
+    pub locked_persons: u64,
 }
 
 impl Admin<'_> {
@@ -161,8 +164,8 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// `ERR_STORAGE_DAMAGED` and `ERR_SCOPE_INCOMPLETE` if an entry cannot be read, since it may
-    /// name the person; `ERR_FILTER` for an empty identifier; storage errors.
+    /// `ERR_STORAGE_DAMAGED` and `ERR_SCOPE_INCOMPLETE` if an entry cannot be read that may be about
+    /// the person, as where they are locked; `ERR_FILTER` for an empty identifier; storage errors.
     pub fn person_report(self, person: &Person) -> Result<PersonReport, Error> {
         let inner = self.inner();
         let person = &person.whole(inner)?;
@@ -175,7 +178,7 @@ impl Admin<'_> {
             (inner.snapshot(), inner.ledger().len())
         };
         let (written, tombstones) = (selection.written, selection.tombstones);
-        let chosen = selection.finish(&snapshot, true)?;
+        let chosen = selection.finish(&snapshot, false)?;
         let (mut about, mut mentions) = (Vec::new(), Vec::new());
         for found in chosen.grains {
             let is_about = found.is_about;
@@ -195,6 +198,7 @@ impl Admin<'_> {
             written,
             tombstones,
             entries,
+            locked_persons: chosen.locked_persons,
         })
     }
 }

@@ -13,7 +13,7 @@ use crate::ledger::{Entry, EntryId, Kind};
 use crate::store::Error;
 use crate::store::erasure::person::identity::{Needles, Person};
 use crate::store::instance::Inner;
-use crate::store::records::{Record, SealedRecord};
+use crate::store::records::{Record, SealedRecord, Uid};
 use crate::store::view::names;
 
 /// A grain that names a person.
@@ -40,9 +40,9 @@ pub(super) struct Selection<'a> {
     pub(super) written: u64,
     records: BTreeMap<EntryId, (Kind, Option<ContentAddress>)>,
     pub(super) tombstones: u64,
-    /// The first entry of a sealed person who is locked. It is about no one else, since its grains
-    /// have that person's `user_id`, but may mention others.
-    locked: Option<EntryId>,
+    /// The sealed persons who are locked, each with their first entry. It is about no one else, but
+    /// may mention others.
+    locked: BTreeMap<Uid, EntryId>,
 }
 
 impl<'a> Selection<'a> {
@@ -59,7 +59,7 @@ impl<'a> Selection<'a> {
             written: 0,
             records: BTreeMap::new(),
             tombstones: 0,
-            locked: None,
+            locked: BTreeMap::new(),
         })
     }
 
@@ -93,7 +93,7 @@ impl<'a> Selection<'a> {
             }
             let Some(opened) = self.inner.keyring().open(&sealed) else {
                 self.next = row.next();
-                self.locked.get_or_insert(row);
+                self.locked.entry(sealed.card.uid).or_insert(row);
                 return Ok(());
             };
             entry.header.kind = opened.kind;
@@ -173,10 +173,20 @@ impl<'a> Selection<'a> {
     /// whether all that only mention the person must be among them.
     ///
     /// # Errors
-    /// `ERR_SCOPE_INCOMPLETE` if entries of locked persons may mention the person; storage errors.
+    /// `ERR_SCOPE_INCOMPLETE` if the person is locked, or may be, and where `mentions` are asked for
+    /// if entries of other locked persons may mention the person; storage errors.
     pub(super) fn finish(mut self, snapshot: &Snapshot, mentions: bool) -> Result<Chosen, Error> {
-        if let Some(row) = self.locked.filter(|_| mentions) {
-            return Err(Error::ScopeIncomplete { row });
+        if let Some(row) = self.locked.values().min().copied() {
+            let incomplete = || Error::ScopeIncomplete { row };
+            for id in self.needles.ids() {
+                match self.inner.person_with(id) {
+                    Err(Error::Locked) => return Err(incomplete()),
+                    known => known?,
+                };
+            }
+            if mentions {
+                return Err(incomplete());
+            }
         }
         for (address, field) in std::mem::take(&mut self.aliased) {
             self.add_aliased(snapshot, address, field)?;
@@ -202,7 +212,11 @@ impl<'a> Selection<'a> {
         }
         let mut grains: Vec<Found> = sound.into_values().collect();
         grains.sort_unstable_by_key(|found| found.row);
-        Ok(Chosen { grains, records })
+        Ok(Chosen {
+            grains,
+            records,
+            locked_persons: self.locked.len() as u64,
+        })
     }
 
     fn add_aliased(
@@ -265,6 +279,8 @@ pub(super) struct Chosen {
     pub(super) grains: Vec<Found>,
     /// The records that name the person and are not about a grain that goes.
     pub(super) records: Vec<(EntryId, Kind)>,
+    /// The number of sealed persons who are locked, of whom no grain was looked into.
+    pub(super) locked_persons: u64,
 }
 
 const ALIAS_SCOPE: &str = "foreign_id.scope";

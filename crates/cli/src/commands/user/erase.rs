@@ -13,7 +13,7 @@ use grainstore::store::{Admin, ErasureScope, PersonErasure};
 use grainstore_server::receipt_json;
 use serde_json::json;
 
-use super::report::line;
+use super::report::{line, locked_note};
 use super::user_tool::PersonArgs;
 use crate::args::{AuthorizationArgs, create_private, read_key};
 use crate::error::{CliError, Exit};
@@ -106,7 +106,8 @@ impl Erase {
         let mentions = report.mentions.iter().filter(|_| self.mentions);
         let chosen = report.about.iter().chain(mentions);
         let (kept, erased): (Vec<_>, Vec<_>) = chosen.partition(|found| found.kept.is_some());
-        let is_refused = !kept.is_empty() && !self.except_kept && !self.reseal_held;
+        let is_refused = !kept.is_empty() && !self.except_kept && !self.reseal_held
+            || self.mentions && report.locked_persons > 0;
         if session.out.is_json() {
             let erased: Vec<_> = erased.iter().map(|it| it.address.to_string()).collect();
             let kept = kept.iter().map(|it| {
@@ -117,6 +118,7 @@ impl Erase {
                 "would_erase": erased,
                 "kept": kept.collect::<Vec<_>>(),
                 "mentions": if self.mentions { 0 } else { report.mentions.len() },
+                "locked_persons": report.locked_persons,
                 "would_be_refused": is_refused,
             }))?;
         } else {
@@ -128,6 +130,9 @@ impl Erase {
             let mentions = report.mentions.len();
             if !self.mentions && mentions > 0 {
                 session.out.note(mentions_note(mentions));
+            }
+            if report.locked_persons > 0 {
+                session.out.note(locked_note(report.locked_persons));
             }
         }
         Ok(match is_refused {
@@ -176,6 +181,7 @@ impl Erase {
                 "kept": kept.collect::<Vec<_>>(),
                 "held": done.held.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 "mentions": done.mentions.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "locked_persons": done.locked_persons,
                 "records": done.records,
                 "entries_blanked": done.blanked,
             }))?;
@@ -195,6 +201,9 @@ impl Erase {
         if !done.mentions.is_empty() {
             session.out.note(mentions_note(done.mentions.len()));
         }
+        if done.locked_persons > 0 {
+            session.out.note(locked_note(done.locked_persons));
+        }
         session
             .out
             .note("backups and exports made before the erasure keep their copies");
@@ -206,6 +215,15 @@ fn mentions_note(count: usize) -> String {
     format!("{count} grains mention the person and stay; --mentions erases them")
 }
 
+/// Creates the file of the receipt, or takes the empty one that an interrupted command left.
 fn create(name: &str) -> Result<File, CliError> {
-    create_private(Path::new(name)).map_err(|error| CliError::of(&error).at(name))
+    let path = Path::new(name);
+    let created = create_private(path).or_else(|error| {
+        let found = path.symlink_metadata();
+        match found.is_ok_and(|found| found.is_file() && found.len() == 0) {
+            true => File::options().write(true).open(path),
+            false => Err(error),
+        }
+    });
+    created.map_err(|error| CliError::of(&error).at(name))
 }

@@ -48,6 +48,9 @@ impl Report {
                 session.out.line(message)?;
             }
         }
+        if report.locked_persons > 0 {
+            session.out.note(locked_note(report.locked_persons));
+        }
         let is_empty = report.about.is_empty() && report.mentions.is_empty();
         Ok(Exit::done_if(!is_empty || !report.records.is_empty()))
     }
@@ -67,6 +70,14 @@ pub(super) fn line(found: &PersonGrain, is_about: bool) -> String {
     format!("{}  {word}  {fields}{kept}", found.address)
 }
 
+pub(super) fn locked_note(count: u64) -> String {
+    let (persons, are) = match count {
+        1 => ("person", "is"),
+        _ => ("persons", "are"),
+    };
+    format!("{count} other {persons} {are} locked: what they say of this one was not looked into")
+}
+
 fn summary_json(report: &PersonReport) -> Value {
     let records = report.records.iter();
     let records = records.map(|(entry, kind)| json!({ "entry": entry.get(), "kind": kind }));
@@ -77,6 +88,7 @@ fn summary_json(report: &PersonReport) -> Value {
         "entries_written": report.written,
         "tombstones_of_all_persons": report.tombstones,
         "entries_searched": report.entries,
+        "locked_persons": report.locked_persons,
     })
 }
 

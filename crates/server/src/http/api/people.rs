@@ -40,7 +40,8 @@ pub(crate) fn report(call: &Call<'_>) -> Result<Answer, Failure> {
                 records.map(|(entry, kind)| json!({ "entry": entry.get(), "kind": kind }));
             let (records, written) = (Value::Array(records.collect()), report.written);
             out.text(&format!(
-                "],\"records\":{records},\"entries_written\":{written}"
+                "],\"records\":{records},\"entries_written\":{written},\"locked_persons\":{}",
+                report.locked_persons
             ))?;
         }
         out.text("}")?;
@@ -107,6 +108,10 @@ pub(crate) fn erase(call: &Call<'_>) -> Result<Answer, Failure> {
         "erased": addresses.collect::<Vec<_>>(),
         "kept": kept.collect::<Vec<_>>(),
     });
+    if scope.whole().is_ok() {
+        document["mentions"] = json!(done.mentions.len());
+        document["locked_persons"] = json!(done.locked_persons);
+    }
     if let Some(key) = call.app.signing_key() {
         // The receipt counts the entries of the ledger: it is for the operator and the person.
         let message = admin.erasure_receipt(&done, key, &key.did())?;

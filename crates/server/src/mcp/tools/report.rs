@@ -34,6 +34,8 @@ pub(super) struct Known {
     mentions_total: u64,
     /// How many of the grains a rule keeps from being erased now.
     kept: u64,
+    /// How many other persons are locked: what they say of this one was not looked into.
+    locked_persons: u64,
     /// How many entries were written in the person's name.
     written: u64,
     /// How many grains did not fit.
@@ -82,6 +84,16 @@ impl Tool for Report {
         text.push_str(&format!(
             "\n{total} grains, {kept} of them kept by a rule.\n"
         ));
+        // Of others, as the mentions are.
+        let locked_persons = match scope.user() {
+            Some(_) => 0,
+            None => report.locked_persons,
+        };
+        if locked_persons > 0 {
+            text.push_str(&format!(
+                "{locked_persons} other persons are locked: what they say of {user} was not looked into.\n"
+            ));
+        }
         if left_out > 0 {
             text.push_str(&format!(
                 "{left_out} did not fit: raise max_tokens, or use query.\n"
@@ -94,6 +106,7 @@ impl Tool for Report {
             mentions,
             mentions_total: named.len() as u64,
             kept: kept as u64,
+            locked_persons,
             written: report.written,
             left_out: left_out as u64,
         };
