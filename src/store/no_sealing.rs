@@ -16,7 +16,6 @@ impl Store {
     }
 
     /// Returns the number of persons whose grains no answer has: all of them.
-    #[cfg(feature = "interchange")]
     pub(crate) fn locked_persons(&self) -> u64 {
         self.inner.state().keys().persons()
     }

@@ -110,6 +110,9 @@ impl Admin<'_> {
             }
         }
         tally.count("persons", tally.persons.len() as u64);
+        tally.count("sealed persons", self.inner().state().keys().persons());
+        // Of these nothing else is counted.
+        tally.count("locked persons", self.store().locked_persons());
         tally.count("entries", snapshot.watermark());
         for (name, kind) in KINDS {
             tally.count(name, count_of(&snapshot, *kind)?);
@@ -295,8 +298,8 @@ const ARTICLES: &[Article] = &[
         article: "Art. 32",
         about: "security",
         held: Coverage::Partial,
-        how: "signatures are checked and kept; encryption of the store is not there yet",
-        shown_by: &["signed", "changes of trust"],
+        how: "signatures are checked and kept; grains of persons with a key are encrypted, others are not",
+        shown_by: &["signed", "changes of trust", "sealed persons"],
     },
     Article {
         law: "HIPAA",
@@ -319,9 +322,14 @@ const ARTICLES: &[Article] = &[
         article: "164.312",
         about: "technical safeguards",
         held: Coverage::Partial,
-        how: "any phi: tag takes a handle cleared for it; signatures; the preset hipaa records reads; no \
-              encryption yet",
-        shown_by: &["health information", "signed", "reads on record"],
+        how: "any phi: tag takes a handle cleared for it; signatures; the preset hipaa records reads; \
+              grains of persons with a key are encrypted, others are not",
+        shown_by: &[
+            "health information",
+            "signed",
+            "reads on record",
+            "sealed persons",
+        ],
     },
     Article {
         law: "HIPAA",

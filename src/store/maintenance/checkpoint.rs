@@ -84,9 +84,13 @@ impl Inner {
         report: &mut Report,
     ) -> Result<(), Error> {
         let mut previous: Option<[u8; 32]> = None;
+        let mut unknown = 0_u64;
         for message in self.checkpoints()? {
             let complaint = match open(&message, self.resolver()) {
-                Ok(None) => None,
+                Ok(None) => {
+                    unknown += 1;
+                    None
+                }
                 Ok(Some(checkpoint)) if !self.agrees(&checkpoint, found) => {
                     Some("is of another ledger".to_owned())
                 }
@@ -101,6 +105,13 @@ impl Inner {
                 report.find("checkpoint-differs", Severity::Damage, message);
             }
             previous = Some(hash(&message));
+        }
+        if unknown > 0 {
+            let message = format!(
+                "the key of the signer of {unknown} checkpoints cannot be resolved here: they prove \
+                 nothing (`--did-document` names a key)"
+            );
+            report.find("checkpoint-unverified", Severity::Warning, message);
         }
         Ok(())
     }

@@ -48,7 +48,6 @@ impl Store {
     }
 
     /// Returns the number of persons whose grains no answer has: those who are locked in this process.
-    #[cfg(feature = "interchange")]
     pub(crate) fn locked_persons(&self) -> u64 {
         let state = self.inner.state();
         let keys = state.keys();

@@ -206,6 +206,21 @@ fn what_is_no_checkpoint_is_refused_and_one_that_is_false_is_found() {
 }
 
 #[test]
+fn a_check_says_that_a_checkpoint_of_an_unknown_signer_proves_nothing() {
+    let disk = MemoryDisk::default();
+    let store = filled_on(&disk);
+    let of_web: Did = "did:web:operator.example".parse().unwrap();
+    store
+        .maintenance()
+        .unwrap()
+        .checkpoint(&ada(), &of_web)
+        .unwrap();
+    let report = store.maintenance().unwrap().check().unwrap();
+    let ids: Vec<_> = report.findings.iter().map(|found| found.id).collect();
+    assert_eq!(ids, ["checkpoint-unverified"]);
+}
+
+#[test]
 fn a_receipt_says_where_and_since_when_a_grain_is_there() {
     let (options, clock) = at(5_000);
     let store = Store::in_memory(options).unwrap();

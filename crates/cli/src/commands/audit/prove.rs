@@ -1,6 +1,6 @@
 //! `grainstore audit prove`: the proof of an entry, or of the growth between two sizes.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use grainstore::ErrorCode;
 use grainstore::ledger::EntryId;
 use grainstore::store::AuditFilter;
@@ -16,7 +16,7 @@ use crate::session::Session;
 /// Prints a proof of RFC 9162 for `audit verify` and tools/verify_audit.py. A proof has the header
 /// of the entry and no content, and stays valid when the content is erased.
 #[derive(Debug, Args)]
-#[group(id = "subject", required = true, multiple = false, args = ["entry", "from"])]
+#[command(group = ArgGroup::new("subject").required(true).args(["entry", "from"]))]
 #[command(after_long_help = "Example:
   grainstore audit prove 42 > proof.json
   grainstore audit verify proof.json --note note.txt")]
