@@ -2,11 +2,11 @@
 
 use std::fmt;
 use std::io;
-use std::ops::Deref;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use redb::{Database, ReadableDatabase, WriteTransaction};
 
 use crate::crypto::{KeySource, MasterKey, PassphraseParams, Random, Secret, scrub_stack};
@@ -98,7 +98,7 @@ impl Vault {
         };
         write_first(&files, &meta, &master, &root)?;
         let vault = Self::closed(files);
-        drop(vault.open_state()?);
+        vault.read(|_| Ok(()))?;
         Ok((vault, master))
     }
 
@@ -116,7 +116,7 @@ impl Vault {
             };
         }
         let vault = Self::closed(files);
-        drop(vault.open_state()?);
+        vault.read(|_| Ok(()))?;
         Ok(Some(vault))
     }
 
@@ -125,7 +125,7 @@ impl Vault {
     /// # Errors
     /// `ERR_MASTER_KEY` for another key, `ERR_KEY` for none; storage errors.
     pub fn master_key(&self, source: &KeySource) -> Result<MasterKey, Error> {
-        let meta = self.open_state()?.meta;
+        let meta = self.read(|state| Ok(state.meta))?;
         let master = source.master_key(meta.passphrase.as_ref())?;
         check_master(&master, &meta)?;
         Ok(master)
@@ -136,7 +136,7 @@ impl Vault {
     /// # Errors
     /// Storage errors.
     pub(crate) fn is_master(&self, key: &MasterKey) -> Result<bool, Error> {
-        let meta = self.open_state()?.meta;
+        let meta = self.read(|state| Ok(state.meta))?;
         Ok(key.is_of(&meta.store, &meta.key_check))
     }
 
@@ -145,7 +145,7 @@ impl Vault {
     /// # Errors
     /// Storage errors.
     pub fn epoch(&self) -> Result<u64, Error> {
-        Ok(self.open_state()?.meta.epoch)
+        self.read(|state| Ok(state.meta.epoch))
     }
 
     fn closed(files: VaultFiles) -> Self {
@@ -160,23 +160,33 @@ impl Vault {
         &*self.files.random
     }
 
-    /// Returns the database to be read, with the root that opens it, while no other process changes it.
+    /// Runs a question on the database, with the root that opens it, while no other process changes
+    /// it.
     ///
     /// It is opened again after every commit, of this process or another one.
-    pub(super) fn open_state(&self) -> Result<Opened<'_>, Error> {
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, also where the database panics; storage errors.
+    pub(super) fn read<T>(
+        &self,
+        question: impl FnOnce(&State) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let mut state = self.state.lock();
-        let lock = FileLock::share(&self.files)?;
-        let file = database_file(&self.files, OpenMode::Read)?;
-        let header = backend::header(&*file)?;
-        if state.as_ref().is_none_or(|state| state.header != header) {
-            *state = None;
-            let database = backend::open_to_read(file)?;
-            *state = Some(State::new(&self.files, database, header)?);
+        let _lock = FileLock::share(&self.files)?;
+        let outcome = guarded(|| {
+            let file = database_file(&self.files, OpenMode::Read)?;
+            let header = backend::header(&*file)?;
+            let open = match state.take() {
+                Some(open) if open.header == header => open,
+                _ => State::new(&self.files, backend::open_to_read(file)?, header)?,
+            };
+            question(state.insert(open))
+        });
+        if matches!(outcome, Err(Error::Damaged { .. })) {
+            // A state that panicked may panic once more as it is closed.
+            guarded(|| Ok(*state = None))?;
         }
-        match MutexGuard::try_map(state, Option::as_mut) {
-            Ok(state) => Ok(Opened { state, _lock: lock }),
-            Err(_) => Err(damaged("it was closed")),
-        }
+        outcome
     }
 
     /// Runs a change of the database, which is open for it alone; on a full disk once more with the
@@ -208,27 +218,12 @@ impl Vault {
     ) -> Result<T, Error> {
         let file = database_file(&self.files, OpenMode::Write)?;
         let header = backend::header(&*file)?;
-        change(&mut State::new(&self.files, backend::open(file)?, header)?)
+        guarded(|| change(&mut State::new(&self.files, backend::open(file)?, header)?))
     }
 
     /// Wipes the root from memory. It is read again when it is needed.
     pub(crate) fn close(&self) {
         *self.state.lock() = None;
-    }
-}
-
-/// The open state, while no other call and no other process has it.
-pub(super) struct Opened<'a> {
-    // Released first: who waits for the files waits for the state, too.
-    _lock: FileLock,
-    state: parking_lot::MappedMutexGuard<'a, State>,
-}
-
-impl Deref for Opened<'_> {
-    type Target = State;
-
-    fn deref(&self) -> &State {
-        &self.state
     }
 }
 
@@ -285,6 +280,14 @@ impl State {
     pub(super) fn begin(&self) -> Result<WriteTransaction, Error> {
         begin(&self.database)
     }
+}
+
+/// Runs work on the database. redb panics on some damaged files, which must not end the program
+/// that embeds the store.
+pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    // No state outlives a panic: who reads drops it, and a change opens its own.
+    let outcome = std::panic::catch_unwind(AssertUnwindSafe(work));
+    outcome.unwrap_or(Err(damaged("its database cannot be read")))
 }
 
 fn database_file(files: &VaultFiles, mode: OpenMode) -> Result<Arc<dyn DiskFile>, Error> {

@@ -125,7 +125,7 @@ impl Vault {
     /// # Errors
     /// Storage errors.
     pub fn erased(&self, uid: &[u8; 16]) -> Result<Option<ErasedKey>, Error> {
-        self.open_state()?.erased(uid)
+        self.read(|state| state.erased(uid))
     }
 
     /// Destroys the root for a fresh one; no person's keys change.

@@ -103,12 +103,14 @@ mod processes {
         let source = KeySource::Callback(Box::new(|| Ok(vec![1; 32].into())));
         let (one, master) = Vault::create(files(&disk), &source).unwrap();
         one.add(&master, &["ada"], Time::from_ms(1)).unwrap();
-        let reading = one.open_state().unwrap();
         let other = Vault::open(files(&disk)).unwrap().unwrap();
-        assert!(other.unlock(&master, "ada").is_ok());
-        let refused = other.add(&master, &["bea"], Time::from_ms(1)).unwrap_err();
-        assert_eq!(refused.code().as_str(), "ERR_STORE_LOCKED");
-        drop(reading);
+        let reading = one.read(|_| {
+            assert!(other.unlock(&master, "ada").is_ok());
+            let refused = other.add(&master, &["bea"], Time::from_ms(1)).unwrap_err();
+            assert_eq!(refused.code().as_str(), "ERR_STORE_LOCKED");
+            Ok(())
+        });
+        reading.unwrap();
         other.add(&master, &["bea"], Time::from_ms(1)).unwrap();
         assert!(one.unlock(&master, "bea").is_ok());
     }
@@ -182,8 +184,8 @@ mod memory {
             .unwrap();
         let mut needles = Vec::new();
         for user in ["ada", "bea"] {
-            let state = vault.open_state().unwrap();
-            let slot = state.slot(&state.keys(&master).unwrap(), user).unwrap();
+            let slot = vault.read(|state| state.slot(&state.keys(&master).unwrap(), user));
+            let slot = slot.unwrap();
             let [(_, key)] = &slot.keys[..] else {
                 unreachable!()
             };

@@ -83,11 +83,12 @@ impl Vault {
     /// # Errors
     /// `ERR_MASTER_KEY`, `ERR_STORAGE_DAMAGED`; storage errors.
     pub fn list(&self, master: &MasterKey) -> Result<Vec<User>, Error> {
-        let state = self.open_state()?;
         let mut users = Vec::new();
-        state.each_slot(&state.keys(master)?, &mut |_, slot| {
-            users.push(User::of(&slot));
-            Ok(())
+        self.read(|state| {
+            state.each_slot(&state.keys(master)?, &mut |_, slot| {
+                users.push(User::of(&slot));
+                Ok(())
+            })
         })?;
         users.sort_by(|a, b| a.user.cmp(&b.user));
         Ok(users)
@@ -100,17 +101,18 @@ impl Vault {
     pub fn unlock(&self, master: &MasterKey, user: &str) -> Result<Unlocked, Error> {
         let user = nfc(user);
         // The state is held until the keys are in the cache: an erasure between would miss them.
-        let state = self.open_state()?;
-        let keys = state.keys(master)?;
-        if let Some(found) = self.cache.lock().find(&user) {
-            return Ok(found);
-        }
-        let slot = state.slot(&keys, &user)?;
-        let unlocked = Unlocked::new(keys.store, &slot, state.retained(&slot)?);
-        drop(slot);
-        scrub_stack();
-        self.cache.lock().insert(&user, unlocked.clone());
-        Ok(unlocked)
+        self.read(|state| {
+            let keys = state.keys(master)?;
+            if let Some(found) = self.cache.lock().find(&user) {
+                return Ok(found);
+            }
+            let slot = state.slot(&keys, &user)?;
+            let unlocked = Unlocked::new(keys.store, &slot, state.retained(&slot)?);
+            drop(slot);
+            scrub_stack();
+            self.cache.lock().insert(&user, unlocked.clone());
+            Ok(unlocked)
+        })
     }
 
     /// Returns whether a person has a key.
@@ -118,9 +120,9 @@ impl Vault {
     /// # Errors
     /// As [`Vault::unlock`].
     pub(crate) fn has(&self, master: &MasterKey, user: &str) -> Result<bool, Error> {
-        let state = self.open_state()?;
-        match state.slot(&state.keys(master)?, &nfc(user)) {
-            Ok(_) => Ok(true),
+        let found = self.read(|state| state.slot(&state.keys(master)?, &nfc(user)).map(drop));
+        match found {
+            Ok(()) => Ok(true),
             Err(Error::UnknownUser) => Ok(false),
             Err(error) => Err(error),
         }
@@ -147,24 +149,7 @@ impl Vault {
     /// # Errors
     /// `ERR_MASTER_KEY`, `ERR_STORAGE_DAMAGED`; storage errors.
     pub fn check(&self, master: &MasterKey) -> Result<u64, Error> {
-        let state = self.open_state()?;
-        let keys = state.keys(master)?;
-        let mut found = 0;
-        state.each_slot(&keys, &mut |at, slot| {
-            let is_in_place = keys.bucket_of(&slot.user) == at.0;
-            state.retained(&slot)?;
-            found += 1;
-            match is_in_place {
-                true => Ok(()),
-                false => Err(damaged("a user in another bucket")),
-            }
-        })?;
-        let txn = state.database.begin_read().or_fail()?;
-        let slots = txn.open_table(SLOTS).or_fail()?.len().or_fail()?;
-        match slots == found {
-            true => Ok(found),
-            false => Err(damaged("keys of users in no bucket")),
-        }
+        self.read(|state| state.check_rows(master))
     }
 
     /// Doubles the buckets when they hold many persons each, so that erasing a person costs about
@@ -184,6 +169,27 @@ impl Vault {
 }
 
 impl State {
+    /// Opens every row, and returns the number of persons.
+    fn check_rows(&self, master: &MasterKey) -> Result<u64, Error> {
+        let keys = self.keys(master)?;
+        let mut found = 0;
+        self.each_slot(&keys, &mut |at, slot| {
+            let is_in_place = keys.bucket_of(&slot.user) == at.0;
+            self.retained(&slot)?;
+            found += 1;
+            match is_in_place {
+                true => Ok(()),
+                false => Err(damaged("a user in another bucket")),
+            }
+        })?;
+        let txn = self.database.begin_read().or_fail()?;
+        let slots = txn.open_table(SLOTS).or_fail()?.len().or_fail()?;
+        match slots == found {
+            true => Ok(found),
+            false => Err(damaged("keys of users in no bucket")),
+        }
+    }
+
     /// Returns the keys of a person.
     pub(super) fn slot(&self, keys: &Keys<'_>, user: &str) -> Result<Slot, Error> {
         let txn = self.database.begin_read().or_fail()?;

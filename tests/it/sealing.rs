@@ -12,6 +12,7 @@ mod older_files;
 mod processes;
 mod recovery;
 mod rekey;
+mod rot;
 mod twins;
 
 use std::sync::Arc;

@@ -11,4 +11,5 @@ mod seal;
 mod status;
 
 pub use admin::VaultAdmin;
+pub(crate) use opening::{is_damage, vault_fault};
 pub use status::{Escrow, VaultStatus};

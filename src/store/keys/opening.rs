@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::crypto::MasterKey;
 use crate::store::Error;
 use crate::store::instance::Inner;
+use crate::store::view::Core;
 use crate::vault::{self, Vault};
 
 impl Inner {
@@ -55,4 +56,55 @@ impl Inner {
         let vault = self.vault()?.ok_or(vault::Error::NoVault)?;
         Ok(vault.master_key(self.key_source()?)?)
     }
+}
+
+/// Returns what is wrong with the files of the vault; `None` for a sound one, and where it is not in
+/// this folder at all, as with a backup. `all` opens every row, if the master key is here.
+///
+/// # Errors
+/// Storage errors.
+pub(crate) fn vault_fault(core: &Core, all: bool) -> Result<Option<vault::Error>, Error> {
+    let opened = match core.vault_as_applied() {
+        Ok(Some(vault)) => vault,
+        Ok(None) => return Ok(None),
+        Err(error) => return fault_of(error),
+    };
+    if !all || core.options().master_key.is_none() {
+        // Asked again: it may have been opened long ago.
+        return opened
+            .epoch()
+            .err()
+            .map_or(Ok(None), |error| fault_of(error.into()));
+    }
+    let checked = core.key_source().and_then(|source| {
+        let master = opened.master_key(source)?;
+        Ok(opened.check(&master)?)
+    });
+    match checked {
+        Ok(found) if found == core.known_state().keys().persons() => Ok(None),
+        Ok(_) => Ok(Some(vault::Error::Damaged {
+            reason: "the ledger tells of another number of persons",
+        })),
+        Err(error) => fault_of(error),
+    }
+}
+
+/// Returns the damage that an error tells of; another key or a busy vault is none.
+fn fault_of(error: Error) -> Result<Option<vault::Error>, Error> {
+    match error {
+        Error::Vault(vault::Error::Disk(error)) => Err(Error::Vault(vault::Error::Disk(error))),
+        Error::Vault(fault) if is_damage(&fault) => Ok(Some(fault)),
+        _ => Ok(None),
+    }
+}
+
+/// Returns whether an error says that the files of the vault are not what they were.
+pub(crate) const fn is_damage(error: &vault::Error) -> bool {
+    matches!(
+        error,
+        vault::Error::Damaged { .. }
+            | vault::Error::Database { .. }
+            | vault::Error::DatabaseMissing
+            | vault::Error::OldCopy { .. }
+    )
 }

@@ -12,6 +12,8 @@ use crate::ledger::{self, Entry, EntryId, FileDisk, Kind};
 use super::check_lineages::Lineages;
 use super::check_signatures::{self, Signatures};
 use crate::store::instance::Inner;
+#[cfg(feature = "sealing")]
+use crate::store::keys::vault_fault;
 use crate::store::records::{COPY, MANIFEST, Manifest, SealedRecord, erased_rows};
 use crate::store::state::{DecodedEntry, State, index_entry};
 use crate::store::{Error, Maintenance};
@@ -111,6 +113,10 @@ impl Maintenance<'_> {
                 report.find("ledger-damaged", Severity::Damage, message);
             }
         }
+        #[cfg(feature = "sealing")]
+        if let Some(fault) = vault_fault(inner, false)? {
+            report.find("vault-damaged", Severity::Damage, fault);
+        }
         inner.check_files(&mut report)?;
         Ok(report)
     }
@@ -119,7 +125,8 @@ impl Maintenance<'_> {
     ///
     /// Proves what [`Maintenance::check_structure`](crate::store::Maintenance::check_structure) looks at, and the ledger's bodies and whole chain;
     /// that every grain is what OMS calls one, under its address, and that the signature of a
-    /// signed one is there and verifies; that no grains replace each other in a circle; that the index equals the fold of the ledger; and that the files of the text view are those that were written.
+    /// signed one is there and verifies; that no grains replace each other in a circle; that every key of
+    /// the vault opens, if the master key is here; that the index equals the fold of the ledger; and that the files of the text view are those that were written.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`; damage is a finding, not an error.
@@ -138,6 +145,10 @@ impl Maintenance<'_> {
             inner.check_checkpoints(&verification, &mut report)?;
             inner.check_entries(&mut report)?;
             inner.check_state(&mut report)?;
+        }
+        #[cfg(feature = "sealing")]
+        if let Some(fault) = vault_fault(inner, true)? {
+            report.find("vault-damaged", Severity::Damage, fault);
         }
         report.note("text-damaged", Severity::Damage, inner.check_text_files());
         inner.check_files(&mut report)?;

@@ -7,7 +7,7 @@ use crate::crypto::{KeySource, MasterKey};
 use crate::vault::error::damaged;
 use crate::vault::file::lock::FileLock;
 use crate::vault::file::tables;
-use crate::vault::instance::{DATABASE, State, check_master, exists};
+use crate::vault::instance::{DATABASE, State, check_master, exists, guarded};
 use crate::vault::{Error, Vault, VaultFiles};
 
 use super::record;
@@ -19,10 +19,11 @@ impl Vault {
     /// # Errors
     /// `ERR_MASTER_KEY`; storage errors.
     pub(crate) fn root_copy(&self, master: &MasterKey) -> Result<(u64, Zeroizing<Vec<u8>>), Error> {
-        let state = self.open_state()?;
-        state.check(master)?;
-        let copy = record::encode(&self.files.store, &state.root);
-        Ok((state.root.epoch, copy))
+        self.read(|state| {
+            state.check(master)?;
+            let copy = record::encode(&self.files.store, &state.root);
+            Ok((state.root.epoch, copy))
+        })
     }
 
     /// Puts a copy of the root where the root is missing, if it opens the database; returns its epoch.
@@ -43,7 +44,7 @@ impl Vault {
         let _lock = FileLock::take(files)?;
         let root = record::decode(&files.store, copy);
         let root = root.ok_or(Error::NoCopy)?;
-        let (database, meta) = State::open_database(files)?;
+        let (database, meta) = guarded(|| State::open_database(files))?;
         let master = source.master_key(meta.passphrase.as_ref())?;
         check_master(&master, &meta)?;
         let epoch = meta.epoch;
@@ -56,7 +57,7 @@ impl Vault {
                 epoch,
             });
         }
-        if !tables::opens(&database, &master, &root, &meta)? {
+        if !guarded(|| tables::opens(&database, &master, &root, &meta))? {
             return Err(damaged("the key of a bucket does not open"));
         }
         drop(database);

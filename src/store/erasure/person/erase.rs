@@ -55,6 +55,9 @@ pub struct PersonErasure {
     /// The number of other sealed persons who are locked: their grains may mention this one, and were
     /// not looked into.
     pub locked_persons: u64,
+    /// Whether the vault is damaged, so that it is unknown whether the person has a key: if so, their
+    /// sealed grains are still there.
+    pub is_vault_damaged: bool,
     /// The number of entries that name the person and that no erasure removes.
     pub records: u64,
     /// Of a sealed person: the keys that were destroyed.
@@ -98,7 +101,8 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_INVALIDATION_DENIED` for the first grain that a hold, its retention or its role as
     /// evidence keeps, unless the scope excepts or reseals them; nothing is erased then, and each refusal is
-    /// recorded. `ERR_AUTHORITY` without a reason or an authority; as [`Admin::person_report`].
+    /// recorded. With a damaged vault the grains in the clear are erased
+    /// ([`PersonErasure::is_vault_damaged`]). `ERR_AUTHORITY` without a reason or an authority; as [`Admin::person_report`].
     /// Storage errors: from the first entry on the grains are invisible, and the next open
     /// completes the erasure.
     pub fn erase_person(
@@ -109,12 +113,20 @@ impl Admin<'_> {
     ) -> Result<PersonErasure, Error> {
         recorded(authorization)?;
         let inner = self.inner();
-        let (person, uids) = unlocked_whole(inner, person)?;
+        let (person, uids, is_vault_damaged) = match unlocked_whole(inner, person) {
+            Ok((person, uids)) => (person, uids, false),
+            // Grains in the clear are erased without a key.
+            Err(error) if is_vault_damage(&error) => (person.whole(inner)?, Vec::new(), true),
+            Err(error) => return Err(error),
+        };
         let mut persons = ErasedPersons {
             uids,
             held: Vec::new(),
         };
         let mut selection = Selection::of(inner, &person)?;
+        if is_vault_damaged {
+            selection.leave_locked();
+        }
         // Most of the ledger is read before writers wait.
         selection.read_on()?;
         let mut writer = inner.exclusive()?;
@@ -167,6 +179,7 @@ impl Admin<'_> {
             held: persons.held.iter().map(|held| held.address).collect(),
             mentions,
             locked_persons: chosen.locked_persons,
+            is_vault_damaged,
             records: chosen.records.len() as u64,
             #[cfg(feature = "sealing")]
             keys: inner.destroyed_keys(&persons.uids)?,
@@ -190,6 +203,16 @@ struct Divided {
     mentions: Vec<ContentAddress>,
     /// The first grain that refuses the erasure.
     refused_by: Option<(ContentAddress, Rule)>,
+}
+
+#[cfg(feature = "sealing")]
+const fn is_vault_damage(error: &Error) -> bool {
+    matches!(error, Error::Vault(fault) if crate::store::keys::is_damage(fault))
+}
+
+#[cfg(not(feature = "sealing"))]
+const fn is_vault_damage(_: &Error) -> bool {
+    false
 }
 
 /// Unlocks a sealed person with all their user ids: what one key opens may name another one.

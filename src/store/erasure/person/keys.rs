@@ -120,7 +120,10 @@ impl Inner {
     /// # Errors
     /// Storage errors.
     pub(super) fn destroyed_keys(&self, persons: &[Uid]) -> Result<Vec<ErasedKey>, Error> {
-        let Some(vault) = self.vault()?.filter(|_| !persons.is_empty()) else {
+        if persons.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Some(vault) = self.vault()? else {
             return Ok(Vec::new());
         };
         let keys = persons.iter().map(|uid| vault.erased(uid));

@@ -43,6 +43,8 @@ pub(super) struct Selection<'a> {
     /// The sealed persons who are locked, each with their first entry. It is about no one else, but
     /// may mention others.
     locked: BTreeMap<Uid, EntryId>,
+    /// Whether locked persons are left out though one of them may be the person.
+    leaves_locked: bool,
 }
 
 impl<'a> Selection<'a> {
@@ -60,7 +62,13 @@ impl<'a> Selection<'a> {
             records: BTreeMap::new(),
             tombstones: 0,
             locked: BTreeMap::new(),
+            leaves_locked: false,
         })
+    }
+
+    /// Leaves out locked persons, though one of them may be the person.
+    pub(super) const fn leave_locked(&mut self) {
+        self.leaves_locked = true;
     }
 
     /// Reads on to the end of the ledger.
@@ -178,7 +186,8 @@ impl<'a> Selection<'a> {
     pub(super) fn finish(mut self, snapshot: &Snapshot, mentions: bool) -> Result<Chosen, Error> {
         if let Some(row) = self.locked.values().min().copied() {
             let incomplete = || Error::ScopeIncomplete { row };
-            for id in self.needles.ids() {
+            let ids = self.needles.ids().iter();
+            for id in ids.filter(|_| !self.leaves_locked) {
                 match self.inner.person_with(id) {
                     Err(Error::Locked) => return Err(incomplete()),
                     known => known?,

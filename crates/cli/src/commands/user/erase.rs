@@ -182,6 +182,7 @@ impl Erase {
                 "held": done.held.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 "mentions": done.mentions.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 "locked_persons": done.locked_persons,
+                "is_vault_damaged": done.is_vault_damaged,
                 "records": done.records,
                 "entries_blanked": done.blanked,
             }))?;
@@ -201,13 +202,19 @@ impl Erase {
         if !done.mentions.is_empty() {
             session.out.note(mentions_note(done.mentions.len()));
         }
-        if done.locked_persons > 0 {
+        if done.is_vault_damaged {
+            session.out.note(
+                "the vault is damaged (see `check`): if this person has a key, their sealed grains are still \
+                 there; run this again when the vault is repaired",
+            );
+        } else if done.locked_persons > 0 {
             session.out.note(locked_note(done.locked_persons));
         }
         session
             .out
             .note("backups and exports made before the erasure keep their copies");
-        Ok(Exit::done_if(done.kept.len() == done.held.len()))
+        let is_whole = done.kept.len() == done.held.len() && !done.is_vault_damaged;
+        Ok(Exit::done_if(is_whole))
     }
 }
 

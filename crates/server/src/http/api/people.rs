@@ -111,6 +111,7 @@ pub(crate) fn erase(call: &Call<'_>) -> Result<Answer, Failure> {
     if scope.whole().is_ok() {
         document["mentions"] = json!(done.mentions.len());
         document["locked_persons"] = json!(done.locked_persons);
+        document["is_vault_damaged"] = json!(done.is_vault_damaged);
     }
     if let Some(key) = call.app.signing_key() {
         // The receipt counts the entries of the ledger: it is for the operator and the person.
