@@ -184,7 +184,10 @@ impl Vault {
         });
         if matches!(outcome, Err(Error::Damaged { .. })) {
             // A state that panicked may panic once more as it is closed.
-            guarded(|| Ok(*state = None))?;
+            guarded(|| {
+                *state = None;
+                Ok(())
+            })?;
         }
         outcome
     }
