@@ -113,20 +113,13 @@ impl Admin<'_> {
     ) -> Result<PersonErasure, Error> {
         recorded(authorization)?;
         let inner = self.inner();
-        let (person, uids, is_vault_damaged) = match unlocked_whole(inner, person) {
-            Ok((person, uids)) => (person, uids, false),
-            // Grains in the clear are erased without a key.
-            Err(error) if is_vault_damage(&error) => (person.whole(inner)?, Vec::new(), true),
-            Err(error) => return Err(error),
-        };
+        let (person, uids, is_vault_damaged) = unlocked_whole(inner, person)?;
         let mut persons = ErasedPersons {
             uids,
             held: Vec::new(),
         };
         let mut selection = Selection::of(inner, &person)?;
-        if is_vault_damaged {
-            selection.leave_locked();
-        }
+        selection.leaves_locked = is_vault_damaged;
         // Most of the ledger is read before writers wait.
         selection.read_on()?;
         let mut writer = inner.exclusive()?;
@@ -215,14 +208,18 @@ const fn is_vault_damage(_: &Error) -> bool {
     false
 }
 
-/// Unlocks a sealed person with all their user ids: what one key opens may name another one.
-fn unlocked_whole(inner: &Inner, person: &Person) -> Result<(Person, Vec<Uid>), Error> {
+/// Unlocks a sealed person with all their user ids: what one key opens may name another one. Also
+/// returns whether the vault is damaged: grains in the clear are erased without a key.
+fn unlocked_whole(inner: &Inner, person: &Person) -> Result<(Person, Vec<Uid>, bool), Error> {
     let mut person = person.whole(inner)?;
     loop {
-        let uids = inner.unlock_sealed(person.ids())?;
+        let uids = match inner.unlock_sealed(person.ids()) {
+            Err(error) if is_vault_damage(&error) => return Ok((person, Vec::new(), true)),
+            uids => uids?,
+        };
         let whole = person.whole(inner)?;
         if whole == person {
-            return Ok((person, uids));
+            return Ok((person, uids, false));
         }
         person = whole;
     }

@@ -44,7 +44,7 @@ pub(super) struct Selection<'a> {
     /// may mention others.
     locked: BTreeMap<Uid, EntryId>,
     /// Whether locked persons are left out though one of them may be the person.
-    leaves_locked: bool,
+    pub(super) leaves_locked: bool,
 }
 
 impl<'a> Selection<'a> {
@@ -64,11 +64,6 @@ impl<'a> Selection<'a> {
             locked: BTreeMap::new(),
             leaves_locked: false,
         })
-    }
-
-    /// Leaves out locked persons, though one of them may be the person.
-    pub(super) const fn leave_locked(&mut self) {
-        self.leaves_locked = true;
     }
 
     /// Reads on to the end of the ledger.
