@@ -31,6 +31,8 @@ pub enum SortBy {
     /// The order of storage, which has no ties.
     #[default]
     Stored,
+    /// The address, by its first eight bytes: the same order in every store.
+    Address,
     /// The time of the event: `timestamp_ms`, else `created_at` (ruling P5).
     Time,
     /// `created_at`.
@@ -49,8 +51,9 @@ pub enum SortBy {
 
 impl SortBy {
     /// All sort keys with their names.
-    pub const NAMES: [(&'static str, Self); 9] = [
+    pub const NAMES: [(&'static str, Self); 10] = [
         ("stored", Self::Stored),
+        ("address", Self::Address),
         ("time", Self::Time),
         ("timestamp_ms", Self::Time),
         ("created_at", Self::CreatedAt),
@@ -71,6 +74,7 @@ impl SortBy {
     const fn field(self) -> Option<(&'static str, Family)> {
         Some(match self {
             Self::Stored => return None,
+            Self::Address => ("address", Family::Address),
             Self::Time => ("time", Family::EventTime),
             Self::CreatedAt => ("created_at", Family::CreatedAt),
             Self::ValidFrom => ("valid_from", Family::ValidTime),
@@ -227,6 +231,7 @@ fn value_of(version: &Version, field: &str) -> Option<u64> {
     let grain = &version.grain;
     let value = grain.field(field).and_then(Column::component);
     match field {
+        "address" => Some(Column::address(&grain.address())),
         "time" => Column::component(&grain.event_time().ms().into()),
         "system_valid_from" => value.or_else(|| Column::component(&version.stored_at.ms().into())),
         "created_at" => value.or_else(|| Column::component(&0.into())),

@@ -1,14 +1,16 @@
 //! The values of a statement, and the parameters that are put in their place before it is checked.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value as Json};
 
 use crate::code::Code;
-use crate::condition::{Condition, Operand, Value};
+use crate::condition::{Condition, Op, Operand, Value};
 use crate::error::Error;
-use crate::lexer::normalised;
+use crate::lexer::{self, normalised};
 use crate::place::{At, Placed};
 use crate::recall::{Opt, Recall, Stage, Thread, Within};
-use crate::statement::{Query, Setting, Statement};
+use crate::statement::{Let, Query, Setting, Statement};
 
 impl Query {
     /// Returns the statement with the value of each parameter in its place.
@@ -25,27 +27,30 @@ impl Query {
     /// CAL-E008 for a parameter without a value; CAL-E009 for one that is named as a LET; CAL-E020
     /// for a value that is none of CAL; CAL-E030 for more than 20 parameters.
     pub fn bound(mut self, values: &Map<String, Json>) -> Result<Self, Error> {
-        let names: Vec<String> = self.lets.iter().map(|one| one.name.it.clone()).collect();
-        if let Some(name) = names.iter().find(|name| values.contains_key(*name)) {
-            let message = format!("${name} is a parameter and a LET");
-            return Err(Error::new(Code::DuplicateParameter, At::default(), message));
+        let lets: Vec<String> = self.lets.iter().map(|one| one.name.it.clone()).collect();
+        let is_given = |one: &&Let| values.contains_key(&one.name.it);
+        if let Some(one) = self.lets.iter().find(is_given) {
+            let message = format!("${} is a parameter and a LET", one.name.it);
+            return Err(Error::new(Code::DuplicateParameter, one.name.at, message));
         }
-        if values.len() > PARAMETERS_MAX {
-            let message = format!("a statement has at most {PARAMETERS_MAX} parameters");
-            return Err(Error::new(Code::BudgetExceeded, At::default(), message));
-        }
-        let mut bind = |value: &mut Value| {
-            let Value::Param { name } = &*value else {
+        let mut named = BTreeSet::new();
+        let mut bind = |value: &mut Value, wants: Wants| {
+            let Value::Param { name, at } = &*value else {
                 return Ok(());
             };
-            if names.contains(name) {
+            if lets.contains(name) {
                 return Ok(());
+            }
+            named.insert(name.clone());
+            if named.len() > PARAMETERS_MAX {
+                let message = format!("a statement has at most {PARAMETERS_MAX} parameters");
+                return Err(Error::new(Code::BudgetExceeded, *at, message));
             }
             let given = values.get(name).ok_or_else(|| {
                 let message = format!("${name} has no value");
-                Error::new(Code::UnboundParameter, At::default(), message)
+                Error::new(Code::UnboundParameter, *at, message)
             })?;
-            *value = of_json(name, given)?;
+            *value = of_json(name, *at, given, wants)?;
             Ok(())
         };
         for one in &mut self.lets {
@@ -56,64 +61,121 @@ impl Query {
     }
 }
 
-fn of_json(name: &str, given: &Json) -> Result<Value, Error> {
+/// The kind of value that a place of a statement takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wants {
+    /// An address, also as text.
+    Address,
+    /// The value as it is.
+    Value,
+}
+
+fn of_json(name: &str, at: At, given: &Json, wants: Wants) -> Result<Value, Error> {
     let refused = || {
         let message = format!("the value of ${name} is no text, number, truth value or array");
-        Error::new(Code::Incompatible, At::default(), message)
+        Error::new(Code::Incompatible, at, message)
     };
     let value: Value = serde_json::from_value(given.clone()).map_err(|_| refused())?;
-    match value {
-        Value::Param { .. } => Err(refused()),
-        Value::Text(text) => normalised(&text, At::default()).map(Value::Text),
-        // An address comes as text or as its object; both are read as in a statement.
-        value => Ok(value),
+    read(value, at, wants)?.ok_or_else(refused)
+}
+
+/// Returns a value as a statement has it; `None` for a parameter in it.
+fn read(value: Value, at: At, wants: Wants) -> Result<Option<Value>, Error> {
+    Ok(Some(match value {
+        Value::Param { .. } => return Ok(None),
+        Value::Array(values) => {
+            let read = values.into_iter().map(|value| read(value, at, wants));
+            let read: Result<Option<Vec<Value>>, Error> = read.collect();
+            return Ok(read?.map(Value::Array));
+        }
+        Value::Text(text) => match text.strip_prefix("sha256:") {
+            Some(digits) if wants == Wants::Address => address(digits, at)?,
+            _ => Value::Text(normalised(&text, at)?),
+        },
+        Value::Hash { digits } => address(&digits, at)?,
+        value => value,
+    }))
+}
+
+fn address(digits: &str, at: At) -> Result<Value, Error> {
+    match lexer::is_address(digits) {
+        true => Ok(Value::Hash {
+            digits: digits.to_owned(),
+        }),
+        false => Err(Error::new(Code::BadHash, at, lexer::ADDRESS)),
     }
 }
 
-type Visit<'a> = &'a mut dyn FnMut(&mut Value) -> Result<(), Error>;
+type Visit<'a> = &'a mut dyn FnMut(&mut Value, Wants) -> Result<(), Error>;
 
-fn each(values: &mut [Value], visit: Visit<'_>) -> Result<(), Error> {
-    values.iter_mut().try_for_each(|value| one(value, visit))
-}
-
-fn one(value: &mut Value, visit: Visit<'_>) -> Result<(), Error> {
+fn one(value: &mut Value, wants: Wants, visit: Visit<'_>) -> Result<(), Error> {
     match value {
-        Value::Array(values) => each(values, visit),
-        value => visit(value),
+        Value::Array(values) => values
+            .iter_mut()
+            .try_for_each(|value| one(value, wants, visit)),
+        value => visit(value, wants),
     }
 }
 
-fn maybe(value: &mut Option<Placed<Value>>, visit: Visit<'_>) -> Result<(), Error> {
+fn maybe(value: &mut Option<Placed<Value>>, wants: Wants, visit: Visit<'_>) -> Result<(), Error> {
     value
         .as_mut()
-        .map_or(Ok(()), |value| one(&mut value.it, visit))
+        .map_or(Ok(()), |value| one(&mut value.it, wants, visit))
 }
 
 fn within(within: &mut Option<Placed<Within>>, visit: Visit<'_>) -> Result<(), Error> {
     match within.as_mut().map(|within| &mut within.it) {
-        Some(Within::Namespace(value) | Within::Scope(value)) => one(value, visit),
+        Some(Within::Namespace(value) | Within::Scope(value)) => one(value, Wants::Value, visit),
         None => Ok(()),
     }
 }
 
 fn conditions(conditions: &mut [Condition], visit: Visit<'_>) -> Result<(), Error> {
-    conditions
-        .iter_mut()
-        .try_for_each(|condition| match &mut condition.value {
+    conditions.iter_mut().try_for_each(|condition| {
+        let wants = match condition.field.it.as_str() {
+            "hash" | "depends_on" => Wants::Address,
+            _ => Wants::Value,
+        };
+        match &mut condition.value {
             Operand::Subquery(sub) => sub.recall.each_value(visit),
-            Operand::Value(value) => one(value, visit),
-        })
+            Operand::Value(value) => {
+                one(value, wants, visit)?;
+                if condition.op == Op::In {
+                    splice(value);
+                }
+                Ok(())
+            }
+        }
+    })
+}
+
+/// Puts the values of an array among those that it stands between: `IN ($names)`.
+fn splice(value: &mut Value) {
+    if let Value::Array(values) = value {
+        let spliced = std::mem::take(values)
+            .into_iter()
+            .flat_map(|value| match value {
+                Value::Array(inner) => inner,
+                value => vec![value],
+            });
+        *values = spliced.collect();
+    }
 }
 
 fn options(options: &mut [Placed<Opt>], visit: Visit<'_>) -> Result<(), Error> {
     let args = options.iter_mut().flat_map(|opt| &mut opt.it.args);
     let mut values = args.filter_map(|arg| arg.value.as_mut());
-    values.try_for_each(|value| one(value, visit))
+    values.try_for_each(|value| one(value, Wants::Value, visit))
 }
 
 fn settings(set: &mut [Setting], visit: Visit<'_>) -> Result<(), Error> {
-    let mut values = set.iter_mut().map(|setting| &mut setting.value);
-    values.try_for_each(|value| one(value, visit))
+    set.iter_mut().try_for_each(|setting| {
+        let wants = match setting.field.it.as_str() {
+            "depends_on" => Wants::Address,
+            _ => Wants::Value,
+        };
+        one(&mut setting.value, wants, visit)
+    })
 }
 
 impl Recall {
@@ -126,20 +188,22 @@ impl Recall {
             &mut self.since,
             &mut self.recent,
         ] {
-            maybe(value, visit)?;
+            maybe(value, Wants::Value, visit)?;
         }
         if let Some(between) = &mut self.between {
-            each(&mut between.it, visit)?;
+            let mut both = between.it.iter_mut();
+            both.try_for_each(|value| one(value, Wants::Value, visit))?;
         }
         match self.thread.as_mut().map(|thread| &mut thread.it) {
-            Some(Thread::Session(value) | Thread::From(value)) => one(value, visit)?,
+            Some(Thread::Session(value)) => one(value, Wants::Value, visit)?,
+            Some(Thread::From(value)) => one(value, Wants::Address, visit)?,
             None => {}
         }
         conditions(&mut self.conditions, visit)?;
         options(&mut self.with, visit)?;
         for stage in &mut self.pipeline {
             if let Stage::Limit { count } | Stage::Offset { count } = &mut stage.it {
-                one(count, visit)?;
+                one(count, Wants::Value, visit)?;
             }
         }
         Ok(())
@@ -151,7 +215,7 @@ impl Statement {
         match self {
             Self::Recall(recall) => recall.each_value(visit),
             Self::Assemble(assemble) => {
-                maybe(&mut assemble.intent, visit)?;
+                maybe(&mut assemble.intent, Wants::Value, visit)?;
                 for recall in assemble
                     .sources
                     .iter_mut()
@@ -160,7 +224,7 @@ impl Statement {
                     recall.each_value(visit)?;
                 }
                 if let Some(budget) = &mut assemble.budget {
-                    one(&mut budget.it.amount, visit)?;
+                    one(&mut budget.it.amount, Wants::Value, visit)?;
                 }
                 options(&mut assemble.with, visit)
             }
@@ -168,13 +232,13 @@ impl Statement {
                 it.left.each_value(visit)?;
                 it.right.each_value(visit)
             }
-            Self::Exists(exists) => one(&mut exists.hash.it, visit),
+            Self::Exists(exists) => one(&mut exists.hash.it, Wants::Address, visit),
             Self::History(history) => {
-                maybe(&mut history.hash, visit)?;
-                maybe(&mut history.diff, visit)?;
+                maybe(&mut history.hash, Wants::Address, visit)?;
+                maybe(&mut history.diff, Wants::Address, visit)?;
                 within(&mut history.within, visit)?;
                 conditions(&mut history.conditions, visit)?;
-                maybe(&mut history.as_of, visit)
+                maybe(&mut history.as_of, Wants::Value, visit)
             }
             Self::Explain(explain) => explain.of.each_value(visit),
             Self::Describe(_) => Ok(()),
@@ -188,16 +252,16 @@ impl Statement {
             }
             Self::Add(add) => {
                 settings(&mut add.set, visit)?;
-                maybe(&mut add.reason, visit)
+                maybe(&mut add.reason, Wants::Value, visit)
             }
             Self::Supersede(it) => {
-                one(&mut it.target.it, visit)?;
+                one(&mut it.target.it, Wants::Address, visit)?;
                 settings(&mut it.set, visit)?;
-                maybe(&mut it.reason, visit)
+                maybe(&mut it.reason, Wants::Value, visit)
             }
             Self::Revert(it) => {
-                one(&mut it.target.it, visit)?;
-                maybe(&mut it.reason, visit)
+                one(&mut it.target.it, Wants::Address, visit)?;
+                maybe(&mut it.reason, Wants::Value, visit)
             }
         }
     }

@@ -145,6 +145,9 @@ pub enum Value {
         /// The name, without the sign.
         #[serde(rename = "$param")]
         name: String,
+        /// The place.
+        #[serde(skip)]
+        at: At,
     },
     /// `sha256:` and 8 to 64 digits.
     Hash {

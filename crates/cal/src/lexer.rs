@@ -48,6 +48,15 @@ pub(crate) fn normalised(text: &str, at: At) -> Result<String, Error> {
     Ok(text.nfc().collect())
 }
 
+/// Returns whether digits are those of an address, or its first.
+pub(crate) fn is_address(digits: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    (8..=64).contains(&digits.len()) && digits.bytes().all(is_digit)
+}
+
+/// The form of an address.
+pub(crate) const ADDRESS: &str = "an address is sha256: and 8 to 64 lower-case hexadecimal digits";
+
 struct Lexer<'a> {
     source: &'a str,
     at: usize,
@@ -110,12 +119,10 @@ impl<'a> Lexer<'a> {
         }
         self.at += 1;
         let digits = self.take_while(|c| c.is_ascii_alphanumeric());
-        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-        if (8..=64).contains(&digits.len()) && digits.bytes().all(is_digit) {
+        if is_address(digits) {
             return Ok(Token::Hash(digits.to_owned()));
         }
-        let message = "an address is sha256: and 8 to 64 lower-case hexadecimal digits";
-        Err(Error::new(Code::BadHash, self.since(start), message))
+        Err(Error::new(Code::BadHash, self.since(start), ADDRESS))
     }
 
     fn parameter(&mut self) -> Result<Token, Error> {

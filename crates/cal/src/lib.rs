@@ -16,7 +16,9 @@ mod parser;
 mod place;
 mod print;
 mod recall;
+mod run;
 mod statement;
+mod time;
 mod vocabulary;
 
 pub use assemble::{Assemble, Budget, Preset, Shape, Source, StreamOption, Unit};
@@ -26,6 +28,7 @@ pub use error::Error;
 pub use json::{parse_bytes, parse_json};
 pub use place::{At, Placed};
 pub use recall::{Arg, Direction, Format, Opt, Recall, Stage, Thread, Within};
+pub use run::{Answer, Body, Failure, Grains, Options, run};
 pub use statement::{
     Add, Batch, Coalesce, Describe, Described, Entry, Exists, Explain, History, Let, Query, Revert,
     SetOp, SetOperator, Setting, Statement, Supersede,

@@ -188,7 +188,7 @@ impl Display for Value {
                 f.write_char('"')
             }
             Self::Array(values) => write!(f, "[{}]", joined(values, ", ")),
-            Self::Param { name } => write!(f, "${name}"),
+            Self::Param { name, .. } => write!(f, "${name}"),
             Self::Hash { digits } => write!(f, "sha256:{digits}"),
         }
     }

@@ -189,6 +189,11 @@ impl Field {
     }
 }
 
+/// Whether a condition on a field is a search (CAL, appendix E: "= semantic").
+pub(crate) fn is_search(field: &str) -> bool {
+    matches!(field, "query" | "content" | "plan" | "steps" | "premises")
+}
+
 /// The values that a field takes where they are closed, and the code of another one.
 pub(crate) fn closed_values(field: &str) -> Option<(crate::code::Code, &'static [&'static str])> {
     use crate::code::Code;

@@ -323,6 +323,8 @@ pub(super) fn in_order(mut found: Vec<Kept>, by: SortBy, descends: bool) -> Vec<
     match (by, descends) {
         (SortBy::Stored, true) => found.reverse(),
         (SortBy::Stored, false) => {}
+        (SortBy::Address, true) => found.sort_by_key(|kept| Reverse(address(kept))),
+        (SortBy::Address, false) => found.sort_by_key(address),
         // Sorting is stable: those of one time keep the order of storage, from either end.
         (SortBy::Time, true) => {
             found.reverse();

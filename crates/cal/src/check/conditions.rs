@@ -1,12 +1,14 @@
 //! The conditions of WHERE: that the field exists and belongs to the type, and takes the operator
 //! and the value.
 
+use super::no_time;
 use super::{Check, is_open, values};
 use crate::code::Code;
 use crate::condition::{Condition, Op, Operand, Value};
 use crate::error::Error;
 use crate::place::At;
 use crate::recall::{Recall, Stage};
+use crate::time;
 use crate::vocabulary::{CATEGORIES, DOMAINS, Field, Kind, OTHER_RELATIONS, Takes, closed_values};
 
 impl Check {
@@ -153,10 +155,13 @@ fn fits(field: &Field, value: &Value, one: &Condition) -> Result<(), Error> {
         Takes::Number => value.as_number().is_some(),
         Takes::Share => value.as_number().is_some_and(|n| (0.0..=1.0).contains(&n)),
         Takes::Bool => matches!(value, Value::Bool(_)),
-        Takes::Time => value.as_text().is_some() || value.as_number().is_some(),
+        Takes::Time => time::within(value, time::ANY_DAY).is_some(),
         Takes::Hash => matches!(value, Value::Hash { .. }),
     };
     if !is_fit {
+        if field.takes == Takes::Time {
+            return Err(no_time(one.at));
+        }
         let wants = match field.takes {
             Takes::Text | Takes::Tags => "a text",
             Takes::Number => "a number",

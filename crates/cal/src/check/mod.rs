@@ -12,7 +12,8 @@ use crate::error::Error;
 use crate::place::At;
 use crate::recall::{Opt, Recall, Stage, Thread};
 use crate::statement::{History, Query, Statement};
-use crate::vocabulary::Kind;
+use crate::time;
+use crate::vocabulary::{Kind, is_search};
 
 impl Query {
     /// Checks the meaning of the statement; returns the warnings. Any parameter
@@ -109,6 +110,7 @@ impl Check {
 
     fn recall(&mut self, recall: &Recall) -> Result<(), Error> {
         exclusive(recall)?;
+        times(recall)?;
         if recall.thread.is_some() {
             // THREAD stands for a field of events.
             conditions::of_type("session_id", Kind::Event, recall, recall.at)?;
@@ -223,6 +225,9 @@ impl Check {
     }
 
     fn history(&mut self, history: &History) -> Result<(), Error> {
+        if let Some(as_of) = history.as_of.as_ref().filter(|it| !is_open(&it.it)) {
+            is_time(&as_of.it, as_of.at)?;
+        }
         if history.hash.is_some() {
             return Ok(());
         }
@@ -240,6 +245,32 @@ impl Check {
         }
         Ok(())
     }
+}
+
+/// Checks the times of the clauses.
+fn times(recall: &Recall) -> Result<(), Error> {
+    if let Some(since) = &recall.since {
+        is_time(&since.it, since.at)?;
+    }
+    let between = recall.between.iter();
+    let mut values = between.flat_map(|both| both.it.iter().map(|value| (value, both.at)));
+    values.try_for_each(|(value, at)| is_time(value, at))
+}
+
+fn is_time(value: &Value, at: At) -> Result<(), Error> {
+    match is_open(value) || time::within(value, time::ANY_DAY).is_some() {
+        true => Ok(()),
+        false => Err(no_time(at)),
+    }
+}
+
+/// Returns the error of a value that is no time.
+pub(crate) fn no_time(at: At) -> Error {
+    let error = Error::new(Code::Incompatible, at, "this is no time");
+    let suggestion = format!("such as {}", time::EXAMPLES.join(", "));
+    error
+        .suggest(suggestion)
+        .expecting(time::EXAMPLES.iter().copied())
 }
 
 fn leaves(statement: &Statement) -> usize {
@@ -301,11 +332,6 @@ fn exclusive(recall: &Recall) -> Result<(), Error> {
         (since && between, "SINCE", "BETWEEN"),
         (between && condition("time"), "BETWEEN", "WHERE time"),
         (recall.my && condition("user_id"), "MY", "WHERE user_id"),
-        (
-            recall.like.is_some() && condition("query"),
-            "LIKE",
-            "WHERE query",
-        ),
         (thread && sorts, "THREAD", "ORDER BY"),
         (thread && recent, "THREAD", "RECENT"),
         (
@@ -314,6 +340,18 @@ fn exclusive(recall: &Recall) -> Result<(), Error> {
             "WHERE session_id",
         ),
     ];
+    let searches = recall
+        .conditions
+        .iter()
+        .filter(|one| is_search(&one.field.it));
+    if searches.count() + usize::from(recall.like.is_some()) > 1 {
+        let error = Error::new(
+            Code::NotApplicable,
+            recall.at,
+            "a recall searches for one text",
+        );
+        return Err(error.suggest("write both texts as one"));
+    }
     match pairs.iter().find(|(are_both, ..)| *are_both) {
         Some((_, a, b)) => {
             let message = format!("{a} and {b} exclude each other");

@@ -4,7 +4,7 @@ use super::Parser;
 use crate::code::Code;
 use crate::condition::Value;
 use crate::error::Error;
-use crate::lexer::Token;
+use crate::lexer::{self, Token};
 use crate::place::Placed;
 
 impl Parser {
@@ -18,7 +18,10 @@ impl Parser {
             Token::Text(text) => Value::Text(text.clone()),
             Token::Int(n) => Value::Int(*n),
             Token::Float(n) => Value::Float(*n),
-            Token::Param(name) => Value::Param { name: name.clone() },
+            Token::Param(name) => Value::Param {
+                name: name.clone(),
+                at: self.at(),
+            },
             Token::Hash(digits) => Value::Hash {
                 digits: digits.clone(),
             },
@@ -59,8 +62,7 @@ impl Parser {
         match self.peek() {
             Token::Hash(_) | Token::Param(_) => self.placed_value(),
             Token::Word(word) if word.eq_ignore_ascii_case("sha256") => {
-                let message = "an address is sha256: and 8 to 64 lower-case hexadecimal digits";
-                Err(Error::new(Code::BadHash, self.at(), message))
+                Err(Error::new(Code::BadHash, self.at(), lexer::ADDRESS))
             }
             _ => Err(self.unexpected(&["an address"])),
         }

@@ -37,8 +37,8 @@ pub(crate) struct Query {
     /// Return only grains that are no longer current
     #[arg(long, conflicts_with = "superseded")]
     only_superseded: bool,
-    /// Sort key: stored, time (timestamp_ms, else created_at), created_at, valid_from, valid_to,
-    /// system_valid_from, confidence, importance [default: stored; time with --session]
+    /// Sort key: stored, address, time (timestamp_ms, else created_at), created_at, valid_from,
+    /// valid_to, system_valid_from, confidence, importance [default: stored; time with --session]
     #[arg(long, value_name = "FIELD", value_parser = sort_by)]
     sort: Option<SortBy>,
     /// Sort in descending order

@@ -1,0 +1,104 @@
+//! The operations of CAL 1.1 on a store, and no other.
+//!
+//! The executor is generic over [`Facade`], so that it reaches no other method of a store: the
+//! compiler shows that no statement deletes. An ASSEMBLE is composed of recalls (ruling CAL11).
+
+use grainstore::query::{Cursor, Envelope, Sort};
+use grainstore::store::Version;
+use grainstore::text::{Query, Ranking};
+use grainstore::{ContentAddress, Error, Filter, Store};
+
+/// One page of grains that is asked for.
+#[derive(Debug)]
+pub(crate) struct Ask<'a> {
+    pub(crate) filter: &'a Filter,
+    /// The words of a search; its results come best first.
+    pub(crate) words: Option<&'a str>,
+    /// Whether the results tell the parts of their scores.
+    pub(crate) explains: bool,
+    pub(crate) sort: Sort,
+    pub(crate) limit: usize,
+    pub(crate) after: Option<Cursor>,
+}
+
+/// The operations.
+pub(crate) trait Facade {
+    /// Returns a page of grains.
+    fn recall(&self, ask: &Ask<'_>) -> Result<Envelope, Error>;
+
+    /// Returns how many grains pass a filter; `None` where only reading them would tell.
+    fn count(&self, filter: &Filter) -> Result<Option<u64>, Error>;
+
+    /// Returns up to two grains whose addresses begin with these digits.
+    fn exists(&self, digits: &str) -> Result<Vec<ContentAddress>, Error>;
+
+    /// Returns the versions of a grain, the oldest first.
+    fn get_history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error>;
+
+    /// Returns the abilities of the store.
+    fn describe(&self) -> Abilities;
+}
+
+/// The abilities of a store and its handle.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Abilities {
+    /// The namespace that the handle is narrowed to.
+    pub(crate) namespace: Option<String>,
+    /// The person that the handle is narrowed to.
+    pub(crate) user: Option<String>,
+}
+
+impl Facade for Store {
+    fn recall(&self, ask: &Ask<'_>) -> Result<Envelope, Error> {
+        match ask.words {
+            Some(words) => {
+                let query = Query::words(words);
+                let ranking = Ranking {
+                    explains: ask.explains,
+                    ..Ranking::default()
+                };
+                self.search_ranked(&query, ask.filter, &ranking, ask.limit)
+            }
+            None => self.query_sorted(ask.filter, ask.sort, ask.limit, ask.after),
+        }
+    }
+
+    fn count(&self, filter: &Filter) -> Result<Option<u64>, Error> {
+        if self.capability().is_some() {
+            return Ok(None);
+        }
+        Ok(Some(self.query(filter, 0, None)?.total))
+    }
+
+    fn exists(&self, digits: &str) -> Result<Vec<ContentAddress>, Error> {
+        if let Ok(address) = digits.parse::<ContentAddress>() {
+            let found = Self::exists(self, &address)?;
+            return Ok(found.then_some(address).into_iter().collect());
+        }
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.list(after, PAGE_LEN)?;
+            let begins = |address: &ContentAddress| address.to_string().starts_with(digits);
+            found.extend(page.addresses.into_iter().filter(begins));
+            after = page.next;
+            if found.len() > 1 || after.is_none() {
+                return Ok(found);
+            }
+        }
+    }
+
+    fn get_history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
+        self.history(address)
+    }
+
+    fn describe(&self) -> Abilities {
+        let capability = self.capability();
+        let of = |part: Option<&str>| part.map(str::to_owned);
+        Abilities {
+            namespace: of(capability.and_then(|it| it.namespace())),
+            user: of(capability.and_then(|it| it.user())),
+        }
+    }
+}
+
+const PAGE_LEN: usize = 4_096;

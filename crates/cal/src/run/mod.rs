@@ -1,0 +1,199 @@
+//! The evaluation of statements: LETs and subqueries first, then the statement itself.
+
+mod answer;
+mod explain;
+mod facade;
+mod failure;
+mod fetch;
+mod field;
+mod options;
+mod plan;
+mod recall;
+mod statement;
+mod test;
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use grainstore::query::Found;
+use grainstore::{ContentAddress, Store};
+
+pub use answer::{Answer, Body, Grains};
+pub use failure::Failure;
+pub use options::Options;
+
+use crate::error::Error;
+use crate::statement::Query;
+use facade::Facade;
+
+/// Answers a statement.
+///
+/// ```
+/// use grainstore::{Draft, Options as StoreOptions, Store, Time};
+/// use grainstore_cal::{Body, Options, run};
+///
+/// let store = Store::in_memory(StoreOptions::default())?;
+/// store.put(Draft::belief("alice", "mg:prefers", "tea").confidence(0.9))?;
+/// let options = Options::at(Time::from_ms(1_768_471_200_000)).parameter("who", "alice");
+/// let answer = run(&store, "RECALL WHERE subject = $who | COUNT", &options).unwrap();
+/// assert!(matches!(answer.body, Body::Count(1)));
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Failure::Statement`] with a code of CAL; [`Failure::Store`] with a code of the store.
+pub fn run(store: &Store, statement: &str, options: &Options) -> Result<Answer, Failure> {
+    crate::parse(statement)?.run(store, options)
+}
+
+impl Query {
+    /// Answers the statement.
+    ///
+    /// ```
+    /// use grainstore::{Options as StoreOptions, Store, Time};
+    /// use grainstore_cal::{Options, parse_json};
+    ///
+    /// let store = Store::in_memory(StoreOptions::default())?;
+    /// let query = parse_json(&serde_json::json!({"statement": "recall", "about": "alice"})).unwrap();
+    /// assert!(!query.run(&store, &Options::at(Time::from_ms(0))).unwrap().is_found());
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn run(&self, store: &Store, options: &Options) -> Result<Answer, Failure> {
+        answer(store, self, options)
+    }
+}
+
+fn answer(facade: &impl Facade, query: &Query, options: &Options) -> Result<Answer, Failure> {
+    let started = Instant::now();
+    query.checked()?;
+    let bound = query.clone().bound(&options.parameters)?;
+    let warnings = bound.checked()?;
+    let abilities = facade.describe();
+    let mut run = Run {
+        facade,
+        options,
+        user: abilities.user.or_else(|| options.user.clone()),
+        deadline: started.checked_add(options.timeout).unwrap_or(started),
+        lets: BTreeMap::new(),
+        scanned: 0,
+        warnings,
+    };
+    let is_explained = matches!(bound.statement, crate::Statement::Explain(_));
+    for one in bound.lets.iter().filter(|_| !is_explained) {
+        let found = run.all(&one.recall)?;
+        let named = Named {
+            extract: one.extract,
+            found,
+        };
+        run.lets.insert(one.name.it.clone(), named);
+    }
+    let body = run.statement(&bound.statement)?;
+    Ok(Answer {
+        statement: query.statement.name(),
+        body,
+        warnings: run.warnings,
+        query_hash: ContentAddress::of(query.to_string().as_bytes()),
+        grains_scanned: run.scanned,
+        duration: started.elapsed(),
+    })
+}
+
+/// The state of a statement that is being answered.
+struct Run<'a, F> {
+    facade: &'a F,
+    options: &'a Options,
+    /// The user of MY.
+    user: Option<String>,
+    deadline: Instant,
+    lets: BTreeMap<String, Named>,
+    scanned: u64,
+    warnings: Vec<Error>,
+}
+
+/// The grains of a LET.
+struct Named {
+    extract: Option<crate::Extract>,
+    found: Vec<Found>,
+}
+
+#[cfg(test)]
+mod tests {
+    use grainstore::query::Envelope;
+    use grainstore::store::Version;
+    use grainstore::{Error as StoreError, Filter, Time};
+
+    use super::facade::{Abilities, Ask};
+    use super::*;
+
+    /// A store that must not be asked. It compiles with these operations alone: the executor
+    /// reaches nothing that deletes.
+    struct Untouched;
+
+    impl Facade for Untouched {
+        fn recall(&self, _: &Ask<'_>) -> Result<Envelope, StoreError> {
+            panic!("a recall")
+        }
+
+        fn count(&self, _: &Filter) -> Result<Option<u64>, StoreError> {
+            panic!("a count")
+        }
+
+        fn exists(&self, _: &str) -> Result<Vec<ContentAddress>, StoreError> {
+            panic!("a look-up")
+        }
+
+        fn get_history(&self, _: &ContentAddress) -> Result<Vec<Version>, StoreError> {
+            panic!("a history")
+        }
+
+        fn describe(&self) -> Abilities {
+            Abilities::default()
+        }
+    }
+
+    #[test]
+    fn explain_and_describe_ask_the_store_for_no_grain() {
+        for text in [
+            "EXPLAIN RECALL beliefs WHERE hash = sha256:12345678 AND tags INCLUDE [\"a\"]",
+            "EXPLAIN RECALL WHERE subject IN (RECALL beliefs | SUBJECTS) | LIMIT 3",
+            "LET $x = RECALL beliefs | SUBJECTS; EXPLAIN RECALL WHERE subject IN ($x)",
+            "EXPLAIN (RECALL beliefs) UNION (RECALL events THREAD FROM sha256:12345678)",
+            "EXPLAIN COALESCE (RECALL beliefs, RECALL events)",
+            "EXPLAIN SUPERSEDE sha256:12345678 SET object = \"x\" REASON \"y\"",
+            "DESCRIBE fields goal",
+            "DESCRIBE capabilities",
+        ] {
+            let query = crate::parse(text).unwrap();
+            let answer = answer(&Untouched, &query, &Options::at(Time::from_ms(0)));
+            assert!(answer.is_ok(), "{text}: {answer:?}");
+        }
+    }
+
+    #[test]
+    fn a_plan_tells_what_becomes_of_each_condition() {
+        let text = "EXPLAIN RECALL beliefs WHERE subject = \"a\" AND object != \"b\" AND query = \"c\" \
+            AND confidence > 0.5 AND xx:y = 1 AND relation IN (RECALL beliefs | OBJECTS)";
+        let query = crate::parse(text).unwrap();
+        let answer = answer(&Untouched, &query, &Options::at(Time::from_ms(0))).unwrap();
+        let plan = answer.to_json();
+        let ways: Vec<&str> = plan["plan"]["conditions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|step| step["way"].as_str().unwrap())
+            .collect();
+        let expected = [
+            "index",
+            "index",
+            "test",
+            "search",
+            "index, then test",
+            "nothing",
+            "subquery",
+        ];
+        assert_eq!(ways, expected);
+    }
+}

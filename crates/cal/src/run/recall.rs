@@ -1,0 +1,432 @@
+//! RECALL: its subqueries, its plan, its rows, and its stages from left to right.
+
+use std::collections::BTreeMap;
+
+use grainstore::ContentAddress;
+use grainstore::query::Found;
+use serde_json::Value as Json;
+
+use super::Run;
+use super::answer::{Adds, Body, Grains};
+use super::facade::Facade;
+use super::failure::Failure;
+use super::fetch::{Fetch, Order, Rows};
+use super::field::cells;
+use super::plan::{Asker, Plan};
+use crate::code::Code;
+use crate::condition::{Extract, Op, Operand, Value};
+use crate::error::Error;
+use crate::place::At;
+use crate::recall::{Recall, Stage, Thread};
+
+impl<F: Facade> Run<'_, F> {
+    pub(super) fn asker(&self) -> Asker<'_> {
+        Asker {
+            now: self.options.now,
+            user: self.user.as_deref(),
+        }
+    }
+
+    /// Answers a recall.
+    pub(super) fn recall(&mut self, recall: &Recall) -> Result<Body, Failure> {
+        self.warn_of_options(recall);
+        let recall = self.resolved(recall)?;
+        let plan = Plan::of(&recall, self.asker())?;
+        let need = Need::of(&plan);
+        if need.only_counts
+            && let Some(count) = self.counted(&plan)?
+        {
+            return Ok(Body::Count(count));
+        }
+        let rows = self.rows(&recall, &plan, &need)?;
+        let mut body = Body::Grains(Grains {
+            found: rows.found,
+            total: rows.total,
+            total_is_lower_bound: rows.total_is_lower_bound,
+            select: None,
+            adds: adds(&recall),
+        });
+        for stage in &plan.stages {
+            body = staged(body, stage);
+        }
+        // Ruling A1: the default is for grains that are returned, not for what is made of them.
+        match &mut body {
+            Body::Grains(grains) if !plan.stages.iter().any(limits) => {
+                grains.found.truncate(LIMIT_DEFAULT);
+            }
+            _ => {}
+        }
+        Ok(body)
+    }
+
+    /// Returns all grains of a recall, as an operand, a source or a LET has them.
+    pub(super) fn all(&mut self, recall: &Recall) -> Result<Vec<Found>, Failure> {
+        self.warn_of_options(recall);
+        let recall = self.resolved(recall)?;
+        let plan = Plan::of(&recall, self.asker())?;
+        let need = Need {
+            len: Need::of(&plan)
+                .len
+                .filter(|_| plan.stages.iter().any(limits)),
+            ..Need::of(&plan)
+        };
+        let rows = self.rows(&recall, &plan, &need)?;
+        let mut body = Body::Grains(Grains {
+            found: rows.found,
+            ..Grains::default()
+        });
+        for stage in &plan.stages {
+            body = staged(body, stage);
+        }
+        match body {
+            Body::Grains(grains) => Ok(grains.found),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn rows(&mut self, recall: &Recall, plan: &Plan, need: &Need) -> Result<Rows, Failure> {
+        let rows = self.fetched(plan, need)?;
+        let Some(about) = plan.about.as_ref().filter(|_| rows.found.is_empty()) else {
+            return Ok(rows);
+        };
+        // CAL 1.6: what is no subject is searched for.
+        let again = Recall {
+            about: None,
+            ..recall.clone()
+        };
+        let mut again = Plan::of(&again, self.asker())?;
+        again.words = Some(match again.words {
+            Some(words) => format!("{about} {words}"),
+            None => about.clone(),
+        });
+        self.fetched(&again, need)
+    }
+
+    fn fetched(&mut self, plan: &Plan, need: &Need) -> Result<Rows, Failure> {
+        let fetch = Fetch {
+            facade: self.facade,
+            plan,
+            order: &need.order,
+            len: need.len,
+            deadline: self.deadline,
+        };
+        let rows = fetch.rows()?;
+        self.scanned = self.scanned.saturating_add(rows.scanned);
+        Ok(rows)
+    }
+
+    /// Counts by the index alone, where that is enough.
+    fn counted(&self, plan: &Plan) -> Result<Option<u64>, Failure> {
+        let needs_grains = !plan.tests.is_empty() || plan.words.is_some() || plan.about.is_some();
+        match (plan.is_empty, needs_grains) {
+            (true, _) => Ok(Some(0)),
+            (false, true) => Ok(None),
+            (false, false) => Ok(self.facade.count(&plan.filter)?),
+        }
+    }
+
+    /// Returns a recall with the answers of its subqueries, its LETs and its shortened addresses in
+    /// their places.
+    fn resolved(&mut self, recall: &Recall) -> Result<Recall, Failure> {
+        let mut recall = recall.clone();
+        for one in &mut recall.conditions {
+            let is_hash = one.field.it == "hash";
+            match &mut one.value {
+                Operand::Subquery(sub) => {
+                    let found = self.all(&sub.recall)?;
+                    one.value = Operand::Value(Value::Array(extracted(&found, sub.extract)));
+                }
+                Operand::Value(Value::Array(values)) if one.op == Op::In => {
+                    let mut all = Vec::new();
+                    for value in std::mem::take(values) {
+                        match value {
+                            Value::Param { name, at } => all.extend(self.named(&name, at)?),
+                            value => all.push(value),
+                        }
+                    }
+                    *values = all;
+                }
+                Operand::Value(Value::Hash { digits }) if is_hash && digits.len() < ADDRESS_LEN => {
+                    // No grain has the address of nothing but zeros.
+                    let found = self.address(digits, one.at)?;
+                    let found = found.unwrap_or(ContentAddress::new([0; 32]));
+                    *digits = found.to_string();
+                }
+                Operand::Value(_) => {}
+            }
+        }
+        if let Some(thread) = &mut recall.thread
+            && let Thread::From(Value::Hash { digits }) = &thread.it
+        {
+            thread.it = Thread::Session(Value::Text(self.session(digits, thread.at)?));
+        }
+        Ok(recall)
+    }
+
+    /// Returns the values of a LET.
+    fn named(&self, name: &str, at: At) -> Result<Vec<Value>, Failure> {
+        let Some(named) = self.lets.get(name) else {
+            let message = format!("${name} has no value");
+            return Err(Error::new(Code::UnboundParameter, at, message).into());
+        };
+        let extract = named.extract.unwrap_or(Extract::Hashes);
+        Ok(extracted(&named.found, extract))
+    }
+
+    /// Returns the address that begins with some digits; `None` if no grain has it.
+    pub(super) fn address(&self, digits: &str, at: At) -> Result<Option<ContentAddress>, Failure> {
+        let found = self.facade.exists(digits)?;
+        match found.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(*one)),
+            // Ruling C18.
+            _ => {
+                let message = format!("several addresses begin with {digits}");
+                let error = Error::new(Code::BadHash, at, message);
+                Err(error.suggest("write more of its digits").into())
+            }
+        }
+    }
+
+    /// Returns the session of the message with an address.
+    fn session(&self, digits: &str, at: At) -> Result<String, Failure> {
+        let address = self.address(digits, at)?;
+        let address = address.ok_or_else(|| not_found(at))?;
+        let versions = self.facade.get_history(&address)?;
+        let mut messages = versions.iter().map(|version| &version.grain);
+        let message = messages.find(|grain| grain.address() == address);
+        let session = message.and_then(|grain| grain.text("session_id"));
+        Ok(session.map(str::to_owned).ok_or_else(|| {
+            let message = "the message belongs to no session";
+            Error::new(Code::TargetNotFound, at, message)
+        })?)
+    }
+
+    /// Warns of the options that change nothing (ruling C26).
+    fn warn_of_options(&mut self, recall: &Recall) {
+        for opt in &recall.with {
+            if WITHOUT_EFFECT.contains(&opt.it.name.as_str()) {
+                let message = format!("{} is not supported and has no effect", opt.it.name);
+                let warning = Error::new(Code::UnknownExtension, opt.at, message);
+                self.warnings.push(warning);
+            }
+        }
+    }
+}
+
+/// The rows that the stages of a plan need, and in which order.
+#[derive(Debug)]
+pub(super) struct Need {
+    order: Order,
+    /// How many; `None` for all.
+    len: Option<usize>,
+    /// Whether nothing but their number is needed.
+    only_counts: bool,
+}
+
+impl Need {
+    fn of(plan: &Plan) -> Self {
+        let mut order = match plan.is_thread {
+            true => Order::Said,
+            false => Order::Score,
+        };
+        let (mut skipped, mut is_sorted) = (0_usize, false);
+        let mut len = None;
+        for stage in &plan.stages {
+            match stage {
+                Stage::OrderBy { field, dir } if !is_sorted && skipped == 0 => {
+                    order = Order::Field(field.it.clone(), *dir);
+                    is_sorted = true;
+                }
+                Stage::Select { .. } | Stage::Project { .. } => {}
+                Stage::Offset { count } => skipped = skipped.saturating_add(number(count)),
+                Stage::Limit { count } => {
+                    len = Some(skipped.saturating_add(number(count)));
+                    break;
+                }
+                Stage::First {} => {
+                    len = Some(skipped.saturating_add(1));
+                    break;
+                }
+                Stage::Count {} => {
+                    let only_counts = skipped == 0;
+                    return Self {
+                        order,
+                        len: None,
+                        only_counts,
+                    };
+                }
+                Stage::OrderBy { .. } | Stage::Extract { .. } | Stage::GroupBy { .. } => {
+                    return Self {
+                        order,
+                        len: None,
+                        only_counts: false,
+                    };
+                }
+            }
+        }
+        Self {
+            order,
+            len: len.or(Some(skipped.saturating_add(LIMIT_DEFAULT))),
+            only_counts: false,
+        }
+    }
+}
+
+const fn limits(stage: &Stage) -> bool {
+    matches!(stage, Stage::Limit { .. } | Stage::First {})
+}
+
+fn number(value: &Value) -> usize {
+    match value {
+        Value::Int(n) => usize::try_from(*n).unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// Applies a stage to what the stage before returned; the checker knows which fit.
+fn staged(body: Body, stage: &Stage) -> Body {
+    match (body, stage) {
+        (Body::Grains(mut grains), stage) => match stage {
+            Stage::Select { fields } => {
+                grains.select = Some(fields.iter().map(|field| field.it.clone()).collect());
+                Body::Grains(grains)
+            }
+            Stage::OrderBy { field, dir } => {
+                let order = Order::Field(field.it.clone(), *dir);
+                grains.found.sort_by(|a, b| order.cmp(a, b));
+                Body::Grains(grains)
+            }
+            Stage::Limit { count } => {
+                grains.found.truncate(number(count));
+                Body::Grains(grains)
+            }
+            Stage::Offset { count } => {
+                let skipped = number(count).min(grains.found.len());
+                grains.found.drain(..skipped);
+                Body::Grains(grains)
+            }
+            Stage::First {} => {
+                grains.found.truncate(1);
+                Body::Grains(grains)
+            }
+            Stage::Count {} => Body::Count(grains.found.len() as u64),
+            Stage::Extract { of } => {
+                let values = extracted(&grains.found, *of).into_iter();
+                Body::Values(values.map(json).collect())
+            }
+            Stage::GroupBy { field } => grouped(&grains.found, &field.it),
+            Stage::Project { .. } => Body::Grains(grains),
+        },
+        (Body::Values(mut values), stage) => match stage {
+            Stage::Count {} => Body::Count(values.len() as u64),
+            stage => {
+                cut(&mut values, stage);
+                Body::Values(values)
+            }
+        },
+        (Body::Groups { field, mut groups }, stage) => match stage {
+            Stage::Count {} => Body::Count(groups.len() as u64),
+            stage => {
+                cut(&mut groups, stage);
+                Body::Groups { field, groups }
+            }
+        },
+        (body, _) => body,
+    }
+}
+
+fn cut<T>(rows: &mut Vec<T>, stage: &Stage) {
+    match stage {
+        Stage::Limit { count } => rows.truncate(number(count)),
+        Stage::First {} => rows.truncate(1),
+        Stage::Offset { count } => {
+            rows.drain(..number(count).min(rows.len()));
+        }
+        _ => {}
+    }
+}
+
+/// Counts the grains of each value of a field; those without it are not counted.
+fn grouped(found: &[Found], field: &str) -> Body {
+    let mut counts: BTreeMap<String, (Json, u64)> = BTreeMap::new();
+    for found in found {
+        for cell in cells(found, field) {
+            let value = cell.to_json();
+            let key = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            counts.entry(key).or_insert((value, 0)).1 += 1;
+        }
+    }
+    let mut groups: Vec<(Json, u64)> = counts.into_values().collect();
+    groups.sort_by(|(_, a), (_, b)| b.cmp(a));
+    let field = field.to_owned();
+    Body::Groups { field, groups }
+}
+
+/// Returns the values of grains, each once, in the order of the grains.
+pub(super) fn extracted(found: &[Found], extract: Extract) -> Vec<Value> {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut values = Vec::new();
+    for found in found {
+        let text = match extract {
+            Extract::Hashes => Some(found.address.to_string()),
+            // Ruling A9: other grains have none.
+            _ if found.grain.type_() != grainstore::Type::Belief => None,
+            Extract::Subjects => first(found, "subject"),
+            Extract::Objects => first(found, "object"),
+        };
+        let Some(text) = text.filter(|text| seen.insert(text.clone())) else {
+            continue;
+        };
+        values.push(match extract {
+            Extract::Hashes => Value::Hash { digits: text },
+            _ => Value::Text(text),
+        });
+    }
+    values
+}
+
+fn first(found: &Found, field: &str) -> Option<String> {
+    let cells = cells(found, field);
+    cells
+        .first()
+        .and_then(|cell| cell.as_text())
+        .map(str::to_owned)
+}
+
+fn json(value: Value) -> Json {
+    match value {
+        Value::Hash { digits } => format!("sha256:{digits}").into(),
+        Value::Text(text) => text.into(),
+        value => value.to_string().into(),
+    }
+}
+
+fn adds(recall: &Recall) -> Adds {
+    let has = |name: &str| recall.with.iter().any(|opt| opt.it.name == name);
+    Adds {
+        explanation: has("score_breakdown") || has("explanation"),
+        provenance: has("provenance"),
+        contradiction: has("contradiction_detection") || recall.contradictions,
+    }
+}
+
+pub(super) fn not_found(at: At) -> Error {
+    Error::new(Code::TargetNotFound, at, "no grain has this address")
+}
+
+/// The options that change nothing here.
+const WITHOUT_EFFECT: &[&str] = &[
+    "summarize",
+    "progressive_disclosure",
+    "diversity",
+    "consistency",
+    "dedup",
+    "locale",
+    "cache",
+];
+
+const LIMIT_DEFAULT: usize = 20;
+const ADDRESS_LEN: usize = 64;
