@@ -27,7 +27,9 @@ fn rot(disk: &MemoryDisk, random: &mut Random) {
     for _ in 0..=random.below(4) {
         let within = random.below(4096 - 64);
         let at = random.pick(&used) * 4096 + within;
-        let noise: Vec<u8> = (0..64).map(|_| random.below(256) as u8).collect();
+        let noise: Vec<u8> = (0..64)
+            .map(|_| u8::try_from(random.below(256)).unwrap())
+            .collect();
         file.write_at(&noise, at as u64).unwrap();
     }
 }
