@@ -124,7 +124,7 @@ pub(in crate::grain) fn check_namespace(fields: &Map) -> Result<(), Error> {
 }
 
 /// Checks numbers against the range of their field (OMS 19.3).
-pub(super) fn check_ranges(fields: &Map) -> Result<(), Error> {
+pub(super) fn check_ranges(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
     for (name, value) in fields.iter() {
         if let Some(field) = Field::named(name) {
             in_range(&[name], field.holds, value)?;
@@ -140,6 +140,14 @@ pub(super) fn check_ranges(fields: &Map) -> Result<(), Error> {
         };
         if weight.is_some_and(|weight| !(0.0..=1.0).contains(&weight)) {
             return Err(out_of_range("provenance_chain.weight", "0.0 to 1.0"));
+        }
+    }
+    for link in entries_of(fields, "related_to") {
+        // OMS 14.2 gives no range; the weight is a similarity, as the one of 14.1.
+        let is_outside =
+            |value: &Value| matches!(value, Value::Float(it) if !(0.0..=1.0).contains(it));
+        if link.get("weight").is_some_and(is_outside) {
+            findings.writer_rule(out_of_range("related_to.weight", "0.0 to 1.0"))?;
         }
     }
     match fields.get("consolidation_level").and_then(Value::as_i64) {

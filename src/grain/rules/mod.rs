@@ -52,9 +52,9 @@ pub(super) fn check(of: Type, fields: &Map, origin: Origin) -> Result<Vec<Warnin
     profiles.check_presence(&mut findings)?;
     kind::check(of, fields, &mut findings)?;
     profiles.check_kinds(&mut findings)?;
-    required_fields::check_empty(of, fields)?;
+    required_fields::check_empty(of, fields, &mut findings)?;
     profiles.check_empty(&mut findings)?;
-    kind::check_ranges(fields)?;
+    kind::check_ranges(fields, &mut findings)?;
     profiles.check_ranges(&mut findings)?;
     enum_values::check(of, fields, &mut findings)?;
     profiles.check_lists(&mut findings)?;

@@ -27,6 +27,8 @@ pub(super) enum Holds {
     Text,
     Texts,
     Int,
+    /// An integer that is not negative.
+    Count,
     /// An integer or a double: JSON does not tell them apart.
     Number,
     /// A number within bounds, and the bounds in words.
@@ -103,9 +105,12 @@ impl<'a> Declared<'a> {
 
     pub(super) fn check_ranges(&self, findings: &mut Findings) -> Result<(), Error> {
         for (name, value) in self.members() {
-            if let Some(Holds::Share(least, most, range)) = self.holds(name)
-                && number(value).is_some_and(|number| !(least..=most).contains(&number))
-            {
+            let (least, most, range) = match self.holds(name) {
+                Some(Holds::Share(least, most, range)) => (least, most, range),
+                Some(Holds::Count) => (0.0, f64::INFINITY, "not negative"),
+                _ => continue,
+            };
+            if number(value).is_some_and(|number| !(least..=most).contains(&number)) {
                 findings.writer_rule(Error::Range {
                     field: name.to_owned(),
                     range,
@@ -235,7 +240,7 @@ impl Holds {
             Self::Texts => value
                 .as_array()
                 .is_some_and(|items| items.iter().all(|item| item.as_text().is_some())),
-            Self::Int => matches!(value, Value::Int(_)),
+            Self::Int | Self::Count => matches!(value, Value::Int(_)),
             Self::Number | Self::Share(..) => number(value).is_some(),
             Self::Flag => matches!(value, Value::Bool(_)),
             Self::Map => matches!(value, Value::Map(_)),
@@ -246,7 +251,7 @@ impl Holds {
         match self {
             Self::Text | Self::OneOf(_) => "text",
             Self::Texts => "an array of texts",
-            Self::Int => "an integer",
+            Self::Int | Self::Count => "an integer",
             Self::Number | Self::Share(..) => "a number",
             Self::Flag => "true or false",
             Self::Map => "a map",

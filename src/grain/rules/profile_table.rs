@@ -1,7 +1,7 @@
 //! The fields of the domain profiles (OMS A.1 to A.7), as data.
 
 use super::profile::{
-    Holds::{self, Flag, Int, Map, Number, OneOf, Share, Text, Texts},
+    Holds::{self, Count, Flag, Int, Map, Number, OneOf, Share, Text, Texts},
     Profile,
 };
 
@@ -107,7 +107,7 @@ const FINANCE: Fields = &[
     ("fin:strategy_id", Text),
     ("fin:risk_score", Share(0.0, 1.0, "0.0 to 1.0")),
     ("fin:sox_control_id", Text),
-    ("fin:retention_years", Int),
+    ("fin:retention_years", Count),
 ];
 
 /// OMS A.4.
@@ -149,7 +149,7 @@ const SCIENCE: Fields = &[
     ),
     ("sci:p_value", Share(0.0, 1.0, "0.0 to 1.0")),
     ("sci:effect_size", Number),
-    ("sci:sample_size", Int),
+    ("sci:sample_size", Count),
     ("sci:preregistered", Flag),
     ("sci:open_access", Flag),
 ];

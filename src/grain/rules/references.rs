@@ -23,6 +23,16 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(
     if let Some(basis) = text("processing_basis").filter(|basis| is_meant_as_address(basis)) {
         demand("processing_basis", basis, findings)?;
     }
+    for (field, member) in [("related_to", "hash"), ("provenance_chain", "source_hash")] {
+        let named = entries_of(fields, field).filter_map(|entry| entry.get(member)?.as_text());
+        for text in named.filter(|text| is_meant_as_address(text)) {
+            demand(member, text, findings)?;
+        }
+    }
+    let goals = fields.get("depends_on").into_iter().flat_map(Value::texts);
+    for text in goals.filter(|text| is_meant_as_address(text)) {
+        demand("depends_on", text, findings)?;
+    }
     check_content(fields, findings)?;
     check_evidence(of, fields, findings)
 }

@@ -145,7 +145,7 @@ pub(super) fn entries(value: &Value) -> impl Iterator<Item = &Map> {
 }
 
 /// Refuses required texts and arrays that are empty (OMS 19.3).
-pub(super) fn check_empty(of: Type, fields: &Map) -> Result<(), Error> {
+pub(super) fn check_empty(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {
     let by_type: &[&str] = match of {
         Type::Event => &["content"],
         Type::Action => &["tool_name", "tool_call_id", "code"],
@@ -164,6 +164,17 @@ pub(super) fn check_empty(of: Type, fields: &Map) -> Result<(), Error> {
             return Err(Error::Empty {
                 field: (*name).to_owned(),
             });
+        }
+    }
+    for (field, members) in NESTED_REQUIRED {
+        for entry in entries_of(fields, field) {
+            let required = members.iter().chain(&["identifier"]);
+            let is_empty = |name: &&str| entry.get(name).and_then(Value::as_text) == Some("");
+            if let Some(name) = required.copied().find(|name| is_empty(name)) {
+                findings.writer_rule(Error::Empty {
+                    field: format!("{field}.{name}"),
+                })?;
+            }
         }
     }
     Ok(())

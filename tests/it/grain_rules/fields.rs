@@ -79,7 +79,65 @@ fn each_required_member_of_an_entry_is_required_by_its_name() {
             without.remove(name);
             let error = with(without).unwrap_err();
             assert_eq!(error.code(), "ERR_SCHEMA", "{entry} without {name}");
+            if whole.get(name).and_then(Value::as_text).is_some() {
+                let mut empty = whole.clone();
+                empty.insert(name, "");
+                let error = with(empty).unwrap_err();
+                let is_refused = ["ERR_EMPTY", "ERR_SCHEMA"].contains(&error.code().as_str());
+                assert!(is_refused, "{entry}: {name}: {error}");
+            }
         }
+    }
+}
+
+#[test]
+fn a_reference_in_capitals_and_a_number_out_of_its_range_are_refused() {
+    let address = "3288D0D41CF49A1D428E404F0B6A6FE60388BE9536937557F6139B813D53A520";
+    let goal = MINIMAL[6];
+    for (json, more, expected) in [
+        (
+            MINIMAL[0],
+            r#""related_to": [{"hash": "ADDRESS", "relation_type": "similar"}]"#,
+            "ERR_HASH_FORMAT",
+        ),
+        (
+            MINIMAL[0],
+            r#""provenance_chain": [{"source_hash": "ADDRESS", "method": "m"}]"#,
+            "ERR_HASH_FORMAT",
+        ),
+        (
+            goal,
+            r#""depends_on": ["sha256:ADDRESS"]"#,
+            "ERR_HASH_FORMAT",
+        ),
+        (
+            MINIMAL[0],
+            r#""related_to": [{"hash": "a", "relation_type": "similar", "weight": 2}]"#,
+            "ERR_RANGE",
+        ),
+        (
+            MINIMAL[0],
+            r#""related_to": [{"hash": "a", "relation_type": "similar", "weight": -1}]"#,
+            "ERR_RANGE",
+        ),
+        (
+            MINIMAL[0],
+            r#""structural_tags": ["profile:finance"], "fin:retention_years": -1"#,
+            "ERR_RANGE",
+        ),
+        (
+            MINIMAL[0],
+            r#""structural_tags": ["profile:science"], "sci:sample_size": -3"#,
+            "ERR_RANGE",
+        ),
+    ] {
+        let json = json.replace("NOW", &format!("{more}, NOW"));
+        let refused = code(&json.replace("ADDRESS", address));
+        assert_eq!(refused, expected, "{more}");
+        let sound = json.replace("ADDRESS", &address.to_lowercase());
+        let sound = sound.replace("\"weight\": 2", "\"weight\": 0.2");
+        let sound = sound.replace(": -1", ": 1").replace(": -3", ": 3");
+        assert_eq!(code(&sound), "valid", "{more}");
     }
 }
 
