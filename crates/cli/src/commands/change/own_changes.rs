@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use grainstore::grain::Verification;
 use grainstore::ledger::EntryId;
 use grainstore::store::{AuditEntry, AuditFilter};
 use grainstore::{ContentAddress, Filter, Store};
@@ -25,7 +26,8 @@ pub(super) struct OwnChanges<'a> {
     taken_back: BTreeSet<EntryId>,
     /// The grains that the actor superseded, each with its successor.
     replaced: BTreeMap<ContentAddress, ContentAddress>,
-    contradicted: BTreeSet<ContentAddress>,
+    /// Those that the actor contradicted or retracted.
+    ended: BTreeSet<ContentAddress>,
 }
 
 impl<'a> OwnChanges<'a> {
@@ -37,7 +39,7 @@ impl<'a> OwnChanges<'a> {
             changes: Vec::new(),
             taken_back: BTreeSet::new(),
             replaced: BTreeMap::new(),
-            contradicted: BTreeSet::new(),
+            ended: BTreeSet::new(),
         };
         let (audit, filter) = (store.maintenance()?.audit(), AuditFilter::default());
         let mut after = None;
@@ -59,7 +61,7 @@ impl<'a> OwnChanges<'a> {
         }
         match (entry.operation, entry.addresses.as_slice()) {
             ("supersede", [of, by]) => drop(self.replaced.insert(*of, *by)),
-            ("contradict", [of]) => drop(self.contradicted.insert(*of)),
+            (_, [of]) if ends(&entry) => drop(self.ended.insert(*of)),
             _ => {}
         }
         self.taken_back.extend(taken_back_by(&entry));
@@ -80,7 +82,7 @@ impl<'a> OwnChanges<'a> {
         for entry in self.changes.iter().rev() {
             let is_open = taken_back_by(entry).is_none() && !self.taken_back.contains(&entry.entry);
             let of = entry.addresses.first();
-            let of = of.filter(|_| entry.operation == "contradict");
+            let of = of.filter(|_| ends(entry));
             let is_restored = of
                 .map(|of| self.restored(of))
                 .transpose()?
@@ -99,7 +101,7 @@ impl<'a> OwnChanges<'a> {
         while seen.insert(newest) {
             let next = match self.replaced.get(&newest) {
                 Some(by) => Some(*by),
-                None if self.contradicted.contains(&newest) => self.restored(&newest)?,
+                None if self.ended.contains(&newest) => self.restored(&newest)?,
                 None => None,
             };
             newest = next.unwrap_or(newest);
@@ -107,7 +109,7 @@ impl<'a> OwnChanges<'a> {
         Ok(newest)
     }
 
-    /// Returns the grain by which the actor took back its contradiction of another: the same once more,
+    /// Returns the grain by which the actor took back its contradiction or retraction of another: the same once more,
     /// derived from it. No entry names both.
     fn restored(&self, of: &ContentAddress) -> anyhow::Result<Option<ContentAddress>> {
         let Some(before) = self.store.get(of)? else {
@@ -126,6 +128,21 @@ impl<'a> OwnChanges<'a> {
         }
         Ok(None)
     }
+}
+
+/// Returns whether an entry ended a grain that has no successor.
+pub(super) fn ends(entry: &AuditEntry) -> bool {
+    match entry.operation {
+        "contradict" => true,
+        "verify" => status_in(entry) == Some(Verification::Retracted),
+        _ => false,
+    }
+}
+
+/// Returns the status that an entry sets: it comes first in the detail, the justification after it.
+pub(super) fn status_in(entry: &AuditEntry) -> Option<Verification> {
+    let word = entry.detail.split([',', ':', ' ']).next();
+    word.and_then(Verification::named)
 }
 
 /// Returns the justification of what takes an entry back.

@@ -11,7 +11,7 @@ use grainstore::{ContentAddress, Draft, ErrorCode, Store, Type};
 use serde_json::json;
 
 use super::correct::{fields_to_correct, sources};
-use super::own_changes::{OwnChanges, WITHDRAW, why};
+use super::own_changes::{OwnChanges, WITHDRAW, ends, status_in, why};
 use crate::args::As;
 use crate::error::{CliError, Exit};
 use crate::session::Session;
@@ -124,7 +124,8 @@ impl Change<'_> {
     /// Takes the change back; returns the address of the grain that was stored for it.
     fn take_back(&self, versions: &[Version]) -> anyhow::Result<Option<ContentAddress>> {
         let why = why(self.last.entry);
-        if self.last.operation == "verify" {
+        // What ended without a successor is stored once more: no judgement makes it current again.
+        if self.last.operation == "verify" && !ends(self.last) {
             let before = self.verification_before()?;
             let grounds = Justification {
                 justification: Some(&why),
@@ -174,10 +175,7 @@ impl Change<'_> {
         }
         let earlier = entries.iter().rev();
         let mut earlier = earlier.filter(|entry| entry.entry < self.last.entry);
-        let word = earlier.next().and_then(|entry| {
-            // The status comes first, the justification after it.
-            entry.detail.split([',', ':', ' ']).next()
-        });
-        Ok(word.and_then(Verification::named).unwrap_or_default())
+        let before = earlier.next().and_then(status_in);
+        Ok(before.unwrap_or_default())
     }
 }

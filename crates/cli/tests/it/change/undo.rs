@@ -73,6 +73,15 @@ fn a_contradiction_and_a_verification_are_taken_back() {
     assert_eq!(status(), "unverified");
     let ran = home.run(&["undo"]);
     assert_eq!(ran.code, 1, "the contradiction was taken back: {ran:?}");
+
+    home.ok(&["status", &again, "--verification", "retracted"]);
+    assert_eq!(home.run(&["query", "--subject", "ana"]).code, 1);
+    let done = undo(&home, &[]);
+    assert!(done["stored"].is_string(), "{done}");
+    let found = home.run(&["query", "--subject", "ana", "--json"]).json();
+    assert_eq!(found["results"][0]["grain"]["object"], "tea");
+    let ran = home.run(&["undo"]);
+    assert_eq!(ran.code, 1, "the retraction was taken back: {ran:?}");
 }
 
 const BOT: &str = "did:web:bot.example";
