@@ -62,10 +62,15 @@ impl List {
 
 fn consent_line(consent: &Consent) -> String {
     let text = |field| printable(consent.grain.text(field).unwrap_or_default());
-    let (address, scope) = (short(&consent.grain.address()), scope(consent).join(","));
+    let (address, scope) = (short(&consent.grain.address()), texts(consent, "scope").join(","));
     let (subject, grantee) = (text("subject_did"), text("grantee_did"));
     let (scope, state) = (printable(&scope), state(consent));
-    format!("{address}  {subject} to {grantee}  {scope}  {state}")
+    let basis = text("basis");
+    let basis = match basis.is_empty() {
+        true => basis,
+        false => format!("  on {basis}"),
+    };
+    format!("{address}  {subject} to {grantee}  {scope}  {state}{basis}")
 }
 
 /// Returns the state of a consent in words.
@@ -102,9 +107,9 @@ fn record(consent: &Consent) -> Map<String, Value> {
 /// The fields of a list that names none.
 const FIELDS: [&str; 5] = ["address", "subject_did", "grantee_did", "scope", "state"];
 
-fn scope(consent: &Consent) -> Vec<&str> {
-    let scope = consent.grain.field("scope");
-    scope
+fn texts<'c>(consent: &'c Consent, field: &str) -> Vec<&'c str> {
+    let texts = consent.grain.field(field);
+    texts
         .into_iter()
         .flat_map(grainstore::codec::Value::texts)
         .collect()
@@ -122,7 +127,10 @@ fn consent_json(consent: &Consent) -> Value {
         "address": consent.grain.address().to_string(),
         "subject_did": consent.grain.text("subject_did"),
         "grantee_did": consent.grain.text("grantee_did"),
-        "scope": scope(consent),
+        "scope": texts(consent, "scope"),
+        "basis": consent.grain.text("basis"),
+        "jurisdiction": consent.grain.text("jurisdiction"),
+        "witness_dids": texts(consent, "witness_dids"),
         "valid_from": number("valid_from"),
         "valid_to": number("valid_to"),
         "stored_at": consent.stored_at.ms(),
