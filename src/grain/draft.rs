@@ -39,6 +39,29 @@ impl Draft {
         Self::from_fields(of, fields)
     }
 
+    /// Starts the next version of a grain: its fields, encoding and sensitivity, without what says when,
+    /// by whom and from what that version was made.
+    ///
+    /// ```
+    /// use grainstore::grain::Draft;
+    ///
+    /// let old = Draft::belief("user", "prefers", "tea").confidence(0.9).author("did:web:a.example");
+    /// let old = old.created_at_or(Default::default()).finish(Default::default())?;
+    /// let new = Draft::next_version(&old).set("object", "coffee").derived_from(old.address());
+    /// assert!(!new.fields().contains("author_did"));
+    /// assert!(!new.fields().contains("created_at"));
+    /// # Ok::<(), grainstore::grain::Error>(())
+    /// ```
+    pub fn next_version(grain: &Grain) -> Self {
+        let mut fields = grain.fields().clone();
+        for name in OF_ONE_VERSION {
+            fields.remove(name);
+        }
+        Self::from_fields(grain.type_(), fields)
+            .encoding(grain.encoding())
+            .sensitivity(grain.header().sensitivity())
+    }
+
     pub(super) const fn from_fields(of: Type, fields: Map) -> Self {
         Self {
             of,
@@ -320,6 +343,21 @@ impl Draft {
         self.push("derived_from", address)
     }
 }
+
+/// Fields that say when, by whom and from what one version of a grain was made.
+const OF_ONE_VERSION: [&str; 11] = [
+    "created_at",
+    "derived_from",
+    "author_did",
+    "system_valid_from",
+    "system_valid_to",
+    "supersession_justification",
+    "supersession_auth",
+    "invalidation_type",
+    "invalidation_reason",
+    "invalidation_initiator",
+    "trusted_timestamp",
+];
 
 fn texts<S: Into<String>>(items: impl IntoIterator<Item = S>) -> Value {
     let items: Vec<String> = items.into_iter().map(Into::into).collect();

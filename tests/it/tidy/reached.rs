@@ -15,6 +15,9 @@ const ROOTS: &[(&str, &str)] = &[
     ("tests", "autotests"),
 ];
 
+/// The packages that the workspace leaves out.
+const APART: [&str; 3] = ["fuzz", "benches", "python"];
+
 /// A package of the project: its folder and its manifest.
 struct Package {
     folder: PathBuf,
@@ -26,7 +29,11 @@ impl Package {
     fn all() -> Vec<Self> {
         let crates = std::fs::read_dir(root().join("crates")).unwrap();
         let mut folders: Vec<_> = crates.map(|entry| entry.unwrap().path()).collect();
-        folders.extend([root(), root().join("fuzz"), root().join("benches")]);
+        folders.extend(
+            [root()]
+                .into_iter()
+                .chain(APART.map(|name| root().join(name))),
+        );
         let packages = folders.into_iter().map(|folder| Self {
             manifest: std::fs::read_to_string(folder.join("Cargo.toml"))
                 .unwrap()
@@ -106,8 +113,11 @@ fn every_source_file_is_reached_from_a_root() {
     let packages = Package::all();
     let reached: BTreeSet<_> = packages.iter().flat_map(Package::reached).collect();
     let reached: BTreeSet<_> = reached.iter().map(|path| below_root(path)).collect();
-    let folders = ["src", "tests", "benches", "examples", "fuzz", "crates"];
-    let all = folders.iter().flat_map(|folder| files(folder, "rs"));
+    let folders = ["src", "tests", "examples", "crates"];
+    let all = folders
+        .iter()
+        .chain(&APART)
+        .flat_map(|folder| files(folder, "rs"));
     let forgotten: Vec<_> = all
         .map(|file| file.path)
         .filter(|path| !path.contains("/target/") && !reached.contains(path))

@@ -118,11 +118,7 @@ fn check_current(version: &Version) -> Result<(), CliError> {
 /// Returns the fields that a correction carries on: those that say something, and not those that
 /// say when, by whom and from where this version was made.
 pub(super) fn fields_to_correct(grain: &Grain) -> Map {
-    let mut fields = grain.fields().clone();
-    for name in OF_THE_VERSION {
-        fields.remove(name);
-    }
-    fields
+    Draft::next_version(grain).fields().clone()
 }
 
 /// Returns the sources of a grain that are no versions of it: a new version that names the version
@@ -143,17 +139,3 @@ pub(super) fn sources<'a>(
         .filter(move |source| !source.as_text().is_some_and(is_version))
         .cloned()
 }
-
-const OF_THE_VERSION: [&str; 11] = [
-    "created_at",
-    "derived_from",
-    "author_did",
-    "system_valid_from",
-    "system_valid_to",
-    "supersession_justification",
-    "supersession_auth",
-    "invalidation_type",
-    "invalidation_reason",
-    "invalidation_initiator",
-    "trusted_timestamp",
-];

@@ -1,5 +1,6 @@
 //! `correct`: a new version of a memory, which supersedes the old one.
 
+use grainstore::codec;
 use grainstore::{Draft, ErrorCode, Grain, Type};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,9 +54,8 @@ impl Tool for Correct {
         }
         scope.admit_links(&draft)?;
         // OMS 6.1: a person ends a review, and no model by a new version without it.
-        let waits = |field: Option<&grainstore::codec::Value>| {
-            field.and_then(grainstore::codec::Value::as_bool) == Some(true)
-        };
+        let waits =
+            |field: Option<&codec::Value>| field.and_then(codec::Value::as_bool) == Some(true);
         let review = "requires_human_review";
         if waits(grain.field(review)) && !waits(draft.fields().get(review)) {
             let message = "the grain waits for the review of a person, which no new version ends";
@@ -77,11 +77,12 @@ impl Correct {
     /// Returns the new version: the fields of the old one that describe no version, with the
     /// changes.
     fn draft(&self, old: &Grain) -> Result<Draft, Failure> {
-        let parsed = serde_json::from_str(&old.to_json());
+        let carried = Draft::next_version(old).fields().clone();
+        let parsed = serde_json::from_str(&codec::Value::Map(carried).to_json());
         let Ok(Value::Object(mut fields)) = parsed else {
             return Err(Failure::usage("the fields of this grain cannot be read"));
         };
-        for name in OF_ONE_VERSION {
+        for name in STATED_BY_THE_STORE {
             fields.remove(*name);
         }
         if let Some(text) = &self.text {
@@ -109,16 +110,5 @@ impl Correct {
     }
 }
 
-/// Fields that belong to one version, or that the store states.
-const OF_ONE_VERSION: &[&str] = &[
-    "author_did",
-    "created_at",
-    "derived_from",
-    "prior_consent",
-    "superseded_by",
-    "supersession_auth",
-    "supersession_justification",
-    "system_valid_from",
-    "system_valid_to",
-    "verification_status",
-];
+/// Fields that the store states, or that name what the old version replaced.
+const STATED_BY_THE_STORE: &[&str] = &["prior_consent", "superseded_by", "verification_status"];

@@ -1,0 +1,56 @@
+//! Errors of the library as exceptions of `grainstore.errors`, one class for each code.
+
+use grainstore::{Error, ErrorCode};
+use pyo3::prelude::*;
+
+/// Returns the wire name of every error code.
+#[pyfunction]
+pub(crate) fn codes() -> Vec<&'static str> {
+    ErrorCode::ALL.iter().map(|code| code.as_str()).collect()
+}
+
+/// Returns what can be done about an error code.
+#[pyfunction]
+pub(crate) fn hint(_code: &str) -> Option<&'static str> {
+    None
+}
+
+/// Returns the exception for an error of the library.
+pub(crate) fn of(py: Python<'_>, error: &Error) -> PyErr {
+    let place = match error {
+        Error::Batch { index, .. } => Some(format!("grain {index}")),
+        Error::Interchange(source) => Some(source.place().to_string()),
+        _ => None,
+    };
+    raised(py, error.code(), &with_sources(error), place)
+}
+
+/// Returns an exception with a code and a place.
+pub(crate) fn raised(
+    py: Python<'_>,
+    code: ErrorCode,
+    message: &str,
+    place: Option<String>,
+) -> PyErr {
+    let made = py
+        .import("grainstore.errors")
+        .and_then(|errors| errors.call_method1("of", (code.as_str(), message, place)));
+    match made {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(error) => error,
+    }
+}
+
+/// Returns the message of an error with those of its sources that it does not repeat.
+fn with_sources(error: &dyn std::error::Error) -> String {
+    let mut message = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        let text = error.to_string();
+        if !message.contains(&text) {
+            message = format!("{message}: {text}");
+        }
+        source = error.source();
+    }
+    message
+}

@@ -1,0 +1,528 @@
+//! `Store`: the handle of the library, with plain values in and out.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use grainstore::codec::ContentAddress;
+use grainstore::grain::{Status, Verification};
+use grainstore::interchange::{Format, ImportFile, Loss, ReadOptions, WriteOptions};
+use grainstore::ledger::EntryId;
+use grainstore::query::{Cursor, Envelope, Found, Recall};
+use grainstore::store::{Authorization, Create, Durability, Embedding, Summary};
+use grainstore::text::{Query, Ranking};
+use grainstore::{Draft, Error, Options, Store as Handle};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::changes::Changes;
+use crate::filter::{filter, named, sort};
+use crate::grain::Grain;
+use crate::held::{Held, Opening};
+use crate::recollection::Recollection;
+use crate::value::{address, draft};
+use crate::{error, value};
+
+/// A store, or a handle on it that is narrowed.
+#[pyclass(frozen, module = "grainstore")]
+#[derive(Debug)]
+pub(crate) struct Store(Held<Handle>);
+
+/// Opens the store of a folder, or one in memory if there is no path.
+#[pyfunction]
+#[pyo3(signature = (path, *, create = "if_missing", read_only = false, durability = "sync", lock_wait = 5.0, search_deadline = 2.0))]
+pub(crate) fn open(
+    py: Python<'_>,
+    path: Option<PathBuf>,
+    create: &str,
+    read_only: bool,
+    durability: &str,
+    lock_wait: f64,
+    search_deadline: f64,
+) -> PyResult<Store> {
+    let options = Options {
+        create: match create {
+            "if_missing" => Create::IfMissing,
+            "never" => Create::Never,
+            "new" => Create::New,
+            other => return Err(crate::filter::unknown("create", other)),
+        },
+        durability: match durability {
+            "sync" => Durability::Sync,
+            "relaxed" => Durability::Relaxed,
+            other => return Err(crate::filter::unknown("durability", other)),
+        },
+        lock_wait: seconds(lock_wait),
+        search_deadline: seconds(search_deadline),
+        ..Options::default()
+    };
+    let opened = py.detach(|| match &path {
+        None => Handle::in_memory(options),
+        Some(path) if read_only => Handle::open_read_only(path, options),
+        Some(path) => Handle::open(path, options),
+    });
+    let opened = opened.map_err(|error| error::of(py, &error))?;
+    Ok(Store(Held::new(opened, Opening::here())))
+}
+
+/// A time that no program waits for to the end stands for what is longer than can be said.
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
+impl Store {
+    /// Asks the library without the interpreter's lock.
+    fn ask<T: Send>(
+        &self,
+        py: Python<'_>,
+        ask: impl Send + FnOnce(&Handle) -> Result<T, Error>,
+    ) -> PyResult<T> {
+        let handle = self.0.get(py)?;
+        py.detach(|| ask(&handle))
+            .map_err(|error| error::of(py, &error))
+    }
+
+    fn narrowed(&self, handle: Handle) -> Self {
+        Self(Held::new(handle, self.0.opening().clone()))
+    }
+}
+
+#[pymethods]
+impl Store {
+    fn close(&self, py: Python<'_>) {
+        self.0.close(py);
+    }
+
+    #[getter]
+    fn get_is_closed(&self) -> bool {
+        self.0.opening().is_closed()
+    }
+
+    fn put(&self, py: Python<'_>, fields: &Bound<'_, PyAny>) -> PyResult<String> {
+        let draft = draft(fields)?;
+        let stored = self.ask(py, |store| store.put(draft))?;
+        Ok(stored.to_string())
+    }
+
+    fn put_batch(&self, py: Python<'_>, grains: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+        let drafts = grains.try_iter()?.map(|fields| draft(&fields?));
+        let drafts = drafts.collect::<PyResult<Vec<_>>>()?;
+        let stored = self.ask(py, |store| store.put_batch(drafts))?;
+        Ok(stored.iter().map(ToString::to_string).collect())
+    }
+
+    fn get(&self, py: Python<'_>, of: &Bound<'_, PyAny>) -> PyResult<Option<Grain>> {
+        let address = address(of)?;
+        Ok(self.ask(py, |store| store.get(&address))?.map(Grain::new))
+    }
+
+    fn get_batch(&self, py: Python<'_>, of: &Bound<'_, PyAny>) -> PyResult<Vec<Option<Grain>>> {
+        let addresses = addresses(of)?;
+        let found = self.ask(py, |store| store.get_batch(&addresses))?;
+        Ok(found
+            .into_iter()
+            .map(|grain| grain.map(Grain::new))
+            .collect())
+    }
+
+    fn status(&self, py: Python<'_>, of: &Bound<'_, PyAny>) -> PyResult<Standing> {
+        let address = address(of)?;
+        let status = self.ask(py, |store| store.status(&address))?;
+        Ok(standing(&status))
+    }
+
+    fn search(
+        &self,
+        py: Python<'_>,
+        text: &str,
+        is_plain: bool,
+        limit: usize,
+        conditions: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Answer> {
+        let filter = filter(conditions)?;
+        let envelope = self.ask(py, |store| match is_plain {
+            true => store.search_ranked(&Query::words(text), &filter, &Ranking::default(), limit),
+            false => store.search(text, &filter, limit),
+        })?;
+        Ok(answer(envelope))
+    }
+
+    fn query(
+        &self,
+        py: Python<'_>,
+        order: Option<&str>,
+        limit: usize,
+        cursor: Option<&str>,
+        conditions: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Answer> {
+        let filter = filter(conditions)?;
+        let sort = sort(order, &filter)?;
+        let envelope = self.ask(py, |store| {
+            let after = cursor.map(str::parse::<Cursor>).transpose()?;
+            store.query_sorted(&filter, sort, limit, after)
+        })?;
+        Ok(answer(envelope))
+    }
+
+    fn recall(
+        &self,
+        py: Python<'_>,
+        question: &str,
+        budget: usize,
+        is_precise: bool,
+        conditions: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Recollection> {
+        let filter = filter(conditions)?;
+        let recall = Recall {
+            budget,
+            ..Recall::default()
+        };
+        let recall = if is_precise { recall.precise() } else { recall };
+        let found = self.ask(py, |store| store.recall(question, &filter, &recall))?;
+        Ok(Recollection::new(found))
+    }
+
+    fn supersede(
+        &self,
+        py: Python<'_>,
+        old: &Bound<'_, PyAny>,
+        fields: &Bound<'_, PyAny>,
+        reason: Option<&str>,
+    ) -> PyResult<String> {
+        let (old, draft) = (address(old)?, draft(fields)?);
+        let stored = self.ask(py, |store| store.supersede(&old, draft, reason))?;
+        Ok(stored.to_string())
+    }
+
+    /// Stores the next version of a grain, with these fields set, or removed where they are `None`.
+    fn correct(
+        &self,
+        py: Python<'_>,
+        of: &Bound<'_, PyAny>,
+        fields: &Bound<'_, PyDict>,
+        reason: Option<&str>,
+    ) -> PyResult<String> {
+        let old = address(of)?;
+        let changes = value::changes(fields)?;
+        let stored = self.ask(py, |store| {
+            let grain = store.get(&old)?.ok_or(Error::NotFound { address: old })?;
+            let draft = Draft::next_version(&grain).derived_from(old);
+            let draft = changes
+                .into_iter()
+                .fold(draft, |draft, (name, value)| draft.set(name, value));
+            store.supersede(&old, draft, reason)
+        })?;
+        Ok(stored.to_string())
+    }
+
+    fn contradict(
+        &self,
+        py: Python<'_>,
+        of: &Bound<'_, PyAny>,
+        reason: Option<&str>,
+    ) -> PyResult<()> {
+        let address = address(of)?;
+        self.ask(py, |store| store.contradict(&address, reason))
+    }
+
+    fn verify(
+        &self,
+        py: Python<'_>,
+        of: &Bound<'_, PyAny>,
+        status: &Bound<'_, PyAny>,
+        reason: Option<&str>,
+    ) -> PyResult<()> {
+        let address = address(of)?;
+        let status = named("verification", status, Verification::named)?;
+        self.ask(py, |store| store.set_verification(&address, status, reason))
+    }
+
+    /// Deletes grains and returns the exception of each that was not.
+    fn delete(
+        &self,
+        py: Python<'_>,
+        of: &Bound<'_, PyAny>,
+        reason: &str,
+        authority: &str,
+    ) -> PyResult<Vec<Option<PyErr>>> {
+        let addresses = addresses(of)?;
+        let by = Authorization { reason, authority };
+        let outcomes = self.ask(py, |store| store.admin()?.delete_batch(&addresses, by))?;
+        let outcomes = outcomes.into_iter();
+        Ok(outcomes
+            .map(|outcome| outcome.err().map(|it| error::of(py, &it)))
+            .collect())
+    }
+
+    fn history(&self, py: Python<'_>, of: &Bound<'_, PyAny>) -> PyResult<Vec<Version>> {
+        let address = address(of)?;
+        let versions = self.ask(py, |store| store.history(&address))?;
+        let versions = versions.into_iter().map(|version| {
+            let standing = standing(&version.status);
+            let stored_at = version.stored_at.ms();
+            (
+                Grain::new(version.grain),
+                standing,
+                stored_at,
+                version.stored_by,
+            )
+        });
+        Ok(versions.collect())
+    }
+
+    fn changes(
+        &self,
+        py: Python<'_>,
+        since: Option<u64>,
+        conditions: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Changes> {
+        let filter = conditions.map(|dict| filter(Some(dict))).transpose()?;
+        let store = self.0.get(py)?;
+        let from = match since {
+            Some(entry) => EntryId::new(entry),
+            None => store.changes(EntryId::FIRST).end(),
+        };
+        let feed = store.changes(from);
+        let feed = match filter {
+            Some(filter) => feed.matching(filter),
+            None => feed,
+        };
+        Ok(Changes::new(Held::new(feed, self.0.opening().clone())))
+    }
+
+    fn import_file(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        format: Option<&Bound<'_, PyAny>>,
+        user: Option<String>,
+        is_preview: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Imported> {
+        let format = format
+            .map(|it| named("format", it, Format::named))
+            .transpose()?;
+        let options = ReadOptions {
+            user,
+            ..ReadOptions::default()
+        };
+        let mut raised = None;
+        let summary = self.ask(py, |store| {
+            let reading = ImportFile::open(&path, format, &options)?;
+            if is_preview {
+                return store.admin()?.preview_import(reading);
+            }
+            store.import_with(reading, &mut |done| {
+                if let (Some(progress), None) = (&progress, &raised) {
+                    raised = Python::attach(|py| progress.call1(py, (done,)).err());
+                }
+            })
+        })?;
+        match raised {
+            Some(error) => Err(error),
+            None => Ok(imported(&summary)),
+        }
+    }
+
+    fn export(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        format: &Bound<'_, PyAny>,
+        history: bool,
+        conditions: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<(u64, u64, BTreeMap<String, u64>, u64)> {
+        let format = named("format", format, Format::named)?;
+        let filter = filter(conditions)?;
+        let options = WriteOptions {
+            history,
+            ..WriteOptions::default()
+        };
+        let report = self.ask(py, |store| {
+            store
+                .admin()?
+                .export_file(format, &filter, &options, Path::new(&path))
+        })?;
+        Ok((
+            report.grains,
+            report.files,
+            counted(&report.loss),
+            report.next,
+        ))
+    }
+
+    /// Stores vectors, each of an address, a model and the bytes of little-endian floats.
+    fn put_embeddings(
+        &self,
+        py: Python<'_>,
+        vectors: Vec<(Bound<'_, PyAny>, String, Vec<u8>)>,
+    ) -> PyResult<()> {
+        let vectors = vectors
+            .iter()
+            .map(|(of, model, bytes)| Ok(Embedding::new(address(of)?, model, &floats(bytes))));
+        let vectors = vectors.collect::<PyResult<Vec<_>>>()?;
+        self.ask(py, |store| store.put_embeddings(&vectors))
+    }
+
+    fn embedding<'py>(
+        &self,
+        py: Python<'py>,
+        of: &Bound<'py, PyAny>,
+        model: &str,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let address = address(of)?;
+        let found = self.ask(py, |store| store.embedding(&address, model))?;
+        let bytes = found.map(|it| {
+            it.into_iter()
+                .flat_map(f32::to_le_bytes)
+                .collect::<Vec<_>>()
+        });
+        Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
+    }
+
+    fn nearest(
+        &self,
+        py: Python<'_>,
+        model: &str,
+        vector: Vec<u8>,
+        limit: usize,
+        conditions: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Answer> {
+        let filter = filter(conditions)?;
+        let envelope = self.ask(py, |store| {
+            store.nearest(model, &floats(&vector), &filter, limit)
+        })?;
+        Ok(answer(envelope))
+    }
+
+    fn as_actor(&self, py: Python<'_>, did: &str) -> PyResult<Self> {
+        let did = did
+            .parse()
+            .map_err(|source: grainstore::crypto::Error| error::of(py, &source.into()))?;
+        Ok(self.narrowed(self.0.get(py)?.as_actor(&did)))
+    }
+
+    fn of_user(&self, py: Python<'_>, user: &str) -> PyResult<Self> {
+        Ok(self.narrowed(self.0.get(py)?.of_user(user)))
+    }
+
+    fn in_namespace(&self, py: Python<'_>, namespace: &str) -> PyResult<Self> {
+        Ok(self.narrowed(self.0.get(py)?.in_namespace(namespace)))
+    }
+
+    fn read_only(&self, py: Python<'_>) -> PyResult<Self> {
+        Ok(self.narrowed(self.0.get(py)?.read_only()))
+    }
+
+    fn backup(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.ask(py, |store| store.maintenance()?.backup(path).map(drop))
+    }
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    let (numbers, _) = bytes.as_chunks::<4>();
+    numbers
+        .iter()
+        .map(|bytes| f32::from_le_bytes(*bytes))
+        .collect()
+}
+
+fn addresses(of: &Bound<'_, PyAny>) -> PyResult<Vec<ContentAddress>> {
+    of.try_iter()?.map(|item| address(&item?)).collect()
+}
+
+/// Whether a grain is current, what replaced it, its verification and whether it is contradicted.
+type Standing = (bool, Option<String>, &'static str, bool);
+
+fn standing(status: &Status) -> Standing {
+    let by = status.superseded_by.map(|by| by.to_string());
+    (
+        status.is_current(),
+        by,
+        status.verification.name(),
+        status.contradicted,
+    )
+}
+
+/// A grain of a history, its standing, when it was stored and by which author.
+type Version = (Grain, Standing, i64, Option<String>);
+
+/// A grain, its standing, its score, the fields that matched, and its signer with the trust in it.
+type Answered = (
+    Grain,
+    Standing,
+    f64,
+    Vec<&'static str>,
+    Option<(String, &'static str)>,
+);
+
+/// The results, their number in all, whether that is a lower bound, whether the search was cut off,
+/// the words that were read as others, and the cursor of the next page.
+type Answer = (
+    Vec<Answered>,
+    u64,
+    bool,
+    bool,
+    Vec<(String, String)>,
+    Option<String>,
+);
+
+fn answer(envelope: Envelope) -> Answer {
+    let results = envelope.results.into_iter().map(|found| {
+        let Found {
+            grain,
+            status,
+            score,
+            matched_fields,
+            signature,
+            ..
+        } = found;
+        let signer = signature.map(|it| (it.signer.to_string(), it.trust.name()));
+        (
+            Grain::new(grain),
+            standing(&status),
+            score,
+            matched_fields,
+            signer,
+        )
+    });
+    (
+        results.collect(),
+        envelope.total,
+        envelope.total_is_lower_bound,
+        envelope.is_partial || envelope.is_cut,
+        envelope.read_as,
+        envelope.next_cursor.map(|cursor| cursor.to_string()),
+    )
+}
+
+/// The counts of an import, the places and reasons of what was refused, and what was lost.
+type Imported = (
+    BTreeMap<&'static str, u64>,
+    Vec<(String, String, &'static str)>,
+    BTreeMap<String, u64>,
+);
+
+fn imported(summary: &Summary) -> Imported {
+    let counts = BTreeMap::from([
+        ("inserted", summary.inserted),
+        ("updated", summary.updated),
+        ("corrected", summary.corrected),
+        ("unchanged", summary.unchanged),
+        ("embedded", summary.embedded),
+        ("conflicts", summary.conflicts.len() as u64),
+        ("unapplied", summary.unapplied.len() as u64),
+        ("denied", summary.denied.len() as u64),
+        ("refused", summary.refused.len() as u64),
+        ("erased", summary.erased.len() as u64),
+    ]);
+    let refused = summary.refused.iter();
+    let refused = refused.map(|it| (it.place().to_string(), it.to_string(), it.code().as_str()));
+    (counts, refused.collect(), counted(&summary.loss))
+}
+
+fn counted(loss: &Loss) -> BTreeMap<String, u64> {
+    loss.iter()
+        .map(|(field, count)| (field.to_owned(), count))
+        .collect()
+}
