@@ -10,6 +10,7 @@ mod check;
 mod code;
 mod condition;
 mod error;
+mod format;
 mod json;
 mod lexer;
 mod parser;
@@ -28,7 +29,7 @@ pub use error::Error;
 pub use json::{parse_bytes, parse_json};
 pub use place::{At, Placed};
 pub use recall::{Arg, Direction, Format, Opt, Recall, Stage, Thread, Within};
-pub use run::{Answer, Body, Failure, Grains, Options, run};
+pub use run::{Answer, Body, Context, Failure, Grains, Options, SourceUse, run};
 pub use statement::{
     Add, Batch, Coalesce, Describe, Described, Entry, Exists, Explain, History, Let, Query, Revert,
     SetOp, SetOperator, Setting, Statement, Supersede,

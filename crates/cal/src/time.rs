@@ -2,7 +2,7 @@
 
 use grainstore::Time;
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp, Zoned};
+use jiff::{SignedDuration, Span, Timestamp, Zoned};
 
 use crate::condition::Value;
 
@@ -163,6 +163,27 @@ fn of_date(text: &str) -> Option<Window> {
     })
 }
 
+/// Returns how long ago something was, for formatted output (CAL 10.2).
+pub(crate) fn ago(time: Time, now: Time) -> String {
+    let passed = SignedDuration::from_millis(now.ms().saturating_sub(time.ms()));
+    let Ok(then) = Timestamp::from_millisecond(time.ms()) else {
+        return String::new();
+    };
+    let then = then.to_zoned(TimeZone::UTC);
+    let (minutes, hours) = (passed.as_mins(), passed.as_hours());
+    let days = hours.div_euclid(24);
+    match () {
+        () if minutes < 0 => then.strftime("%b %-d, %Y").to_string(),
+        () if minutes < 60 => format!("{minutes}m ago"),
+        () if hours < 24 => format!("{hours}h ago"),
+        () if days == 1 => "yesterday".to_owned(),
+        () if days < 7 => format!("{days}d ago"),
+        () if days < 30 => format!("{}w ago", days / 7),
+        () if days < 365 => then.strftime("%b %-d").to_string(),
+        () => then.strftime("%b %Y").to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,6 +232,23 @@ mod tests {
             &far,
         ] {
             assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_is_told_by_how_long_ago_it_was() {
+        let now = Time::parse(NOW).unwrap();
+        for (time, told) in [
+            ("2026-11-26T12:20:00Z", "10m ago"),
+            ("2026-11-26T09:00:00Z", "3h ago"),
+            ("2026-11-25T09:00:00Z", "yesterday"),
+            ("2026-11-23T09:00:00Z", "3d ago"),
+            ("2026-11-10T09:00:00Z", "2w ago"),
+            ("2026-03-01T09:00:00Z", "Mar 1"),
+            ("2025-03-01T09:00:00Z", "Mar 2025"),
+            ("2027-03-01T09:00:00Z", "Mar 1, 2027"),
+        ] {
+            assert_eq!(ago(Time::parse(time).unwrap(), now), told);
         }
     }
 }

@@ -27,7 +27,7 @@ use crate::commands::maintenance::{
     Restore, Stats, Upgrade, what_would_come_out,
 };
 use crate::commands::policy::{ConsentTool, HoldTool, PolicyTool};
-use crate::commands::questions::{Embed, ModelTool, Query, Recall, Search, Similar};
+use crate::commands::questions::{Cal, Embed, ModelTool, Query, Recall, Search, Similar};
 use crate::commands::serving::{Serve, TokenTool};
 use crate::commands::signing::{AgentTool, DidTool, GrainTool, TrustTool};
 use crate::commands::user::UserTool;
@@ -125,6 +125,7 @@ enum Command {
     Query(Query),
     Search(Search),
     Recall(Recall),
+    Cal(Cal),
     Embed(Embed),
     Model(ModelTool),
     Similar(Similar),
@@ -268,6 +269,7 @@ impl Command {
                 | Self::Query(_)
                 | Self::Search(_)
                 | Self::Recall(_)
+                | Self::Cal(_)
                 | Self::Similar(_)
         )
     }
@@ -295,6 +297,7 @@ impl Command {
             Self::Query(command) => command.run(session),
             Self::Search(command) => command.run(session),
             Self::Recall(command) => command.run(session),
+            Self::Cal(command) => command.run(session),
             Self::Embed(command) => command.run(session),
             Self::Model(command) => command.run(session),
             Self::Similar(command) => command.run(session),

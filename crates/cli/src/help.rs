@@ -121,6 +121,7 @@ const GROUPS: &[(&str, &[&str])] = &[
 
 /// Commands that are named without a line of their own.
 const ALSO: &[&str] = &[
+    "cal",
     "checkpoint",
     "completions",
     "compact",

@@ -10,7 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::failure::Failure;
 use super::field::{Cell, cells};
+use crate::assemble::Unit;
 use crate::error::Error;
+use crate::recall::Format;
 
 /// The answer to a statement.
 ///
@@ -75,6 +77,8 @@ pub enum Body {
     Plan(Value),
     /// The description that DESCRIBE asks for.
     Description(Value),
+    /// An assembled context.
+    Context(Context),
     /// The answers of a batch, by their labels.
     Batch(Vec<(String, Result<Answer, Failure>)>),
 }
@@ -90,8 +94,46 @@ pub struct Grains {
     pub total_is_lower_bound: bool,
     /// The fields that SELECT keeps.
     pub select: Option<Vec<String>>,
+    /// The fields of the text and of the attributes that PROJECT chooses.
+    pub project: Option<[Vec<String>; 2]>,
+    /// The text that AS asks for, and its format.
+    pub formatted: Option<(Format, String)>,
     /// The members that options of WITH add to each grain.
     pub(crate) adds: Adds,
+}
+
+/// An assembled context.
+#[derive(Debug)]
+pub struct Context {
+    /// The format of the text.
+    pub format: Format,
+    /// The text.
+    pub text: String,
+    /// The budget.
+    pub budget: usize,
+    /// How much of it is used: tokens by [`grainstore::render::tokens`], or grains.
+    pub used: usize,
+    /// The unit of the budget.
+    pub unit: Unit,
+    /// How much of each grain is shown: `summary`, `standard` or `full`.
+    pub level: &'static str,
+    /// The sources, the most important first.
+    pub sources: Vec<SourceUse>,
+}
+
+/// The use that a context makes of a source.
+#[derive(Debug)]
+pub struct SourceUse {
+    /// The label.
+    pub label: String,
+    /// How many grains the source has.
+    pub found: usize,
+    /// The grains that the context has of it.
+    pub used: Vec<ContentAddress>,
+    /// The tokens of their lines.
+    pub tokens: usize,
+    /// Why it has none, if it failed.
+    pub failure: Option<Failure>,
 }
 
 /// The members that options of WITH add to each grain.
@@ -103,6 +145,15 @@ pub(crate) struct Adds {
 }
 
 impl Answer {
+    /// Returns the text of AS, or of an assembled context.
+    pub fn text(&self) -> Option<&str> {
+        match &self.body {
+            Body::Grains(grains) => grains.formatted.as_ref().map(|(_, text)| text.as_str()),
+            Body::Context(context) => Some(&context.text),
+            _ => None,
+        }
+    }
+
     /// Returns whether something was found.
     pub fn is_found(&self) -> bool {
         match &self.body {
@@ -113,6 +164,7 @@ impl Answer {
             Body::Exists(exists) => *exists,
             Body::History { versions, .. } => !versions.is_empty(),
             Body::Diff(_) | Body::Plan(_) | Body::Description(_) => true,
+            Body::Context(context) => context.sources.iter().any(|source| !source.used.is_empty()),
             Body::Batch(slots) => slots
                 .iter()
                 .any(|(_, slot)| slot.as_ref().is_ok_and(Self::is_found)),
@@ -143,6 +195,7 @@ impl Answer {
         let returned = match &self.body {
             Body::Grains(grains) => grains.found.len(),
             Body::History { versions, .. } => versions.len(),
+            Body::Context(context) => context.sources.iter().map(|source| source.used.len()).sum(),
             _ => 0,
         };
         json!({
@@ -152,7 +205,13 @@ impl Answer {
             "query_hash": format!("sha256:{}", self.query_hash),
             "duration_ms": u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
             "budget": {
-                "tokens_used": 0,
+                "tokens_used": match &self.body {
+                    Body::Context(context) => grainstore::render::tokens(&context.text),
+                    Body::Grains(Grains { formatted: Some((_, text)), .. }) => {
+                        grainstore::render::tokens(text)
+                    }
+                    _ => 0,
+                },
                 "grains_returned": returned,
                 "grains_scanned": self.grains_scanned,
             },
@@ -187,6 +246,7 @@ impl Body {
             }
             Self::Plan(plan) => json!({"plan": plan}),
             Self::Description(description) => description.clone(),
+            Self::Context(context) => context.to_json(),
             Self::Batch(slots) => {
                 let slots = slots.iter().map(|(label, slot)| {
                     let slot = match slot {
@@ -201,12 +261,51 @@ impl Body {
     }
 }
 
+impl Context {
+    fn to_json(&self) -> Value {
+        let sources = self.sources.iter().map(|source| {
+            let used: Vec<String> = source.used.iter().map(ToString::to_string).collect();
+            let mut row = json!({
+                "label": source.label,
+                "grains_found": source.found,
+                "grains_used": used.len(),
+                "tokens_used": source.tokens,
+                "truncated": source.used.len() < source.found,
+                "content_addresses": used,
+            });
+            if let Some(failure) = &source.failure {
+                row["error"] = failure.to_json("");
+            }
+            row
+        });
+        let unit = match self.unit {
+            Unit::Tokens => "tokens",
+            Unit::Grains => "grains",
+        };
+        json!({
+            "formatted_context": {"format": self.format.as_str(), "text": self.text},
+            "budget": {
+                "total": self.budget,
+                "used": self.used,
+                "remaining": self.budget.saturating_sub(self.used),
+                "unit": unit,
+            },
+            "disclosure": self.level,
+            "sources": sources.collect::<Vec<Value>>(),
+        })
+    }
+}
+
 impl Grains {
     fn to_json(&self) -> Value {
         let results: Vec<Value> = self.found.iter().map(|found| self.row(found)).collect();
         let mut object = json!({"results": results, "total": self.total, "next_cursor": null});
         if self.total_is_lower_bound {
             object["total_is_lower_bound"] = true.into();
+        }
+        if let Some((format, text)) = &self.formatted {
+            object["format"] = format.as_str().into();
+            object["formatted"] = text.as_str().into();
         }
         object
     }

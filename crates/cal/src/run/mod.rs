@@ -1,6 +1,7 @@
 //! The evaluation of statements: LETs and subqueries first, then the statement itself.
 
 mod answer;
+mod assemble;
 mod explain;
 mod facade;
 mod failure;
@@ -18,13 +19,14 @@ use std::time::Instant;
 use grainstore::query::Found;
 use grainstore::{ContentAddress, Store};
 
-pub use answer::{Answer, Body, Grains};
+pub use answer::{Answer, Body, Context, Grains, SourceUse};
 pub use failure::Failure;
 pub use options::Options;
 
 use crate::error::Error;
 use crate::statement::Query;
 use facade::Facade;
+pub(crate) use field::{Cell, cells, purpose, state_name};
 
 /// Answers a statement.
 ///
@@ -72,11 +74,16 @@ fn answer(facade: &impl Facade, query: &Query, options: &Options) -> Result<Answ
     let bound = query.clone().bound(&options.parameters)?;
     let warnings = bound.checked()?;
     let abilities = facade.describe();
+    // CAL 1.9: an assembly has twice the time of another statement.
+    let timeout = match bound.statement {
+        crate::Statement::Assemble(_) => options.timeout.saturating_mul(2),
+        _ => options.timeout,
+    };
     let mut run = Run {
         facade,
         options,
         user: abilities.user.or_else(|| options.user.clone()),
-        deadline: started.checked_add(options.timeout).unwrap_or(started),
+        deadline: started.checked_add(timeout).unwrap_or(started),
         lets: BTreeMap::new(),
         scanned: 0,
         warnings,

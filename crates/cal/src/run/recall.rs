@@ -16,8 +16,9 @@ use super::plan::{Asker, Plan};
 use crate::code::Code;
 use crate::condition::{Extract, Op, Operand, Value};
 use crate::error::Error;
-use crate::place::At;
-use crate::recall::{Recall, Stage, Thread};
+use crate::format::{self, Item, Level, Style};
+use crate::place::{At, Placed};
+use crate::recall::{Format, Opt, Recall, Stage, Thread};
 
 impl<F: Facade> Run<'_, F> {
     pub(super) fn asker(&self) -> Asker<'_> {
@@ -29,6 +30,21 @@ impl<F: Facade> Run<'_, F> {
 
     /// Answers a recall.
     pub(super) fn recall(&mut self, recall: &Recall) -> Result<Body, Failure> {
+        let mut body = self.unformatted(recall)?;
+        let Some(format) = &recall.format else {
+            return Ok(body);
+        };
+        if let Body::Grains(grains) = &mut body {
+            let text = self.formatted(grains, format.it, level(&recall.with));
+            grains.formatted = Some((format.it, text));
+        } else {
+            self.warn("AS", format.at);
+        }
+        Ok(body)
+    }
+
+    /// Answers a recall, apart from AS.
+    pub(super) fn unformatted(&mut self, recall: &Recall) -> Result<Body, Failure> {
         self.warn_of_options(recall);
         let recall = self.resolved(recall)?;
         let plan = Plan::of(&recall, self.asker())?;
@@ -43,8 +59,8 @@ impl<F: Facade> Run<'_, F> {
             found: rows.found,
             total: rows.total,
             total_is_lower_bound: rows.total_is_lower_bound,
-            select: None,
             adds: adds(&recall),
+            ..Grains::default()
         });
         for stage in &plan.stages {
             body = staged(body, stage);
@@ -82,6 +98,31 @@ impl<F: Facade> Run<'_, F> {
             Body::Grains(grains) => Ok(grains.found),
             _ => Ok(Vec::new()),
         }
+    }
+
+    fn formatted(&mut self, grains: &Grains, format: Format, level: Level) -> String {
+        let project = grains.project.as_ref();
+        let style = Style {
+            now: self.options.now,
+            level,
+            project: project.map(|[content, attr]| (content.as_slice(), attr.as_slice())),
+        };
+        let items: Vec<Item> = grains
+            .found
+            .iter()
+            .filter_map(|found| format::item(found, style))
+            .collect();
+        let left = grains.found.len() - items.len();
+        if left > 0 {
+            let message = format!("{left} grains have no text, and are left out of the format");
+            let warning = Error::new(Code::NoText, At::default(), message);
+            self.warnings.push(warning);
+        }
+        let groups = match format {
+            Format::Markdown | Format::Toon => format::grouped(items),
+            _ => vec![items],
+        };
+        format::written(format, &groups, None)
     }
 
     fn rows(&mut self, recall: &Recall, plan: &Plan, need: &Need) -> Result<Rows, Failure> {
@@ -204,13 +245,25 @@ impl<F: Facade> Run<'_, F> {
 
     /// Warns of the options that change nothing (ruling C26).
     fn warn_of_options(&mut self, recall: &Recall) {
+        let is_formatted = recall.format.is_some();
         for opt in &recall.with {
-            if WITHOUT_EFFECT.contains(&opt.it.name.as_str()) {
-                let message = format!("{} is not supported and has no effect", opt.it.name);
-                let warning = Error::new(Code::UnknownExtension, opt.at, message);
-                self.warnings.push(warning);
+            let discloses = opt.it.name == "progressive_disclosure" && is_formatted;
+            if WITHOUT_EFFECT.contains(&opt.it.name.as_str()) && !discloses {
+                self.warn(&opt.it.name, opt.at);
             }
         }
+        for stage in recall.pipeline.iter().filter(|_| !is_formatted) {
+            if matches!(stage.it, Stage::Project { .. }) {
+                self.warn("PROJECT without AS", stage.at);
+            }
+        }
+    }
+
+    /// Warns of a part that changes nothing.
+    pub(super) fn warn(&mut self, what: &str, at: At) {
+        let message = format!("{what} has no effect here");
+        let warning = Error::new(Code::UnknownExtension, at, message);
+        self.warnings.push(warning);
     }
 }
 
@@ -316,7 +369,13 @@ fn staged(body: Body, stage: &Stage) -> Body {
                 Body::Values(values.map(json).collect())
             }
             Stage::GroupBy { field } => grouped(&grains.found, &field.it),
-            Stage::Project { .. } => Body::Grains(grains),
+            Stage::Project { content, attr } => {
+                let names = |fields: &[Placed<String>]| {
+                    fields.iter().map(|field| field.it.clone()).collect()
+                };
+                grains.project = Some([names(content), names(attr)]);
+                Body::Grains(grains)
+            }
         },
         (Body::Values(mut values), stage) => match stage {
             Stage::Count {} => Body::Count(values.len() as u64),
@@ -402,6 +461,15 @@ fn json(value: Value) -> Json {
         Value::Text(text) => text.into(),
         value => value.to_string().into(),
     }
+}
+
+/// Returns the level that WITH asks for.
+pub(super) fn level(with: &[Placed<Opt>]) -> Level {
+    let opt = with
+        .iter()
+        .find(|opt| opt.it.name == "progressive_disclosure");
+    let word = opt.and_then(|opt| opt.it.args.first()?.word.as_deref());
+    word.map_or(Level::Standard, Level::named)
 }
 
 fn adds(recall: &Recall) -> Adds {

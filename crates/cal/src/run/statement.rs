@@ -36,10 +36,7 @@ impl<F: Facade> Run<'_, F> {
             Statement::Describe(describe) => Ok(Body::Description(self.describe(describe)?)),
             Statement::Batch(batch) => self.batch(batch),
             Statement::Coalesce(it) => self.coalesce(it),
-            Statement::Assemble(it) => {
-                let message = "ASSEMBLE is read and not yet answered";
-                Err(Error::new(Code::Unexpected, it.at, message).into())
-            }
+            Statement::Assemble(it) => self.assemble(it),
             // CAL 1.1: they are read, and executed where changes are enabled.
             Statement::Add(it) => Err(tier_1(it.grain_type.at)),
             Statement::Supersede(it) => Err(tier_1(it.target.at)),

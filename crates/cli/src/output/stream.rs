@@ -138,6 +138,13 @@ impl Output {
         flushed
     }
 
+    /// Writes why a statement is refused to stderr, in several lines.
+    pub(crate) fn refusal(&mut self, text: &str) -> io::Result<()> {
+        let flushed = self.end_page();
+        to_stderr(&printable_lines(text));
+        flushed
+    }
+
     /// Writes one line of a list of errors to stderr, without the hint.
     pub(crate) fn error_line(&self, error: &CliError) {
         let text = printable(&error.to_string());

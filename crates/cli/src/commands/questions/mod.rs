@@ -3,6 +3,7 @@
 //! Commands that take an address are in `grains`.
 
 pub(crate) mod answer;
+mod cal;
 mod embed;
 mod model;
 mod query;
@@ -11,6 +12,7 @@ mod search;
 mod similar;
 mod vector;
 
+pub(crate) use cal::Cal;
 pub(crate) use embed::Embed;
 pub(crate) use model::ModelTool;
 pub(crate) use query::Query;

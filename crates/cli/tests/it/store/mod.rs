@@ -1,5 +1,6 @@
 //! What is stored and asked for, one command at a time.
 
+mod cal;
 mod delete;
 mod grains;
 mod put;

@@ -7,6 +7,8 @@ const README: &str = include_str!("../../../../../README.md");
 
 const GUIDE: &str = include_str!("../../../../../docs/guide.md");
 
+const CAL: &str = include_str!("../../../../../docs/cal.md");
+
 #[test]
 fn every_command_of_the_readme_runs() {
     let (_, session) = README.split_once("```console\n").unwrap();
@@ -22,6 +24,15 @@ fn every_command_of_the_guide_runs() {
     let blocks = blocks.filter_map(|block| block.split("```").next());
     let commands: Vec<_> = blocks.flat_map(commands).collect();
     assert!(commands.len() >= 20, "{commands:?}");
+    run(&commands);
+}
+
+#[test]
+fn every_command_of_the_page_on_cal_runs() {
+    let blocks = CAL.split("```console\n").skip(1);
+    let blocks = blocks.filter_map(|block| block.split("```").next());
+    let commands: Vec<_> = blocks.flat_map(commands).collect();
+    assert!(commands.len() >= 18, "{commands:?}");
     run(&commands);
 }
 

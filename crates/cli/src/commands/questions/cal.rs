@@ -1,0 +1,168 @@
+//! `grainstore cal`: a statement of the Context Assembly Language (CAL 1.0).
+//!
+//! A refused statement is shown with a mark under the place of its mistake.
+
+use std::io::Write as _;
+
+use clap::Args;
+use grainstore::store::{Clock as _, SystemClock};
+use grainstore::{Envelope, Time};
+use grainstore_cal::{Answer, Body, Failure, Options, run};
+use serde_json::{Value, json};
+
+use super::answer::{Scores, show};
+use crate::args::{As, read_document, time_from};
+use crate::commands::grains::timeline::timeline;
+use crate::error::{CliError, Exit};
+use crate::output::{Output, printable};
+use crate::session::Session;
+
+/// Answer a statement of the Context Assembly Language (CAL)
+///
+/// With --json the result is the envelope of CAL. A refused statement is shown with a mark under its
+/// mistake. No statement deletes. Exits with 1 if nothing is found.
+#[derive(Debug, Args)]
+#[command(after_long_help = r#"Examples:
+  grainstore cal 'RECALL beliefs ABOUT "mira" | LIMIT 5 AS sml'
+  grainstore cal 'RECALL WHERE subject = $who | COUNT' --param who=mira"#)]
+pub(crate) struct Cal {
+    /// Statement; several arguments are joined
+    #[arg(required_unless_present = "file", value_name = "STATEMENT")]
+    statement: Vec<String>,
+    /// Read the statement from a file; - for stdin
+    #[arg(short, long, value_name = "FILE", conflicts_with = "statement")]
+    file: Option<String>,
+    /// Value of a parameter, as JSON or else as text; may be repeated
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
+    parameters: Vec<(String, Value)>,
+    /// User that MY stands for
+    #[arg(long, value_name = "ID")]
+    user: Option<String>,
+    /// Moment to which words such as "yesterday" refer [default: the clock]
+    #[arg(long, value_name = "TIME", value_parser = time_from)]
+    now: Option<Time>,
+    #[command(flatten)]
+    as_whom: As,
+}
+
+impl Cal {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let statement = match &self.file {
+            Some(file) => read_document(file)?,
+            None => self.statement.join(" "),
+        };
+        let store = session.open_to_ask()?;
+        let handle = self.as_whom.narrow(&store)?;
+        let options = Options {
+            user: self.user,
+            parameters: self.parameters.into_iter().collect(),
+            ..Options::at(self.now.unwrap_or_else(|| SystemClock.now()))
+        };
+        match run(&handle, &statement, &options) {
+            Ok(answer) => {
+                show_answer(&answer, &mut session.out)?;
+                for warning in answer.warnings.iter().filter(|_| !session.out.is_json()) {
+                    session
+                        .out
+                        .note(format!("warning[{}]: {}", warning.code, warning.message));
+                }
+                Ok(Exit::done_if(answer.is_found()))
+            }
+            Err(failure) => refuse(&failure, &statement, session),
+        }
+    }
+}
+
+/// Reads the value of a parameter: JSON, or else a text.
+fn parameter(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+    Ok((name.trim_start_matches('$').to_owned(), value))
+}
+
+/// Shows why a statement has no answer.
+fn refuse(failure: &Failure, statement: &str, session: &mut Session) -> anyhow::Result<Exit> {
+    let error = match failure {
+        Failure::Statement(error) => error,
+        Failure::Store(error) => return Err(CliError::of(error).into()),
+        _ => anyhow::bail!("{failure}"),
+    };
+    if session.out.is_json() {
+        let document = json!({ "error": failure.to_json(statement) });
+        session.out.json(&document)?;
+    } else {
+        session.out.refusal(&error.pointed(statement))?;
+    }
+    Ok(Exit::Failed)
+}
+
+/// Writes an answer: its envelope as JSON, the text that it asks for, or lines.
+fn show_answer(answer: &Answer, out: &mut Output) -> anyhow::Result<()> {
+    if out.is_json() {
+        return Ok(out.json(&answer.to_json())?);
+    }
+    match (answer.text(), &answer.body) {
+        // The formats escape what a terminal must not get.
+        (Some(text), _) => write!(out.bytes(), "{text}")?,
+        (None, Body::Grains(grains)) if grains.select.is_none() => {
+            let envelope = Envelope {
+                results: grains.found.clone(),
+                total: grains.total,
+                total_is_lower_bound: grains.total_is_lower_bound,
+                ..Envelope::default()
+            };
+            show(&envelope, Scores::Hidden, out)?;
+        }
+        (None, Body::Grains(_)) => {
+            let document = answer.to_json();
+            for row in document["results"].as_array().into_iter().flatten() {
+                out.line(&row["grain"])?;
+            }
+        }
+        (None, Body::Values(values)) => {
+            for value in values {
+                out.line(shown(value))?;
+            }
+        }
+        (None, Body::Groups { groups, .. }) => {
+            for (value, count) in groups {
+                out.line(format!("{count:>6}  {}", shown(value)))?;
+            }
+        }
+        (None, Body::Count(count)) => out.line(count)?,
+        (None, Body::Exists(exists)) => out.line(exists)?,
+        (None, Body::History { versions, .. }) => {
+            let mut oldest_first = versions.clone();
+            oldest_first.reverse();
+            for line in timeline(&oldest_first, 0).lines() {
+                out.styled_line(&line)?;
+            }
+        }
+        (None, Body::Diff(changes)) => {
+            for (field, from, to) in changes {
+                out.line(format!("{field}: {from} -> {to}"))?;
+            }
+        }
+        (None, Body::Batch(slots)) => {
+            for (label, slot) in slots {
+                out.line(format!("{label}:"))?;
+                match slot {
+                    Ok(answer) => show_answer(answer, out)?,
+                    Err(failure) => out.line(format!("error[{}]: {failure}", failure.code()))?,
+                }
+            }
+        }
+        (None, _) => {
+            let mut document = answer.to_json();
+            if let Some(members) = document.as_object_mut() {
+                members.remove("_cal");
+            }
+            out.line(serde_json::to_string_pretty(&document)?)?;
+        }
+    }
+    Ok(())
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), printable)
+}
