@@ -62,7 +62,10 @@ impl List {
 
 fn consent_line(consent: &Consent) -> String {
     let text = |field| printable(consent.grain.text(field).unwrap_or_default());
-    let (address, scope) = (short(&consent.grain.address()), texts(consent, "scope").join(","));
+    let (address, scope) = (
+        short(&consent.grain.address()),
+        texts(consent, "scope").join(","),
+    );
     let (subject, grantee) = (text("subject_did"), text("grantee_did"));
     let (scope, state) = (printable(&scope), state(consent));
     let basis = text("basis");

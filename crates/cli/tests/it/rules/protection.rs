@@ -39,7 +39,11 @@ fn a_withdrawn_consent_is_carried_out() {
             r#"{{"type":"consent","subject_did":"did:web:a","grantee_did":"did:web:b","scope":["store"],"created_at":1{more}}}"#
         ) + "\n"
     };
-    let grant = home.put(&consent(r#","basis":"explicit_consent","is_withdrawal":false"#)).remove(0);
+    let grant = home
+        .put(&consent(
+            r#","basis":"explicit_consent","is_withdrawal":false"#,
+        ))
+        .remove(0);
     let data = event("alice likes tea", 1).replace(
         "\"type\"",
         &format!(r#""processing_basis":"{grant}","type""#),
