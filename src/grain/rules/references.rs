@@ -29,10 +29,6 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(
             demand(member, text, findings)?;
         }
     }
-    let goals = fields.get("depends_on").into_iter().flat_map(Value::texts);
-    for text in goals.filter(|text| is_meant_as_address(text)) {
-        demand("depends_on", text, findings)?;
-    }
     check_content(fields, findings)?;
     check_evidence(of, fields, findings)
 }

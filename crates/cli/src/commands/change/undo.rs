@@ -124,7 +124,7 @@ impl Change<'_> {
     /// Takes the change back; returns the address of the grain that was stored for it.
     fn take_back(&self, versions: &[Version]) -> anyhow::Result<Option<ContentAddress>> {
         let why = why(self.last.entry);
-        // What ended without a successor is stored once more: no judgement makes it current again.
+        // A grain that ended without a successor is stored once more: no judgement makes it current.
         if self.last.operation == "verify" && !ends(self.last) {
             let before = self.verification_before()?;
             let grounds = Justification {
