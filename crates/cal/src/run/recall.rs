@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use grainstore::ContentAddress;
+use grainstore::grain::Status;
 use grainstore::query::Found;
 use serde_json::Value as Json;
 
@@ -10,7 +11,7 @@ use super::Run;
 use super::answer::{Adds, Body, Grains};
 use super::facade::Facade;
 use super::failure::Failure;
-use super::fetch::{Fetch, Order, Rows};
+use super::fetch::{Fetch, Order, Rows, too_late};
 use super::field::cells;
 use super::plan::{Asker, Plan};
 use crate::code::Code;
@@ -150,10 +151,23 @@ impl<F: Facade> Run<'_, F> {
             order: &need.order,
             len: need.len,
             deadline: self.deadline,
+            bytes_max: self.options.bytes_max,
         };
-        let rows = fetch.rows()?;
+        let mut rows = fetch.rows()?;
         self.scanned = self.scanned.saturating_add(rows.scanned);
+        for found in &mut rows.found {
+            self.hide_successor(&mut found.status)?;
+        }
         Ok(rows)
+    }
+
+    /// Leaves out what replaced a grain, where the handle does not see it.
+    pub(super) fn hide_successor(&self, status: &mut Status) -> Result<(), Failure> {
+        if let Some(by) = status.superseded_by {
+            let seen = self.facade.exists(&by.to_string(), self.deadline)?;
+            status.superseded_by = seen.and_then(|seen| seen.into_iter().next());
+        }
+        Ok(())
     }
 
     /// Counts by the index alone, where that is enough.
@@ -216,7 +230,8 @@ impl<F: Facade> Run<'_, F> {
 
     /// Returns the address that begins with some digits; `None` if no grain has it.
     pub(super) fn address(&self, digits: &str, at: At) -> Result<Option<ContentAddress>, Failure> {
-        let found = self.facade.exists(digits)?;
+        let found = self.facade.exists(digits, self.deadline)?;
+        let found = found.ok_or_else(too_late)?;
         match found.as_slice() {
             [] => Ok(None),
             [one] => Ok(Some(*one)),
@@ -233,7 +248,7 @@ impl<F: Facade> Run<'_, F> {
     fn session(&self, digits: &str, at: At) -> Result<String, Failure> {
         let address = self.address(digits, at)?;
         let address = address.ok_or_else(|| not_found(at))?;
-        let versions = self.facade.get_history(&address)?;
+        let (versions, _) = self.facade.get_history(&address, self.options.bytes_max)?;
         let mut messages = versions.iter().map(|version| &version.grain);
         let message = messages.find(|grain| grain.address() == address);
         let session = message.and_then(|grain| grain.text("session_id"));
