@@ -11,8 +11,9 @@ pub(crate) fn codes() -> Vec<&'static str> {
 
 /// Returns what can be done about an error code.
 #[pyfunction]
-pub(crate) fn hint(_code: &str) -> Option<&'static str> {
-    None
+pub(crate) fn hint(code: &str) -> Option<&'static str> {
+    let code = ErrorCode::ALL.iter().find(|known| known.as_str() == code);
+    code.and_then(|code| grainstore_cli::hint(*code))
 }
 
 /// Returns the exception for an error of the library.

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod changes;
+mod command;
 mod error;
 mod filter;
 mod grain;
@@ -21,6 +22,8 @@ mod value;
 mod _native {
     #[pymodule_export]
     use crate::changes::Changes;
+    #[pymodule_export]
+    use crate::command::command;
     #[pymodule_export]
     use crate::error::{codes, hint};
     #[pymodule_export]

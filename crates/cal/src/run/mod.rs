@@ -10,6 +10,7 @@ mod field;
 mod options;
 mod plan;
 mod recall;
+mod stages;
 mod statement;
 mod test;
 

@@ -3,7 +3,6 @@
 //! They are part of the interface of the command: a script decides by them.
 
 use grainstore::ErrorCode;
-use std::process::ExitCode;
 
 /// The outcome of a command, as its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,14 +61,14 @@ impl Exit {
     }
 }
 
-impl From<Exit> for ExitCode {
+impl From<Exit> for u8 {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
+        match exit {
             Exit::Done => 0,
             Exit::Nothing => 1,
             Exit::Failed => 2,
             Exit::Denied => 3,
             Exit::Damaged => 4,
-        })
+        }
     }
 }

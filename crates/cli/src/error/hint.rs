@@ -5,7 +5,13 @@
 use grainstore::{CodeDomain, ErrorCode};
 
 /// Returns the advice for an error code.
-pub(crate) fn hint(code: ErrorCode) -> Option<&'static str> {
+///
+/// ```
+/// use grainstore::ErrorCode;
+///
+/// assert!(grainstore_cli::hint(ErrorCode::Ambiguous).is_some());
+/// ```
+pub fn hint(code: ErrorCode) -> Option<&'static str> {
     of_store(code)
         .or_else(|| of_grains(code))
         .or_else(|| of_input(code))

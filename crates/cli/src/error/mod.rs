@@ -9,3 +9,4 @@ mod hint;
 
 pub(crate) use cli_error::{CliError, is_broken_pipe};
 pub(crate) use exit::Exit;
+pub use hint::hint;

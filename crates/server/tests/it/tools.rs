@@ -447,10 +447,7 @@ fn a_statement_of_cal_is_answered_within_the_tokens_and_refused_at_its_place() {
     let told = client.ok("cal", asked);
     assert_eq!(told["is_cut"], true);
     let answer = told["answer"].as_str().unwrap();
-    assert!(
-        grainstore::render::tokens(answer) <= 100 && answer.ends_with(")\n"),
-        "{answer}"
-    );
+    assert!(tokens(answer) <= 100 && answer.ends_with(")\n"), "{answer}");
     let refused = client.refused("cal", json!({ "statement": "RECALL fact" }), "CAL-E003");
     assert!(refused.contains("RECALL fact\n       ^^^^"), "{refused}");
 }

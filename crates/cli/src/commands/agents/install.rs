@@ -45,7 +45,7 @@ impl Install {
         let file = self.client.file(&folders);
         let entry = self
             .client
-            .entry(&std::env::current_exe()?, &self.arguments(session)?);
+            .entry(&crate::program()?, &self.arguments(session)?);
         let section = self.client.section();
         if self.print {
             let document = json!({ section: { NAME: entry } });

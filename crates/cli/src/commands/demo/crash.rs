@@ -53,7 +53,7 @@ pub(super) fn show(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<()> {
 
 /// Returns the addresses that `put -` acknowledged until it was killed.
 fn killed_put(path: &Path) -> anyhow::Result<Vec<ContentAddress>> {
-    let mut child = Command::new(std::env::current_exe()?)
+    let mut child = Command::new(crate::program()?)
         .arg("--store")
         .arg(path)
         .args(["put", "-"])

@@ -25,7 +25,7 @@ pub(super) fn install(session: &Session, arguments: &[String]) -> anyhow::Result
     let folder = folder.ok_or_else(missing)?.join("systemd/user");
     let path = folder.join(NAME);
     let store = std::path::absolute(session.store_path())?;
-    let text = unit(&std::env::current_exe()?, arguments, &store)?;
+    let text = unit(&crate::program()?, arguments, &store)?;
     let failed = |error: io::Error| CliError::of(&error).at(path.display());
     match fs::read_to_string(&path) {
         Ok(old) if old == text => return Ok(path),

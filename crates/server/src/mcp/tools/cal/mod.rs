@@ -1,17 +1,18 @@
 //! `cal`: a statement of the Context Assembly Language.
 
-use grainstore::render::escaped;
+mod told;
+
 use grainstore::store::{Clock as _, SystemClock};
-use grainstore_cal::{Answer as Answered, Body, Failure as Refusal, Options, run};
+use grainstore_cal::{Options, run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::address::short;
 use super::{Answer, Effect, Tool};
 use crate::Scope;
 use crate::mcp::budget::{Budget, shortened};
 use crate::mcp::failure::Failure;
+use told::{refused, text_of};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -86,45 +87,4 @@ impl Tool for Cal {
         };
         Ok(Answer { text, output })
     }
-}
-
-/// Returns the answer as lines.
-fn text_of(answer: &Answered) -> String {
-    if let Some(text) = answer.text() {
-        return text.to_owned();
-    }
-    match &answer.body {
-        Body::Grains(grains) if grains.select.is_none() => {
-            let lines = grains.found.iter().map(|found| {
-                let sentence = found.grain.sentence();
-                format!("- {} ({})\n", escaped(&sentence), short(&found.address))
-            });
-            lines.collect()
-        }
-        _ => {
-            let mut document = answer.to_json();
-            if let Some(members) = document.as_object_mut() {
-                members.remove("_cal");
-            }
-            format!("{document}\n")
-        }
-    }
-}
-
-/// Returns a refusal as a model reads it: with a mark under the place of a mistake.
-fn refused(refusal: &Refusal, statement: &str) -> Failure {
-    let message = match refusal {
-        Refusal::Statement(error) => escaped_lines(&error.pointed(statement)),
-        other => other.to_string(),
-    };
-    Failure {
-        code: refusal.code(),
-        message,
-        advice: "",
-    }
-}
-
-fn escaped_lines(text: &str) -> String {
-    let lines: Vec<_> = text.lines().map(escaped).collect();
-    lines.join("\n")
 }
