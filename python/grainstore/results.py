@@ -225,3 +225,41 @@ class Exported:
     """What the format cannot carry, counted by the name of the field."""
     next: int
     """The entry of the ledger that the next increment begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A grain that names a person."""
+
+    address: str
+    found_by: list[str]
+    """The fields by which it was found."""
+    kept: str | None
+    """The rule that keeps it from being erased now; `None` if none does."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonReport:
+    """Everything that a store has about a person."""
+
+    about: list[Named]
+    """The grains about the person, which `erase_person` erases."""
+    mentions: list[Named]
+    """Other grains that name the person."""
+    written: int
+    """The number of entries that were written in the person's name."""
+    entries: int
+    """The number of entries of the ledger that were searched: all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """The outcome of the erasure of a person."""
+
+    erased: list[str]
+    kept: list[str]
+    """The grains that a rule keeps."""
+    mentions: list[str]
+    """The grains that mention the person and stay."""
+    blanked: int
+    """The number of entries that were blanked: grains, and entries about them."""

@@ -9,10 +9,13 @@
 
 mod changes;
 mod command;
+mod embedder;
 mod error;
+mod files;
 mod filter;
 mod grain;
 mod held;
+mod persons;
 mod recollection;
 mod store;
 mod value;
