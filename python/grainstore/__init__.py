@@ -15,19 +15,26 @@ of its bytes. A newer grain supersedes it, and the history keeps both. `Store` h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
-from . import _native, errors
+from . import _native, errors, grains
+from ._async import AsyncStore
 from ._native import Grain
+from ._embedder import Embedder
 from ._store import Changes, Store
 from .errors import GrainstoreError
 from .results import (
+    Answer,
     Change,
+    Erased,
     Exported,
     Found,
     Imported,
     Line,
+    Named,
+    PersonReport,
     Recollection,
     Refused,
     Results,
@@ -39,14 +46,20 @@ if TYPE_CHECKING:
     from ._filter import Conditions as Conditions
 
 __all__ = [
+    "Answer",
+    "AsyncStore",
     "Change",
     "Changes",
+    "Embedder",
+    "Erased",
     "Exported",
     "Found",
     "Grain",
     "GrainstoreError",
     "Imported",
     "Line",
+    "Named",
+    "PersonReport",
     "Recollection",
     "Refused",
     "Results",
@@ -54,6 +67,7 @@ __all__ = [
     "Store",
     "Version",
     "errors",
+    "grains",
     "in_memory",
     "open",
 ]
@@ -67,8 +81,13 @@ def open(
     durability: Literal["sync", "relaxed"] = "sync",
     lock_wait: float = 5.0,
     search_deadline: float = 2.0,
+    embedders: Sequence[Embedder] = (),
+    master_key: bytes | str | PathLike[str] | None = None,
 ) -> Store:
     """Opens the store of a folder. Any number of processes may have it open.
+
+    `embedders` are models that make a vector of what is stored, in the background; the first one
+    embeds questions too. `master_key` opens the keys of persons: its 32 bytes, or the file that has them.
 
     `durability="relaxed"` acknowledges a write before it is on the disk: a failure of the machine may
     lose the newest ones. `lock_wait` is how many seconds a change waits for other processes, and
@@ -93,15 +112,29 @@ def open(
             durability=durability,
             lock_wait=lock_wait,
             search_deadline=search_deadline,
+            embedders=embedders,
+            master_key=master_key,
         )
     )
 
 
-def in_memory(*, search_deadline: float = 2.0) -> Store:
+def in_memory(
+    *,
+    search_deadline: float = 2.0,
+    embedders: Sequence[Embedder] = (),
+    master_key: bytes | str | PathLike[str] | None = None,
+) -> Store:
     """Returns a new store that is gone when it is closed.
 
     >>> import grainstore
     >>> grainstore.in_memory().search("anything").total
     0
     """
-    return Store(_native.open(None, search_deadline=search_deadline))
+    return Store(
+        _native.open(
+            None,
+            search_deadline=search_deadline,
+            embedders=embedders,
+            master_key=master_key,
+        )
+    )

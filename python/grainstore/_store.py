@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
 from types import TracebackType
@@ -10,11 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 from . import _native
 from ._vector import from_bytes, to_bytes
 from .results import (
+    Answer,
     Change,
+    Erased,
     Exported,
     Found,
     Imported,
     Line,
+    Named,
+    PersonReport,
     Recollection,
     Refused,
     Results,
@@ -30,7 +35,6 @@ if TYPE_CHECKING:
     from ._vector import Floats, Vector
     from ._native import Grain
 
-_PAGE = 500
 
 
 class Store:
@@ -247,7 +251,7 @@ class Store:
         return Recollection(lines, found.tokens, found.is_cut, found.is_partial, found)
 
     def query(
-        self, *, sort: str | None = None, page: int = _PAGE, **conditions: Unpack[Conditions]
+        self, *, sort: str | None = None, page: int = 500, **conditions: Unpack[Conditions]
     ) -> Iterator[Found]:
         """Returns the grains that satisfy conditions, one after the other.
 
@@ -277,7 +281,7 @@ class Store:
         self,
         *,
         sort: str | None = None,
-        limit: int = _PAGE,
+        limit: int = 500,
         cursor: str | None = None,
         **conditions: Unpack[Conditions],
     ) -> Results:
@@ -302,6 +306,30 @@ class Store:
         0
         """
         return self._native.query(None, 0, None, cast("Any", conditions))[1]
+
+    def cal(
+        self,
+        statement: str,
+        *,
+        user: str | None = None,
+        now: Moment | None = None,
+        **parameters: Any,
+    ) -> Answer:
+        """Answers a statement of the Context Assembly Language (docs/cal.md). The parameters are the
+        values of its `$names`, `user` is the person of MY, and `now` the moment of words such as
+        "yesterday".
+
+        >>> import grainstore
+        >>> store = grainstore.in_memory()
+        >>> _ = store.remember("tea", subject="ana", relation="likes")
+        >>> store.cal("RECALL WHERE subject = $who | COUNT", who="ana").envelope["count"]
+        1
+
+        Raises a `GrainstoreError` with a code of CAL such as `CAL-E003`, its place and a suggestion in
+        `hint`; errors of the store.
+        """
+        envelope, text, is_found = self._native.cal(statement, json.dumps(parameters), user, now)
+        return Answer(json.loads(envelope), text, is_found)
 
     def history(self, address: str | Grain) -> list[Version]:
         """Returns the versions of a grain, oldest first.
@@ -539,6 +567,103 @@ class Store:
         0
         """
         self._native.backup(path)
+
+    def flush(self) -> None:
+        """Waits until what is stored can be found by its words, and has its vectors.
+
+        >>> import grainstore
+        >>> grainstore.in_memory().flush()
+        """
+        self._native.flush()
+
+    # Persons.
+
+    def add_keys(self, *users: str) -> None:
+        """Gives persons a key each, under the master key with which the store was opened. What is stored
+        about them from then on is sealed; `seal` seals what is there.
+
+        >>> import grainstore
+        >>> store = grainstore.in_memory(master_key=bytes(32))
+        >>> store.add_keys("ana")
+        >>> store.unlock("ana")
+        >>> address = store.of_user("ana").remember("I like tea")
+        >>> store.lock("ana")
+        >>> store.is_unlocked("ana")
+        False
+
+        Raises `UserExists`, `Key` without a master key, `MasterKey` with another one.
+        """
+        self._native.add_keys(list(users))
+
+    def seal(self, user: str) -> int:
+        """Seals what is stored about a person who has a key, and returns how many grains that were.
+
+        >>> import grainstore
+        >>> store = grainstore.in_memory(master_key=bytes(32))
+        >>> _ = store.remember("I like tea", user="ana")
+        >>> store.add_keys("ana")
+        >>> store.seal("ana")
+        1
+
+        Raises `UserUnknown`.
+        """
+        return self._native.seal(user)
+
+    def unlock(self, user: str) -> None:
+        """Takes the key of a person into memory.
+
+        Raises `UserUnknown`, and `Key` and `MasterKey` as `add_keys`.
+        """
+        self._native.unlock(user)
+
+    def lock(self, user: str) -> None:
+        """Wipes the key of a person from memory: what is sealed is not found, and nothing is stored about
+        them (`Locked`), until they are unlocked."""
+        self._native.lock(user)
+
+    def is_unlocked(self, user: str) -> bool:
+        """Returns whether the key of a person is in memory."""
+        return self._native.is_unlocked(user)
+
+    def person_report(self, *ids: str) -> PersonReport:
+        """Returns everything that the store has about a person, by all ids of theirs.
+
+        >>> import grainstore
+        >>> store = grainstore.in_memory()
+        >>> note = store.remember("I like tea", user="ana")
+        >>> [it.address == note for it in store.person_report("ana").about]
+        [True]
+
+        Raises `ScopeIncomplete` for a sealed person who is locked, `AccessDenied` for a handle that is
+        not the owner's.
+        """
+        about, mentions, written, entries = self._native.person_report(list(ids))
+        return PersonReport(
+            [Named(*it) for it in about], [Named(*it) for it in mentions], written, entries
+        )
+
+    def erase_person(
+        self,
+        *ids: str,
+        reason: str,
+        authority: str,
+        mentions: bool = False,
+        except_kept: bool = False,
+    ) -> Erased:
+        """Erases everything about a person from every file of the store. `mentions` erases grains that
+        only mention them too; with `except_kept` those that a rule keeps stay and the others go.
+
+        >>> import grainstore
+        >>> store = grainstore.in_memory()
+        >>> note = store.remember("I like tea", user="ana")
+        >>> done = store.erase_person("ana", reason="request 17", authority="the DPO")
+        >>> done.erased == [note], store.get(note)
+        (True, None)
+
+        Raises `InvalidationDenied` if a rule keeps a grain, and nothing is erased; as `person_report`.
+        """
+        done = self._native.erase_person(list(ids), mentions, except_kept, reason, authority)
+        return Erased(*done)
 
     # Narrowed handles.
 

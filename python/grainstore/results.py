@@ -10,10 +10,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
 
@@ -225,3 +226,56 @@ class Exported:
     """What the format cannot carry, counted by the name of the field."""
     next: int
     """The entry of the ledger that the next increment begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A grain that names a person."""
+
+    address: str
+    found_by: list[str]
+    """The fields by which it was found."""
+    kept: str | None
+    """The rule that keeps it from being erased now; `None` if none does."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonReport:
+    """Everything that a store has about a person."""
+
+    about: list[Named]
+    """The grains about the person, which `erase_person` erases."""
+    mentions: list[Named]
+    """Other grains that name the person."""
+    written: int
+    """The number of entries that were written in the person's name."""
+    entries: int
+    """The number of entries of the ledger that were searched: all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """The outcome of the erasure of a person."""
+
+    erased: list[str]
+    kept: list[str]
+    """The grains that a rule keeps."""
+    mentions: list[str]
+    """The grains that mention the person and stay."""
+    blanked: int
+    """The number of entries that were blanked: grains, and entries about them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a statement of CAL."""
+
+    envelope: dict[str, Any]
+    """The envelope of CAL 1.0, as docs/cal.md describes it."""
+    text: str | None
+    """The text of `AS`, or of an assembled context."""
+    is_found: bool
+    """Whether something was found."""
+
+    def __str__(self) -> str:
+        return self.text if self.text is not None else json.dumps(self.envelope, ensure_ascii=False)

@@ -1,6 +1,7 @@
 //! `Grain`: one memory, read-only, whose fields become Python values when they are asked for.
 
 use grainstore::ContentAddress;
+use grainstore::codec::Value;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
@@ -115,10 +116,34 @@ impl Grain {
         u64::from_le_bytes(bytes)
     }
 
+    /// Returns the fields as a table, for notebooks.
+    fn _repr_html_(&self) -> String {
+        let row = |name: &str, value: &str| {
+            format!(
+                "<tr><th>{}</th><td>{}</td></tr>",
+                escaped(name),
+                escaped(value)
+            )
+        };
+        let fields = self.0.fields().iter().map(|(name, value)| match value {
+            Value::Text(text) => row(name, text),
+            value => row(name, &value.to_json()),
+        });
+        let rows: String = fields.collect();
+        let address = row("address", &self.address().to_string());
+        format!("<table>{rows}{address}</table>")
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let of = self.0.type_().name().unwrap_or("unknown");
         let address = self.address().to_string();
         let summary = PyString::new(py, &self.0.summary()).repr()?;
         Ok(format!("Grain({of}: {summary}, {address:.12}…)"))
     }
+}
+
+/// Returns a text in which nothing is markup.
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    text.replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -7,12 +7,16 @@
 // The macros of PyO3 write code that is unsafe; none is written here.
 #![forbid(unsafe_code)]
 
+mod cal;
 mod changes;
 mod command;
+mod embedder;
 mod error;
+mod files;
 mod filter;
 mod grain;
 mod held;
+mod persons;
 mod recollection;
 mod store;
 mod value;

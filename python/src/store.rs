@@ -2,20 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use grainstore::codec::ContentAddress;
+use grainstore::crypto::KeySource;
 use grainstore::grain::{Status, Verification};
 use grainstore::interchange::{Format, ImportFile, Loss, ReadOptions, WriteOptions};
 use grainstore::ledger::EntryId;
 use grainstore::query::{Cursor, Envelope, Found, Recall};
-use grainstore::store::{Authorization, Create, Durability, Embedding, Summary};
+use grainstore::store::{Authorization, Create, Durability, Embedder, Embedding, Summary};
 use grainstore::text::{Query, Ranking};
 use grainstore::{Draft, Error, Options, Store as Handle};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use zeroize::Zeroizing;
+
 use crate::changes::Changes;
+use crate::embedder::PyEmbedder;
 use crate::filter::{filter, named, sort};
 use crate::grain::Grain;
 use crate::held::{Held, Opening};
@@ -30,7 +35,8 @@ pub(crate) struct Store(Held<Handle>);
 
 /// Opens the store of a folder, or one in memory if there is no path.
 #[pyfunction]
-#[pyo3(signature = (path, *, create = "if_missing", read_only = false, durability = "sync", lock_wait = 5.0, search_deadline = 2.0))]
+#[pyo3(signature = (path, *, create = "if_missing", read_only = false, durability = "sync", lock_wait = 5.0, search_deadline = 2.0, embedders = Vec::new(), master_key = None))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn open(
     py: Python<'_>,
     path: Option<PathBuf>,
@@ -39,7 +45,13 @@ pub(crate) fn open(
     durability: &str,
     lock_wait: f64,
     search_deadline: f64,
+    embedders: Vec<Bound<'_, PyAny>>,
+    master_key: Option<Key>,
 ) -> PyResult<Store> {
+    let embedders = embedders.iter().map(|object| {
+        let embedder: Arc<dyn Embedder> = Arc::new(PyEmbedder::new(object)?);
+        Ok(embedder)
+    });
     let options = Options {
         create: match create {
             "if_missing" => Create::IfMissing,
@@ -54,6 +66,8 @@ pub(crate) fn open(
         },
         lock_wait: seconds(lock_wait),
         search_deadline: seconds(search_deadline),
+        embedders: embedders.collect::<PyResult<_>>()?,
+        master_key: master_key.map(|key| Arc::new(key.source())),
         ..Options::default()
     };
     let opened = py.detach(|| match &path {
@@ -65,19 +79,43 @@ pub(crate) fn open(
     Ok(Store(Held::new(opened, Opening::here())))
 }
 
+/// A master key: its bytes, or the file that has them.
+#[derive(FromPyObject)]
+pub(crate) enum Key {
+    Bytes(Vec<u8>),
+    File(PathBuf),
+}
+
+impl Key {
+    fn source(self) -> KeySource {
+        match self {
+            Self::File(path) => KeySource::File(path),
+            Self::Bytes(bytes) => {
+                let bytes = Zeroizing::new(bytes);
+                KeySource::Callback(Box::new(move || Ok(bytes.clone())))
+            }
+        }
+    }
+}
+
 /// A time that no program waits for to the end stands for what is longer than can be said.
 fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
 impl Store {
+    /// Returns the handle, if this process may use it and has not closed it.
+    pub(crate) fn handle(&self, py: Python<'_>) -> PyResult<Handle> {
+        self.0.get(py)
+    }
+
     /// Asks the library without the interpreter's lock.
-    fn ask<T: Send>(
+    pub(crate) fn ask<T: Send>(
         &self,
         py: Python<'_>,
         ask: impl Send + FnOnce(&Handle) -> Result<T, Error>,
     ) -> PyResult<T> {
-        let handle = self.0.get(py)?;
+        let handle = self.handle(py)?;
         py.detach(|| ask(&handle))
             .map_err(|error| error::of(py, &error))
     }
@@ -414,12 +452,16 @@ impl Store {
         Ok(self.narrowed(self.0.get(py)?.read_only()))
     }
 
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.ask(py, |store| store.maintenance()?.flush_text())
+    }
+
     fn backup(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         self.ask(py, |store| store.maintenance()?.backup(path).map(drop))
     }
 }
 
-fn floats(bytes: &[u8]) -> Vec<f32> {
+pub(crate) fn floats(bytes: &[u8]) -> Vec<f32> {
     let (numbers, _) = bytes.as_chunks::<4>();
     numbers
         .iter()

@@ -495,14 +495,15 @@ def test_there_is_one_class_for_each_code() -> None:
         assert isinstance(error, grainstore.GrainstoreError)
 
 
-def test_the_stub_of_the_errors_is_what_the_codes_say() -> None:
+@pytest.mark.parametrize("name", ["errors.pyi", "_async.py"])
+def test_a_file_that_follows_from_others_is_what_they_say(name: str) -> None:
     path = Path(__file__).parents[1]
     sys.path.insert(0, str(path))
     try:
         import stubs
     finally:
         sys.path.remove(str(path))
-    assert (path / "grainstore/errors.pyi").read_text() == stubs.stub()
+    assert (path / "grainstore" / name).read_text() == stubs.WRITTEN[name]()
 
 
 def test_results_say_what_they_hold(store: Store) -> None:

@@ -3,8 +3,10 @@
 //! The executor is generic over [`Facade`], so that it reaches no other method of a store: the
 //! compiler shows that no statement deletes. An ASSEMBLE is composed of recalls (ruling CAL11).
 
+use std::time::Instant;
+
 use grainstore::query::{Cursor, Envelope, Sort};
-use grainstore::store::Version;
+use grainstore::store::{Version, newest_versions};
 use grainstore::text::{Query, Ranking};
 use grainstore::{ContentAddress, Error, Filter, Store};
 
@@ -29,11 +31,18 @@ pub(crate) trait Facade {
     /// Returns how many grains pass a filter; `None` where only reading them would tell.
     fn count(&self, filter: &Filter) -> Result<Option<u64>, Error>;
 
-    /// Returns up to two grains whose addresses begin with these digits.
-    fn exists(&self, digits: &str) -> Result<Vec<ContentAddress>, Error>;
+    /// Returns up to two grains whose addresses begin with these digits; `None` if finding out takes
+    /// until the deadline.
+    fn exists(&self, digits: &str, deadline: Instant)
+    -> Result<Option<Vec<ContentAddress>>, Error>;
 
-    /// Returns the versions of a grain, the oldest first.
-    fn get_history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error>;
+    /// Returns the newest versions of a grain with so many bytes, the oldest first, and how many more
+    /// there are.
+    fn get_history(
+        &self,
+        address: &ContentAddress,
+        bytes: usize,
+    ) -> Result<(Vec<Version>, u64), Error>;
 
     /// Returns the abilities of the store.
     fn describe(&self) -> Abilities;
@@ -53,8 +62,13 @@ impl Facade for Store {
         match ask.words {
             Some(words) => {
                 let query = Query::words(words);
+                // A score tells how many grains have a word: of those out of reach it must not.
+                let is_confined = self.capability().is_some_and(|capability| {
+                    capability.namespace().is_some() || capability.user().is_some()
+                });
                 let ranking = Ranking {
                     explains: ask.explains,
+                    own_statistics: is_confined,
                     ..Ranking::default()
                 };
                 self.search_ranked(&query, ask.filter, &ranking, ask.limit)
@@ -70,10 +84,14 @@ impl Facade for Store {
         Ok(Some(self.query(filter, 0, None)?.total))
     }
 
-    fn exists(&self, digits: &str) -> Result<Vec<ContentAddress>, Error> {
+    fn exists(
+        &self,
+        digits: &str,
+        deadline: Instant,
+    ) -> Result<Option<Vec<ContentAddress>>, Error> {
         if let Ok(address) = digits.parse::<ContentAddress>() {
             let found = Self::exists(self, &address)?;
-            return Ok(found.then_some(address).into_iter().collect());
+            return Ok(Some(found.then_some(address).into_iter().collect()));
         }
         let (mut found, mut after) = (Vec::new(), None);
         loop {
@@ -82,13 +100,20 @@ impl Facade for Store {
             found.extend(page.addresses.into_iter().filter(begins));
             after = page.next;
             if found.len() > 1 || after.is_none() {
-                return Ok(found);
+                return Ok(Some(found));
+            }
+            if Instant::now() > deadline {
+                return Ok(None);
             }
         }
     }
 
-    fn get_history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
-        self.history(address)
+    fn get_history(
+        &self,
+        address: &ContentAddress,
+        bytes: usize,
+    ) -> Result<(Vec<Version>, u64), Error> {
+        newest_versions(self, address, bytes, |_| true)
     }
 
     fn describe(&self) -> Abilities {
@@ -101,4 +126,5 @@ impl Facade for Store {
     }
 }
 
-const PAGE_LEN: usize = 4_096;
+/// A page is read within a fraction of a second.
+const PAGE_LEN: usize = 1_024;

@@ -93,6 +93,8 @@ pub(crate) struct Fetch<'a, F> {
     pub(crate) order: &'a Order,
     pub(crate) len: Option<usize>,
     pub(crate) deadline: Instant,
+    /// How many bytes of grains may be held.
+    pub(crate) bytes_max: usize,
 }
 
 impl<F: Facade> Fetch<'_, F> {
@@ -104,6 +106,7 @@ impl<F: Facade> Fetch<'_, F> {
             Some(words) => self.ranked(words)?,
             None => self.paged()?,
         };
+        self.check_room(&rows.found)?;
         rows.found.sort_by(|a, b| self.order.cmp(a, b));
         if let Some(len) = self.len {
             rows.found.truncate(len);
@@ -155,7 +158,7 @@ impl<F: Facade> Fetch<'_, F> {
             if page.is_cut {
                 return Err(no_room().into());
             }
-            check_room(&found)?;
+            self.check_room(&found)?;
             limit = limit.saturating_mul(2);
         }
     }
@@ -189,7 +192,7 @@ impl<F: Facade> Fetch<'_, F> {
             if after.is_none() || is_enough {
                 break;
             }
-            check_room(&rows.found)?;
+            self.check_room(&rows.found)?;
         }
         if after.is_none() && (has_tests || rows.total_is_lower_bound) {
             rows.total = rows.found.len() as u64;
@@ -228,6 +231,14 @@ impl<F: Facade> Fetch<'_, F> {
         }
     }
 
+    fn check_room(&self, rows: &[Found]) -> Result<(), Failure> {
+        let bytes: usize = rows.iter().map(|found| found.grain.blob().len()).sum();
+        match rows.len() > ROWS_MAX || bytes > self.bytes_max {
+            true => Err(no_room().into()),
+            false => Ok(()),
+        }
+    }
+
     fn check_time(&self) -> Result<(), Failure> {
         match Instant::now() > self.deadline {
             true => Err(too_late().into()),
@@ -241,16 +252,8 @@ pub(crate) fn too_late() -> Error {
     error.suggest("ask for less: a type, a subject, a time")
 }
 
-fn check_room(rows: &[Found]) -> Result<(), Failure> {
-    let bytes: usize = rows.iter().map(|found| found.grain.blob().len()).sum();
-    match rows.len() > ROWS_MAX || bytes > BYTES_MAX {
-        true => Err(no_room().into()),
-        false => Ok(()),
-    }
-}
-
 fn no_room() -> Error {
-    let message = format!("a statement holds at most {ROWS_MAX} grains and 256 MiB");
+    let message = "the grains of the statement are more than may be in memory";
     Error::new(Code::BudgetExceeded, At::default(), message)
 }
 
@@ -258,4 +261,3 @@ const PAGE_LEN_MIN: usize = 64;
 const PAGE_LEN_MAX: usize = 1_024;
 /// So much of a result is in memory.
 const ROWS_MAX: usize = 100_000;
-const BYTES_MAX: usize = 256 << 20;

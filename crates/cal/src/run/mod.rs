@@ -10,6 +10,7 @@ mod field;
 mod options;
 mod plan;
 mod recall;
+mod stages;
 mod statement;
 mod test;
 
@@ -148,11 +149,15 @@ mod tests {
             panic!("a count")
         }
 
-        fn exists(&self, _: &str) -> Result<Vec<ContentAddress>, StoreError> {
+        fn exists(&self, _: &str, _: Instant) -> Result<Option<Vec<ContentAddress>>, StoreError> {
             panic!("a look-up")
         }
 
-        fn get_history(&self, _: &ContentAddress) -> Result<Vec<Version>, StoreError> {
+        fn get_history(
+            &self,
+            _: &ContentAddress,
+            _: usize,
+        ) -> Result<(Vec<Version>, u64), StoreError> {
             panic!("a history")
         }
 

@@ -24,16 +24,19 @@ pub struct Options {
     pub parameters: Map<String, Value>,
     /// How long a statement may take (CAL-E031).
     pub timeout: Duration,
+    /// How many bytes of grains a statement may hold (CAL-E030).
+    pub bytes_max: usize,
 }
 
 impl Options {
-    /// Returns the options of a moment: no parameters, 5 seconds.
+    /// Returns the options of a moment: no parameters, 5 seconds, 256 MiB.
     pub fn at(now: Time) -> Self {
         Self {
             now,
             user: None,
             parameters: Map::new(),
             timeout: Duration::from_secs(5),
+            bytes_max: 256 << 20,
         }
     }
 

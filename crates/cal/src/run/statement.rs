@@ -133,7 +133,11 @@ impl<F: Facade> Run<'_, F> {
         };
         let address = self.address(digits(hash)?, hash.at)?;
         let address = address.ok_or_else(|| not_found(hash.at))?;
-        let mut versions = self.facade.get_history(&address)?;
+        let bytes = self.options.bytes_max;
+        let (mut versions, older) = self.facade.get_history(&address, bytes)?;
+        for version in &mut versions {
+            self.hide_successor(&mut version.status)?;
+        }
         self.scanned = self.scanned.saturating_add(versions.len() as u64);
         if let Some(other) = &history.diff {
             let to = self.address(digits(other)?, other.at)?;
@@ -149,7 +153,7 @@ impl<F: Facade> Run<'_, F> {
             return Ok(Body::Diff(differences(&fields(from), &fields(to))));
         }
         versions.reverse();
-        let more = versions.len().saturating_sub(VERSIONS_MAX) as u64;
+        let more = older + versions.len().saturating_sub(VERSIONS_MAX) as u64;
         versions.truncate(VERSIONS_MAX);
         Ok(Body::History { versions, more })
     }
@@ -177,6 +181,7 @@ impl<F: Facade> Run<'_, F> {
             order: &order,
             len: Some(VERSIONS_MAX),
             deadline: self.deadline,
+            bytes_max: self.options.bytes_max,
         };
         let rows = fetch.rows()?;
         self.scanned = self.scanned.saturating_add(rows.scanned);

@@ -5,8 +5,8 @@ use schemars::{JsonSchema, Schema};
 
 use super::answer::Answer;
 use super::api::request::{
-    AddressesBody, AuditBody, BatchBody, ContradictBody, DeleteBody, ErasePersonBody, ExportBody,
-    GrainBody, GrowthBody, PersonBody, QueryBody, RecallBody, SearchBody, SettleBody,
+    AddressesBody, AuditBody, BatchBody, CalBody, ContradictBody, DeleteBody, ErasePersonBody,
+    ExportBody, GrainBody, GrowthBody, PersonBody, QueryBody, RecallBody, SearchBody, SettleBody,
     SupersedeBody,
 };
 use super::api::{aimem, feed, files, grains, inspect, operator, people, questions};
@@ -65,6 +65,8 @@ impl Route {
             "/v1/persons/erase",
             "/v1/audit",
             "/v1/growth",
+            // A statement may have several recalls, each with many grains.
+            "/v1/cal",
             // The library has all versions in memory at once.
             "/v1/grains/{address}/history",
         ];
@@ -262,6 +264,16 @@ pub(crate) const ROUTES: &[Route] = &[
         Takes::Json(schema::<RecallBody>),
         questions::recall,
     ),
+    Route {
+        statuses: &[404, 409, 413, 415, 422],
+        ..post(
+            "/v1/cal",
+            "Answers a statement of the Context Assembly Language",
+            Operation::Read,
+            Takes::Json(schema::<CalBody>),
+            questions::cal,
+        )
+    },
     get(
         "/v1/token",
         "Returns the rights of the token",

@@ -9,7 +9,7 @@ use crate::Server;
 
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS"];
 
-const PATHS: [&str; 32] = [
+const PATHS: [&str; 33] = [
     "/healthz",
     "/metrics",
     "/v1/openapi.json",
@@ -35,6 +35,7 @@ const PATHS: [&str; 32] = [
     "/v1/query",
     "/v1/search",
     "/v1/recall",
+    "/v1/cal",
     "/v1/changes?from={}",
     "/v1/import?format={}",
     "/v1/export",

@@ -300,3 +300,79 @@ fn a_file_delegates_no_further_than_the_namespace_of_its_token() {
         assert_eq!(told.status == 200, is_admitted, "{told:?}");
     }
 }
+
+#[test]
+fn a_statement_of_cal_reads_no_more_than_its_token() {
+    let server = Server::new();
+    let all = server.all();
+    let mira = server.token(Grant::new(ACTOR, [Operation::Read]).for_user("mira"));
+    let mut own = belief("mira", "tea");
+    own["user_id"] = json!("mira");
+    let old = server.post(&all, "/v1/grains", &own).expect(200).address();
+    let mut other = belief("bob", "beer");
+    other["user_id"] = json!("bob");
+    let bobs = server
+        .post(&all, "/v1/grains", &other)
+        .expect(200)
+        .address();
+    let new = json!({ "grain": belief("mira", "coffee") });
+    let replace = format!("/v1/grains/{old}/supersede");
+    server.post(&all, &replace, &new).expect(200);
+
+    let ask = |token: &str, cal: &str| server.post(token, "/v1/cal", &json!({ "cal": cal }));
+    for (cal, of_all, of_mira) in [
+        ("RECALL WITH superseded", 3, 1),
+        ("RECALL WHERE user_id = \"bob\" | COUNT", 1, 0),
+        ("RECALL LIKE \"beer\"", 1, 0),
+        ("(RECALL) UNION (RECALL WITH superseded)", 3, 1),
+    ] {
+        assert_eq!(ask(&all, cal).expect(200).json()["total"], of_all, "{cal}");
+        assert_eq!(
+            ask(&mira, cal).expect(200).json()["total"],
+            of_mira,
+            "{cal}"
+        );
+    }
+    let told = ask(&mira, "RECALL WITH superseded").json();
+    assert_eq!(told["results"][0]["superseded_by"], Value::Null, "{told}");
+    let exists = format!("EXISTS sha256:{}", &bobs[..10]);
+    assert_eq!(ask(&all, &exists).json()["exists"], true);
+    assert_eq!(ask(&mira, &exists).json()["exists"], false);
+    let history = format!("HISTORY sha256:{bobs}");
+    assert_eq!(ask(&mira, &history).expect(404).code(), "CAL-E046");
+}
+
+#[test]
+fn a_statement_comes_as_text_or_as_json_and_is_refused_at_its_place() {
+    let server = Server::new();
+    let token = server.all();
+    server
+        .post(&token, "/v1/grains", &belief("mira", "tea"))
+        .expect(200);
+    let form = json!({
+        "query": { "statement": "recall", "about": { "$param": "who" }, "as": "sml" },
+        "parameters": { "who": "mira" },
+    });
+    let told = server.post(&token, "/v1/cal", &form).expect(200).json();
+    assert_eq!(told["_cal"]["statement_type"], "recall");
+    assert!(
+        told["formatted"]
+            .as_str()
+            .unwrap()
+            .starts_with("<belief subject=\"mira\""),
+        "{told}"
+    );
+    let told = server
+        .post(&token, "/v1/cal", &json!({ "cal": "RECALL fact" }))
+        .expect(400);
+    assert_eq!(told.code(), "CAL-E003");
+    assert_eq!(told.json()["position"]["start"], 7);
+    let change = "SUPERSEDE sha256:12345678 SET object = \"x\" REASON \"y\"";
+    let told = server
+        .post(&token, "/v1/cal", &json!({ "cal": change }))
+        .expect(403);
+    assert_eq!(told.code(), "CAL-E044");
+    for wrong in [json!({}), json!({ "cal": "RECALL", "query": {} })] {
+        server.post(&token, "/v1/cal", &wrong).expect(400);
+    }
+}

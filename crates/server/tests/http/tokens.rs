@@ -88,6 +88,7 @@ fn each_route_asks_for_its_operation() {
         ("POST", "/v1/query".to_owned(), Operation::Read),
         ("POST", "/v1/search".to_owned(), Operation::Read),
         ("POST", "/v1/recall".to_owned(), Operation::Read),
+        ("POST", "/v1/cal".to_owned(), Operation::Read),
         ("GET", "/v1/changes?from=never".to_owned(), Operation::Read),
         ("POST", "/v1/import".to_owned(), Operation::Import),
         ("POST", "/v1/export".to_owned(), Operation::Export),

@@ -35,6 +35,7 @@ const TOOLS: &[(&str, &[&str])] = &[
             "max_tokens",
         ],
     ),
+    ("cal", &["statement", "parameters", "max_tokens"]),
     ("get", &["address", "max_tokens"]),
     ("history", &["address", "max_tokens"]),
     ("correct", &["address", "text", "fields", "reason"]),

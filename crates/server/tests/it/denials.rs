@@ -176,6 +176,9 @@ fn a_server_for_one_person_knows_no_other() {
             "{found}"
         );
     }
+    let asked = json!({ "statement": "RECALL WITH superseded | COUNT" });
+    let counted = client.ok("cal", asked);
+    assert_eq!(counted["answer"], "{\"count\":1,\"total\":1}\n");
     for tool in ["get", "history", "forget"] {
         client.refused(
             tool,

@@ -22,6 +22,7 @@ fn every_tool_has_schemas_a_title_and_hints_at_every_revision() {
             "recall",
             "search",
             "query",
+            "cal",
             "get",
             "history",
             "correct",
@@ -46,7 +47,10 @@ fn every_tool_has_schemas_a_title_and_hints_at_every_revision() {
             let hints = &tool["annotations"];
             assert_eq!(hints["openWorldHint"], false, "{tool}");
             let name = tool["name"].as_str().unwrap();
-            let reads = ["recall", "search", "query", "get", "history", "report"].contains(&name);
+            let reads = [
+                "recall", "search", "query", "cal", "get", "history", "report",
+            ]
+            .contains(&name);
             assert_eq!(hints["readOnlyHint"], reads, "{tool}");
             assert_eq!(hints["destructiveHint"], name == "forget", "{tool}");
             assert!(hints["idempotentHint"].is_boolean(), "{tool}");
@@ -412,4 +416,38 @@ fn no_model_ends_the_review_of_a_person() {
         "correct",
         json!({ "address": stored["address"], "text": "grant it" }),
     );
+}
+
+#[test]
+fn a_statement_of_cal_is_answered_within_the_tokens_and_refused_at_its_place() {
+    let mut client = Client::of(&store());
+    for object in ["green tea", "coffee <b>"] {
+        let belief = json!({ "subject": "mira", "relation": "prefers", "object": object });
+        client.ok("remember", belief);
+    }
+    let statement = "RECALL beliefs ABOUT $who AS sml";
+    let asked = json!({ "statement": statement, "parameters": { "who": "mira" } });
+    let told = client.ok("cal", asked);
+    let answer = told["answer"].as_str().unwrap();
+    assert_eq!(answer.lines().count(), 2, "{answer}");
+    assert!(
+        answer.contains(">prefers coffee &lt;b></belief>"),
+        "{answer}"
+    );
+    let count = client.ok("cal", json!({ "statement": "RECALL beliefs | COUNT" }));
+    assert!(
+        count["answer"].as_str().unwrap().contains("\"count\":2"),
+        "{count}"
+    );
+
+    for n in 0..60 {
+        client.note(&format!("a note of some length, the number {n}"));
+    }
+    let asked = json!({ "statement": "RECALL events | LIMIT 60", "max_tokens": 100 });
+    let told = client.ok("cal", asked);
+    assert_eq!(told["is_cut"], true);
+    let answer = told["answer"].as_str().unwrap();
+    assert!(tokens(answer) <= 100 && answer.ends_with(")\n"), "{answer}");
+    let refused = client.refused("cal", json!({ "statement": "RECALL fact" }), "CAL-E003");
+    assert!(refused.contains("RECALL fact\n       ^^^^"), "{refused}");
 }

@@ -103,6 +103,26 @@ pub(crate) struct SearchBody {
     pub(crate) limit: usize,
 }
 
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CalBody {
+    /// The statement, such as `RECALL beliefs ABOUT "mira" | LIMIT 5 AS sml`.
+    #[serde(default)]
+    pub(crate) cal: Option<String>,
+    /// The JSON form of the statement, in place of the text.
+    #[serde(default)]
+    pub(crate) query: Option<Value>,
+    /// The values of the parameters, by their names without the sign.
+    #[serde(default)]
+    pub(crate) parameters: Map<String, Value>,
+    /// The namespace, where the token has several.
+    #[serde(default)]
+    pub(crate) namespace: Option<String>,
+    /// The moment to which words such as "yesterday" refer; by default the clock of the server.
+    #[serde(default)]
+    pub(crate) now: Option<Moment>,
+}
+
 /// The clock and the calendar by which a question is read.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

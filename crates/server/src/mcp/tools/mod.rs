@@ -5,6 +5,7 @@
 
 mod address;
 mod arguments;
+mod cal;
 mod correct;
 mod forget;
 mod get;
@@ -83,6 +84,7 @@ pub(super) const ALL: &[Entry] = &[
     entry::<recall::Recall>(),
     entry::<search::Search>(),
     entry::<search::Query>(),
+    entry::<cal::Cal>(),
     entry::<get::Get>(),
     entry::<history::History>(),
     entry::<correct::Correct>(),
