@@ -19,13 +19,20 @@ class GrainstoreError(Exception):
     code: str
     place: str | None
     def __init__(
-        self, message: str, place: str | None = None, *, code: str | None = None
+        self,
+        message: str,
+        place: str | None = None,
+        *,
+        code: str | None = None,
+        hint: str | None = None,
     ) -> None: ...
     @property
     def hint(self) -> str | None: ...
 
 def class_name(code: str) -> str: ...
-def of(code: str, message: str, place: str | None = None) -> GrainstoreError: ...
+def of(
+    code: str, message: str, place: str | None = None, hint: str | None = None
+) -> GrainstoreError: ...
 '''
 
 ASYNC = '''"""`AsyncStore`: the methods of `Store` for `await`. Written by `stubs.py`."""
@@ -40,6 +47,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ._store import Store
 from .results import (
+    Answer,
     Change,
     Erased,
     Exported,

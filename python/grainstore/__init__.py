@@ -26,6 +26,7 @@ from ._embedder import Embedder
 from ._store import Changes, Store
 from .errors import GrainstoreError
 from .results import (
+    Answer,
     Change,
     Erased,
     Exported,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from ._filter import Conditions as Conditions
 
 __all__ = [
+    "Answer",
     "AsyncStore",
     "Change",
     "Changes",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ._store import Store
 from .results import (
+    Answer,
     Change,
     Erased,
     Exported,
@@ -117,6 +118,10 @@ class AsyncStore:
     async def count(self, **conditions: Unpack[Conditions]) -> int:
         """Does what `Store.count` does while other tasks run."""
         return await asyncio.to_thread(lambda: self.store.count(**conditions))
+
+    async def cal(self, statement: str, *, user: str | None=None, now: Moment | None=None, **parameters: Any) -> Answer:
+        """Does what `Store.cal` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.cal(statement, user=user, now=now, **parameters))
 
     async def history(self, address: str | Grain) -> list[Version]:
         """Does what `Store.history` does while other tasks run."""

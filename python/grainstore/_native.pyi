@@ -1,6 +1,7 @@
 """The types of the extension module; `grainstore` is what programs use."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from os import PathLike
 from typing import Any, final
 
@@ -147,6 +148,9 @@ class Store:
     def erase_person(
         self, ids: list[str], mentions: bool, except_kept: bool, reason: str, authority: str
     ) -> tuple[list[str], list[str], list[str], int]: ...
+    def cal(
+        self, statement: str, parameters: str, user: str | None, now: datetime | int | str | None
+    ) -> tuple[str, str | None, bool]: ...
     def memory_tool(self, command: dict[str, Any]) -> tuple[str, bool]: ...
     def flush(self) -> None: ...
     def backup(self, path: str | PathLike[str]) -> None: ...

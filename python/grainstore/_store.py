@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
 from types import TracebackType
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 from . import _native
 from ._vector import from_bytes, to_bytes
 from .results import (
+    Answer,
     Change,
     Erased,
     Exported,
@@ -304,6 +306,30 @@ class Store:
         0
         """
         return self._native.query(None, 0, None, cast("Any", conditions))[1]
+
+    def cal(
+        self,
+        statement: str,
+        *,
+        user: str | None = None,
+        now: Moment | None = None,
+        **parameters: Any,
+    ) -> Answer:
+        """Answers a statement of the Context Assembly Language (docs/cal.md). The parameters are the
+        values of its `$names`, `user` is the person of MY, and `now` the moment of words such as
+        "yesterday".
+
+        >>> import grainstore
+        >>> store = grainstore.in_memory()
+        >>> _ = store.remember("tea", subject="ana", relation="likes")
+        >>> store.cal("RECALL WHERE subject = $who | COUNT", who="ana").envelope["count"]
+        1
+
+        Raises a `GrainstoreError` with a code of CAL such as `CAL-E003`, its place and a suggestion in
+        `hint`; errors of the store.
+        """
+        envelope, text, is_found = self._native.cal(statement, json.dumps(parameters), user, now)
+        return Answer(json.loads(envelope), text, is_found)
 
     def history(self, address: str | Grain) -> list[Version]:
         """Returns the versions of a grain, oldest first.

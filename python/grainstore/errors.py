@@ -27,16 +27,24 @@ class GrainstoreError(Exception):
 
     code: str = "ERR_INTERNAL"
 
-    def __init__(self, message: str, place: str | None = None, *, code: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        place: str | None = None,
+        *,
+        code: str | None = None,
+        hint: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.place = place
+        self._hint = hint
         if code is not None:
             self.code = code
 
     @property
     def hint(self) -> str | None:
         """What can be done about it, in one line."""
-        return _native.hint(self.code)
+        return self._hint or _native.hint(self.code)
 
     def __repr__(self) -> str:
         place = f", place={self.place!r}" if self.place else ""
@@ -66,10 +74,11 @@ for _code in _native.codes():
     _CLASSES[_code] = globals()[_class.__name__] = _class
 
 
-def of(code: str, message: str, place: str | None = None) -> GrainstoreError:
-    """Returns the exception of a code."""
-    found = _CLASSES.get(code)
-    return found(message, place) if found else GrainstoreError(message, place, code=code)
+def of(
+    code: str, message: str, place: str | None = None, hint: str | None = None
+) -> GrainstoreError:
+    """Returns the exception of a code; `hint` stands for that of the code."""
+    return _CLASSES.get(code, GrainstoreError)(message, place, code=code, hint=hint)
 
 
 __all__ = ["GrainstoreError", *sorted(found.__name__ for found in _CLASSES.values())]

@@ -10,10 +10,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
 
@@ -263,3 +264,18 @@ class Erased:
     """The grains that mention the person and stay."""
     blanked: int
     """The number of entries that were blanked: grains, and entries about them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a statement of CAL."""
+
+    envelope: dict[str, Any]
+    """The envelope of CAL 1.0, as docs/cal.md describes it."""
+    text: str | None
+    """The text of `AS`, or of an assembled context."""
+    is_found: bool
+    """Whether something was found."""
+
+    def __str__(self) -> str:
+        return self.text if self.text is not None else json.dumps(self.envelope, ensure_ascii=False)

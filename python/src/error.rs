@@ -33,9 +33,14 @@ pub(crate) fn raised(
     message: &str,
     place: Option<String>,
 ) -> PyErr {
+    made(py, (code.as_str(), message, place, None))
+}
+
+/// Returns the exception of a code, a message, a place and a hint of its own.
+pub(crate) fn made(py: Python<'_>, told: (&str, &str, Option<String>, Option<&str>)) -> PyErr {
     let made = py
         .import("grainstore.errors")
-        .and_then(|errors| errors.call_method1("of", (code.as_str(), message, place)));
+        .and_then(|errors| errors.call_method1("of", told));
     match made {
         Ok(exception) => PyErr::from_value(exception),
         Err(error) => error,

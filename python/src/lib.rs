@@ -7,6 +7,7 @@
 // The macros of PyO3 write code that is unsafe; none is written here.
 #![forbid(unsafe_code)]
 
+mod cal;
 mod changes;
 mod command;
 mod embedder;

@@ -207,3 +207,23 @@ def test_a_grain_is_a_table_in_a_notebook_and_no_markup(store: Store) -> None:
     assert grain is not None
     told = grain._repr_html_()
     assert told.startswith("<table>") and "<script>" not in told and "&lt;script&gt;" in told
+
+
+# CAL.
+
+
+def test_a_statement_is_answered_with_its_parameters(store: Store) -> None:
+    store.remember("tea", subject="ana", relation="likes", user="ana")
+    answer = store.cal("RECALL WHERE subject = $who", who="ana")
+    assert answer.is_found and "_cal" in answer.envelope
+    assert not store.cal("RECALL WHERE subject = $who", who="ben").is_found
+    assert not store.of_user("ben").cal("RECALL WHERE subject = $who", who="ana").is_found
+    shown = store.cal("RECALL WHERE subject = $who AS markdown", who="ana")
+    assert shown.text is not None and "tea" in str(shown)
+
+
+def test_a_mistake_in_a_statement_has_a_code_a_place_and_a_hint(store: Store) -> None:
+    with pytest.raises(grainstore.GrainstoreError) as raised:
+        store.cal("RECALL fact")
+    assert (raised.value.code, raised.value.place) == ("CAL-E003", "line 1, column 8")
+    assert raised.value.hint
