@@ -28,10 +28,13 @@ class Embedder(Protocol):
     @property
     def model(self) -> str:
         """The name of the model with its version: it changes with the vectors."""
+        ...
 
     @property
     def dimensions(self) -> int:
         """The number of numbers of each vector."""
+        ...
 
     def embed(self, texts: list[str]) -> Sequence[Vector]:
         """Returns one vector for each text. An exception is no error of a put: it is tried again."""
+        ...

@@ -23,8 +23,9 @@ def to_bytes(vector: Vector) -> bytes:
     >>> to_bytes([1.0]).hex()
     '0000803f'
     """
-    if hasattr(vector, "astype"):
-        return bytes(vector.astype("<f4").tobytes())
+    astype = getattr(vector, "astype", None)
+    if astype is not None:
+        return bytes(astype("<f4").tobytes())
     floats = array("f", vector)
     if sys.byteorder == "big":
         floats.byteswap()

@@ -604,3 +604,61 @@ fn about_searches_where_the_text_is_no_subject() {
     let body = asked(&store, "COALESCE (RECALL ABOUT \"nobody\", RECALL beliefs)");
     assert_eq!(addresses(&body), [tea]);
 }
+
+#[test]
+fn every_statement_of_the_corpus_is_answered_or_refused_with_a_code() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = path.join("../../test-vectors/cal/statements.json");
+    let cases: Vec<Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let store = filled(&mut Dice(11));
+    let mut answered = 0;
+    for case in &cases {
+        let text = case["cal"].as_str().unwrap();
+        let outcome = run(&store, text, &Options::at(Time::from_ms(START)));
+        match outcome {
+            Ok(answer) => {
+                answered += 1;
+                assert!(case["code"].is_null(), "{text}");
+                assert!(answer.to_json()["_cal"]["query_hash"].is_string(), "{text}");
+            }
+            Err(failure) => {
+                assert!(failure.code().starts_with("CAL-E"), "{text}: {failure:?}");
+                if !case["code"].is_null() {
+                    assert_eq!(failure.code(), case["code"], "{text}");
+                }
+            }
+        }
+    }
+    assert!(
+        answered >= 150,
+        "{answered} of {} are answered",
+        cases.len()
+    );
+}
+
+#[test]
+fn a_store_that_is_opened_again_gives_the_same_answers_in_the_same_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut dice = Dice(5);
+    let options = || StoreOptions::default();
+    let store = Store::open(folder.path(), options()).unwrap();
+    let drafts: Vec<Draft> = (0..60).map(|n| draft(&mut dice, n)).collect();
+    store.put_batch(drafts).unwrap();
+    let rows = scan(&store);
+    let asked_for: Vec<String> = (0..40).map(|_| rolled(&mut dice, &rows).0).collect();
+    let answers = |store: &Store| -> Vec<Vec<ContentAddress>> {
+        let answers = asked_for.iter().map(|text| addresses(&asked(store, text)));
+        let searched = [
+            "RECALL LIKE \"alice said\"",
+            "RECALL events LIKE \"bob\" | OFFSET 2",
+        ];
+        answers
+            .chain(searched.iter().map(|text| addresses(&asked(store, text))))
+            .collect()
+    };
+    let before = answers(&store);
+    drop(store);
+    let store = Store::open(folder.path(), options()).unwrap();
+    assert_eq!(answers(&store), before);
+    assert!(before.iter().any(|found| found.len() > 3));
+}

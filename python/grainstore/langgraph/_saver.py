@@ -93,7 +93,7 @@ class GrainSaver(BaseCheckpointSaver[str]):
             found = self._records.of_kind("checkpoint")
         else:
             found = self._records.of_thread(_where(config)[0], "checkpoint")
-        namespace = config["configurable"].get("checkpoint_ns") if config else None
+        namespace = config.get("configurable", {}).get("checkpoint_ns") if config else None
         name = get_checkpoint_id(config) if config else None
         end = get_checkpoint_id(before) if before else None
         for record in sorted(found, key=lambda record: record.of, reverse=True):
@@ -199,7 +199,7 @@ class GrainSaver(BaseCheckpointSaver[str]):
         """Stores the writes of a task to a checkpoint. A write that is there stays, except those of
         errors, interrupts and what resumes them."""
         thread, namespace = _where(config)
-        name = config["configurable"]["checkpoint_id"]
+        name = config.get("configurable", {})["checkpoint_id"]
         known = {
             (it.told["task"], it.told["index"]): it
             for it in self._records.of("write", thread, namespace, name)
@@ -339,7 +339,7 @@ class GrainSaver(BaseCheckpointSaver[str]):
 
 def _where(config: RunnableConfig) -> tuple[str, str]:
     """Returns the thread and the namespace of a config."""
-    configurable = config["configurable"]
+    configurable = config.get("configurable", {})
     return str(configurable["thread_id"]), configurable.get("checkpoint_ns") or ""
 
 

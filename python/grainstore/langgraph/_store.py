@@ -97,7 +97,7 @@ class GrainStore(BaseStore):
         self._sweeper: tuple[threading.Thread, threading.Event] | None = None
         self.index_config = index
         self.ttl_config = ttl
-        self._embeddings = ensure_embeddings(index["embed"]) if index else None
+        self._embeddings = ensure_embeddings(index.get("embed")) if index else None
         self._tokenized = [
             (path, path if path == "$" else tokenize_path(path))
             for path in ((index or {}).get("fields") or ["$"])

@@ -68,7 +68,10 @@ fn a_token_is_shown_the_tools_that_it_permits_and_is_refused_the_others() {
     let listed = message(&told)["result"]["tools"].clone();
     let names = listed.as_array().unwrap().iter();
     let names: Vec<_> = names.map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["recall", "search", "query", "cal", "get", "history"]);
+    assert_eq!(
+        names,
+        ["recall", "search", "query", "cal", "get", "history"]
+    );
     for (name, arguments) in [
         ("remember", json!({ "text": "x" })),
         ("forget", json!({ "address": "0".repeat(64) })),
