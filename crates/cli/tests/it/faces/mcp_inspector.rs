@@ -82,7 +82,7 @@ fn flags<'a>(tool: &'a str, pairs: &'a [String]) -> Vec<&'a str> {
 
 fn tools(inspector: &Inspector<'_>) {
     let listed = inspector.ask("tools/list", &[]);
-    assert_eq!(listed["tools"].as_array().unwrap().len(), 11);
+    assert_eq!(listed["tools"].as_array().unwrap().len(), 12);
     let call = |tool: &str, arguments: &[(&str, Value)]| inspector.call(tool, arguments);
     let belief = [
         ("subject", json!("mira")),
