@@ -3,8 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use grainstore::codec::{Map, Value};
-use grainstore::interchange::Error;
+use grainstore::interchange::{Error, Format};
 use sha2::Digest as _;
+
+/// The formats that a store is exported to.
+pub(crate) const FORMATS: [Format; 7] = [
+    Format::Mg,
+    Format::Jsonl,
+    Format::Pam,
+    Format::Aimem,
+    Format::AimemNdjson,
+    Format::Omi,
+    Format::OmiJsonl,
+];
 
 /// Returns a folder of `data` or `vectors` beside the project: what others publish and what is
 /// therefore no part of it.

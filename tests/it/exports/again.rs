@@ -7,17 +7,8 @@ use grainstore::ContentAddress;
 use grainstore::store::{Authorization, Embedding};
 
 use super::*;
+use crate::foreign::FORMATS;
 use crate::random::{Random, seeds};
-
-const FORMATS: [Format; 7] = [
-    Format::Mg,
-    Format::Jsonl,
-    Format::Pam,
-    Format::Aimem,
-    Format::AimemNdjson,
-    Format::Omi,
-    Format::OmiJsonl,
-];
 
 /// The files of other tools that a workload may begin with.
 fn samples() -> [String; 4] {

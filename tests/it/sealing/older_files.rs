@@ -5,24 +5,15 @@ use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use grainstore::store::{ErasureScope, Person};
 
 use super::*;
-
-const FORMATS: [Format; 7] = [
-    Format::Mg,
-    Format::Jsonl,
-    Format::Pam,
-    Format::Aimem,
-    Format::AimemNdjson,
-    Format::Omi,
-    Format::OmiJsonl,
-];
+use crate::foreign::{FORMATS, text_of};
 
 /// Files of other tools, each imported as a record of the person.
 fn samples() -> [Vec<u8>; 4] {
     [
         Vec::new(),
-        crate::foreign::text_of(&crate::aimem::sample()).into_bytes(),
-        crate::foreign::text_of(&crate::omi::sample()).into_bytes(),
-        crate::foreign::text_of(&crate::pam::store::small(&[("a", "likes tea")])).into_bytes(),
+        text_of(&crate::aimem::sample()).into_bytes(),
+        text_of(&crate::omi::sample()).into_bytes(),
+        text_of(&crate::pam::store::small(&[("a", "likes tea")])).into_bytes(),
     ]
 }
 

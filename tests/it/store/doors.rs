@@ -7,17 +7,8 @@ use grainstore::{Draft, Filter, Store, Time};
 use proptest::prelude::*;
 
 use super::{at, memory};
+use crate::foreign::FORMATS;
 use crate::random::cases;
-
-const FORMATS: [Format; 7] = [
-    Format::Mg,
-    Format::Jsonl,
-    Format::Pam,
-    Format::Aimem,
-    Format::AimemNdjson,
-    Format::Omi,
-    Format::OmiJsonl,
-];
 
 /// A word that every grain of the tests holds.
 const SECRET: &str = "kumquat";

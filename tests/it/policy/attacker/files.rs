@@ -6,22 +6,11 @@ use grainstore::interchange::{Format, ImportFile, ReadOptions};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store};
 use serde_json::{Value as Json, json};
 
-use crate::foreign::sha256;
+use crate::foreign::{FORMATS, sha256};
 use crate::random::Random;
 
 use super::mutation;
 use super::world::{ADA, AGENT_WEB, BOB, OFFICE, World, parsed};
-
-/// The formats that a store is exported to.
-const WRITTEN: [Format; 7] = [
-    Format::Mg,
-    Format::Jsonl,
-    Format::Pam,
-    Format::Aimem,
-    Format::AimemNdjson,
-    Format::Omi,
-    Format::OmiJsonl,
-];
 
 /// The formats of `record`.
 const FOREIGN: [Format; 5] = [
@@ -72,7 +61,7 @@ impl World {
                 lines.insert(0, parsed(&grain));
             }
         }
-        let format = random.pick(&WRITTEN);
+        let format = random.pick(&FORMATS);
         if let Some(file) = exported(&lines, format) {
             let file = self.perhaps_bent(random, format, file);
             self.import(format, &file);
