@@ -4,13 +4,12 @@
 //! was taken back, and the change that did it. Which changes those are is in `own_changes`.
 
 use clap::Args;
-use grainstore::codec::Value;
 use grainstore::grain::Verification;
 use grainstore::store::{AuditEntry, AuditFilter, Justification, Version};
 use grainstore::{ContentAddress, Draft, ErrorCode, Store, Type};
 use serde_json::json;
 
-use super::correct::{fields_to_correct, sources};
+use super::correct::sources;
 use super::own_changes::{OwnChanges, WITHDRAW, ends, status_in, why};
 use crate::args::As;
 use crate::error::{CliError, Exit};
@@ -135,10 +134,7 @@ impl Change<'_> {
             return Ok(None);
         }
         let grain = self.grain(versions)?;
-        let draft = Draft::from_value(Value::Map(fields_to_correct(grain)))?;
-        let draft = draft
-            .encoding(grain.encoding())
-            .sensitivity(grain.header().sensitivity());
+        let draft = Draft::next_version(grain);
         let sources = sources(grain, versions);
         let draft = sources.fold(draft, |draft, source| draft.push("derived_from", source));
         let by = self.last.addresses.get(1);
