@@ -140,6 +140,17 @@ impl Error {
         }
     }
 
+    /// Returns whether the files of the vault are not what they were.
+    pub(crate) const fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Self::Damaged { .. }
+                | Self::Database { .. }
+                | Self::DatabaseMissing
+                | Self::OldCopy { .. }
+        )
+    }
+
     /// Returns whether the disk has no room left.
     pub(super) fn is_full(&self) -> bool {
         self.code() == ErrorCode::StorageFull

@@ -64,45 +64,22 @@ impl Inner {
 /// # Errors
 /// Storage errors.
 pub(crate) fn vault_fault(core: &Core, all: bool) -> Result<Option<vault::Error>, Error> {
-    let opened = match core.vault_as_applied() {
-        Ok(Some(vault)) => vault,
-        Ok(None) => return Ok(None),
-        Err(error) => return fault_of(error),
+    let check = || -> Result<(), Error> {
+        let Some(vault) = core.vault_as_applied()? else {
+            return Ok(());
+        };
+        // The number of persons is not compared: a recovered ledger may tell of fewer.
+        if all && core.options().master_key.is_some() {
+            vault.check(&vault.master_key(core.key_source()?)?)?;
+        } else {
+            vault.epoch()?;
+        }
+        Ok(())
     };
-    if !all || core.options().master_key.is_none() {
-        // Asked again: it may have been opened long ago.
-        return opened
-            .epoch()
-            .err()
-            .map_or(Ok(None), |error| fault_of(error.into()));
-    }
-    let checked = core.key_source().and_then(|source| {
-        let master = opened.master_key(source)?;
-        Ok(opened.check(&master)?)
-    });
-    match checked {
-        // A recovered ledger may tell of fewer persons than the vault has.
-        Ok(_) => Ok(None),
-        Err(error) => fault_of(error),
-    }
-}
-
-/// Returns the damage that an error tells of; another key or a busy vault is none.
-fn fault_of(error: Error) -> Result<Option<vault::Error>, Error> {
-    match error {
-        Error::Vault(vault::Error::Disk(error)) => Err(Error::Vault(vault::Error::Disk(error))),
-        Error::Vault(fault) if is_damage(&fault) => Ok(Some(fault)),
+    match check() {
+        Err(Error::Vault(fault)) if fault.is_damage() => Ok(Some(fault)),
+        Err(error @ Error::Vault(vault::Error::Disk(_))) => Err(error),
+        // Another key, or a vault that is busy or elsewhere, is no damage.
         _ => Ok(None),
     }
-}
-
-/// Returns whether an error says that the files of the vault are not what they were.
-pub(crate) const fn is_damage(error: &vault::Error) -> bool {
-    matches!(
-        error,
-        vault::Error::Damaged { .. }
-            | vault::Error::Database { .. }
-            | vault::Error::DatabaseMissing
-            | vault::Error::OldCopy { .. }
-    )
 }

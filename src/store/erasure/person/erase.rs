@@ -14,6 +14,7 @@ use crate::store::records::{Authorization, Frame, Uid};
 use crate::store::{Admin, Error};
 
 use super::identity::Person;
+use super::keys::is_vault_damage;
 use super::scope::{Found, Selection};
 
 /// The extent of the erasure of a person. By default only grains about the person go, and none if
@@ -196,16 +197,6 @@ struct Divided {
     mentions: Vec<ContentAddress>,
     /// The first grain that refuses the erasure.
     refused_by: Option<(ContentAddress, Rule)>,
-}
-
-#[cfg(feature = "sealing")]
-const fn is_vault_damage(error: &Error) -> bool {
-    matches!(error, Error::Vault(fault) if crate::store::keys::is_damage(fault))
-}
-
-#[cfg(not(feature = "sealing"))]
-const fn is_vault_damage(_: &Error) -> bool {
-    false
 }
 
 /// Unlocks a sealed person with all their user ids: what one key opens may name another one. Also

@@ -189,10 +189,11 @@ impl<'a> Needles<'a> {
                     if is_id {
                         found.push(inner.clone());
                     }
-                    match foreign_record(name, value).filter(|_| path == CONTEXT) {
-                        Some(record) => self.walk(&inner, &record, found),
-                        None => self.walk(&inner, value, found),
-                    }
+                    let record = match path == CONTEXT {
+                        true => foreign_record(name, value),
+                        false => None,
+                    };
+                    self.walk(&inner, record.as_ref().unwrap_or(value), found);
                 }
             }
             _ => {}

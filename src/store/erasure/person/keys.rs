@@ -132,3 +132,8 @@ impl Inner {
             .collect::<Result<_, _>>()?)
     }
 }
+
+/// Returns whether an error says that the vault is damaged.
+pub(super) const fn is_vault_damage(error: &Error) -> bool {
+    matches!(error, Error::Vault(fault) if fault.is_damage())
+}
