@@ -90,6 +90,12 @@ pub(super) enum Request {
         what: u8,
         text: u8,
     },
+    Cal {
+        what: u8,
+        of: u8,
+        text: u8,
+        is_tool: bool,
+    },
 }
 
 impl Request {
@@ -107,6 +113,7 @@ impl Request {
                 | Self::Report { .. }
                 | Self::Whole { .. }
                 | Self::Follow
+                | Self::Cal { .. }
         )
     }
 }
@@ -140,8 +147,10 @@ pub(super) fn request() -> impl Strategy<Value = Request> {
         1 => any::<bool>().prop_map(|is_other| Request::Report { is_other }),
         1 => any::<(bool, bool)>()
             .prop_map(|(is_other, is_preview)| Request::Erase { is_other, is_preview }),
-        1 => (0..5_u8).prop_map(|what| Request::Whole { what }),
+        1 => (0..6_u8).prop_map(|what| Request::Whole { what }),
         2 => (0..7_u8, text.clone()).prop_map(|(what, text)| Request::File { what, text }),
+        3 => (0..12_u8, any::<u8>(), text.clone(), any::<bool>())
+            .prop_map(|(what, of, text, is_tool)| Request::Cal { what, of, text, is_tool }),
         5 => (0..14_u8, any::<u8>(), text)
             .prop_map(|(what, of, text)| Request::Tool { what, of, text }),
     ]
@@ -158,6 +167,25 @@ pub(super) const QUERIES: [&str; 6] = [
     "porto rain",
     "teas",
 ];
+
+/// A statement of CAL that asks for a grain, for words, or for all that the tenant has.
+pub(super) fn statement(what: u8, address: &str, text: u8) -> String {
+    let words = WORDS[usize::from(text)];
+    match what {
+        0 => format!("EXISTS sha256:{address}"),
+        1 => format!("EXISTS sha256:{}", &address[..8]),
+        2 => format!("HISTORY sha256:{address}"),
+        3 => format!("RECALL LIKE \"{words}\" | LIMIT 3"),
+        4 => "RECALL | COUNT".to_owned(),
+        5 => "RECALL | GROUP BY type".to_owned(),
+        6 => format!("RECALL events WHERE content != \"{words}\" | ORDER BY time DESC | LIMIT 2"),
+        7 => format!("RECALL WHERE hash = sha256:{address}"),
+        8 => format!("ASSEMBLE FROM a: (RECALL LIKE \"{words}\"), b: (RECALL) BUDGET 900 TOKENS"),
+        9 => "(RECALL events) MINUS (RECALL consents) | COUNT".to_owned(),
+        10 => format!("EXPLAIN RECALL LIKE \"{words}\""),
+        _ => format!("COALESCE (RECALL ABOUT \"{words}\", RECALL SINCE \"last 30 days\" | COUNT)"),
+    }
+}
 
 /// A grain whose address depends on its text and little else, so that tenants meet.
 pub(super) fn grain(at: usize, text: u8) -> Value {

@@ -3,7 +3,7 @@
 use grainstore_server::http::{Grant, Operation};
 use serde_json::{Value, json};
 
-use super::program::{QUERIES, Request, WORDS, grain};
+use super::program::{QUERIES, Request, WORDS, grain, statement};
 use crate::{Server, Told};
 
 const USERS: [&str; 5] = [
@@ -119,6 +119,18 @@ impl<'a> Tenant<'a> {
                 self.send_of_person(request)
             }
             Request::File { what, text } => self.file(*what, *text),
+            Request::Cal {
+                what,
+                of,
+                text,
+                is_tool,
+            } => {
+                let asked = json!({ "cal": statement(*what, &address(*of), *text) });
+                match is_tool {
+                    true => self.tool("cal", &asked),
+                    false => post("/v1/cal", asked),
+                }
+            }
             Request::Whole { what } => self.send_of_whole(*what, &address(0)),
             Request::Search { .. }
             | Request::Recall { .. }
@@ -169,6 +181,10 @@ impl<'a> Tenant<'a> {
             1 => self.server.get(&self.token, "/v1/conflicts"),
             2 => post("/v1/conflicts/settle", json!({ "keep": address })),
             3 => self.server.get(&self.token, "/metrics"),
+            4 => post(
+                "/v1/persons/alias",
+                json!({ "user": self.user, "other": USERS[0] }),
+            ),
             _ => {
                 let mut told = self.server.get(&self.token, "/v1/token").expect(200);
                 // The name of a token is its own.
@@ -201,7 +217,6 @@ impl<'a> Tenant<'a> {
         }
     }
 
-    /// Calls a tool of MCP; the answer is its structured content.
     fn call(&self, at: usize, what: u8, address: &str, text: u8) -> Told {
         let other = USERS.into_iter().find(|user| *user != self.user);
         let mut linked = grain(at, text);
@@ -239,7 +254,12 @@ impl<'a> Tenant<'a> {
             12 => return self.resource(address),
             _ => ("forget", json!({ "address": address, "confirm": true })),
         };
-        let result = self.server.tool(&self.token, name, &arguments);
+        self.tool(name, &arguments)
+    }
+
+    /// Calls a tool; the answer is its structured content, or its error.
+    fn tool(&self, name: &str, arguments: &Value) -> Told {
+        let result = self.server.tool(&self.token, name, arguments);
         let mut told = self.server.ask("GET", "/healthz").send("").expect(200);
         let answer = match result["isError"] == true {
             true => &result["_meta"],
