@@ -300,6 +300,14 @@ impl<'a> Admin<'a> {
         self.actor
     }
 
+    /// Returns the owner as the caller of an operation, with the actor that its entries name.
+    pub(in crate::store) const fn caller(self) -> Caller<'static> {
+        Caller {
+            capability: None,
+            actor: self.actor,
+        }
+    }
+
     pub(in crate::store) fn inner(self) -> &'a Inner {
         &self.store.inner
     }

@@ -5,9 +5,9 @@ use schemars::{JsonSchema, Schema};
 
 use super::answer::Answer;
 use super::api::request::{
-    AddressesBody, AuditBody, BatchBody, CalBody, ContradictBody, DeleteBody, ErasePersonBody,
-    ExportBody, GrainBody, GrowthBody, PersonBody, QueryBody, RecallBody, SearchBody, SettleBody,
-    SupersedeBody,
+    AddressesBody, AliasBody, AuditBody, BatchBody, CalBody, ContradictBody, DeleteBody,
+    ErasePersonBody, ExportBody, GrainBody, GrowthBody, PersonBody, QueryBody, RecallBody,
+    SearchBody, SettleBody, SupersedeBody,
 };
 use super::api::{aimem, feed, files, grains, inspect, operator, people, questions};
 use super::call::Call;
@@ -51,7 +51,8 @@ impl Route {
     /// Whether it may change the store.
     pub(crate) fn is_change(&self) -> bool {
         let changes = [Operation::Write, Operation::Erase, Operation::Import];
-        self.needs.is_some_and(|needs| changes.contains(&needs)) || self.path == SETTLE
+        self.needs.is_some_and(|needs| changes.contains(&needs))
+            || [SETTLE, ALIAS].contains(&self.path)
     }
 
     /// Whether its answer follows the store until its reader leaves.
@@ -117,6 +118,7 @@ fn schema<T: JsonSchema>() -> Schema {
 }
 
 const SETTLE: &str = "/v1/conflicts/settle";
+const ALIAS: &str = "/v1/persons/alias";
 const JSON: &str = "application/json";
 const READ: Option<Operation> = Some(Operation::Read);
 const NDJSON: &str = "application/x-ndjson";
@@ -300,6 +302,13 @@ pub(crate) const ROUTES: &[Route] = &[
         Operation::Erase,
         Takes::Json(schema::<ErasePersonBody>),
         people::erase,
+    ),
+    post(
+        ALIAS,
+        "States that two users are one person",
+        Operation::Admin,
+        Takes::Json(schema::<AliasBody>),
+        people::alias,
     ),
     post(
         "/v1/audit",

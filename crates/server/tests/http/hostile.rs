@@ -9,7 +9,7 @@ use crate::Server;
 
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS"];
 
-const PATHS: [&str; 33] = [
+const PATHS: [&str; 34] = [
     "/healthz",
     "/metrics",
     "/v1/openapi.json",
@@ -27,6 +27,7 @@ const PATHS: [&str; 33] = [
     "/v1/growth",
     "/v1/persons/report",
     "/v1/persons/erase",
+    "/v1/persons/alias",
     "/v1/audit",
     "/v1/conflicts",
     "/v1/conflicts/settle",

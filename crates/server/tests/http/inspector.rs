@@ -158,6 +158,33 @@ fn a_person_is_reported_previewed_and_erased_with_a_signed_receipt() {
 }
 
 #[test]
+fn two_users_of_one_person_are_united_with_a_reason_and_their_report_is_one() {
+    let server = Server::new();
+    let token = server.all();
+    for user in ["mira", "user-7f3a"] {
+        let mut grain = event("likes tea");
+        grain["user_id"] = json!(user);
+        server.post(&token, "/v1/grains", &grain).expect(200);
+    }
+    let post = |path: &str, body| server.post(&token, path, &body);
+    let mut alias = json!({ "user": "mira", "other": "user-7f3a" });
+    let unstated = post("/v1/persons/alias", alias.clone()).expect(422);
+    assert_eq!(unstated.code(), "ERR_AUTHORITY");
+    alias["reason"] = json!("her account");
+    alias["authority"] = json!("mira");
+    let told = post("/v1/persons/alias", alias.clone()).expect(200).json();
+    assert_eq!(told["stated"].as_array().unwrap().len(), 2, "{told}");
+    let report = post("/v1/persons/report", json!({ "user": "mira" })).expect(200);
+    let about = report.json()["about"].as_array().unwrap().len();
+    assert_eq!(about, 4, "both notes, and the grains that unite them");
+    let again = post("/v1/persons/alias", alias).expect(200).json();
+    assert_eq!(again["stated"], json!([]));
+    let by = json!({ "by": ACTOR, "operation": "verify" });
+    let entries = post("/v1/audit", by).expect(200).json();
+    assert_eq!(entries["entries"].as_array().unwrap().len(), 2, "{entries}");
+}
+
+#[test]
 fn a_token_of_one_user_does_nothing_to_another_person() {
     let server = Server::new();
     let mut grain = event("likes tea");
@@ -196,6 +223,8 @@ fn a_token_of_one_user_does_nothing_to_another_person() {
     for token in [&of_mira, &inside] {
         server.post(token, "/v1/audit", &json!({})).expect(403);
         server.get(token, "/v1/conflicts").expect(403);
+        let alias = json!({ "user": "mira", "other": "noor", "reason": why.0, "authority": why.1 });
+        server.post(token, "/v1/persons/alias", &alias).expect(403);
         let settle = json!({ "keep": address });
         server
             .post(token, "/v1/conflicts/settle", &settle)

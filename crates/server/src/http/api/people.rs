@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::files::spool;
 use super::grains::{grain_json, status_json};
-use super::request::{ErasePersonBody, PersonBody};
+use super::request::{AliasBody, ErasePersonBody, PersonBody};
 use crate::http::answer::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -119,6 +119,21 @@ pub(crate) fn erase(call: &Call<'_>) -> Result<Answer, Failure> {
         document["receipt"] = receipt_json(&message).map_err(grainstore::Error::from)?;
     }
     Ok(Answer::Json(200, document))
+}
+
+/// States that two users are one person: for the whole store, and so by a token of it all.
+pub(crate) fn alias(call: &Call<'_>) -> Result<Answer, Failure> {
+    let scope = call.scope()?;
+    scope.whole()?;
+    let body: AliasBody = call.json()?;
+    let authorization = Authorization {
+        reason: &body.reason,
+        authority: &body.authority,
+    };
+    let admin = scope.admin()?;
+    let stated = admin.unite_users(&body.user, &body.other, authorization)?;
+    let stated: Vec<_> = stated.iter().map(ToString::to_string).collect();
+    Ok(Answer::Json(200, json!({ "stated": stated })))
 }
 
 fn admitted(scope: &TokenScope, body: &PersonBody) -> Result<Person, Failure> {

@@ -160,6 +160,21 @@ pub(crate) struct PersonBody {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub(crate) struct AliasBody {
+    /// The person: their user_id.
+    pub(crate) user: String,
+    /// Another user_id of the same person.
+    pub(crate) other: String,
+    /// Why, for the record.
+    #[serde(default)]
+    pub(crate) reason: String,
+    /// The authority that decided.
+    #[serde(default)]
+    pub(crate) authority: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ErasePersonBody {
     /// The person: their user_id.
     pub(crate) user: String,
