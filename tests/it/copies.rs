@@ -1,14 +1,14 @@
-//! What a store says is current, its copy says is current: by every own format, by increments, and
-//! by stores that are merged both ways, after corrections, contradictions, withdrawals, judgements,
-//! holds and deletions on both sides (ruling I28).
+//! What a store says is current, its copy says is current: by every own format, by increments, by
+//! backups, and by stores that are merged both ways, after corrections, contradictions, withdrawals,
+//! judgements, holds, deletions and erasures on both sides (ruling I28).
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use grainstore::grain::{Status, Verification};
 use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
-use grainstore::store::{Authorization, Summary};
-use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+use grainstore::store::{Authorization, ErasureScope, Person, Summary, Until};
+use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time, Type};
 use proptest::prelude::*;
 
 const OFFICE: Authorization<'_> = Authorization {
@@ -84,6 +84,12 @@ enum Step {
     Retract(usize),
     Delete(usize),
     Hold(usize),
+    /// Erases one of the two persons.
+    Erase(bool),
+    /// A consent, and what rests on it.
+    Consent(u8),
+    Rest(usize, u8),
+    Withdraw(usize),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -95,17 +101,38 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0_usize..40).prop_map(Step::Retract),
         1 => (0_usize..40).prop_map(Step::Delete),
         1 => (0_usize..40).prop_map(Step::Hold),
+        1 => any::<bool>().prop_map(Step::Erase),
+        2 => (0_u8..5).prop_map(Step::Consent),
+        3 => (0_usize..5, 0_u8..40).prop_map(|(on, n)| Step::Rest(on, n)),
+        1 => (0_usize..5).prop_map(Step::Withdraw),
     ]
 }
 
+const PERSONS: [&str; 2] = ["mira", "noor"];
+
 /// Makes a change; a refusal by policy is one outcome of it.
 fn make(store: &Store, step: &Step) {
-    let known: Vec<_> = statuses(store).into_keys().collect();
+    // No file has the reason that changes a locked consent, and only the owner verifies one (P10):
+    // consents are withdrawn.
+    let is_consent = |of: &ContentAddress| store.get(of).unwrap().unwrap().type_() == Type::Consent;
+    let known = statuses(store).into_keys().filter(|of| !is_consent(of));
+    let known: Vec<_> = known.collect();
     let at = |at: usize| known.get(at % known.len().max(1)).copied();
     let time = |n: u8| Time::from_ms(1_780_000_000_000 + i64::from(n));
     let belief = |n: u8| {
-        let belief = Draft::belief("mira", format!("knows_{}", n % 7), format!("fact {n}"));
-        belief.confidence(0.9).created_at(time(n))
+        let person = PERSONS[usize::from(n % 2)];
+        let belief = Draft::belief(person, format!("knows_{}", n % 7), format!("fact {n}"));
+        let belief = belief.confidence(0.9).created_at(time(n));
+        // A file of PAM has one owner: the other person is the subject of grains without a user.
+        match n % 2 {
+            0 => belief.user(person),
+            _ => belief,
+        }
+    };
+    let consented = |at: usize| {
+        let filter = Filter::new().of_type(Type::Consent);
+        let found = store.query(&filter, 100, None).unwrap().results;
+        found.get(at % found.len().max(1)).map(|it| it.address)
     };
     match *step {
         Step::Put(n) => drop(store.put(belief(n))),
@@ -126,6 +153,26 @@ fn make(store: &Store, step: &Step) {
         ),
         Step::Delete(of) => drop(at(of).map(|of| store.admin().unwrap().delete(&of, OFFICE))),
         Step::Hold(of) => drop(at(of).map(|of| store.admin().unwrap().place_hold(&of, OFFICE))),
+        Step::Erase(which) => {
+            let person = Person::new(PERSONS[usize::from(which)]);
+            let scope = ErasureScope::default();
+            drop(store.admin().unwrap().erase_person(&person, scope, OFFICE));
+        }
+        Step::Consent(n) => {
+            let given = Draft::consent(format!("did:web:{n}"), "did:web:acme.example", ["store"]);
+            drop(store.put(given.created_at(time(n))));
+        }
+        Step::Rest(on, n) => {
+            drop(consented(on).map(|on| store.put(belief(n).set("processing_basis", on))))
+        }
+        Step::Withdraw(of) => drop(consented(of).map(|of| {
+            let given = store.get(&of).unwrap().unwrap();
+            let subject = given.text("subject_did").unwrap();
+            let withdrawal = Draft::consent(subject, "did:web:acme.example", ["store"])
+                .set("is_withdrawal", true)
+                .set("prior_consent", of);
+            store.put(withdrawal.created_at(time(200)))
+        })),
     }
 }
 
@@ -157,6 +204,15 @@ fn agree(said: &Statuses, copied: &Statuses, format: Format) -> Result<(), TestC
     Ok(())
 }
 
+/// A copy shows nothing whose consent is withdrawn where it comes from.
+fn withholds(source: &Store, copied: &Statuses) -> Result<(), TestCaseError> {
+    for address in copied.keys() {
+        let read = source.get(address).map_err(|error| error.code().to_owned());
+        prop_assert!(read.is_ok(), "{address}: {read:?}");
+    }
+    Ok(())
+}
+
 const OWN: [Format; 4] = [Format::Mg, Format::Jsonl, Format::Omi, Format::Pam];
 
 proptest! {
@@ -176,10 +232,72 @@ proptest! {
             prop_assert!(summary.denied.is_empty(), "{format}: {summary:?}");
             let (said, copied) = (carried(&source, format), carried(&target, format));
             agree(&said, &copied, format)?;
+            withholds(&source, &copied)?;
             // Again is nothing new.
             let again = copy(&source, &target, format, true);
             prop_assert!(again.is_complete() && again.corrected == 0, "{format}: {again:?}");
         }
+    }
+
+    #[test]
+    fn a_change_here_is_kept_or_named_when_the_owners_copy_says_otherwise(
+        before in prop::collection::vec(step(), 0..14),
+        there in prop::collection::vec(step(), 0..10),
+        here in prop::collection::vec(step(), 0..10),
+    ) {
+        let is_kept = |step: &&Step| {
+            matches!(step, Step::Delete(_) | Step::Erase(_) | Step::Hold(_) | Step::Withdraw(_))
+        };
+        let here: Vec<_> = here.iter().filter(is_kept).cloned().collect();
+        for format in OWN {
+            let (source, target) = (memory(), memory());
+            make_all(&source, &before);
+            copy(&source, &target, format, true);
+            let all = statuses(&target);
+            make_all(&target, &here);
+            let kept = statuses(&target);
+            make_all(&source, &there);
+            let summary = copy(&source, &target, format, true);
+            let (said, copied) = (statuses(&source), statuses(&target));
+            // Neither erased nor withheld grains come back.
+            for gone in all.keys().filter(|it| !kept.contains_key(it)) {
+                prop_assert!(!copied.contains_key(gone), "{format}: {gone}");
+            }
+            withholds(&source, &copied)?;
+            for (address, status) in &copied {
+                let Some(said) = said.get(address) else { continue };
+                let is_denied = summary.denied.iter().any(|it| it.existing == *address);
+                let ended_here = kept.get(address).is_some_and(|it| !it.is_current());
+                let is_told = ended_here || is_denied || summary.unapplied.iter().any(|it| it.1 == *address);
+                prop_assert!(
+                    is_told || said.is_current() == status.is_current(),
+                    "{format}: {address}: {said:?}, {status:?}: {summary:?}"
+                );
+            }
+            // A grain that did not arrive was erased here, or rests on what was.
+            let is_missing = said.keys().any(|it| !copied.contains_key(it));
+            prop_assert!(!is_missing || !summary.is_complete() || !here.is_empty(), "{summary:?}");
+        }
+    }
+
+    #[test]
+    fn a_restored_backup_is_the_store(
+        before in prop::collection::vec(step(), 0..14),
+        after in prop::collection::vec(step(), 0..14),
+    ) {
+        let home = tempfile::tempdir().unwrap();
+        let path = |name: &str| home.path().join(name);
+        let source = Store::open(path("store"), Options::default()).unwrap();
+        for steps in [before, after] {
+            make_all(&source, &steps);
+            // The second is an increment.
+            source.maintenance().unwrap().backup(path("copy")).unwrap();
+        }
+        let restored = Store::restore(path("copy"), path("new"), Until::End, false, Options::default());
+        let (restored, told) = restored.unwrap();
+        prop_assert_eq!(told.left, 0);
+        prop_assert_eq!(statuses(&restored), statuses(&source));
+        withholds(&source, &statuses(&restored))?;
     }
 
     #[test]
@@ -207,8 +325,8 @@ proptest! {
         here in prop::collection::vec(step(), 0..10),
         there in prop::collection::vec(step(), 0..10),
     ) {
-        // A hold and a deletion here are no statement about the other store.
-        let is_shared = |step: &&Step| !matches!(step, Step::Hold(_) | Step::Delete(_));
+        // A hold, a deletion and an erasure here are no statement about the other store.
+        let is_shared = |step: &&Step| !matches!(step, Step::Hold(_) | Step::Delete(_) | Step::Erase(_));
         let keep = |steps: &[Step]| steps.iter().filter(is_shared).cloned().collect::<Vec<_>>();
         let (one, other) = (memory(), memory());
         make_all(&one, &keep(&shared));

@@ -11,6 +11,7 @@ use crate::policy::{Actor, Delegation, Operation};
 use crate::store::Error;
 use crate::store::import::Denied;
 use crate::store::import::batch::Importer;
+use crate::store::import::entries::UNVERIFIED;
 use crate::store::instance::Writer;
 use crate::store::lineage::Change;
 use crate::store::records::{DenialRecord, Frame, Record as Entry};
@@ -77,10 +78,10 @@ impl Importer<'_> {
             }
             if Delegation::of(&version.grain).is_some() || version.grain.type_() == Type::Consent {
                 // Rulings I26, P10: only the owner verifies them, here.
-                let verified = Some(Verification::Verified);
-                change.verification = change
-                    .verification
-                    .filter(|_| change.verification != verified);
+                if change.verification == Some(Verification::Verified) {
+                    change.verification = None;
+                    self.findings.note(place.clone(), UNVERIFIED.to_owned());
+                }
             }
             let is_fork = change.superseded_by.is_some() && version.status.superseded_by.is_some();
             if is_fork || closes_cycle {

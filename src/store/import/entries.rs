@@ -11,6 +11,9 @@ use crate::store::read::unites;
 use crate::store::records::{AliasRecord, FlagRecord, Record as Entry, StatusRecord};
 use crate::store::rules::{record_consequences, was_deleted};
 
+/// The finding about a grain that a file says is verified.
+pub(super) const UNVERIFIED: &str = "is verified in the file: only the owner verifies it here";
+
 impl Importer<'_> {
     /// Adds a grain to the frame, with the file's statements about it.
     pub(super) fn store(&mut self, record: &Record, grain: &Grain) -> Result<(), Error> {
@@ -35,9 +38,11 @@ impl Importer<'_> {
         if gives || (unites(grain) && !self.is_own) {
             // Rulings I26, I29, P10: only the owner verifies here a delegation or a consent of a file,
             // and who is who.
-            change.verification = change
-                .verification
-                .filter(|to| *to != Verification::Verified);
+            if change.verification == Some(Verification::Verified) {
+                change.verification = None;
+                self.findings
+                    .note(record.place.clone(), UNVERIFIED.to_owned());
+            }
         }
         if let Some(delegatee) = &delegates_to {
             let message = format!(

@@ -100,6 +100,26 @@ fn an_export_brings_a_second_store_to_the_same_addresses_and_status() {
 }
 
 #[test]
+fn an_export_of_the_same_grains_at_the_same_time_has_the_same_bytes() {
+    let home = Home::new();
+    home.ok(&["import", &sample("grains.jsonl")]);
+    for format in ["mg", "jsonl", "pam", "aimem", "omi"] {
+        let export = |at: &[&str], name: &str| {
+            let args = ["export", "--plain", "-f", "--format", format, "-o", name];
+            let ran = home.run(&[&args[..], at].concat());
+            assert_eq!(ran.code, 0, "{ran:?}");
+            fs::read(home.path(name)).unwrap()
+        };
+        let at = ["--at", "2026-11-20T10:00:00Z"];
+        assert!(export(&at, "one") == export(&at, "other"), "{format}");
+        if !["mg", "jsonl"].contains(&format) {
+            let later = ["--at", "2026-11-21T10:00:00Z"];
+            assert!(export(&at, "one") != export(&later, "other"), "{format}");
+        }
+    }
+}
+
+#[test]
 fn an_export_to_stdout_is_the_file_and_filters_hold() {
     let home = Home::new();
     home.ok(&["import", &sample("grains.jsonl")]);
