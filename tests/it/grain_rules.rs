@@ -2,6 +2,7 @@
 
 mod every_spelling;
 mod fields;
+mod recommended;
 mod schema;
 
 use grainstore::codec::{Canonical, Encoding, Flags, Header, Map, Profile, Sensitivity, Value};

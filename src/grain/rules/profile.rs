@@ -19,6 +19,8 @@ pub(super) struct Profile {
     pub(super) tag: &'static str,
     pub(super) prefix: &'static str,
     pub(super) fields: &'static [(&'static str, Holds)],
+    /// The fields that the profile recommends, and what is said where one is absent.
+    pub(super) recommended: &'static [(&'static str, &'static str)],
 }
 
 /// The kind of value that a profile's field holds.
@@ -66,11 +68,9 @@ impl<'a> Declared<'a> {
                 of: "profile:healthcare with phi: tags".into(),
             })?;
         }
-        if self.declares("int") {
-            for name in ["int:connector", "int:auth_type"] {
-                if self.get(name).is_none() {
-                    findings.warn(name, "recommended under profile:integration (OMS A.7)");
-                }
+        for (name, message) in self.profiles.iter().flat_map(|profile| profile.recommended) {
+            if self.get(name).is_none() {
+                findings.warn(name, *message);
             }
         }
         Ok(())

@@ -10,36 +10,58 @@ pub(super) const PROFILES: &[Profile] = &[
         tag: "profile:healthcare",
         prefix: "hc",
         fields: HEALTHCARE,
+        recommended: &[],
     },
     Profile {
         tag: "profile:legal",
         prefix: "legal",
         fields: LEGAL,
+        recommended: &[(
+            "legal:jurisdiction",
+            "recommended under profile:legal (OMS A.2)",
+        )],
     },
     Profile {
         tag: "profile:finance",
         prefix: "fin",
         fields: FINANCE,
+        recommended: &[],
     },
     Profile {
         tag: "profile:robotics",
         prefix: "rob",
         fields: ROBOTICS,
+        recommended: &[(
+            "rob:robot_id",
+            "recommended under profile:robotics (OMS A.4)",
+        )],
     },
     Profile {
         tag: "profile:science",
         prefix: "sci",
         fields: SCIENCE,
+        recommended: &[],
     },
     Profile {
         tag: "profile:consumer",
         prefix: "con",
         fields: CONSUMER,
+        recommended: &[],
     },
     Profile {
         tag: "profile:integration",
         prefix: "int",
         fields: INTEGRATION,
+        recommended: &[
+            (
+                "int:connector",
+                "recommended under profile:integration (OMS A.7)",
+            ),
+            (
+                "int:auth_type",
+                "recommended under profile:integration (OMS A.7)",
+            ),
+        ],
     },
 ];
 
@@ -233,6 +255,9 @@ mod tests {
                 let (prefix, _) = name.split_once(':').unwrap();
                 assert_eq!(prefix, profile.prefix, "{name}");
                 assert!(crate::grain::Field::named(name).is_none(), "{name}");
+            }
+            for (name, _) in profile.recommended {
+                assert!(profile.fields.iter().any(|(field, _)| field == name));
             }
         }
         let fields: usize = PROFILES.iter().map(|profile| profile.fields.len()).sum();

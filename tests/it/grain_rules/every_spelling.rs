@@ -566,7 +566,8 @@ fn what_a_phase_usually_omits_is_a_warning() {
     // OMS 27.1, the fields that a phase omits without MUST NOT.
     let definition = r#"{"type": "action", "action_phase": "definition", "tool_name": "t",
         "tool_description": "d", "input_schema": {}, NOW}"#;
-    let call = r#"{"type": "action", "action_phase": "call", "tool_name": "t", "input": {}, NOW}"#;
+    let call = r#"{"type": "action", "action_phase": "call", "tool_name": "t", "tool_call_id": "i",
+        "input": {}, NOW}"#;
     for (json, name, value) in [
         (definition, "tool_call_id", "\"i\""),
         (definition, "call_batch_id", "\"i\""),

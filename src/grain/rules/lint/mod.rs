@@ -2,6 +2,7 @@
 
 pub(super) mod look_alike;
 mod observation;
+mod recommended;
 
 use crate::codec::{Map, Value};
 use crate::grain::Type;
@@ -18,6 +19,7 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) {
     check_policy(fields, findings);
     check_blocks(fields, findings);
     observation::check(of, fields, findings);
+    recommended::check(of, fields, findings);
 }
 
 /// OMS 8: the `mg:` prefix is reserved for the standard vocabulary.
@@ -63,14 +65,20 @@ fn check_established(fields: &Map, findings: &mut Findings) {
     }
 }
 
-/// OMS 12.5.1: a person has no legal form.
+/// OMS 12.5.1: a person has no legal form; an owner is verified by a DID.
 fn check_owner(fields: &Map, findings: &mut Findings) {
-    let owner = fields.get("owner").and_then(Value::as_map);
-    if let Some(owner) = owner
-        && owner.get("type").and_then(Value::as_text) == Some("human")
-        && owner.contains("entity_form")
+    let Some(owner) = fields.get("owner").and_then(Value::as_map) else {
+        return;
+    };
+    if owner.get("type").and_then(Value::as_text) == Some("human") && owner.contains("entity_form")
     {
         findings.warn("owner.entity_form", "omitted for a human (OMS 12.5.1)");
+    }
+    if !owner.contains("did") {
+        findings.warn(
+            "owner.did",
+            "recommended, so that the owner can be verified (OMS 12.5.1)",
+        );
     }
 }
 

@@ -47,11 +47,19 @@ fn check_source(fields: &Map, findings: &mut Findings) {
 }
 
 fn check_hybrid(observer: Option<&str>, fields: &Map, findings: &mut Findings) {
-    if observer == Some("hybrid") && is_empty(fields, "provenance_chain") {
-        findings.warn(
+    match observer {
+        // An entry for each step.
+        Some("hybrid") if len_of(fields, "provenance_chain") < 2 => findings.warn(
             "provenance_chain",
             "should name reading and inference of a hybrid observer (OMS 24.2)",
-        );
+        ),
+        Some("hybrid") | None => {}
+        // OMS 24.3: an unprefixed name may be registered one day.
+        Some(custom) if !custom.contains(':') => findings.warn(
+            "observer_type",
+            "not registered, and without the prefix of a namespace (OMS 24.3)",
+        ),
+        Some(_) => {}
     }
 }
 
@@ -128,8 +136,12 @@ fn check_summary(fields: &Map, findings: &mut Findings) {
 }
 
 fn is_empty(fields: &Map, name: &str) -> bool {
+    len_of(fields, name) == 0
+}
+
+fn len_of(fields: &Map, name: &str) -> usize {
     let entries = fields.get(name).and_then(Value::as_array);
-    entries.is_none_or(<[Value]>::is_empty)
+    entries.map_or(0, <[Value]>::len)
 }
 
 /// OMS 24.1.
