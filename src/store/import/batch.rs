@@ -480,3 +480,6 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 }
+
+/// The finding about a delegation or a consent that a file says is verified.
+pub(super) const UNVERIFIED: &str = "is verified in the file: only the owner verifies it here";

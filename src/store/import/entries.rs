@@ -6,13 +6,10 @@ use crate::grain::{Grain, StatusChange, Type, Verification};
 use crate::interchange::{ForeignId, Record};
 use crate::policy::Delegation;
 use crate::store::Error;
-use crate::store::import::batch::Importer;
+use crate::store::import::batch::{Importer, UNVERIFIED};
 use crate::store::read::unites;
 use crate::store::records::{AliasRecord, FlagRecord, Record as Entry, StatusRecord};
 use crate::store::rules::{record_consequences, was_deleted};
-
-/// The finding about a grain that a file says is verified.
-pub(super) const UNVERIFIED: &str = "is verified in the file: only the owner verifies it here";
 
 impl Importer<'_> {
     /// Adds a grain to the frame, with the file's statements about it.
