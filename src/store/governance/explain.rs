@@ -1,7 +1,7 @@
 //! The decision about an operation on a grain, with its reason, without performing the operation.
 //! The facts and the decision are those of the operation itself.
 
-use crate::codec::ContentAddress;
+use crate::codec::{ContentAddress, Value};
 use crate::policy::{Actor, Facts, Operation, Purpose, Rule, Verdict, Violation, may_leave};
 use crate::store::instance::Inner;
 use crate::store::lineage::Change;
@@ -35,6 +35,8 @@ pub struct Explanation {
     pub wants: Option<String>,
     /// The grain that protects: the grain itself, one it was derived from, or one of its lineage.
     pub protected_by: Option<ContentAddress>,
+    /// The `protection_reason` of that grain, which its author wrote for readers (OMS 23.2).
+    pub protection_reason: Option<String>,
 }
 
 impl Asked {
@@ -82,6 +84,26 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_NOT_FOUND`; storage errors.
     pub fn explain_policy(
+        self,
+        address: &ContentAddress,
+        asked: Asked,
+        actor: &Actor<'_>,
+    ) -> Result<Explanation, Error> {
+        let mut answer = self.decision(address, asked, actor)?;
+        let snapshot = self.store().snapshot();
+        let view = self.inner().as_of(&snapshot);
+        if let Some(by) = answer.protected_by
+            && let Some(row) = view.locate(&by)?
+        {
+            let grain = view.version_at(row)?.grain;
+            let policy = grain.field("invalidation_policy").and_then(Value::as_map);
+            let reason = policy.and_then(|policy| policy.get("protection_reason"));
+            answer.protection_reason = reason.and_then(Value::as_text).map(str::to_owned);
+        }
+        Ok(answer)
+    }
+
+    fn decision(
         self,
         address: &ContentAddress,
         asked: Asked,
@@ -206,6 +228,7 @@ impl Explanation {
             stands_in: None,
             wants: None,
             protected_by: None,
+            protection_reason: None,
         }
     }
 
@@ -224,6 +247,7 @@ impl Explanation {
             stands_in: Some(format!("OMS {}", rule.section())),
             wants: Some(rule.wants().into()),
             protected_by: Some(by),
+            protection_reason: None,
         }
     }
 

@@ -8,6 +8,7 @@ mod head;
 mod log;
 mod notes;
 mod prove;
+mod reasoned;
 mod verify;
 mod why;
 

@@ -7,14 +7,18 @@ use serde_json::json;
 
 use crate::args::address;
 use crate::error::Exit;
+use crate::output::printable;
 use crate::session::Session;
 
 use super::log::{entry_json, line};
+use super::reasoned::reasoned;
 
 /// Show which rules protect a grain, who decided, and what was refused
 ///
 /// For each operation: whether it is allowed now and by which rule it is denied. Then the entries of
-/// the ledger about decisions on the grain: holds, reviews, withdrawals, verifications, refusals.
+/// the ledger about decisions on the grain: holds, reviews, withdrawals, verifications, refusals. Of a
+/// Reasoning also its premises, as they stand now, the alternatives that it rejected, its thinking and
+/// its conclusion; of a Consensus whether it was reached.
 #[derive(Debug, Args)]
 pub(super) struct Why {
     /// Address of the grain, or its first digits, 4 or more
@@ -43,6 +47,10 @@ impl Why {
                 rules.push((word, answer));
             }
         }
+        let reasoned = match store.get(&of)? {
+            Some(grain) => reasoned(&store, &grain)?,
+            None => None,
+        };
         let out = &mut session.out;
         if out.is_json() {
             let rules = rules.iter().map(|(word, answer)| {
@@ -54,6 +62,7 @@ impl Why {
                     "stands_in": answer.stands_in,
                     "requires": answer.wants,
                     "protected_by": answer.protected_by.map(|by| by.to_string()),
+                    "protection_reason": answer.protection_reason,
                 })
             });
             let rules: Vec<_> = rules.collect();
@@ -62,6 +71,7 @@ impl Why {
                 "address": of.to_string(),
                 "rules": rules,
                 "decisions": decisions,
+                "reasoned": reasoned.map(|(value, _)| value),
             }))?;
             return Ok(Exit::Done);
         }
@@ -75,13 +85,19 @@ impl Why {
                     let by = answer.protected_by.filter(|by| *by != of);
                     let by = by.map(|by| format!(", by {}", address::short(&by)));
                     let by = by.unwrap_or_default();
-                    format!("denied: {rule} ({place}){by}; requires {requires}")
+                    let said = answer.protection_reason.as_deref();
+                    let said = said.map(|text| format!("; its reason: {}", printable(text)));
+                    let said = said.unwrap_or_default();
+                    format!("denied: {rule} ({place}){by}; requires {requires}{said}")
                 }
             };
             out.line(format!("{word:12}  {text}"))?;
         }
         for entry in &entries {
             out.line(line(entry))?;
+        }
+        for line in reasoned.into_iter().flat_map(|(_, lines)| lines) {
+            out.line(line)?;
         }
         Ok(Exit::Done)
     }

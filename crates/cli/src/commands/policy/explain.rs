@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::args::address;
 use crate::error::{CliError, Exit};
+use crate::output::printable;
 use crate::session::Session;
 
 /// The arguments of `policy explain`.
@@ -59,6 +60,7 @@ impl Explain {
                 "stands_in": answer.stands_in,
                 "wants": answer.wants,
                 "protected_by": answer.protected_by.map(|by| by.to_string()),
+                "protection_reason": answer.protection_reason,
             }))?;
         } else {
             for line in lines(&answer) {
@@ -83,6 +85,8 @@ fn lines(answer: &Explanation) -> Vec<String> {
     let required = answer.wants.as_ref();
     let required = required.map(|what| format!("requires      {what}"));
     let by = answer.protected_by.map(|by| format!("protected by  {by}"));
-    lines.extend([rule, required, by].into_iter().flatten());
+    let reason = answer.protection_reason.as_ref();
+    let reason = reason.map(|text| format!("its reason    {}", printable(text)));
+    lines.extend([rule, required, by, reason].into_iter().flatten());
     lines
 }

@@ -226,6 +226,77 @@ fn the_log_the_timeline_and_the_reasons_are_shown_to_people_programs_and_spreads
     assert_eq!(home.run(&["audit", "log", "--operation", "paint"]).code, 1);
 }
 
+#[test]
+fn why_tells_the_reason_of_the_protection_and_of_the_conclusion() {
+    // OMS 8.8, 23.2: for readers and auditors.
+    let home = Home::new();
+    let put = |json: Value| {
+        let ran = home.run_with(&["put", "-"], json.to_string());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        ran.stdout.trim().to_owned()
+    };
+    let premise =
+        put(json!({ "type": "event", "content": "the meter shows 7 bar", "created_at": 1 }));
+    let gone = "a".repeat(64);
+    let reasoning = put(json!({
+        "type": "reasoning", "created_at": 2, "premises": [premise, gone],
+        "inference_method": "abductive", "conclusion": "the valve leaks",
+        "thinking_content": "the pump is new", "alternatives_considered":
+            [{ "hypothesis": "the pump fails", "rejection_reason": "it was replaced" }],
+        "invalidation_policy": { "mode": "locked", "protection_reason": "evidence of the insurer" },
+    }));
+    let why = home.run(&["audit", "why", &reasoning, "--json"]).json();
+    let reasoned = &why["reasoned"];
+    let standings = [0, 1].map(|at| reasoned["premises"][at]["standing"].clone());
+    assert_eq!(
+        standings,
+        [json!("current"), json!("not stored")],
+        "{reasoned}"
+    );
+    assert_eq!(reasoned["conclusion"], "the valve leaks");
+    let replaced = event("the meter shows 2 bar", 3);
+    let ran = home.run_with(&["supersede", &premise, "-"], replaced);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let text = home.ok(&["audit", "why", &reasoning]);
+    for line in [
+        "; its reason: evidence of the insurer",
+        "(superseded)  the meter shows 7 bar",
+        "(not stored)",
+        "alternative   the pump fails (rejected: it was replaced)",
+        "method        abductive",
+        "thinking      the pump is new",
+        "conclusion    the valve leaks",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    let ran = home.run(&["policy", "explain", &reasoning, "contradict"]);
+    assert!(
+        ran.stdout.contains("its reason    evidence of the insurer"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn why_tells_whether_a_consensus_was_reached() {
+    // OMS 8.9.
+    let home = Home::new();
+    for (agree, said) in [
+        (2, "not reached: 2 agree of the 3 needed, 1 dissent"),
+        (3, "reached: 3"),
+    ] {
+        let consensus = json!({
+            "type": "consensus", "created_at": 1, "participating_observers": ["did:web:a"],
+            "threshold": 3, "agreement_count": agree, "dissent_count": 1,
+        });
+        let ran = home.run_with(&["put", "-"], consensus.to_string());
+        let address = ran.stdout.trim();
+        let text = home.ok(&["audit", "why", address]);
+        assert!(text.contains(&format!("consensus     {said}")), "{text}");
+        let why = home.run(&["audit", "why", address, "--json"]).json();
+        assert_eq!(why["reasoned"]["is_reached"], agree >= 3);
+    }
+}
+
 fn tool() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     root.join("../../tools").to_str().unwrap().to_owned()
