@@ -20,10 +20,11 @@
 //! | whose grains are sealed; which entries of a frame are | `view/persons.rs`; `sealing/frame.rs` |
 //! | unlocking and locking a sealed person | `sealing/unlock.rs` |
 //! | which grains wait for a vector of a model; how they are embedded | `instance/embedding.rs`; `commit/embed.rs` |
-//! | where a put is finished and queued | `commit/put.rs`, `commit/group.rs` |
+//! | where a put is finished and queued | `commit/put.rs`, `txn/group.rs` |
 //! | which rules a new grain passes, for each way in | `rules/table.rs`; asked in `rules/admit.rs` |
 //! | group commit: leaders and followers | `instance/queue.rs` |
-//! | where a frame becomes durable | `commit/writer.rs` |
+//! | the right to change, and the frame of a change | `txn/transaction.rs`, `txn/frame.rs` |
+//! | where a frame becomes durable | `txn/append.rs` |
 //! | get, list, history, status | `read/get.rs`; single entries `view/lookup.rs` |
 //! | an entry as a change feed tells it | `read/change.rs` |
 //! | which reads are recorded | `read/audit.rs` |
@@ -57,6 +58,7 @@ mod state;
 mod view;
 mod rules;
 mod instance;
+mod txn;
 #[cfg_attr(not(feature = "sealing"), path = "no_sealing.rs")]
 mod sealing;
 mod commit;

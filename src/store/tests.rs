@@ -9,7 +9,7 @@ use parking_lot::{Condvar, Mutex};
 use crate::grain::{Draft, Grain, StatusChange, Time};
 use crate::ledger::{Disk, DiskFile, Lock, MemoryDisk, OpenMode};
 use crate::policy::Regime;
-use crate::store::records::{Frame, Record, StatusRecord};
+use crate::store::records::{Record, StatusRecord};
 use crate::store::{Authorization, Durability, Error, Options, Store};
 
 /// A disk whose syncs wait at a gate, or fail; it counts them.
@@ -474,11 +474,7 @@ fn a_check_tells_a_lineage_that_leads_into_itself() {
             ..StatusChange::default()
         };
         let record = Record::Status(StatusRecord::of(all[of], change));
-        let frame = Frame::of(None, &record).unwrap();
-        store
-            .inner
-            .commit(&mut store.inner.exclusive().unwrap(), &frame)
-            .unwrap();
+        store.admin().unwrap().record_one(&record).unwrap();
     };
     replace(0, 1);
     replace(1, 2);

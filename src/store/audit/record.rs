@@ -2,8 +2,9 @@
 
 use crate::ledger::EntryId;
 use crate::store::Error;
-use crate::store::instance::Inner;
-use crate::store::records::{CheckedRecord, Frame, PolicyRecord, Record};
+use crate::store::instance::{Caller, Inner};
+use crate::store::records::{CheckedRecord, PolicyRecord, Record};
+use crate::store::txn::Transaction;
 #[cfg(feature = "interchange")]
 use crate::{
     code::ErrorCode,
@@ -53,10 +54,10 @@ impl Inner {
     }
 
     fn record_observation(&self, actor: Option<EntryId>, record: &Record) -> Result<(), Error> {
-        let frame = Frame::of(actor, record)?;
-        let recorded = self
-            .exclusive()
-            .and_then(|mut writer| self.commit(&mut writer, &frame));
+        let recorded = Transaction::begin(self, Caller::owner(actor)).and_then(|mut txn| {
+            txn.record(record)?;
+            txn.commit()
+        });
         match recorded {
             Ok(_) | Err(Error::OpenedReadOnly) => Ok(()),
             Err(error) => Err(error),

@@ -9,9 +9,10 @@ use crate::ledger::{EntryId, Kind};
 #[cfg(feature = "text")]
 use crate::store::Store;
 use crate::store::error::with_sources;
-use crate::store::instance::{EmbedQueue, EmbedText, Inner};
+use crate::store::instance::{Caller, EmbedQueue, EmbedText, Inner};
 use crate::store::read::{Embedding, Lengths};
-use crate::store::records::{Frame, Record};
+use crate::store::records::Record;
+use crate::store::txn::Transaction;
 use crate::store::{Embedder, EmbedderStatus, Error};
 
 #[cfg(feature = "text")]
@@ -171,9 +172,8 @@ impl Inner {
         vectors: Vec<Vec<f32>>,
     ) -> Result<u64, Error> {
         let embedder = &*model.embedder;
-        let mut writer = self.exclusive()?;
+        let mut txn = Transaction::begin(self, Caller::default())?;
         let snapshot = self.snapshot();
-        let mut frame = Frame::by(None);
         let mut lengths = Lengths::default();
         for (of, vector) in batch.iter().zip(vectors) {
             check_vector(embedder, &vector)?;
@@ -189,10 +189,11 @@ impl Inner {
                 vector,
             };
             self.judge_embedding(&snapshot, &embedding, &mut lengths)?;
-            frame.record(&Record::Embedding(embedding.to_record(None)))?;
+            txn.record(&Record::Embedding(embedding.to_record(None)))?;
         }
-        self.commit(&mut writer, &frame)?;
-        Ok(frame.len() as u64)
+        let kept = txn.frame().len() as u64;
+        txn.commit()?;
+        Ok(kept)
     }
 }
 

@@ -1,12 +1,7 @@
-//! From a draft to an acknowledged entry: puts are finished, admitted, and written in frames. The
-//! queue itself is in `instance`.
+//! From a draft to a request: puts are finished and prepared; texts wait for their vectors.
 
-mod admission;
 mod embed;
-mod group;
 mod put;
-mod signature;
-mod writer;
 
 pub use put::NewGrain;
-pub(crate) use signature::stronger_signature;
+pub(crate) use put::put_one;

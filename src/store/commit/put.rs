@@ -9,6 +9,7 @@ use crate::ledger::Binding;
 use crate::store::instance::{Caller, Inner};
 use crate::store::records::{EntryBody, PendingPut};
 use crate::store::rules::non_superseding_parents;
+use crate::store::txn::{authorize_put, put_all};
 use crate::store::{Error, Options, Store};
 
 /// A grain to be stored: finished, or a draft that the store finishes.
@@ -101,7 +102,7 @@ impl Store {
     /// one, whose signature is not kept; storage errors, after which the outcome is unknown and a retry is
     /// safe.
     pub fn put(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
-        self.inner.put_one(grain.into(), self.caller()?)
+        put_one(&self.inner, grain.into(), self.caller()?)
     }
 
     /// Stores grains together: all of them, or none if one is refused. Returns their addresses.
@@ -113,94 +114,91 @@ impl Store {
         grains: impl IntoIterator<Item = G>,
     ) -> Result<Vec<ContentAddress>, Error> {
         let grains = grains.into_iter().map(Into::into).collect();
-        self.inner.put_many(grains, self.caller()?)
+        put_many(&self.inner, grains, self.caller()?)
     }
 }
 
-impl Inner {
-    pub(crate) fn put_one(
-        &self,
-        grain: NewGrain,
-        caller: Caller<'_>,
-    ) -> Result<ContentAddress, Error> {
-        let now = self.now();
+pub(crate) fn put_one(
+    inner: &Inner,
+    grain: NewGrain,
+    caller: Caller<'_>,
+) -> Result<ContentAddress, Error> {
+    let now = inner.now();
+    let again = grain.is_again();
+    let grain = grain.finish(now, inner.options(), caller)?;
+    authorize_put(inner, caller, &grain)?;
+    let address = grain.address();
+    let snapshot = inner.snapshot();
+    // A visible grain is acknowledged already; only grains that are not stored yet wait in the
+    // queue, and those that bring a signature.
+    if grain.is_signed() || inner.as_of(&snapshot).locate(&address)?.is_none() {
+        let salt = inner.salts(1)?.pop().unwrap_or_default();
+        let put = prepare(inner, &snapshot, grain, salt, again, caller)?;
+        put_all(inner, vec![put]).map_err(Error::unbatched)?;
+    }
+    Ok(address)
+}
+
+fn put_many(
+    inner: &Inner,
+    grains: Vec<NewGrain>,
+    caller: Caller<'_>,
+) -> Result<Vec<ContentAddress>, Error> {
+    let puts = finish_all(inner, grains, caller)?;
+    for (index, put) in puts.iter().enumerate() {
+        authorize_put(inner, caller, &put.grain).map_err(|source| Error::batch(index, source))?;
+    }
+    let addresses = puts.iter().map(|put| put.grain.address()).collect();
+    if !puts.is_empty() {
+        put_all(inner, puts)?;
+    }
+    Ok(addresses)
+}
+
+/// Prepares a finished grain, as far as possible without the right to write.
+fn prepare(
+    inner: &Inner,
+    snapshot: &Snapshot,
+    grain: Grain,
+    salt: [u8; Binding::SALT_LEN],
+    again: bool,
+    caller: Caller<'_>,
+) -> Result<PendingPut, Error> {
+    Ok(PendingPut {
+        non_superseding_parents: non_superseding_parents(&inner.as_of(snapshot), &grain)?,
+        signature: EntryBody::signature_of(&grain)?,
+        binding: Binding::new(salt, grain.address().as_bytes()),
+        grain,
+        again,
+        actor: caller.actor,
+        capability: caller.capability.cloned(),
+    })
+}
+
+/// Finishes grains before any lock is taken, on several threads if there are many.
+fn finish_all(
+    inner: &Inner,
+    grains: Vec<NewGrain>,
+    caller: Caller<'_>,
+) -> Result<Vec<PendingPut>, Error> {
+    let now = inner.now();
+    let salts = inner.salts(grains.len())?;
+    let snapshot = inner.snapshot();
+    let prepare = |(grain, salt): (NewGrain, _)| {
         let again = grain.is_again();
-        let grain = grain.finish(now, self.options(), caller)?;
-        self.authorize_put(caller, &grain)?;
-        let address = grain.address();
-        let snapshot = self.snapshot();
-        // A visible grain is acknowledged already; only grains that are not stored yet wait in the
-        // queue, and those that bring a signature.
-        if grain.is_signed() || self.as_of(&snapshot).locate(&address)?.is_none() {
-            let salt = self.salts(1)?.pop().unwrap_or_default();
-            let put = self.prepare(&snapshot, grain, salt, again, caller)?;
-            self.put_all(vec![put]).map_err(Error::unbatched)?;
-        }
-        Ok(address)
-    }
-
-    pub(crate) fn put_many(
-        &self,
-        grains: Vec<NewGrain>,
-        caller: Caller<'_>,
-    ) -> Result<Vec<ContentAddress>, Error> {
-        let puts = self.finish_all(grains, caller)?;
-        for (index, put) in puts.iter().enumerate() {
-            self.authorize_put(caller, &put.grain)
-                .map_err(|source| Error::batch(index, source))?;
-        }
-        let addresses = puts.iter().map(|put| put.grain.address()).collect();
-        if !puts.is_empty() {
-            self.put_all(puts)?;
-        }
-        Ok(addresses)
-    }
-
-    /// Prepares a finished grain, as far as possible without the right to write.
-    fn prepare(
-        &self,
-        snapshot: &Snapshot,
-        grain: Grain,
-        salt: [u8; Binding::SALT_LEN],
-        again: bool,
-        caller: Caller<'_>,
-    ) -> Result<PendingPut, Error> {
-        Ok(PendingPut {
-            non_superseding_parents: non_superseding_parents(&self.as_of(snapshot), &grain)?,
-            signature: EntryBody::signature_of(&grain)?,
-            binding: Binding::new(salt, grain.address().as_bytes()),
-            grain,
-            again,
-            actor: caller.actor,
-            capability: caller.capability.cloned(),
-        })
-    }
-
-    /// Finishes grains before any lock is taken, on several threads if there are many.
-    fn finish_all(
-        &self,
-        grains: Vec<NewGrain>,
-        caller: Caller<'_>,
-    ) -> Result<Vec<PendingPut>, Error> {
-        let now = self.now();
-        let salts = self.salts(grains.len())?;
-        let snapshot = self.snapshot();
-        let prepare = |(grain, salt): (NewGrain, _)| {
-            let again = grain.is_again();
-            let grain = grain.finish(now, self.options(), caller)?;
-            self.prepare(&snapshot, grain, salt, again, caller)
-        };
-        let made: Vec<Result<PendingPut, Error>> = if grains.len() < 2 * CHUNK {
-            grains.into_iter().zip(salts).map(prepare).collect()
-        } else {
-            let grains = grains.into_par_iter().zip(salts);
-            grains.with_min_len(CHUNK).map(prepare).collect()
-        };
-        // The first refused grain of the batch is reported, whichever thread finished first.
-        let made = made.into_iter().enumerate();
-        made.map(|(index, put)| put.map_err(|source| Error::batch(index, source)))
-            .collect()
-    }
+        let grain = grain.finish(now, inner.options(), caller)?;
+        prepare(inner, &snapshot, grain, salt, again, caller)
+    };
+    let made: Vec<Result<PendingPut, Error>> = if grains.len() < 2 * CHUNK {
+        grains.into_iter().zip(salts).map(prepare).collect()
+    } else {
+        let grains = grains.into_par_iter().zip(salts);
+        grains.with_min_len(CHUNK).map(prepare).collect()
+    };
+    // The first refused grain of the batch is reported, whichever thread finished first.
+    let made = made.into_iter().enumerate();
+    made.map(|(index, put)| put.map_err(|source| Error::batch(index, source)))
+        .collect()
 }
 
 impl Error {

@@ -3,7 +3,7 @@
 
 use crate::store::governance::recorded;
 use crate::store::instance::Inner;
-use crate::store::records::{Authorization, PolicyRecord, RequiredConsent};
+use crate::store::records::{Authorization, PolicyRecord, Record, RequiredConsent};
 use crate::store::{Admin, Error};
 
 impl Admin<'_> {
@@ -23,15 +23,11 @@ impl Admin<'_> {
             let field = "namespace".into();
             return Err(crate::grain::Error::Empty { field }.into());
         }
-        let actor = self.actor();
-        self.inner().record_policy(
-            actor,
-            PolicyRecord::ConsentRequired {
-                namespace: namespace.to_owned(),
-                required,
-                authorization: recorded(authorization)?,
-            },
-        )
+        self.record_one(&Record::Policy(PolicyRecord::ConsentRequired {
+            namespace: namespace.to_owned(),
+            required,
+            authorization: recorded(authorization)?,
+        }))
     }
 
     /// Returns the namespaces that require consent, or did before.
@@ -55,14 +51,10 @@ impl Admin<'_> {
         if hours > DEADLINE_MAX_HOURS {
             return Err(Error::Deadline { hours });
         }
-        let actor = self.actor();
-        self.inner().record_policy(
-            actor,
-            PolicyRecord::ConsentDeadline {
-                ms: i64::from(hours).saturating_mul(HOUR_MS),
-                authorization: recorded(authorization)?,
-            },
-        )
+        self.record_one(&Record::Policy(PolicyRecord::ConsentDeadline {
+            ms: i64::from(hours).saturating_mul(HOUR_MS),
+            authorization: recorded(authorization)?,
+        }))
     }
 }
 

@@ -6,9 +6,10 @@ use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::{Actor, Operation, Rule, Verdict};
 use crate::store::erasure::erase::ErasedPersons;
-use crate::store::instance::Inner;
+use crate::store::instance::{Caller, Inner};
 use crate::store::lineage::Change;
-use crate::store::records::{Authorization, DenialRecord, Frame, Record};
+use crate::store::records::{Authorization, DenialRecord, Record};
+use crate::store::txn::Transaction;
 use crate::store::{Admin, Error};
 
 impl Admin<'_> {
@@ -97,11 +98,11 @@ impl Inner {
     ) -> Result<Vec<Deletion>, Error> {
         let mut all = Vec::with_capacity(addresses.len());
         for addresses in addresses.chunks(ERASED_AT_ONCE) {
-            let mut writer = self.exclusive()?;
+            let mut txn = Transaction::begin(self, Caller::owner(actor))?;
             // One erasure at a time waits: another would need the same room.
-            self.resume_erasures_as(&mut writer)?;
+            self.resume_erasures_as(&mut txn)?;
             let snapshot = self.snapshot();
-            let (mut frame, mut targets) = (Frame::by(actor), Vec::new());
+            let mut targets = Vec::new();
             for address in addresses {
                 let Some(row) = self.as_of(&snapshot).locate(address)? else {
                     all.push(Deletion::NotStored);
@@ -109,7 +110,7 @@ impl Inner {
                 };
                 match self.kept_from_deletion(&snapshot, row, address, authorization)? {
                     Some(rule) => {
-                        frame.record(&denied(address, rule))?;
+                        txn.record(&denied(address, rule))?;
                         all.push(Deletion::Kept(rule));
                     }
                     None => {
@@ -119,19 +120,11 @@ impl Inner {
                 }
             }
             if targets.is_empty() {
-                self.commit(&mut writer, &frame)?;
+                txn.commit()?;
             } else {
                 let none = ErasedPersons::default();
-                let erased = self.erase(
-                    &mut writer,
-                    &snapshot,
-                    frame,
-                    &targets,
-                    &none,
-                    authorization,
-                );
-                let (begun, _) = erased?;
-                drop(writer);
+                let (begun, _) = self.erase(&mut txn, &snapshot, &targets, &none, authorization)?;
+                drop(txn);
                 self.await_erasures(&begun)?;
             }
         }
@@ -167,7 +160,7 @@ impl Inner {
                 ..Actor::default()
             },
         };
-        Ok(match self.verdict(&change) {
+        Ok(match change.verdict(self) {
             Verdict::Deny(rule) => Some(rule),
             Verdict::Allow | Verdict::Review => None,
         })

@@ -9,10 +9,11 @@ use crate::grain::Time;
 use crate::index::{Family, Snapshot};
 use crate::ledger::{self, EntryId, Kind, Ledger};
 use crate::store::Error;
-use crate::store::instance::{Inner, Writer};
+use crate::store::instance::{Caller, Inner};
 use crate::store::records::{
-    Authorization, ErasedRecord, ErasingRecord, Frame, Record, SealedRecord, Uid,
+    Authorization, ErasedRecord, ErasingRecord, Record, SealedRecord, Uid,
 };
+use crate::store::txn::{AdmittedFrame, Transaction};
 
 impl Inner {
     /// Begins and completes the erasure of grains that may be deleted, each with its row: one frame
@@ -23,13 +24,13 @@ impl Inner {
     /// Storage errors.
     pub(super) fn erase(
         &self,
-        writer: &mut Writer,
+        txn: &mut Transaction<'_>,
         snapshot: &Snapshot,
-        mut frame: Frame,
         targets: &[(EntryId, ContentAddress)],
         persons: &ErasedPersons,
         authorization: Authorization<'_>,
     ) -> Result<(Vec<EntryId>, usize), Error> {
+        let mut frame = txn.take_frame();
         let mut records = self.erasing_records(snapshot, targets, &mut frame, authorization)?;
         if let Some(first) = records.first_mut() {
             let sealed = targets.iter();
@@ -47,11 +48,11 @@ impl Inner {
             frame.record(&Record::Erasing(record))?;
         }
         let is_of_state = self.state().rests_on(&rows, snapshot)?;
-        let written = self.with_room(|| self.commit(writer, &frame))?;
+        let written = self.with_room(|| txn.append(&frame))?;
         // The erasing entries are the last of their frame.
         let mut begun: Vec<EntryId> = EntryId::all(&written).rev().take(count).collect();
         begun.reverse();
-        self.complete_erasure(writer, &begun, &rows, is_of_state)?;
+        self.complete_erasure(txn, &begun, &rows, is_of_state)?;
         Ok((begun, rows.len()))
     }
 
@@ -62,8 +63,8 @@ impl Inner {
     #[cfg(feature = "sealing")]
     pub(crate) fn erase_replaced(
         &self,
-        writer: &mut Writer,
-        mut frame: Frame,
+        txn: &mut Transaction<'_>,
+        mut frame: AdmittedFrame,
         rows: &[EntryId],
     ) -> Result<(), Error> {
         frame.record(&Record::Erasing(ErasingRecord {
@@ -72,9 +73,9 @@ impl Inner {
             authority: "the owner".to_owned(),
             ..ErasingRecord::default()
         }))?;
-        let written = self.with_room(|| self.commit(writer, &frame))?;
+        let written = self.with_room(|| txn.append(&frame))?;
         let begun: Vec<EntryId> = EntryId::all(&written).rev().take(1).collect();
-        self.complete_erasure(writer, &begun, rows, true)
+        self.complete_erasure(txn, &begun, rows, true)
     }
 
     /// Adds the persons whose keys go to the first of the records, with every entry that is sealed
@@ -158,7 +159,7 @@ impl Inner {
         &self,
         snapshot: &Snapshot,
         targets: &[(EntryId, ContentAddress)],
-        frame: &mut Frame,
+        frame: &mut AdmittedFrame,
         authorization: Authorization<'_>,
     ) -> Result<Vec<ErasingRecord>, Error> {
         let all: BTreeSet<ContentAddress> = targets.iter().map(|(_, address)| *address).collect();
@@ -192,7 +193,7 @@ impl Inner {
         targets: &[(EntryId, ContentAddress)],
         all: &BTreeSet<ContentAddress>,
         rows: &mut BTreeSet<EntryId>,
-        frame: &mut Frame,
+        frame: &mut AdmittedFrame,
     ) -> Result<Vec<[u8; 32]>, Error> {
         // OMS 28.4: the same mark for a sealed grain, since it must outlive the key of the person.
         let key = self.manifest().tombstone_key();
@@ -227,14 +228,14 @@ impl Inner {
     /// Carries out erasures that the ledger holds as the entries `begun`. Every step can be repeated.
     fn complete_erasure(
         &self,
-        writer: &mut Writer,
+        txn: &mut Transaction<'_>,
         begun: &[EntryId],
         rows: &[EntryId],
         is_of_state: bool,
     ) -> Result<(), Error> {
         // Of a sealed person, before anything else: their key. Without the master key the rest is
         // done, and the erasure waits for it.
-        let destroyed = self.destroy_keys(writer);
+        let destroyed = self.destroy_keys(txn);
         // So that no snapshot shows it from here on, however old.
         self.index().erase(rows.iter().copied());
         self.caches().forget(rows);
@@ -253,11 +254,11 @@ impl Inner {
             self.with_room(|| Ok(counts.forget(rows)?))?;
         }
         destroyed?;
-        let mut frame = Frame::default();
+        let mut frame = AdmittedFrame::default();
         for begun in begun.iter().copied() {
             frame.record(&Record::Erased(ErasedRecord { begun }))?;
         }
-        self.with_room(|| self.commit(writer, &frame))?;
+        self.with_room(|| txn.append(&frame))?;
         if let Err(error) = self.ballast().restore(self.disk()) {
             tracing::warn!(%error, "no room is kept for erasing on a full disk");
         }
@@ -273,14 +274,14 @@ impl Inner {
         if self.state().erasures().open().is_empty() {
             return Ok(());
         }
-        self.resume_erasures_as(&mut *self.exclusive()?)
+        self.resume_erasures_as(&mut Transaction::begin(self, Caller::default())?)
     }
 
     /// Completes them for the thread that writes.
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn resume_erasures_as(&self, writer: &mut Writer) -> Result<(), Error> {
+    pub(crate) fn resume_erasures_as(&self, txn: &mut Transaction<'_>) -> Result<(), Error> {
         let open = self.state().erasures().open().clone();
         if open.is_empty() {
             return Ok(());
@@ -288,7 +289,7 @@ impl Inner {
         let begun: Vec<EntryId> = open.keys().copied().collect();
         let rows: Vec<EntryId> = open.into_values().flatten().collect();
         // The first attempt may have hidden the rows before the state was recovered.
-        self.complete_erasure(writer, &begun, &rows, true)
+        self.complete_erasure(txn, &begun, &rows, true)
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::grain::Time;
 use crate::store::Admin;
 use crate::store::Error;
-use crate::store::records::{Authorization, PolicyRecord};
+use crate::store::records::{Authorization, PolicyRecord, Record};
 
 use super::regime::recorded;
 
@@ -66,7 +66,7 @@ impl Admin<'_> {
     }
 
     fn trust_clock(self, record: PolicyRecord) -> Result<(), Error> {
-        self.inner().record_policy(self.actor(), record)?;
+        self.record_one(&Record::Policy(record))?;
         self.inner().measure_clock();
         Ok(())
     }

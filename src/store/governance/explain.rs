@@ -196,7 +196,7 @@ impl Inner {
                 facts,
                 actor: *actor,
             };
-            self.verdict(&change)
+            change.verdict(self)
         };
         match asked(facts) {
             Verdict::Allow => Explanation::allowed(reviewed),

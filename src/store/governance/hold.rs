@@ -4,7 +4,7 @@ use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::Time;
 use crate::store::governance::regime::recorded;
-use crate::store::records::{Authorization, Frame, HoldRecord, Record, RecordedAuthorization};
+use crate::store::records::{Authorization, HoldRecord, Record, RecordedAuthorization};
 use crate::store::{Admin, Error};
 
 /// A legal hold on a grain, as an operator placed it (OMS 23.2, ruling I12).
@@ -41,18 +41,16 @@ impl Admin<'_> {
         address: &ContentAddress,
         authorization: Authorization<'_>,
     ) -> Result<(), Error> {
-        let inner = self.inner();
         let authorization = recorded(authorization)?;
-        let mut writer = inner.exclusive()?;
-        let found = inner.as_of(&inner.snapshot()).locate(address)?;
+        let mut txn = self.begin()?;
+        let found = txn.view().locate(address)?;
         found.ok_or(Error::NotFound { address: *address })?;
-        let record = Record::Hold(HoldRecord {
+        txn.record(&Record::Hold(HoldRecord {
             of: *address,
             is_placed: true,
             authorization,
-        });
-        let frame = Frame::of(self.actor(), &record)?;
-        inner.commit(&mut writer, &frame)?;
+        }))?;
+        txn.commit()?;
         Ok(())
     }
 
@@ -68,9 +66,8 @@ impl Admin<'_> {
     ) -> Result<bool, Error> {
         let inner = self.inner();
         let authorization = recorded(authorization)?;
-        let mut writer = inner.exclusive()?;
-        let snapshot = inner.snapshot();
-        let row = inner.as_of(&snapshot).locate(address)?;
+        let mut txn = self.begin()?;
+        let row = txn.view().locate(address)?;
         let row = row.ok_or(Error::NotFound { address: *address })?;
         let holds_itself = match inner.grain_at(row, address) {
             // The policy of a grain whose bytes are damaged is unknown: it may hold the grain.
@@ -80,13 +77,12 @@ impl Admin<'_> {
         if !holds_itself && !inner.state().holds().is_held(address) {
             return Ok(false);
         }
-        let record = Record::Hold(HoldRecord {
+        txn.record(&Record::Hold(HoldRecord {
             of: *address,
             is_placed: false,
             authorization,
-        });
-        let frame = Frame::of(self.actor(), &record)?;
-        inner.commit(&mut writer, &frame)?;
+        }))?;
+        txn.commit()?;
         Ok(true)
     }
 

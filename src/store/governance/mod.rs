@@ -1,7 +1,6 @@
 //! Governance: permissions of callers, protection of grains besides their own policy (holds,
 //! reviews, regimes, trust), and the report on laws. Decisions themselves are made in `policy`.
 
-mod authorization;
 mod clock;
 mod explain;
 mod hold;
@@ -22,3 +21,5 @@ pub use justification::Justification;
 pub(crate) use regime::recorded;
 pub use report::{Article, ClauseReport, Coverage, PolicyReport};
 pub use review::Review;
+#[cfg(feature = "interchange")]
+pub(crate) use verification::{contradiction, set_verification};

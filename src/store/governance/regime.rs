@@ -1,10 +1,8 @@
 //! Regimes: setting those in force, and the grains that they keep from deletion.
 
 use crate::grain::Grain;
-use crate::ledger::EntryId;
 use crate::policy::{Mode, Regime, Regimes, Violation};
-use crate::store::instance::Inner;
-use crate::store::records::{Authorization, Frame, PolicyRecord, Record, RecordedAuthorization};
+use crate::store::records::{Authorization, PolicyRecord, Record, RecordedAuthorization};
 use crate::store::rules::kept_by;
 use crate::store::{Admin, Error, Store};
 
@@ -19,14 +17,12 @@ impl Admin<'_> {
         regimes: Vec<Regime>,
         authorization: Authorization<'_>,
     ) -> Result<(), Error> {
-        let inner = self.inner();
         let documents = regimes.into_iter().map(|regime| regime.text().to_owned());
         let record = PolicyRecord::Regimes {
             documents: documents.collect(),
             authorization: recorded(authorization)?,
         };
-        inner.record_policy(self.actor(), record)?;
-        Ok(())
+        self.record_one(&Record::Policy(record))
     }
 
     /// Returns the regimes in force.
@@ -52,22 +48,6 @@ impl Store {
 
     pub(crate) fn kept_here(&self, grain: &Grain) -> Option<Violation> {
         kept_by(&self.inner, grain)
-    }
-}
-
-impl Inner {
-    /// Records a decision of an operator for the whole store.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(crate) fn record_policy(
-        &self,
-        actor: Option<EntryId>,
-        record: PolicyRecord,
-    ) -> Result<(), Error> {
-        let frame = Frame::of(actor, &Record::Policy(record))?;
-        self.commit(&mut *self.exclusive()?, &frame)?;
-        Ok(())
     }
 }
 

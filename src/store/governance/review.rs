@@ -10,7 +10,7 @@ use crate::index::{Family, RowSet};
 use crate::ledger::{EntryId, Kind};
 use crate::store::governance::regime::recorded;
 use crate::store::instance::Inner;
-use crate::store::records::{Authorization, Frame, Record, RecordedAuthorization, ReviewRecord};
+use crate::store::records::{Authorization, Record, RecordedAuthorization, ReviewRecord};
 use crate::store::rules::requires_review;
 use crate::store::{Admin, Error, Store};
 
@@ -67,9 +67,8 @@ impl Admin<'_> {
         id: EntryId,
         authorization: Authorization<'_>,
     ) -> Result<bool, Error> {
-        let inner = self.inner();
         let authorization = recorded(authorization)?;
-        let mut writer = inner.exclusive()?;
+        let mut txn = self.begin()?;
         let mut reviews = self.reviews()?;
         let review = reviews.iter().position(|review| review.id == id);
         let review = review.map(|at| reviews.swap_remove(at));
@@ -77,13 +76,12 @@ impl Admin<'_> {
         if review.cleared.is_some() {
             return Ok(false);
         }
-        let record = Record::Review(ReviewRecord::Cleared {
+        txn.record(&Record::Review(ReviewRecord::Cleared {
             of: review.address,
             opened: review.id,
             authorization,
-        });
-        let frame = Frame::of(self.actor(), &record)?;
-        inner.commit(&mut writer, &frame)?;
+        }))?;
+        txn.commit()?;
         Ok(true)
     }
 

@@ -46,12 +46,11 @@ impl Admin<'_> {
             rule,
             reason: reason.to_owned(),
         });
-        let frame = Frame::of(self.actor(), &record)?;
-        let mut writer = inner.exclusive()?;
-        if !frame.adds_to(inner.state().trust().all()) {
-            return Ok(());
+        let mut txn = self.begin()?;
+        txn.record(&record)?;
+        if adds_to(txn.frame(), inner.state().trust().all()) {
+            txn.commit()?;
         }
-        inner.commit(&mut writer, &frame)?;
         Ok(())
     }
 
@@ -61,18 +60,18 @@ impl Admin<'_> {
     /// Storage errors.
     pub fn distrust(self, signer: &Did, reason: &str) -> Result<bool, Error> {
         let inner = self.inner();
-        let mut writer = inner.exclusive()?;
+        let mut txn = self.begin()?;
         let is_trusted = {
             let state = inner.state();
             let mut rules = state.trust().all().rules().iter();
             rules.any(|rule| rule.signer == *signer)
         };
         if is_trusted {
-            let record = Record::Trust(TrustRecord::Removed {
+            txn.record(&Record::Trust(TrustRecord::Removed {
                 signer: signer.clone(),
                 reason: reason.to_owned(),
-            });
-            inner.commit(&mut writer, &Frame::of(self.actor(), &record)?)?;
+            }))?;
+            txn.commit()?;
         }
         Ok(is_trusted)
     }
@@ -83,14 +82,12 @@ impl Admin<'_> {
     }
 }
 
-impl Frame {
-    /// Returns whether a rule in it is none of some rules, compared as the ledger keeps it.
-    fn adds_to(&self, trusts: &Trusts) -> bool {
-        self.entries().iter().any(|entry| match entry.body() {
-            EntryBody::Record(Record::Trust(TrustRecord::Added { rule, .. }), _) => {
-                !trusts.rules().contains(rule)
-            }
-            _ => false,
-        })
-    }
+/// Returns whether a rule in a frame is none of some rules, compared as the ledger keeps it.
+fn adds_to(frame: &Frame, trusts: &Trusts) -> bool {
+    frame.entries().iter().any(|entry| match entry.body() {
+        EntryBody::Record(Record::Trust(TrustRecord::Added { rule, .. }), _) => {
+            !trusts.rules().contains(rule)
+        }
+        _ => false,
+    })
 }

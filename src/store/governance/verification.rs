@@ -4,14 +4,14 @@ use crate::codec::ContentAddress;
 use crate::crypto::Statement;
 use crate::grain::{Status, StatusChange, Type, Verification};
 use crate::index::Snapshot;
-use crate::ledger::Kind;
 use crate::policy::{Actor, Delegation, Operation, Rule};
 use crate::store::governance::justification::Justification;
 use crate::store::instance::{Caller, Inner};
 use crate::store::lineage::Change;
 use crate::store::read::{self, unites};
-use crate::store::records::{DenialRecord, Frame, Record, StatusRecord};
+use crate::store::records::{DenialRecord, Record, StatusRecord};
 use crate::store::rules::authorize_signers;
+use crate::store::txn::Transaction;
 use crate::store::{Error, Store};
 
 /// An operation on the status of a grain, and its justification.
@@ -35,7 +35,7 @@ impl Store {
         justification: impl Into<Justification<'a>>,
     ) -> Result<(), Error> {
         let caller = self.caller()?;
-        self.inner.contradict(address, justification.into(), caller)
+        contradict(&self.inner, address, justification.into(), caller)
     }
 
     /// Records how far a grain has been verified (OMS 6.1). Recording the same again changes
@@ -53,8 +53,8 @@ impl Store {
         justification: impl Into<Justification<'a>>,
     ) -> Result<(), Error> {
         let caller = self.caller()?;
-        self.inner
-            .set_verification(address, verification, justification.into(), caller)
+        let justification = justification.into();
+        set_verification(&self.inner, address, verification, justification, caller)
     }
 
     /// Returns these user ids and those that the owner said are the same person (ruling I29).
@@ -73,125 +73,115 @@ impl Store {
     }
 }
 
-impl Inner {
-    pub(crate) fn contradict(
-        &self,
-        address: &ContentAddress,
-        justification: Justification<'_>,
-        caller: Caller<'_>,
-    ) -> Result<(), Error> {
-        let request = Request {
-            operation: Operation::Contradict,
-            statement: Statement::contradict(*address, self.store_id())?,
-            justification,
-        };
-        self.change_status(&request, address, caller, |status| {
-            (!status.contradicted).then(|| self.contradiction(status))
-        })
-    }
+fn contradict(
+    inner: &Inner,
+    address: &ContentAddress,
+    justification: Justification<'_>,
+    caller: Caller<'_>,
+) -> Result<(), Error> {
+    let request = Request {
+        operation: Operation::Contradict,
+        statement: Statement::contradict(*address, inner.store_id())?,
+        justification,
+    };
+    change_status(inner, &request, address, caller, |status| {
+        (!status.contradicted).then(|| contradiction(inner, status))
+    })
+}
 
-    /// Returns the change that contradicts a grain of some status.
-    pub(crate) fn contradiction(&self, status: &Status) -> StatusChange {
-        let is_open = status.system_valid_to.is_none();
-        StatusChange {
-            contradicted: Some(true),
-            verification: Some(Verification::Contested),
-            // A grain that has ended keeps its end.
-            system_valid_to: is_open.then(|| self.entry_time()),
+/// Returns the change that contradicts a grain of some status.
+pub(crate) fn contradiction(inner: &Inner, status: &Status) -> StatusChange {
+    let is_open = status.system_valid_to.is_none();
+    StatusChange {
+        contradicted: Some(true),
+        verification: Some(Verification::Contested),
+        // A grain that has ended keeps its end.
+        system_valid_to: is_open.then(|| inner.entry_time()),
+        ..StatusChange::default()
+    }
+}
+
+pub(crate) fn set_verification(
+    inner: &Inner,
+    address: &ContentAddress,
+    verification: Verification,
+    justification: Justification<'_>,
+    caller: Caller<'_>,
+) -> Result<(), Error> {
+    let request = Request {
+        operation: Operation::Verify,
+        statement: Statement::verify(*address, verification, inner.store_id())?,
+        justification,
+    };
+    change_status(inner, &request, address, caller, |status| {
+        // Ruling P18: what is withdrawn from use ends as what is superseded does.
+        let ends = verification == Verification::Retracted && status.is_current();
+        (ends || status.verification != verification).then(|| StatusChange {
+            verification: Some(verification),
+            system_valid_to: ends.then(|| inner.entry_time()),
             ..StatusChange::default()
-        }
-    }
-
-    pub(crate) fn set_verification(
-        &self,
-        address: &ContentAddress,
-        verification: Verification,
-        justification: Justification<'_>,
-        caller: Caller<'_>,
-    ) -> Result<(), Error> {
-        let request = Request {
-            operation: Operation::Verify,
-            statement: Statement::verify(*address, verification, self.store_id())?,
-            justification,
-        };
-        self.change_status(&request, address, caller, |status| {
-            // Ruling P18: what is withdrawn from use ends as what is superseded does.
-            let ends = verification == Verification::Retracted && status.is_current();
-            (ends || status.verification != verification).then(|| StatusChange {
-                verification: Some(verification),
-                system_valid_to: ends.then(|| self.entry_time()),
-                ..StatusChange::default()
-            })
         })
-    }
+    })
+}
 
-    fn change_status(
-        &self,
-        request: &Request<'_>,
-        target: &ContentAddress,
-        caller: Caller<'_>,
-        change: impl FnOnce(&Status) -> Option<StatusChange>,
-    ) -> Result<(), Error> {
-        // Before the right to write is taken, since a caller's resolver may be slow.
-        let signatures = request.justification.signatures.iter().map(Vec::as_slice);
-        let signers = request.statement.signers(signatures, self.resolver());
-        let justification = request.justification.justification;
-        let mut writer = self.exclusive()?;
-        let snapshot = self.snapshot();
-        let row = self.as_of(&snapshot).row_of(target)?;
-        let version = self.as_of(&snapshot).version_at(row)?;
-        caller.authorize_sight(&version.grain)?;
-        self.authorize_change(&mut writer, &snapshot, caller, None, &version.grain)?;
-        let Some(change) = change(&version.status) else {
-            return Ok(());
-        };
-        let confirms = matches!(
-            change.verification,
-            Some(Verification::Verified | Verification::Unverified)
-        );
-        // Rulings I26, I29, P10: an agent that could verify a delegation, a consent or who is who could
-        // give itself any authority.
-        let gives = Delegation::of(&version.grain).is_some()
-            || version.grain.type_() == Type::Consent
-            || unites(&version.grain);
-        if confirms && gives && !caller.is_owner() {
-            let rule = Rule::Owner;
-            let denial = DenialRecord::new(Some(*target), request.operation.name(), rule.name());
-            self.record_denial(&mut writer, caller.actor, denial)?;
-            return Err(Error::Refused { rule });
-        }
-        let judged = authorize_signers(self, &signers.voices(), &version.grain);
-        self.recorded(&mut writer, caller, judged)?;
-        // A retraction that any caller could undo would protect nothing.
-        let reopens = version.status.verification != Verification::Unverified;
-        let mut frame = Frame::by(caller.actor);
-        if !confirms || reopens {
-            let protection = self
-                .as_of(&snapshot)
-                .effective_protection(row, &version, None)?;
-            let voices = self.voices(&signers, &protection);
-            let asked = Change {
-                operation: request.operation,
-                target,
-                facts: protection.facts(None),
-                actor: Actor {
-                    signers: &voices,
-                    justification,
-                    is_job: caller.is_job(),
-                    ..Actor::default()
-                },
-            };
-            let (operation, reasons) = (request.operation, [justification, None]);
-            let is_reviewed =
-                self.authorize_reason(&mut writer, caller, operation, &version.grain, reasons)?;
-            self.authorize(&mut writer, &asked, &mut frame)?;
-            if is_reviewed && !frame.has(Kind::Review) {
-                frame.review(target, operation)?;
-            }
-        }
-        let status = StatusRecord::of(*target, change).because(justification);
-        frame.record(&Record::Status(status))?;
-        self.commit(&mut writer, &frame)?;
-        Ok(())
+fn change_status(
+    inner: &Inner,
+    request: &Request<'_>,
+    target: &ContentAddress,
+    caller: Caller<'_>,
+    change: impl FnOnce(&Status) -> Option<StatusChange>,
+) -> Result<(), Error> {
+    // Before the right to write is taken, since a caller's resolver may be slow.
+    let signatures = request.justification.signatures.iter().map(Vec::as_slice);
+    let signers = request.statement.signers(signatures, inner.resolver());
+    let justification = request.justification.justification;
+    let mut txn = Transaction::begin(inner, caller)?;
+    let row = txn.view().row_of(target)?;
+    let version = txn.view().version_at(row)?;
+    caller.authorize_sight(&version.grain)?;
+    txn.authorize_change(None, &version.grain)?;
+    let Some(change) = change(&version.status) else {
+        return Ok(());
+    };
+    let confirms = matches!(
+        change.verification,
+        Some(Verification::Verified | Verification::Unverified)
+    );
+    // Rulings I26, I29, P10: an agent that could verify a delegation, a consent or who is who could
+    // give itself any authority.
+    let gives = Delegation::of(&version.grain).is_some()
+        || version.grain.type_() == Type::Consent
+        || unites(&version.grain);
+    if confirms && gives && !caller.is_owner() {
+        let rule = Rule::Owner;
+        let operation = request.operation.name();
+        txn.refuse(DenialRecord::new(Some(*target), operation, rule.name()))?;
+        return Err(Error::Refused { rule });
     }
+    let judged = authorize_signers(inner, &signers.voices(), &version.grain);
+    txn.recorded(judged)?;
+    // A retraction that any caller could undo would protect nothing.
+    let reopens = version.status.verification != Verification::Unverified;
+    if !confirms || reopens {
+        let protection = txn.view().effective_protection(row, &version, None)?;
+        let voices = inner.voices(&signers, &protection);
+        let asked = Change {
+            operation: request.operation,
+            target,
+            facts: protection.facts(None),
+            actor: Actor {
+                signers: &voices,
+                justification,
+                is_job: caller.is_job(),
+                ..Actor::default()
+            },
+        };
+        let (operation, reasons) = (request.operation, [justification, None]);
+        let is_reviewed = txn.authorize_reason(operation, &version.grain, reasons)?;
+        asked.authorize(&mut txn, is_reviewed)?;
+    }
+    let status = StatusRecord::of(*target, change).because(justification);
+    txn.record(&Record::Status(status))?;
+    txn.commit()?;
+    Ok(())
 }

@@ -8,6 +8,7 @@ use crate::grain::{Draft, Grain, Time, Type};
 use crate::ledger::EntryId;
 use crate::policy::{Capability, Delegation, Rule};
 use crate::store::records::DenialRecord;
+use crate::store::txn::Transaction;
 use crate::store::{Error, Store};
 
 /// A task that one agent hands to another (OMS 28.7).
@@ -198,8 +199,8 @@ impl Store {
             let (inner, rule) = (&*self.inner, Rule::Delegation);
             let denial = DenialRecord::new(Some(*delegation), operation, rule.name());
             // Before the turn to write: naming the actor may take one of its own.
-            let actor = self.caller()?.actor;
-            inner.record_denial(&mut *inner.exclusive()?, actor, denial)?;
+            let caller = self.caller()?;
+            Transaction::begin(inner, caller)?.refuse(denial)?;
             return Err(Error::Refused { rule });
         }
         Ok(goal)

@@ -2,24 +2,25 @@
 //! foreign identifier, and stored with the file's statements about it.
 
 use std::collections::{HashMap, HashSet};
+use std::mem;
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Lifecycle, StatusChange};
 use crate::interchange::{
     AddressMap, Diagnostics, Finding, ForeignId, Merge, Place, Record, choose_merge, rewrite_links,
 };
-use crate::ledger::{EntryId, Kind};
+use crate::ledger::EntryId;
 use crate::policy::{Actor, Operation};
 use crate::store::Error;
-use crate::store::commit::stronger_signature;
 use crate::store::import::corrections::Correction;
 use crate::store::import::lookup::is_envelope;
 use crate::store::import::{Conflict, Denied, Summary};
-use crate::store::instance::{Caller, Inner, Writer};
+use crate::store::instance::{Caller, Inner};
 use crate::store::lineage::Change;
 use crate::store::read::Lengths;
-use crate::store::records::{DenialRecord, FlagRecord, Frame, Record as Entry};
-use crate::store::rules::{Proposed, Way, admit, authorize_successor, required_reason};
+use crate::store::records::{DenialRecord, FlagRecord, Record as Entry};
+use crate::store::rules::{Admitted, authorize_successor, required_reason, stronger_signature};
+use crate::store::txn::{AdmittedFrame, Transaction};
 use crate::store::view::Version;
 
 /// An import in progress.
@@ -34,7 +35,7 @@ pub(super) struct Importer<'a> {
     /// Grains whose warnings depend on one that is not here yet.
     pub(super) unresolved: Vec<(Place, ContentAddress)>,
     /// The entries not written yet; all entries in a dry run.
-    pub(super) frame: Frame,
+    pub(super) frame: AdmittedFrame,
     /// The positions of its grains in the frame.
     pub(super) pending: HashMap<ContentAddress, usize>,
     /// Foreign identifiers assigned in the frame.
@@ -49,7 +50,7 @@ pub(super) struct Importer<'a> {
     /// Grains that a later record of the file replaces.
     pub(super) waiting: HashMap<ContentAddress, Vec<ContentAddress>>,
     /// The envelope of the file, until a record of it is stored.
-    pub(super) envelope: Option<(Record, Option<ContentAddress>)>,
+    pub(super) envelope: Option<Envelope>,
     /// Whether the file has records beside its envelope.
     has_records: bool,
     /// Whether the owner vouches for the file (ruling I28).
@@ -62,6 +63,13 @@ pub(super) struct Importer<'a> {
     pub(super) lengths: Lengths,
 }
 
+/// A record that stands for its file, until a record of it is stored.
+pub(super) struct Envelope {
+    pub(super) record: Record,
+    pub(super) newest: Option<ContentAddress>,
+    pub(super) admitted: Option<Admitted>,
+}
+
 impl<'a> Importer<'a> {
     pub(super) fn new(inner: &'a Inner, caller: Caller<'a>, is_dry: bool) -> Self {
         Self {
@@ -72,7 +80,7 @@ impl<'a> Importer<'a> {
             findings: Diagnostics::default(),
             warnings: Diagnostics::default(),
             unresolved: Vec::new(),
-            frame: Frame::by(caller.actor),
+            frame: AdmittedFrame::by(caller.actor),
             pending: HashMap::new(),
             names: HashMap::new(),
             renamed: AddressMap::new(),
@@ -91,16 +99,16 @@ impl<'a> Importer<'a> {
     /// Adds records, whose grains are stored together.
     pub(super) fn add_all(&mut self, records: Vec<Record>) -> Result<(), Error> {
         // Held from the first decision to the acknowledgement, so that no grain is stored twice.
-        let mut writer = self.inner.exclusive()?;
+        let mut txn = Transaction::begin(self.inner, self.caller)?;
         for record in records {
-            self.add(&mut writer, record)?;
+            self.add(&mut txn, record)?;
         }
-        self.flush(&mut writer)
+        self.flush(&mut txn)
     }
 
     /// Completes the records that wait for a successor that the file does not have.
     pub(super) fn finish(mut self) -> Result<Summary, Error> {
-        for address in std::mem::take(&mut self.waiting).into_values().flatten() {
+        for address in mem::take(&mut self.waiting).into_values().flatten() {
             let change = StatusChange {
                 lifecycle: Some(Lifecycle::Superseded),
                 ..StatusChange::default()
@@ -109,28 +117,31 @@ impl<'a> Importer<'a> {
         }
         // A file of envelope and nothing else is kept; one that brings nothing new leaves no trace.
         match self.envelope.take() {
-            Some((record, newest)) if !self.has_records => {
-                self.insert(record, newest)?;
+            Some(Envelope {
+                record,
+                newest,
+                admitted,
+            }) if !self.has_records => {
+                self.insert(record, newest, admitted)?;
             }
             Some(_) => self.summary.unchanged += 1,
             None => {}
         }
-        let inner = self.inner;
-        let mut writer = inner.exclusive()?;
-        self.flush(&mut writer)?;
-        self.correct(&mut writer)?;
-        self.flush(&mut writer)?;
-        drop(writer);
+        let mut txn = Transaction::begin(self.inner, self.caller)?;
+        self.flush(&mut txn)?;
+        self.correct(&mut txn)?;
+        self.flush(&mut txn)?;
+        drop(txn);
         self.warn_of_unresolved()?;
         self.summary.findings.extend(Vec::from(self.findings));
         self.summary.warnings.extend(Vec::from(self.warnings));
         Ok(self.summary)
     }
 
-    pub(super) fn flush(&mut self, writer: &mut Writer) -> Result<(), Error> {
+    pub(super) fn flush(&mut self, txn: &mut Transaction<'_>) -> Result<(), Error> {
         if !self.is_dry {
-            let frame = std::mem::replace(&mut self.frame, Frame::by(self.caller.actor));
-            self.inner.commit(writer, &frame)?;
+            let next = AdmittedFrame::by(self.caller.actor);
+            txn.append(&mem::replace(&mut self.frame, next))?;
             self.pending.clear();
             self.names.clear();
             self.links.clear();
@@ -138,15 +149,10 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    fn add(&mut self, writer: &mut Writer, mut record: Record) -> Result<(), Error> {
+    fn add(&mut self, txn: &mut Transaction<'_>, mut record: Record) -> Result<(), Error> {
         let read = record.grain.address();
         let place = record.place.clone();
-        if record.foreign_id.is_some() {
-            let profile = self.inner.options().profile;
-            if let Some(grain) = rewrite_links(&record.grain, &self.renamed, None, profile)? {
-                record.grain = grain;
-            }
-        }
+        self.link_to_stored(&mut record)?;
         let is_envelope = is_envelope(&record);
         self.has_records |= !is_envelope;
         let known = self.known(&record)?;
@@ -169,14 +175,14 @@ impl<'a> Importer<'a> {
         let is_stored =
             matches!(merge, Merge::Unchanged(_)) || self.is_here(&record.grain.address())?;
         let replaces = newest.filter(|_| matches!(merge, Merge::Update));
-        let notes = match is_stored {
-            true => Vec::new(),
+        let mut admitted = match is_stored {
+            true => None,
             false => match self.judge(&record.grain, replaces)? {
-                Ok(notes) => notes,
+                Ok(admitted) => Some(admitted),
                 Err(refused) => return self.deny(&record.grain, place, &refused),
             },
         };
-        self.tell(&record, notes);
+        self.tell(&record, admitted.as_mut());
         self.warn_beside(&place, &record.grain)?;
         self.note_correction(&record)?;
         if matches!(merge, Merge::Older | Merge::Reject) {
@@ -193,97 +199,37 @@ impl<'a> Importer<'a> {
                 self.summary.unchanged += 1;
                 newest
             }
-            (Merge::Update, Some(newest)) => self.replace(writer, record, newest)?,
+            (Merge::Update, Some(newest)) => self.replace(txn, record, newest, admitted)?,
             // A grain that is here contradicts nothing that it did not contradict before.
             (Merge::Conflict, Some(newest)) if !self.is_here(&record.grain.address())? => {
-                self.keep_both(record, newest)?
+                self.keep_both(record, newest, admitted)?
             }
             (Merge::Reject, Some(newest)) => {
                 self.reject(place, record.foreign_id, newest);
                 newest
             }
             _ if is_envelope && !self.is_here(&read)? => {
-                self.envelope = Some((record, newest));
+                self.envelope = Some(Envelope {
+                    record,
+                    newest,
+                    admitted,
+                });
                 return Ok(());
             }
-            _ => self.insert(record, newest)?,
+            _ => self.insert(record, newest, admitted)?,
         };
         self.settle(read, address)
     }
 
-    /// Notes the warnings of a record, and the rules that it is stored in spite of.
-    fn tell(&mut self, record: &Record, notes: Vec<Error>) {
-        let place = &record.place;
-        for warning in &record.warnings {
-            self.findings.note(place.clone(), warning.to_string());
-            self.warnings.note(place.clone(), warning.to_string());
+    /// Gives a foreign record the addresses under which the records before it are stored.
+    fn link_to_stored(&self, record: &mut Record) -> Result<(), Error> {
+        if record.foreign_id.is_some() {
+            let profile = self.inner.options().profile;
+            if let Some(grain) = rewrite_links(&record.grain, &self.renamed, None, profile)? {
+                record.grain = grain;
+            }
         }
-        for note in notes {
-            let message = match note {
-                // A copy of the owner's own states that itself, and it is decided at the end.
-                Error::ImplicitSupersession { .. } if self.is_own => continue,
-                Error::ImplicitSupersession { address } => {
-                    format!("stored, but does not supersede {address} as it implies")
-                }
-                Error::Denied { rule, .. } => {
-                    format!("stored although it requires {}", rule.wants())
-                }
-                note => note.to_string(),
-            };
-            self.findings.note(place.clone(), message);
-        }
-    }
-
-    /// Asks a grain the rules of its way in, so that a file cannot bypass them. Returns the rules that
-    /// it is stored in spite of, or the refusal.
-    fn judge(
-        &self,
-        grain: &Grain,
-        replaces: Option<ContentAddress>,
-    ) -> Result<Result<Vec<Error>, Error>, Error> {
-        let target = match replaces {
-            Some(replaced) => self.version(&replaced)?,
-            None => None,
-        };
-        let proposed = Proposed {
-            grain,
-            way: match self.caller.is_owner() {
-                true => Way::OwnersFile,
-                false => Way::ActorsFile,
-            },
-            capability: self.caller.capability.map(|it| &**it),
-            actor: self.caller.actor,
-            is_again: false,
-            non_superseding: &[],
-            replaces: target.as_ref().map(|(row, version)| (*row, version)),
-        };
-        let snapshot = self.inner.snapshot();
-        let pending = |address: &ContentAddress| match self.caller.is_owner() {
-            // A later record of the owner's file may name an earlier one: policy decides.
-            true => None,
-            false => self.pending(address),
-        };
-        match admit(
-            &self.inner.as_of(&snapshot),
-            &self.frame,
-            &pending,
-            &proposed,
-        ) {
-            Err(
-                refused @ (Error::View { .. }
-                | Error::Violation(_)
-                | Error::Ownership { .. }
-                | Error::Untrusted { .. }
-                | Error::Locked
-                | Error::NamesSealed { .. }
-                | Error::Erased { .. }
-                | Error::Denied { .. }
-                | Error::Refused { .. }
-                | Error::ImplicitSupersession { .. }),
-            ) => Ok(Err(refused)),
-            Err(error) => Err(error),
-            Ok(notes) => Ok(Ok(notes)),
-        }
+        Ok(())
     }
 
     /// Records the address under which a record is stored, and resolves the records that waited for
@@ -309,6 +255,7 @@ impl<'a> Importer<'a> {
         &mut self,
         record: Record,
         newest: Option<ContentAddress>,
+        admitted: Option<Admitted>,
     ) -> Result<ContentAddress, Error> {
         let address = record.grain.address();
         if self.is_here(&address)? {
@@ -331,7 +278,14 @@ impl<'a> Importer<'a> {
                 let message = format!("stored beside {by}, which replaced {parent} here");
                 self.findings.note(record.place.clone(), message);
             }
-            self.store(&record, &record.grain)?;
+            let admitted = match self.admitted(&record.grain, admitted, None)? {
+                Ok(admitted) => admitted,
+                Err(refused) => {
+                    self.deny(&record.grain, record.place, &refused)?;
+                    return Ok(address);
+                }
+            };
+            self.store(&record, &record.grain, &admitted)?;
             self.summary.inserted += 1;
         }
         self.name(address, record.foreign_id, newest)?;
@@ -341,9 +295,10 @@ impl<'a> Importer<'a> {
     /// Stores a record in place of its earlier version, if policy permits it.
     fn replace(
         &mut self,
-        writer: &mut Writer,
+        txn: &mut Transaction<'_>,
         record: Record,
         old: ContentAddress,
+        admitted: Option<Admitted>,
     ) -> Result<ContentAddress, Error> {
         let profile = self.inner.options().profile;
         // OMS 23.1: a superseding grain is derived from the superseded one.
@@ -353,11 +308,11 @@ impl<'a> Importer<'a> {
         let has_evidence = grain.field("satisfaction_evidence").is_some();
         if has_evidence || self.pending.contains_key(&old) {
             // Policy decides by stored grains only, so the frame is written first.
-            self.flush(writer)?;
+            self.flush(txn)?;
         }
         let target = self.version(&old)?;
         if let Some((row, version)) = &target
-            && let Err(error) = self.authorize_replacement(writer, *row, version, &grain)
+            && let Err(error) = self.authorize_replacement(txn, *row, version, &grain)
         {
             self.passed_over.insert(record.grain.address());
             match error {
@@ -380,7 +335,14 @@ impl<'a> Importer<'a> {
             }
             return Ok(old);
         }
-        self.store(&record, &grain)?;
+        let admitted = match self.admitted(&record.grain, admitted, Some(old))? {
+            Ok(admitted) => admitted.derived(&grain, &old),
+            Err(refused) => {
+                self.deny(&record.grain, record.place, &refused)?;
+                return Ok(old);
+            }
+        };
+        self.store(&record, &grain, &admitted)?;
         if record.exportable == Some(false) {
             // The earlier version must not be exported in its place.
             self.flag(FlagRecord {
@@ -408,10 +370,17 @@ impl<'a> Importer<'a> {
         &mut self,
         record: Record,
         existing: ContentAddress,
+        admitted: Option<Admitted>,
     ) -> Result<ContentAddress, Error> {
         let address = record.grain.address();
         if !self.is_here(&address)? {
-            self.store(&record, &record.grain)?;
+            match self.admitted(&record.grain, admitted, None)? {
+                Ok(admitted) => self.store(&record, &record.grain, &admitted)?,
+                Err(refused) => {
+                    self.deny(&record.grain, record.place, &refused)?;
+                    return Ok(existing);
+                }
+            }
         }
         for of in [existing, address] {
             self.flag(FlagRecord {
@@ -435,16 +404,13 @@ impl<'a> Importer<'a> {
 
     pub(super) fn authorize_replacement(
         &self,
-        writer: &mut Writer,
+        txn: &mut Transaction<'_>,
         row: EntryId,
         target: &Version,
         new: &Grain,
     ) -> Result<(), Error> {
         if !self.caller.is_owner() {
-            let snapshot = self.inner.snapshot();
-            let (author, target) = (new.text("author_did"), &target.grain);
-            self.inner
-                .authorize_change(writer, &snapshot, self.caller, author, target)?;
+            txn.authorize_change(new.text("author_did"), &target.grain)?;
         }
         authorize_successor(self.inner, &[], new, &target.grain)?;
         let snapshot = self.inner.snapshot();
@@ -468,15 +434,11 @@ impl<'a> Importer<'a> {
         let reason = new.text("supersession_justification");
         let is_reviewed = required_reason(self.inner, &target.grain, &[reason])?;
         if self.is_dry {
-            return self.inner.preview_authorize(&change);
+            return change.preview(self.inner);
         }
         // A review is an entry of its own, since the frame may hold several permitted changes.
-        let mut review = Frame::by(self.caller.actor);
-        self.inner.authorize(writer, &change, &mut review)?;
-        if is_reviewed && !review.has(Kind::Review) {
-            review.review(&address, change.operation)?;
-        }
-        self.inner.commit(writer, &review)?;
+        change.authorize(txn, is_reviewed)?;
+        txn.commit()?;
         Ok(())
     }
 }

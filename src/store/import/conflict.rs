@@ -7,9 +7,10 @@ use crate::grain::ForeignId;
 use crate::index::{Family, Snapshot};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Operation};
+use crate::store::governance::contradiction;
 use crate::store::instance::Inner;
 use crate::store::lineage::Change;
-use crate::store::records::{AliasRecord, FlagRecord, Frame, Record, StatusRecord};
+use crate::store::records::{AliasRecord, FlagRecord, Record, StatusRecord};
 use crate::store::{Admin, Error, Store};
 
 /// Grains of one foreign identifier that contradict each other (OMI 13.4).
@@ -72,25 +73,20 @@ impl Admin<'_> {
         let Some(conflict) = conflicts.next() else {
             return Err(Error::NoConflict { address: *keep });
         };
-        let inner = self.inner();
-        let mut writer = inner.exclusive()?;
-        let snapshot = inner.snapshot();
-        let mut frame = Frame::by(self.actor());
+        let mut txn = self.begin()?;
         for address in conflict.versions {
-            frame.record(&Record::Flag(FlagRecord {
+            txn.record(&Record::Flag(FlagRecord {
                 conflict: Some(false),
                 ..FlagRecord::of(address)
             }))?;
-            let Some(row) = inner.as_of(&snapshot).locate(&address)? else {
+            let Some(row) = txn.view().locate(&address)? else {
                 continue;
             };
-            let target = inner.as_of(&snapshot).version_at(row)?;
+            let target = txn.view().version_at(row)?;
             if address == *keep || !target.status.is_current() {
                 continue;
             }
-            let protection = inner
-                .as_of(&snapshot)
-                .effective_protection(row, &target, None)?;
+            let protection = txn.view().effective_protection(row, &target, None)?;
             let change = Change {
                 operation: Operation::Contradict,
                 target: &address,
@@ -100,17 +96,17 @@ impl Admin<'_> {
                     ..Actor::default()
                 },
             };
-            inner.authorize(&mut writer, &change, &mut frame)?;
-            let change = inner.contradiction(&target.status);
+            change.authorize(&mut txn, false)?;
+            let change = contradiction(&txn, &target.status);
             let status = StatusRecord::of(address, change).because(justification);
-            frame.record(&Record::Status(status))?;
+            txn.record(&Record::Status(status))?;
         }
         let alias = AliasRecord {
             of: *keep,
             id: conflict.id,
         };
-        frame.record(&Record::Alias(alias))?;
-        inner.commit(&mut writer, &frame)?;
+        txn.record(&Record::Alias(alias))?;
+        txn.commit()?;
         Ok(())
     }
 }

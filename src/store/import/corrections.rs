@@ -6,15 +6,15 @@
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Lifecycle, Status, StatusChange, Type, Verification};
 use crate::interchange::{Place, Record};
-use crate::ledger::{EntryId, Kind};
+use crate::ledger::EntryId;
 use crate::policy::{Actor, Delegation, Operation};
 use crate::store::Error;
 use crate::store::import::Denied;
 use crate::store::import::batch::{Importer, UNVERIFIED};
-use crate::store::instance::Writer;
 use crate::store::lineage::Change;
-use crate::store::records::{DenialRecord, Frame, Record as Entry};
+use crate::store::records::{DenialRecord, Record as Entry};
 use crate::store::rules::{required_reason, was_deleted};
+use crate::store::txn::Transaction;
 use crate::store::view::Version;
 
 /// A statement of the file about a grain that is here.
@@ -47,7 +47,7 @@ impl Importer<'_> {
     }
 
     /// Carries out what was noted.
-    pub(super) fn correct(&mut self, writer: &mut Writer) -> Result<(), Error> {
+    pub(super) fn correct(&mut self, txn: &mut Transaction<'_>) -> Result<(), Error> {
         for Correction { place, of, said } in std::mem::take(&mut self.corrections) {
             let said = StatusChange {
                 superseded_by: self.successor(said.superseded_by)?,
@@ -89,13 +89,13 @@ impl Importer<'_> {
             if closes_cycle {
                 continue;
             }
-            if change.is_empty() || !self.may_correct(writer, (row, &version), &change, &place)? {
+            if change.is_empty() || !self.may_correct(txn, (row, &version), &change, &place)? {
                 continue;
             }
             self.status(of, change, false)?;
             self.summary.corrected += 1;
             // The next decision reads what this one changed.
-            self.flush(writer)?;
+            self.flush(txn)?;
         }
         Ok(())
     }
@@ -112,7 +112,7 @@ impl Importer<'_> {
     /// Decides a correction as if its operation were asked for here; a refusal is in the summary.
     fn may_correct(
         &mut self,
-        writer: &mut Writer,
+        txn: &mut Transaction<'_>,
         (row, version): (EntryId, &Version),
         change: &StatusChange,
         place: &Place,
@@ -131,8 +131,8 @@ impl Importer<'_> {
             None => None,
         };
         let decided = match &new {
-            Some(new) => self.authorize_replacement(writer, row, version, new),
-            None => self.authorize_ending(writer, row, version),
+            Some(new) => self.authorize_replacement(txn, row, version, new),
+            None => self.authorize_ending(txn, row, version),
         };
         let existing = version.grain.address();
         match decided {
@@ -165,7 +165,7 @@ impl Importer<'_> {
     /// Authorizes the end of a grain that nothing replaces.
     fn authorize_ending(
         &self,
-        writer: &mut Writer,
+        txn: &mut Transaction<'_>,
         row: EntryId,
         target: &Version,
     ) -> Result<(), Error> {
@@ -183,15 +183,11 @@ impl Importer<'_> {
             actor: Actor::default(),
         };
         if self.is_dry {
-            return self.inner.preview_authorize(&change);
+            return change.preview(self.inner);
         }
         let is_reviewed = required_reason(self.inner, &target.grain, &[None])?;
-        let mut review = Frame::by(self.caller.actor);
-        self.inner.authorize(writer, &change, &mut review)?;
-        if is_reviewed && !review.has(Kind::Review) {
-            review.review(&address, change.operation)?;
-        }
-        self.inner.commit(writer, &review)?;
+        change.authorize(txn, is_reviewed)?;
+        txn.commit()?;
         Ok(())
     }
 }

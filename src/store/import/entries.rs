@@ -6,22 +6,32 @@ use crate::grain::{Grain, StatusChange, Type, Verification};
 use crate::interchange::{ForeignId, Record};
 use crate::policy::Delegation;
 use crate::store::Error;
-use crate::store::import::batch::{Importer, UNVERIFIED};
+use crate::store::import::batch::{Envelope, Importer, UNVERIFIED};
 use crate::store::read::unites;
 use crate::store::records::{AliasRecord, FlagRecord, Record as Entry, StatusRecord};
-use crate::store::rules::{record_consequences, was_deleted};
+use crate::store::rules::{Admitted, was_deleted};
 
 impl Importer<'_> {
     /// Adds a grain to the frame, with the file's statements about it.
-    pub(super) fn store(&mut self, record: &Record, grain: &Grain) -> Result<(), Error> {
-        if let Some((envelope, newest)) = self.envelope.take() {
-            self.insert(envelope, newest)?;
+    pub(super) fn store(
+        &mut self,
+        record: &Record,
+        grain: &Grain,
+        admitted: &Admitted,
+    ) -> Result<(), Error> {
+        if let Some(Envelope {
+            record,
+            newest,
+            admitted,
+        }) = self.envelope.take()
+        {
+            self.insert(record, newest, admitted)?;
         }
         let address = grain.address();
         self.pending.insert(address, self.frame.len());
         let delegates_to = Delegation::of(grain).map(|one| one.to().to_owned());
         let snapshot = self.inner.snapshot();
-        self.frame.grain(grain.clone())?;
+        self.frame.grain(admitted, grain.clone())?;
         // A handle that imports is the origin, as if it had put the grain.
         if self.caller.is_owner() && needs_identity(grain) {
             self.flag(FlagRecord {
@@ -29,7 +39,8 @@ impl Importer<'_> {
                 ..FlagRecord::of(address)
             })?;
         }
-        record_consequences(&self.inner.as_of(&snapshot), &mut self.frame, grain, None)?;
+        self.frame
+            .record_consequences(&self.inner.as_of(&snapshot), grain, None)?;
         let mut change = self.status_of(record, address)?;
         let gives = delegates_to.is_some() || grain.type_() == Type::Consent;
         if gives || (unites(grain) && !self.is_own) {

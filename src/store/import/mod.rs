@@ -1,6 +1,7 @@
 //! Import: the records of a file are stored as grains. Every import takes this path; reading and
 //! validating files is the task of `interchange`.
 
+mod admission;
 mod batch;
 mod conflict;
 mod corrections;
@@ -14,7 +15,8 @@ use crate::interchange::{ImportFile, Record, Signature};
 
 use super::{Admin, Error, Store};
 use crate::store::instance::Caller;
-use crate::store::records::{Frame, ImportRecord, Record as Entry};
+use crate::store::records::{ImportRecord, Record as Entry};
+use crate::store::txn::Transaction;
 
 use batch::Importer;
 pub use conflict::Conflicting;
@@ -85,8 +87,9 @@ impl Store {
                 summary.refusals(),
             ],
         });
-        let frame = Frame::of(caller.actor, &record)?;
-        self.inner.commit(&mut *self.inner.exclusive()?, &frame)?;
+        let mut txn = Transaction::begin(&self.inner, caller)?;
+        txn.record(&record)?;
+        txn.commit()?;
         Ok(summary)
     }
 

@@ -7,6 +7,7 @@ use crate::interchange::{ForeignVector, ForeignVectors, Place, VectorOf, carried
 use crate::store::Error;
 use crate::store::read::Embedding;
 use crate::store::records::{EntryBody, Record};
+use crate::store::txn::Transaction;
 
 use super::batch::Importer;
 
@@ -59,7 +60,7 @@ impl Importer<'_> {
     }
 
     fn keep_all(&mut self, vectors: Vec<ForeignVector>) -> Result<(), Error> {
-        let mut writer = self.inner.exclusive()?;
+        let mut txn = Transaction::begin(self.inner, self.caller)?;
         for vector in vectors {
             match self.of(&vector.of)? {
                 Some(of) => self.keep_one(of, vector)?,
@@ -69,7 +70,7 @@ impl Importer<'_> {
                 }
             }
         }
-        self.flush(&mut writer)
+        self.flush(&mut txn)
     }
 
     fn keep_one(&mut self, of: ContentAddress, vector: ForeignVector) -> Result<(), Error> {

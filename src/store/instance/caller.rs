@@ -8,8 +8,6 @@ use crate::grain::Grain;
 use crate::ledger::EntryId;
 use crate::policy::{Capability, Rule};
 use crate::store::Error;
-use crate::store::instance::inner::Inner;
-use crate::store::records::{ActorRecord, Frame, Record};
 
 /// The caller of an operation.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,6 +19,14 @@ pub(crate) struct Caller<'a> {
 }
 
 impl Caller<'_> {
+    /// Returns the owner, on behalf of the actor that an entry names.
+    pub(crate) const fn owner(actor: Option<EntryId>) -> Self {
+        Self {
+            capability: None,
+            actor,
+        }
+    }
+
     /// Decides whether a new grain may be written.
     pub(crate) fn admits(&self, grain: &Grain) -> Result<(), Rule> {
         self.capability
@@ -64,30 +70,5 @@ impl Caller<'_> {
                 address: grain.address(),
             }),
         }
-    }
-}
-
-impl Inner {
-    /// Returns the entry that names the actor of a handle, and writes it if this is the first time;
-    /// `None` for the owner's. The empty text names the narrowed handles without an author.
-    ///
-    /// Called before the right to write is taken: an entry names only entries before it.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(crate) fn actor(&self, handle: Option<&Capability>) -> Result<Option<EntryId>, Error> {
-        let Some(actor) = handle.map(ActorRecord::of) else {
-            return Ok(None);
-        };
-        let known = || self.state().actors().entry_of(&actor);
-        if let Some(row) = known() {
-            return Ok(Some(row));
-        }
-        let mut writer = self.exclusive()?;
-        if let Some(row) = known() {
-            return Ok(Some(row));
-        }
-        let frame = Frame::of(None, &Record::Actor(actor))?;
-        Ok(Some(self.commit(&mut writer, &frame)?.start))
     }
 }

@@ -13,7 +13,7 @@ use crate::ledger::{DiskFile, Lock, TreeHistory};
 use crate::policy::TrustedNow;
 use crate::store::Error;
 use crate::store::instance::embedding::Embeddings;
-use crate::store::instance::processes::{Idle, Peers};
+use crate::store::instance::processes::{Idle, Peers, Turn};
 use crate::store::instance::recovery::RecoveryReport;
 use crate::store::instance::text_view::TextView;
 use crate::store::instance::writer::{Commits, Exclusive};
@@ -199,7 +199,12 @@ impl Inner {
     pub(crate) fn exclusive(&self) -> Result<Exclusive<'_>, Error> {
         let lead = self.commits.queue.lead_alone();
         let turn = self.take_turn()?;
-        Ok(Exclusive::new(turn, self.commits.writer.lock(), lead))
+        Ok(Exclusive::new(turn, self.commits.writer.lock(), Some(lead)))
+    }
+
+    /// Gives a leader of the queue, which took the turn of this process, the right to write.
+    pub(crate) fn exclusive_of_leader<'a>(&'a self, turn: Option<Turn<'a>>) -> Exclusive<'a> {
+        Exclusive::new(turn, self.commits.writer.lock(), None)
     }
 
     /// Makes everything written durable, and publishes that.

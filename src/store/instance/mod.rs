@@ -28,4 +28,4 @@ pub use recovery::RecoveryReport;
 pub use store::{Admin, Maintenance, Store};
 #[cfg(feature = "text")]
 pub(crate) use text_feed::language;
-pub(crate) use writer::Writer;
+pub(crate) use writer::{Exclusive, Writer};

@@ -33,14 +33,15 @@ pub(crate) struct Exclusive<'a> {
     // Dropped before the lead: the next leader finds both free.
     _turn: Option<Turn<'a>>,
     writer: MutexGuard<'a, Writer>,
-    _lead: LeaderGuard<'a, Vec<PendingPut>, Result<(), Error>>,
+    /// `None` for a leader that keeps its own.
+    _lead: Option<LeaderGuard<'a, Vec<PendingPut>, Result<(), Error>>>,
 }
 
 impl<'a> Exclusive<'a> {
     pub(super) fn new(
         turn: Option<Turn<'a>>,
         writer: MutexGuard<'a, Writer>,
-        lead: LeaderGuard<'a, Vec<PendingPut>, Result<(), Error>>,
+        lead: Option<LeaderGuard<'a, Vec<PendingPut>, Result<(), Error>>>,
     ) -> Self {
         Self {
             _turn: turn,

@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use crate::crypto::{KeySource, MasterKey};
-use crate::store::instance::{Inner, Writer};
+use crate::store::instance::{Caller, Inner};
 use crate::store::read;
-use crate::store::records::{BlindFields, Frame, KeyEventRecord, Record};
+use crate::store::records::{BlindFields, KeyEventRecord, Record};
+use crate::store::txn::{AdmittedFrame, Transaction};
 use crate::store::{Admin, Error};
 use crate::vault::{self, User, Vault};
 
@@ -54,10 +55,10 @@ impl VaultAdmin<'_> {
     /// another one; `ERR_ROOT_MISSING`; storage errors.
     pub fn add(&self, users: &[&str]) -> Result<Vec<User>, Error> {
         let inner = self.0;
-        let mut writer = inner.exclusive()?;
+        let mut txn = Transaction::begin(inner, Caller::default())?;
         inner.authorize_changes()?;
         let (vault, master) = inner.vault_or_new()?;
-        inner.tell_missed_swap(&mut writer, &vault)?;
+        inner.tell_missed_swap(&mut txn, &vault)?;
         let named = users.iter().map(|user| (*user).to_owned()).collect();
         let united = read::united(inner, &inner.snapshot(), named)?;
         let mut users = users.to_vec();
@@ -69,7 +70,7 @@ impl VaultAdmin<'_> {
         let mut told = Ok(());
         let added = vault.add_recorded(&master, &users, inner.entry_time(), &mut |users, epoch| {
             let uids = users.iter().map(|user| user.uid).collect();
-            told = inner.tell(&mut writer, KeyEventRecord::Added { uids, epoch });
+            told = inner.tell(&mut txn, KeyEventRecord::Added { uids, epoch });
             told.is_ok()
         });
         told?;
@@ -129,11 +130,11 @@ impl VaultAdmin<'_> {
     /// # Errors
     /// Storage errors.
     pub fn set_blind_fields(self, fields: BlindFields) -> Result<(), Error> {
-        let mut writer = self.0.exclusive()?;
+        let mut txn = Transaction::begin(self.0, Caller::default())?;
         self.0.authorize_changes()?;
         let epoch = self.0.state().keys().epoch();
         self.0
-            .tell(&mut writer, KeyEventRecord::BlindFields { fields, epoch })
+            .tell(&mut txn, KeyEventRecord::BlindFields { fields, epoch })
     }
 
     /// Opens the keys of every person, and returns their number: a row that does not open is damage.
@@ -192,14 +193,14 @@ impl VaultAdmin<'_> {
         change: impl FnOnce(&Vault, &K) -> Result<(T, Option<KeyEventRecord>), Error>,
     ) -> Result<T, Error> {
         let inner = self.0;
-        let mut writer = inner.exclusive()?;
+        let mut txn = Transaction::begin(inner, Caller::default())?;
         inner.authorize_changes()?;
         let vault: Arc<Vault> = inner.vault()?.ok_or(vault::Error::NoVault)?;
         let key = key(&vault)?;
-        inner.tell_missed_swap(&mut writer, &vault)?;
+        inner.tell_missed_swap(&mut txn, &vault)?;
         let (value, event) = change(&vault, &key)?;
         if let Some(event) = event {
-            inner.tell(&mut writer, event)?;
+            inner.tell(&mut txn, event)?;
         }
         Ok(value)
     }
@@ -207,17 +208,26 @@ impl VaultAdmin<'_> {
 
 impl Inner {
     /// Records a key event.
-    pub(crate) fn tell(&self, writer: &mut Writer, event: KeyEventRecord) -> Result<(), Error> {
-        let frame = Frame::of(None, &Record::KeyEvent(event))?;
-        self.commit(writer, &frame)?;
+    pub(crate) fn tell(
+        &self,
+        txn: &mut Transaction<'_>,
+        event: KeyEventRecord,
+    ) -> Result<(), Error> {
+        let mut frame = AdmittedFrame::default();
+        frame.record(&Record::KeyEvent(event))?;
+        txn.append(&frame)?;
         Ok(())
     }
 
     /// Records a swap of the root that a crash kept from the ledger.
-    pub(super) fn tell_missed_swap(&self, writer: &mut Writer, vault: &Vault) -> Result<(), Error> {
+    pub(super) fn tell_missed_swap(
+        &self,
+        txn: &mut Transaction<'_>,
+        vault: &Vault,
+    ) -> Result<(), Error> {
         let (epoch, told) = (vault.epoch()?, self.state().keys().epoch());
         match told > 0 && epoch > told {
-            true => self.tell(writer, KeyEventRecord::RootRotated { epoch }),
+            true => self.tell(txn, KeyEventRecord::RootRotated { epoch }),
             false => Ok(()),
         }
     }

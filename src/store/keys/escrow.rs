@@ -10,10 +10,14 @@ use std::io::{Read, Write};
 use crate::grain::Time;
 #[cfg(feature = "interchange")]
 use crate::interchange::{self, Decryption, Encryption};
+#[cfg(feature = "interchange")]
+use crate::store::instance::Caller;
 #[cfg(feature = "signatures")]
 use crate::store::instance::Inner;
 #[cfg(feature = "interchange")]
 use crate::store::records::{EscrowRecord, KeyEventRecord};
+#[cfg(feature = "interchange")]
+use crate::store::txn::Transaction;
 #[cfg(feature = "interchange")]
 use crate::store::{Error, keys::VaultAdmin};
 #[cfg(feature = "interchange")]
@@ -68,7 +72,7 @@ impl VaultAdmin<'_> {
         let inner = self.0;
         let copy = interchange::open_encrypted(file, secret)?;
         let copy = copy.ok_or(vault::Error::NoCopy)?;
-        let mut writer = inner.exclusive()?;
+        let mut txn = Transaction::begin(inner, Caller::default())?;
         inner.authorize_changes()?;
         let told = inner.state().keys().epoch();
         let mut cell = inner.vault_cell().lock();
@@ -79,7 +83,7 @@ impl VaultAdmin<'_> {
         let epoch = Vault::restore_root(&files, inner.key_source()?, &copy, told)?;
         *cell = None;
         drop(cell);
-        inner.tell(&mut writer, KeyEventRecord::RootRestored { epoch })?;
+        inner.tell(&mut txn, KeyEventRecord::RootRestored { epoch })?;
         Ok(epoch)
     }
 }

@@ -10,8 +10,9 @@ use crate::codec::nfc;
 use crate::crypto::{MasterKey, RetainedKeys};
 use crate::grain::Time;
 use crate::ledger::{self, EntryId};
-use crate::store::instance::{Inner, Writer};
+use crate::store::instance::{Caller, Inner};
 use crate::store::records::{KeyEventRecord, SealedRecord, Uid};
+use crate::store::txn::Transaction;
 use crate::store::{Error, keys::VaultAdmin};
 use crate::vault::{self, Unlocked, User, Vault};
 
@@ -24,9 +25,9 @@ impl VaultAdmin<'_> {
     /// `ERR_USER_UNKNOWN`; `ERR_STORAGE_DAMAGED` for an entry that cannot be read or opened, and the
     /// keys stay as they are; as [`VaultAdmin::list`].
     pub fn rekey(self, user: &str) -> Result<User, Error> {
-        let mut writer = self.0.exclusive()?;
+        let mut txn = Transaction::begin(self.0, Caller::default())?;
         self.0.authorize_changes()?;
-        self.0.rekey_as(&mut writer, user)
+        self.0.rekey_as(&mut txn, user)
     }
 
     /// Renews the key of every person of whom a grain was deleted since it was last renewed
@@ -53,9 +54,9 @@ impl Inner {
         };
         let mut users = vault.list(&self.master_key()?)?;
         users.retain(|user| due.contains(&user.uid));
-        let mut writer = self.exclusive()?;
+        let mut txn = Transaction::begin(self, Caller::default())?;
         let renewed = users.iter();
-        let renewed = renewed.map(|user| self.rekey_as(&mut writer, &user.user));
+        let renewed = renewed.map(|user| self.rekey_as(&mut txn, &user.user));
         renewed.collect()
     }
 
@@ -83,12 +84,12 @@ impl Inner {
     ///
     /// # Errors
     /// As [`VaultAdmin::rekey`].
-    pub(crate) fn rekey_as(&self, writer: &mut Writer, user: &str) -> Result<User, Error> {
+    pub(crate) fn rekey_as(&self, txn: &mut Transaction<'_>, user: &str) -> Result<User, Error> {
         let vault = self.vault()?.ok_or(vault::Error::NoVault)?;
         let master = self.master_key()?;
-        self.tell_missed_swap(writer, &vault)?;
+        self.tell_missed_swap(txn, &vault)?;
         // An entry that is being erased keeps no key.
-        self.resume_erasures_as(writer)?;
+        self.resume_erasures_as(txn)?;
         let user = &*nfc(user);
         let keys = vault.unlock(&master, user)?;
         let uid = keys
@@ -97,7 +98,7 @@ impl Inner {
             .ok_or(vault::Error::UnknownUser)?;
         let retained = self.retained_keys(&uid, &keys, &BTreeSet::new())?;
         if retained.is_empty() && self.state().keys().is_hold(&uid) {
-            return self.end_hold(writer, &vault, &master, user);
+            return self.end_hold(txn, &vault, &master, user);
         }
         let renewed = vault.rekey(&master, user, &retained)?;
         self.renew_unlocked(user)?;
@@ -106,14 +107,14 @@ impl Inner {
             generation: u64::from(renewed.generation),
             epoch: vault.epoch()?,
         };
-        self.tell(writer, event)?;
+        self.tell(txn, event)?;
         Ok(renewed)
     }
 
     /// Destroys a hold key that opens nothing any more.
     fn end_hold(
         &self,
-        writer: &mut Writer,
+        txn: &mut Transaction<'_>,
         vault: &Vault,
         master: &MasterKey,
         name: &str,
@@ -128,7 +129,7 @@ impl Inner {
                 epoch: key.to,
                 is_held: false,
             };
-            self.tell(writer, event)?;
+            self.tell(txn, event)?;
         }
         self.lock_wiped()?;
         Ok(ended)

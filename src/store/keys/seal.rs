@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 use crate::codec::{ContentAddress, nfc};
 use crate::grain::{Grain, Time};
 use crate::index::{Family, Snapshot};
-use crate::ledger::{EntryId, Kind, Ledger};
+use crate::ledger::{EntryId, Kind};
 use crate::store::Error;
-use crate::store::instance::{Inner, Writer};
+use crate::store::instance::{Caller, Inner};
 use crate::store::keys::VaultAdmin;
-use crate::store::records::{EntryBody, Frame, Record, Uid};
+use crate::store::records::{Record, Uid};
+use crate::store::txn::{AdmittedFrame, Transaction};
 use crate::store::view::sealable_ids;
 
 impl VaultAdmin<'_> {
@@ -28,18 +29,18 @@ impl VaultAdmin<'_> {
     /// ledger holds, 1 GiB; as [`VaultAdmin::list`].
     pub fn seal(self, user: &str) -> Result<u64, Error> {
         let inner = self.0;
-        let mut writer = inner.exclusive()?;
+        let mut txn = Transaction::begin(inner, Caller::default())?;
         inner.authorize_changes()?;
-        inner.seal_plain(&mut writer, &nfc(user))
+        inner.seal_plain(&mut txn, &nfc(user))
     }
 }
 
 impl Inner {
-    fn seal_plain(&self, writer: &mut Writer, user: &str) -> Result<u64, Error> {
-        self.resume_erasures_as(writer)?;
+    fn seal_plain(&self, txn: &mut Transaction<'_>, user: &str) -> Result<u64, Error> {
+        self.resume_erasures_as(txn)?;
         let was_unlocked = self.keyring().uid_of(user).is_some();
         let uid = self.unlock_for_writer(user)?;
-        let sealed = self.seal_plain_of(writer, user, uid);
+        let sealed = self.seal_plain_of(txn, user, uid);
         // The overlay of the person has the rows from before.
         self.lock_persons(&[uid])?;
         if was_unlocked {
@@ -48,7 +49,7 @@ impl Inner {
         sealed
     }
 
-    fn seal_plain_of(&self, writer: &mut Writer, user: &str, uid: Uid) -> Result<u64, Error> {
+    fn seal_plain_of(&self, txn: &mut Transaction<'_>, user: &str, uid: Uid) -> Result<u64, Error> {
         let snapshot = self.snapshot();
         let mut rows = BTreeSet::new();
         let mut grains = BTreeSet::new();
@@ -67,7 +68,7 @@ impl Inner {
         if grains.is_empty() {
             return Ok(0);
         }
-        let mut frame = Frame::default();
+        let mut frame = AdmittedFrame::default();
         self.seal_reads(&snapshot, &grains, uid, &mut frame, &mut rows)?;
         for address in &grains {
             for row in snapshot
@@ -84,9 +85,9 @@ impl Inner {
             }
         }
         for row in &rows {
-            add_sealed(self.ledger(), *row, uid, &mut frame)?;
+            frame.seal_anew(self.ledger(), *row, uid)?;
         }
-        self.erase_replaced(writer, frame, &rows.into_iter().collect::<Vec<_>>())?;
+        self.erase_replaced(txn, frame, &rows.into_iter().collect::<Vec<_>>())?;
         Ok(grains.len() as u64)
     }
 
@@ -96,7 +97,7 @@ impl Inner {
         snapshot: &Snapshot,
         grains: &BTreeSet<ContentAddress>,
         uid: Uid,
-        frame: &mut Frame,
+        frame: &mut AdmittedFrame,
         rows: &mut BTreeSet<EntryId>,
     ) -> Result<(), Error> {
         for row in self.forget_reads(snapshot, grains, frame)? {
@@ -112,23 +113,4 @@ impl Inner {
         }
         Ok(())
     }
-}
-
-/// Adds the entry that stands for one in the clear.
-fn add_sealed(ledger: &Ledger, row: EntryId, uid: Uid, frame: &mut Frame) -> Result<(), Error> {
-    let entry = ledger.read(row)?;
-    let (kind, actor) = (entry.header.kind, entry.header.actor);
-    let since = Time::from_ms(entry.header.time_ms);
-    let body = match kind {
-        Kind::Grain => {
-            let grain = Grain::from_proven(entry.body.into_owned())?;
-            EntryBody::Grain(Box::new(grain), None)
-        }
-        Kind::Read => return Ok(()),
-        kind => EntryBody::record(
-            &Record::decode(kind, &entry.body).ok_or_else(|| Error::malformed(row, kind))?,
-        )?,
-    };
-    frame.seal_anew(body, actor, uid, since);
-    Ok(())
 }

@@ -2,16 +2,14 @@
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, StatusChange};
-use crate::index::Snapshot;
-use crate::ledger::{EntryId, Kind};
+use crate::ledger::EntryId;
 use crate::policy::{Actor, Operation};
 use crate::store::commit::NewGrain;
-use crate::store::commit::stronger_signature;
-use crate::store::instance::{Caller, Inner, Writer};
+use crate::store::instance::{Caller, Inner};
 use crate::store::lineage::change::Change;
-use crate::store::records::{Frame, Record, StatusRecord};
-use crate::store::rules::record_consequences;
-use crate::store::rules::{Proposed, Way, admit, authorize_successor};
+use crate::store::records::{Record, StatusRecord};
+use crate::store::rules::{Admitted, Proposed, Way, authorize_successor, stronger_signature};
+use crate::store::txn::{Transaction, authorize_put};
 use crate::store::view::{Version, names};
 use crate::store::{Error, Store};
 
@@ -33,142 +31,123 @@ impl Store {
         justification: Option<&str>,
     ) -> Result<ContentAddress, Error> {
         let caller = self.caller()?;
-        self.inner.supersede(old, new.into(), justification, caller)
+        supersede(&self.inner, old, new.into(), justification, caller)
     }
 }
 
-impl Inner {
-    pub(crate) fn supersede(
-        &self,
-        old: &ContentAddress,
-        new: NewGrain,
-        justification: Option<&str>,
-        caller: Caller<'_>,
-    ) -> Result<ContentAddress, Error> {
-        let now = self.now();
-        let new = new.finish(now, self.options(), caller)?;
-        self.authorize_put(caller, &new)?;
-        let address = new.address();
-        // Before the right to write is taken, since a caller's resolver may be slow.
-        let signers = self.signers(&new, old)?;
+fn supersede(
+    inner: &Inner,
+    old: &ContentAddress,
+    new: NewGrain,
+    justification: Option<&str>,
+    caller: Caller<'_>,
+) -> Result<ContentAddress, Error> {
+    let new = new.finish(inner.now(), inner.options(), caller)?;
+    authorize_put(inner, caller, &new)?;
+    let address = new.address();
+    // Before the right to write is taken, since a caller's resolver may be slow.
+    let signers = inner.signers(&new, old)?;
 
-        let mut writer = self.exclusive()?;
-        let snapshot = self.snapshot();
-        let row = self.as_of(&snapshot).row_of(old)?;
-        let target = self.as_of(&snapshot).version_at(row)?;
-        caller.authorize_sight(&target.grain)?;
-        match target.status.superseded_by {
-            // A retry after an unknown outcome: it is done already.
-            Some(by) if by == address => return Ok(address),
-            Some(by) => return Err(Error::Conflict { address: *old, by }),
-            None if !target.status.is_current() => {
-                return Err(Error::NotCurrent { address: *old });
+    let mut txn = Transaction::begin(inner, caller)?;
+    let row = txn.view().row_of(old)?;
+    let target = txn.view().version_at(row)?;
+    caller.authorize_sight(&target.grain)?;
+    match target.status.superseded_by {
+        // A retry after an unknown outcome: it is done already.
+        Some(by) if by == address => return Ok(address),
+        Some(by) => return Err(Error::Conflict { address: *old, by }),
+        None if !target.status.is_current() => {
+            return Err(Error::NotCurrent { address: *old });
+        }
+        None => {}
+    }
+    check_names(&new, old)?;
+    txn.authorize_change(new.text("author_did"), &target.grain)?;
+    let is_new = txn.view().locate(&address)?.is_none();
+    let admitted = admit_successor(&mut txn, &new, is_new, (row, &target))?;
+    let judged = authorize_successor(inner, &signers.voices(), &new, &target.grain);
+    txn.recorded(judged)?;
+    let protection = txn.view().effective_protection(row, &target, Some(&new))?;
+    let voices = inner.voices(&signers, &protection);
+    let operation = Operation::Supersede;
+    let change = Change {
+        operation,
+        target: old,
+        facts: protection.facts(Some(&new)),
+        actor: Actor {
+            signers: &voices,
+            justification,
+            is_job: caller.is_job(),
+            ..Actor::default()
+        },
+    };
+    let reasons = [justification, new.text("supersession_justification")];
+    let is_reviewed = txn.authorize_reason(operation, &target.grain, reasons)?;
+    change.authorize(&mut txn, is_reviewed)?;
+    add_successor(&mut txn, &admitted, &new, is_new)?;
+    let change = StatusChange {
+        superseded_by: Some(address),
+        system_valid_to: Some(txn.entry_time()),
+        ..StatusChange::default()
+    };
+    let status = StatusRecord::of(*old, change).because(justification);
+    txn.record(&Record::Status(status))?;
+    txn.commit()?;
+    if is_new {
+        inner.inherit(&target.grain, address);
+    }
+    Ok(address)
+}
+
+/// Asks a superseding grain the rules of its way in; the refusal is recorded.
+fn admit_successor(
+    txn: &mut Transaction<'_>,
+    new: &Grain,
+    is_new: bool,
+    (row, target): (EntryId, &Version),
+) -> Result<Admitted, Error> {
+    let caller = txn.caller();
+    let proposed = Proposed {
+        grain: new,
+        way: match is_new {
+            true => Way::Supersede,
+            false => Way::SupersedeByStored,
+        },
+        capability: caller.capability.map(|it| &**it),
+        actor: caller.actor,
+        is_again: false,
+        non_superseding: &[],
+        replaces: Some((row, target)),
+    };
+    let judged = txn
+        .admit(&|_| None, &proposed)
+        .map_err(|error| match error {
+            // The change of the grain that it supersedes is denied.
+            Error::Denied { rule, .. } => {
+                let address = target.grain.address();
+                (Error::Denied { address, rule }, Operation::Supersede.name())
             }
-            None => {}
-        }
-        check_names(&new, old)?;
-        let author = new.text("author_did");
-        self.authorize_change(&mut writer, &snapshot, caller, author, &target.grain)?;
-        let is_new = self.as_of(&snapshot).locate(&address)?.is_none();
-        let mut frame = Frame::by(caller.actor);
-        self.admit_successor(&mut writer, &snapshot, caller, &new, is_new, (row, &target))?;
-        let judged = authorize_successor(self, &signers.voices(), &new, &target.grain);
-        self.recorded(&mut writer, caller, judged)?;
-        let protection = self
-            .as_of(&snapshot)
-            .effective_protection(row, &target, Some(&new))?;
-        let voices = self.voices(&signers, &protection);
-        let change = Change {
-            operation: Operation::Supersede,
-            target: old,
-            facts: protection.facts(Some(&new)),
-            actor: Actor {
-                signers: &voices,
-                justification,
-                is_job: caller.is_job(),
-                ..Actor::default()
-            },
-        };
-        let reasons = [justification, new.text("supersession_justification")];
-        let operation = Operation::Supersede;
-        let is_reviewed =
-            self.authorize_reason(&mut writer, caller, operation, &target.grain, reasons)?;
-        self.authorize(&mut writer, &change, &mut frame)?;
-        if is_reviewed && !frame.has(Kind::Review) {
-            frame.review(old, operation)?;
-        }
-        self.add_successor(&mut writer, &snapshot, caller, &mut frame, &new, is_new)?;
-        let change = StatusChange {
-            superseded_by: Some(address),
-            system_valid_to: Some(self.entry_time()),
-            ..StatusChange::default()
-        };
-        let status = StatusRecord::of(*old, change).because(justification);
-        frame.record(&Record::Status(status))?;
-        self.commit(&mut writer, &frame)?;
-        if is_new {
-            self.inherit(&target.grain, address);
-        }
-        Ok(address)
-    }
+            error => (error, "put"),
+        });
+    txn.recorded_as(judged)
+}
 
-    /// Asks a superseding grain the rules of its way in; the refusal is recorded.
-    fn admit_successor(
-        &self,
-        writer: &mut Writer,
-        snapshot: &Snapshot,
-        caller: Caller<'_>,
-        new: &Grain,
-        is_new: bool,
-        (row, target): (EntryId, &Version),
-    ) -> Result<(), Error> {
-        let proposed = Proposed {
-            grain: new,
-            way: match is_new {
-                true => Way::Supersede,
-                false => Way::SupersedeByStored,
-            },
-            capability: caller.capability.map(|it| &**it),
-            actor: caller.actor,
-            is_again: false,
-            non_superseding: &[],
-            replaces: Some((row, target)),
-        };
-        match admit(
-            &self.as_of(snapshot),
-            &Frame::default(),
-            &|_| None,
-            &proposed,
-        ) {
-            Err(Error::Denied { rule, .. }) => {
-                let (old, operation) = (target.grain.address(), Operation::Supersede.name());
-                self.deny(writer, caller.actor, &old, operation, rule)
-            }
-            judged => self.recorded(writer, caller, judged.map(|_| ())),
-        }
+/// Adds a superseding grain to the frame of its supersession, or its signature if the grain is
+/// stored already.
+fn add_successor(
+    txn: &mut Transaction<'_>,
+    admitted: &Admitted,
+    new: &Grain,
+    is_new: bool,
+) -> Result<(), Error> {
+    if !is_new {
+        let judged = stronger_signature(&txn.view(), None, new);
+        let signature = txn.recorded(judged)?;
+        return Ok(signature.iter().try_for_each(|it| txn.record(it))?);
     }
-
-    /// Adds a superseding grain to the frame of its supersession, or its signature if the grain is
-    /// stored already.
-    fn add_successor(
-        &self,
-        writer: &mut Writer,
-        snapshot: &Snapshot,
-        caller: Caller<'_>,
-        frame: &mut Frame,
-        new: &Grain,
-        is_new: bool,
-    ) -> Result<(), Error> {
-        if !is_new {
-            return match stronger_signature(&self.as_of(snapshot), None, new) {
-                Ok(signature) => Ok(signature.iter().try_for_each(|it| frame.record(it))?),
-                Err(error) => self.recorded(writer, caller, Err(error)),
-            };
-        }
-        frame.grain(new.clone())?;
-        // The status entry of the supersession joins them.
-        record_consequences(&self.as_of(snapshot), frame, new, None)
-    }
+    txn.frame_mut().grain(admitted, new.clone())?;
+    // The status entry of the supersession joins them.
+    txn.record_consequences(new, None)
 }
 
 /// OMS 23.1, ruling I5: a superseding grain names the superseded one.

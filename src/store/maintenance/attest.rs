@@ -3,7 +3,9 @@
 use crate::codec::ContentAddress;
 use crate::crypto::{Checkpoint, Did, Receipt, SigningKey};
 use crate::grain::Time;
-use crate::store::records::{CheckpointRecord, Frame, Record};
+use crate::store::instance::Caller;
+use crate::store::records::{CheckpointRecord, Record};
+use crate::store::txn::Transaction;
 use crate::store::{Error, Maintenance};
 
 use super::checkpoint::hash;
@@ -24,7 +26,7 @@ impl Maintenance<'_> {
         };
         // The signed entries must not be lost afterwards, so the ledger is synced first.
         inner.sync()?;
-        let mut writer = inner.exclusive()?;
+        let mut txn = Transaction::begin(inner, Caller::default())?;
         let checkpoint = Checkpoint {
             store: inner.store_id(),
             entries: end.entries,
@@ -34,11 +36,10 @@ impl Maintenance<'_> {
             previous: inner.checkpoints()?.pop().map(|message| hash(&message)),
         };
         let message = checkpoint.sign(key, did)?;
-        let record = Record::Checkpoint(CheckpointRecord {
+        txn.record(&Record::Checkpoint(CheckpointRecord {
             message: message.clone(),
-        });
-        let frame = Frame::of(None, &record)?;
-        inner.commit(&mut writer, &frame)?;
+        }))?;
+        txn.commit()?;
         Ok(message)
     }
 

@@ -8,8 +8,9 @@ use crate::grain::{Grain, Time};
 use crate::index::{Family, Snapshot};
 use crate::ledger::{EntryId, Kind};
 use crate::policy::{Capability, Clause, Regime};
-use crate::store::instance::Inner;
-use crate::store::records::{DenialRecord, Frame, ReadRecord, Record, Uid};
+use crate::store::instance::{Caller, Inner};
+use crate::store::records::{DenialRecord, ReadRecord, Record, Uid};
+use crate::store::txn::{AdmittedFrame, Transaction};
 use crate::store::{Admin, Error, Store};
 
 /// A recorded read, as a clause of a regime requires.
@@ -191,15 +192,15 @@ impl<'a> ReadRecorder<'a> {
             return Ok(());
         }
         let actor = self.inner.actor(self.capability)?;
-        let mut frames = vec![Frame::by(actor)];
-        let mut writer = self.inner.exclusive()?;
+        let mut frames = vec![AdmittedFrame::by(actor)];
+        let mut txn = Transaction::begin(self.inner, Caller::owner(actor))?;
         let snapshot = self.inner.snapshot();
         for ((clauses, person), addresses) in &self.watched {
             let addresses = self.inner.still_here(&snapshot, addresses)?;
             for addresses in addresses.chunks(ADDRESSES_MAX) {
                 let read = ReadRecord::new(self.operation, clauses, addresses);
                 if frames.last().is_none_or(|frame| frame.len() == ENTRIES_MAX) {
-                    frames.push(Frame::by(actor));
+                    frames.push(AdmittedFrame::by(actor));
                 }
                 if let Some(frame) = frames.last_mut() {
                     frame.record_about(&Record::Read(read), actor, *person)?;
@@ -207,7 +208,7 @@ impl<'a> ReadRecorder<'a> {
             }
         }
         for frame in &frames {
-            self.inner.commit(&mut writer, frame)?;
+            txn.append(frame)?;
         }
         Ok(())
     }
@@ -222,8 +223,10 @@ impl<'a> ReadRecorder<'a> {
             state.regimes().all().recording().map(name).collect()
         };
         let read = ReadRecord::new(self.operation, &clauses, &[]);
-        let frame = Frame::of(self.inner.actor(self.capability)?, &Record::Read(read))?;
-        self.inner.commit(&mut *self.inner.exclusive()?, &frame)?;
+        let actor = self.inner.actor(self.capability)?;
+        let mut txn = Transaction::begin(self.inner, Caller::owner(actor))?;
+        txn.record(&Record::Read(read))?;
+        txn.commit()?;
         Ok(())
     }
 
@@ -240,8 +243,7 @@ impl<'a> ReadRecorder<'a> {
             return Ok(());
         }
         let actor = self.inner.actor(self.capability)?;
-        let mut writer = self.inner.exclusive()?;
-        self.inner.record_denial(&mut writer, actor, denial)
+        Transaction::begin(self.inner, Caller::owner(actor))?.refuse(denial)
     }
 }
 
@@ -284,7 +286,7 @@ impl Inner {
         &self,
         snapshot: &Snapshot,
         gone: &BTreeSet<ContentAddress>,
-        frame: &mut Frame,
+        frame: &mut AdmittedFrame,
     ) -> Result<BTreeSet<EntryId>, Error> {
         let mut named = BTreeSet::new();
         for address in gone {

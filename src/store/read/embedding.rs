@@ -6,8 +6,9 @@ use crate::codec::{ContentAddress, nfc};
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::{EntryId, Kind};
 use crate::store::instance::Inner;
-use crate::store::records::{EmbeddingRecord, Frame, Record};
+use crate::store::records::{EmbeddingRecord, Record};
 use crate::store::state::StoredAt;
+use crate::store::txn::Transaction;
 use crate::store::{Error, Store};
 use crate::vector::{Near, VectorIndex};
 
@@ -73,16 +74,15 @@ impl Store {
         let inner = &*self.inner;
         let caller = self.caller()?;
         caller.may_write().map_err(|rule| Error::Refused { rule })?;
-        let mut writer = inner.exclusive()?;
+        let mut txn = Transaction::begin(inner, caller)?;
         let snapshot = inner.snapshot();
-        let mut frame = Frame::by(caller.actor);
         let mut lengths = Lengths::default();
         for embedding in embeddings {
             self.seen_row(&snapshot, &embedding.of)?;
             inner.judge_embedding(&snapshot, embedding, &mut lengths)?;
-            frame.record(&Record::Embedding(embedding.to_record(None)))?;
+            txn.record(&Record::Embedding(embedding.to_record(None)))?;
         }
-        inner.commit(&mut writer, &frame)?;
+        txn.commit()?;
         Ok(())
     }
 

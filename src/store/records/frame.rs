@@ -12,9 +12,9 @@ use crate::grain::Grain;
 #[cfg(feature = "sealing")]
 use crate::grain::Time;
 use crate::ledger::{Binding, EntryId, Kind, NewEntry};
-use crate::policy::Capability;
+use crate::policy::{Capability, Operation};
 
-use super::{ConsentEffectRecord, PolicyRecord, Record, SignatureRecord, Uid};
+use super::{ConsentEffectRecord, PolicyRecord, Record, ReviewRecord, SignatureRecord, Uid};
 
 /// The entries of one atomic batch.
 #[derive(Debug, Default)]
@@ -211,6 +211,19 @@ impl Frame {
         });
     }
 
+    /// Opens a review of a change by a person.
+    ///
+    /// # Errors
+    /// As [`Record::encode`].
+    pub(crate) fn review(
+        &mut self,
+        target: &ContentAddress,
+        operation: Operation,
+    ) -> Result<(), codec::Error> {
+        let review = ReviewRecord::opened(*target, operation.name());
+        self.record(&Record::Review(review))
+    }
+
     /// Adds an entry that was in the clear, for a sealed person, with its time and its actor.
     #[cfg(feature = "sealing")]
     pub(crate) fn seal_anew(
@@ -231,11 +244,6 @@ impl Frame {
     pub(crate) fn truncate(&mut self, len: usize) {
         self.entries.truncate(len);
         self.effects.retain(|(before, _)| *before < len);
-    }
-
-    /// Returns the entry that names the actor.
-    pub(crate) const fn actor(&self) -> Option<EntryId> {
-        self.actor
     }
 
     pub(crate) fn entries(&self) -> &[FrameEntry] {
@@ -293,11 +301,6 @@ impl Frame {
             _ => false,
         });
         Some((written.actor, is_from_file))
-    }
-
-    /// Returns whether it has a record of a kind.
-    pub(crate) fn has(&self, kind: Kind) -> bool {
-        self.entries.iter().any(|entry| entry.kind() == kind)
     }
 
     /// Returns whether it has only reads: they become durable with the next synced frame, so that a

@@ -6,6 +6,8 @@ use crate::ledger::EntryId;
 use crate::policy::{Capability, Party, Rule};
 use crate::store::Error;
 use crate::store::records::Frame;
+#[cfg(feature = "interchange")]
+use crate::store::view::names;
 use crate::store::view::{Origin, Version, View};
 
 use super::consent::{authorize_basis, authorize_consent};
@@ -46,8 +48,46 @@ impl Proposed<'_> {
     }
 }
 
-/// Asks a proposed grain the rules of its way in. Returns what it violates without being
-/// refused.
+/// The proof that a grain passed the rules of its way in: only [`admit`] makes one, and a frame
+/// that is appended takes no grain without it.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Admitted {
+    address: ContentAddress,
+    /// The rules that it violates without being refused.
+    #[cfg_attr(
+        not(feature = "interchange"),
+        expect(dead_code, reason = "only a file is stored in spite of one")
+    )]
+    pub(crate) notes: Vec<Error>,
+}
+
+impl Admitted {
+    /// Returns the admission of the grain that an import makes of the admitted one: derived from
+    /// the grain that it replaces. The rules were asked with that one.
+    ///
+    /// # Panics
+    /// If the grain does not name the one that it replaces.
+    #[cfg(feature = "interchange")]
+    pub(crate) fn derived(self, grain: &Grain, replaced: &ContentAddress) -> Self {
+        assert!(names(grain, replaced), "it is derived from another grain");
+        Self {
+            address: grain.address(),
+            ..self
+        }
+    }
+
+    /// Checks that it is the proof of a grain.
+    ///
+    /// # Panics
+    /// If it is that of another one: a door would store what no rule was asked about.
+    pub(crate) fn assert_of(&self, grain: &Grain) {
+        let is_own = self.address == grain.address();
+        assert!(is_own, "a grain is stored by the admission of another");
+    }
+}
+
+/// Asks a proposed grain the rules of its way in.
 ///
 /// `frame` is what will be stored with it, and `pending` finds a grain there.
 ///
@@ -58,7 +98,7 @@ pub(crate) fn admit<'f>(
     frame: &'f Frame,
     pending: &dyn Fn(&ContentAddress) -> Option<&'f Grain>,
     proposed: &Proposed<'_>,
-) -> Result<Vec<Error>, Error> {
+) -> Result<Admitted, Error> {
     let mut notes = Vec::new();
     for row in TABLE {
         let effect = row.effect(proposed.way);
@@ -76,7 +116,10 @@ pub(crate) fn admit<'f>(
             Err(error) => return Err(error),
         }
     }
-    Ok(notes)
+    Ok(Admitted {
+        address: proposed.grain.address(),
+        notes,
+    })
 }
 
 fn check<'f>(

@@ -7,16 +7,18 @@ mod consent;
 mod goals;
 mod implicit;
 mod regimes;
+mod signature;
 mod stored;
 mod table;
 mod trust;
 
-pub(crate) use admit::{Proposed, admit};
+pub(crate) use admit::{Admitted, Proposed, admit};
 pub(crate) use consent::{has_consequences, record_consequences, requires_review};
 pub(crate) use implicit::non_superseding_parents;
 pub(crate) use regimes::{kept_by, required_reason};
+pub(crate) use signature::stronger_signature;
 #[cfg(feature = "interchange")]
 pub(crate) use stored::{was_deleted, was_named};
 pub(crate) use table::Way;
 pub use table::describe;
-pub(crate) use trust::{authorize_signer, authorize_signers, authorize_successor};
+pub(crate) use trust::{authorize_signers, authorize_successor};

@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use crate::codec::{ContentAddress, nfc};
 use crate::index::{Batch, Index, RowSet, Snapshot};
 use crate::ledger::{self, EntryId};
-use crate::store::instance::Inner;
+use crate::store::instance::{Caller, Inner};
 use crate::store::records::Uid;
 use crate::store::state::{Body, DecodedEntry, State, UnlockedPerson, index_entry};
+use crate::store::txn::Transaction;
 use crate::store::{Error, Store};
 use crate::vault;
 
@@ -64,7 +65,7 @@ impl Inner {
     /// # Errors
     /// As [`Store::unlock`].
     pub(crate) fn unlock_person(&self, user: &str) -> Result<(), Error> {
-        let mut writer = self.exclusive()?;
+        let mut txn = Transaction::begin(self, Caller::default())?;
         let uid = self.unlock_for_writer(&nfc(user))?;
         // A process that only reads has no turn: another may have erased the person meanwhile, and
         // what it said of it was applied before the keys were here (threat T28).
@@ -78,7 +79,7 @@ impl Inner {
         let is_due = ends.any(|(of, end)| of == uid && end <= now);
         if is_due && self.authorize_changes().is_ok() {
             // A person is not kept from their grains by what is due.
-            if let Err(error) = self.rekey_as(&mut writer, user) {
+            if let Err(error) = self.rekey_as(&mut txn, user) {
                 tracing::warn!(%error, "the key of a person is not renewed, which is overdue");
             }
         }

@@ -13,6 +13,7 @@ const STORE: &[&[&str]] = &[
     &["view"],
     &["rules"],
     &["instance"],
+    &["txn"],
     &["sealing"],
     &["commit", "read"],
     &["lineage"],

@@ -10,7 +10,8 @@ use crate::store::erasure::delete::denied;
 use crate::store::erasure::erase::{ErasedPersons, HeldGrain};
 use crate::store::governance::recorded;
 use crate::store::instance::Inner;
-use crate::store::records::{Authorization, Frame, Uid};
+use crate::store::records::{Authorization, Uid};
+use crate::store::txn::Transaction;
 use crate::store::{Admin, Error};
 
 use super::identity::Person;
@@ -123,21 +124,14 @@ impl Admin<'_> {
         selection.leaves_locked = is_vault_damaged;
         // Most of the ledger is read before writers wait.
         selection.read_on()?;
-        let mut writer = inner.exclusive()?;
-        inner.resume_erasures_as(&mut writer)?;
+        let mut txn = self.begin()?;
+        inner.resume_erasures_as(&mut txn)?;
         selection.read_on()?;
         let snapshot = inner.snapshot();
         let chosen = selection.finish(&snapshot, scope.mentions)?;
-        let divided = inner.divide(
-            &snapshot,
-            &chosen.grains,
-            scope,
-            &persons.uids,
-            authorization,
-            self.actor(),
-        )?;
+        let (grains, uids) = (&chosen.grains, &persons.uids);
+        let divided = divide(&mut txn, &snapshot, grains, scope, uids, authorization)?;
         let Divided {
-            frame,
             targets,
             kept,
             mentions,
@@ -145,24 +139,16 @@ impl Admin<'_> {
         } = divided;
         persons.held = divided.held;
         if let Some((address, rule)) = divided.refused_by {
-            inner.commit(&mut writer, &frame)?;
+            txn.commit()?;
             return Err(Error::Denied { address, rule });
         }
         let (begun, blanked) = if targets.is_empty() && persons.uids.is_empty() {
-            inner.commit(&mut writer, &frame)?;
+            txn.commit()?;
             (Vec::new(), 0)
         } else {
-            let targets = &targets;
-            inner.erase(
-                &mut writer,
-                &snapshot,
-                frame,
-                targets,
-                &persons,
-                authorization,
-            )?
+            inner.erase(&mut txn, &snapshot, &targets, &persons, authorization)?
         };
-        drop(writer);
+        drop(txn);
         inner.await_erasures(&begun)?;
         let mut erased: Vec<_> = targets.into_iter().map(|(_, address)| address).collect();
         erased.sort_unstable();
@@ -189,8 +175,6 @@ impl Admin<'_> {
 /// The grains of a person, by what becomes of them.
 #[derive(Default)]
 struct Divided {
-    /// The refusals, each of which is recorded.
-    frame: Frame,
     targets: Vec<(EntryId, ContentAddress)>,
     kept: Vec<(ContentAddress, Rule)>,
     held: Vec<HeldGrain>,
@@ -216,47 +200,42 @@ fn unlocked_whole(inner: &Inner, person: &Person) -> Result<(Person, Vec<Uid>, b
     }
 }
 
-impl Inner {
-    fn divide(
-        &self,
-        snapshot: &Snapshot,
-        grains: &[Found],
-        scope: ErasureScope,
-        persons: &[Uid],
-        authorization: Authorization<'_>,
-        actor: Option<EntryId>,
-    ) -> Result<Divided, Error> {
-        let mut divided = Divided {
-            frame: Frame::by(actor),
-            ..Divided::default()
-        };
-        for found in grains {
-            let (row, address) = (found.row, found.address);
-            if !found.is_about && !scope.mentions {
-                divided.mentions.push(address);
-                continue;
-            }
-            let rule = self.kept_from_deletion(snapshot, row, &address, authorization)?;
-            let Some(rule) = rule else {
-                divided.targets.push((row, address));
-                continue;
-            };
-            divided.frame.record(&denied(&address, rule))?;
-            divided.kept.push((address, rule));
-            let uid = snapshot.overlay_of(row);
-            let is_refused = match uid.filter(|uid| persons.contains(uid)) {
-                Some(uid) if scope.reseal_held => {
-                    divided.held.push(HeldGrain { uid, row, address });
-                    false
-                }
-                // It keeps the key of all.
-                Some(_) => true,
-                None => !scope.except_kept,
-            };
-            if is_refused && divided.refused_by.is_none() {
-                divided.refused_by = Some((address, rule));
-            }
+/// Divides the grains of a person, and adds each refusal to the frame.
+fn divide(
+    txn: &mut Transaction<'_>,
+    snapshot: &Snapshot,
+    grains: &[Found],
+    scope: ErasureScope,
+    persons: &[Uid],
+    authorization: Authorization<'_>,
+) -> Result<Divided, Error> {
+    let mut divided = Divided::default();
+    for found in grains {
+        let (row, address) = (found.row, found.address);
+        if !found.is_about && !scope.mentions {
+            divided.mentions.push(address);
+            continue;
         }
-        Ok(divided)
+        let rule = txn.kept_from_deletion(snapshot, row, &address, authorization)?;
+        let Some(rule) = rule else {
+            divided.targets.push((row, address));
+            continue;
+        };
+        txn.record(&denied(&address, rule))?;
+        divided.kept.push((address, rule));
+        let uid = snapshot.overlay_of(row);
+        let is_refused = match uid.filter(|uid| persons.contains(uid)) {
+            Some(uid) if scope.reseal_held => {
+                divided.held.push(HeldGrain { uid, row, address });
+                false
+            }
+            // It keeps the key of all.
+            Some(_) => true,
+            None => !scope.except_kept,
+        };
+        if is_refused && divided.refused_by.is_none() {
+            divided.refused_by = Some((address, rule));
+        }
     }
+    Ok(divided)
 }

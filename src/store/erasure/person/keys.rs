@@ -7,8 +7,9 @@ use crate::codec::nfc;
 use crate::crypto::MasterKey;
 use crate::ledger::EntryId;
 use crate::store::Error;
-use crate::store::instance::{Inner, Writer};
+use crate::store::instance::Inner;
 use crate::store::records::{KeyEventRecord, Uid};
+use crate::store::txn::Transaction;
 use crate::vault::{ErasedKey, Vault};
 
 impl Inner {
@@ -43,7 +44,10 @@ impl Inner {
     ///
     /// # Errors
     /// `ERR_KEY`, `ERR_MASTER_KEY`, `ERR_ROOT_MISSING`: the erasure then waits; storage errors.
-    pub(in crate::store::erasure) fn destroy_keys(&self, writer: &mut Writer) -> Result<(), Error> {
+    pub(in crate::store::erasure) fn destroy_keys(
+        &self,
+        txn: &mut Transaction<'_>,
+    ) -> Result<(), Error> {
         let (persons, held, gone) = {
             let state = self.state();
             let erasures = state.erasures();
@@ -89,7 +93,7 @@ impl Inner {
                 epoch: key.to,
                 is_held: held.contains(&key.uid),
             };
-            self.tell(writer, event)?;
+            self.tell(txn, event)?;
         }
         Ok(())
     }

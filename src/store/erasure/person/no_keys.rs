@@ -2,8 +2,9 @@
 //! build that can.
 
 use crate::store::Error;
-use crate::store::instance::{Inner, Writer};
+use crate::store::instance::Inner;
 use crate::store::records::Uid;
+use crate::store::txn::Transaction;
 
 impl Inner {
     #[expect(
@@ -15,7 +16,10 @@ impl Inner {
         Ok(Vec::new())
     }
 
-    pub(in crate::store::erasure) fn destroy_keys(&self, _: &mut Writer) -> Result<(), Error> {
+    pub(in crate::store::erasure) fn destroy_keys(
+        &self,
+        _: &mut Transaction<'_>,
+    ) -> Result<(), Error> {
         match self.state().erasures().persons().next() {
             Some(_) => Err(Error::Locked),
             None => Ok(()),

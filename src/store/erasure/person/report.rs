@@ -8,9 +8,10 @@ use crate::grain::{Draft, ForeignId, Status, Verification};
 use crate::index::{Family, Snapshot};
 use crate::ledger::EntryId;
 use crate::policy::Rule;
+use crate::store::commit::put_one;
 use crate::store::erasure::person::identity::Person;
 use crate::store::erasure::person::scope::{Found, Selection};
-use crate::store::governance::recorded;
+use crate::store::governance::{recorded, set_verification};
 use crate::store::instance::Inner;
 use crate::store::read;
 use crate::store::records::{Authorization, Record};
@@ -112,12 +113,18 @@ impl Admin<'_> {
                 .confidence(1.0)
                 .user(user);
             let belief = belief.source("user_explicit");
-            stated.push(inner.put_one(belief.into(), self.caller())?);
+            stated.push(put_one(inner, belief.into(), self.caller())?);
         }
         // They count from here on, once both are stored.
         for address in &stated {
             let reason = Some(&*reason).into();
-            inner.set_verification(address, Verification::Verified, reason, self.caller())?;
+            set_verification(
+                inner,
+                address,
+                Verification::Verified,
+                reason,
+                self.caller(),
+            )?;
         }
         Ok(stated)
     }

@@ -6,8 +6,9 @@ use crate::grain::Grain;
 use crate::policy::Trust;
 use crate::store::Error;
 use crate::store::records::{Record, TrustRecord};
-use crate::store::rules::authorize_signer;
 use crate::store::view::{Core, View};
+
+use super::trust::authorize_signer;
 
 /// Returns the record of a signature that is to be shown for a stored grain from now on; `None`
 /// if the grain is unsigned or has a signature of this signer.

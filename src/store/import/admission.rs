@@ -1,0 +1,103 @@
+//! The admission of a record: its grain is asked the rules of a file's way in, so that a file cannot
+//! bypass them.
+
+use std::mem;
+
+use crate::codec::ContentAddress;
+use crate::grain::Grain;
+use crate::interchange::Record;
+use crate::store::Error;
+use crate::store::rules::{Admitted, Proposed, Way, admit};
+
+use super::batch::Importer;
+
+impl Importer<'_> {
+    /// Notes the warnings of a record, and the rules that it is stored in spite of.
+    pub(super) fn tell(&mut self, record: &Record, admitted: Option<&mut Admitted>) {
+        let notes = admitted.map(|admitted| mem::take(&mut admitted.notes));
+        let place = &record.place;
+        for warning in &record.warnings {
+            self.findings.note(place.clone(), warning.to_string());
+            self.warnings.note(place.clone(), warning.to_string());
+        }
+        for note in notes.into_iter().flatten() {
+            let message = match note {
+                // A copy of the owner's own states that itself, and it is decided at the end.
+                Error::ImplicitSupersession { .. } if self.is_own => continue,
+                Error::ImplicitSupersession { address } => {
+                    format!("stored, but does not supersede {address} as it implies")
+                }
+                Error::Denied { rule, .. } => {
+                    format!("stored although it requires {}", rule.wants())
+                }
+                note => note.to_string(),
+            };
+            self.findings.note(place.clone(), message);
+        }
+    }
+
+    /// Asks a grain the rules of its way in, so that a file cannot bypass them. Returns the
+    /// admission or the refusal.
+    pub(super) fn judge(
+        &self,
+        grain: &Grain,
+        replaces: Option<ContentAddress>,
+    ) -> Result<Result<Admitted, Error>, Error> {
+        let target = match replaces {
+            Some(replaced) => self.version(&replaced)?,
+            None => None,
+        };
+        let proposed = Proposed {
+            grain,
+            way: match self.caller.is_owner() {
+                true => Way::OwnersFile,
+                false => Way::ActorsFile,
+            },
+            capability: self.caller.capability.map(|it| &**it),
+            actor: self.caller.actor,
+            is_again: false,
+            non_superseding: &[],
+            replaces: target.as_ref().map(|(row, version)| (*row, version)),
+        };
+        let snapshot = self.inner.snapshot();
+        let pending = |address: &ContentAddress| match self.caller.is_owner() {
+            // A later record of the owner's file may name an earlier one: policy decides.
+            true => None,
+            false => self.pending(address),
+        };
+        match admit(
+            &self.inner.as_of(&snapshot),
+            &self.frame,
+            &pending,
+            &proposed,
+        ) {
+            Err(
+                refused @ (Error::View { .. }
+                | Error::Violation(_)
+                | Error::Ownership { .. }
+                | Error::Untrusted { .. }
+                | Error::Locked
+                | Error::NamesSealed { .. }
+                | Error::Erased { .. }
+                | Error::Denied { .. }
+                | Error::Refused { .. }
+                | Error::ImplicitSupersession { .. }),
+            ) => Ok(Err(refused)),
+            Err(error) => Err(error),
+            Ok(admitted) => Ok(Ok(admitted)),
+        }
+    }
+
+    /// Returns the admission of a grain, which is asked now if it was not before.
+    pub(super) fn admitted(
+        &self,
+        grain: &Grain,
+        admitted: Option<Admitted>,
+        replaces: Option<ContentAddress>,
+    ) -> Result<Result<Admitted, Error>, Error> {
+        match admitted {
+            Some(admitted) => Ok(Ok(admitted)),
+            None => self.judge(grain, replaces),
+        }
+    }
+}

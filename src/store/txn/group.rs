@@ -1,0 +1,79 @@
+//! Group commit of puts: the leader of the queue stores the waiting requests in one frame.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::ledger;
+use crate::store::instance::{Caller, Enqueued, Inner, LeaderGuard, Reply};
+use crate::store::records::PendingPut;
+use crate::store::{Durability, Error};
+
+use super::admission::{Admission, Completion};
+use super::transaction::Transaction;
+
+/// Stores the grains of one request, all or none, in a frame with those of others.
+///
+/// # Errors
+/// As [`Store::put`](crate::Store::put), with the place of the grain in the request.
+pub(crate) fn put_all(inner: &Inner, grains: Vec<PendingPut>) -> Result<(), Error> {
+    let weight = grains.iter().map(PendingPut::weight).sum();
+    let answer = match inner.commits().queue.enqueue(grains, weight) {
+        Enqueued::Answered(answer) => answer,
+        Enqueued::Lead(mut lead) => {
+            lead_group(inner, &mut lead);
+            lead.own()
+        }
+    };
+    // A leader that panicked: the outcome is unknown.
+    answer.unwrap_or(Err(Error::Ledger(ledger::Error::Halted)))
+}
+
+/// Decides the waiting requests in their order, and stores their new grains in one frame.
+fn lead_group(inner: &Inner, lead: &mut LeaderGuard<'_, Vec<PendingPut>, Result<(), Error>>) {
+    let patience = match inner.options().durability {
+        Durability::Group(patience) => patience,
+        Durability::Sync | Durability::Relaxed => Duration::ZERO,
+    };
+    // More requests arrive while other processes write.
+    let turn = inner.take_turn();
+    let requests = lead.take(FRAME_BYTES, patience);
+    let right = match turn {
+        Ok(turn) => inner.exclusive_of_leader(turn),
+        Err(error) => {
+            let waiting = requests.into_iter().map(|(_, reply)| reply);
+            return refuse_all(waiting.collect(), error);
+        }
+    };
+    let txn = Transaction::with(inner, right, Caller::default());
+    let mut admission = Admission::new(txn);
+    let mut waiting: Vec<Reply<_>> = Vec::with_capacity(requests.len());
+    for (grains, reply) in requests {
+        match admission.admit(grains) {
+            Ok(Completion::Waits) => waiting.push(reply),
+            Ok(Completion::IsStored) => reply.give(Ok(())),
+            Err(error) => reply.give(Err(error)),
+        }
+    }
+    match admission.commit() {
+        Ok(_) => waiting.into_iter().for_each(|reply| reply.give(Ok(()))),
+        Err(error) => refuse_all(waiting, error),
+    }
+}
+
+/// Answers all that wait with one error.
+fn refuse_all(mut waiting: Vec<Reply<Result<(), Error>>>, error: Error) {
+    match (waiting.pop(), waiting.is_empty()) {
+        (Some(only), true) => only.give(Err(error)),
+        (Some(last), false) => {
+            let error = Arc::new(error);
+            for reply in waiting.into_iter().chain([last]) {
+                reply.give(Err(Error::Shared(Arc::clone(&error))));
+            }
+        }
+        (None, _) => {}
+    }
+}
+
+/// The most bytes of requests in one frame: many enough that a sync is cheap for each request, and
+/// few enough that the last one does not wait for megabytes of the others.
+const FRAME_BYTES: usize = 1 << 20;

@@ -1,0 +1,15 @@
+//! Transactions: the one way by which an open store appends. A frame takes a grain only with the
+//! proof that the table of rules admitted it, and nothing but a transaction appends a frame.
+
+mod actor;
+mod admission;
+mod append;
+mod frame;
+mod group;
+mod refusal;
+mod transaction;
+
+pub(crate) use frame::AdmittedFrame;
+pub(crate) use group::put_all;
+pub(crate) use refusal::authorize_put;
+pub(crate) use transaction::Transaction;
