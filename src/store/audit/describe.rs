@@ -150,6 +150,9 @@ fn policy_change(record: &PolicyRecord) -> (&'static str, String) {
 fn key_event(event: &KeyEventRecord) -> String {
     let what = match event {
         KeyEventRecord::Added { uids, .. } => format!("{} persons got keys", uids.len()),
+        KeyEventRecord::Sealed { uids, .. } => {
+            format!("what {} persons had in the clear is sealed", uids.len())
+        }
         KeyEventRecord::Rekeyed { .. } => "a person got a new key".to_owned(),
         KeyEventRecord::RootRotated { .. } => "the root was replaced".to_owned(),
         KeyEventRecord::MasterRotated { .. } => "the master key was replaced".to_owned(),

@@ -253,6 +253,8 @@ impl Store {
         // Before another process can keep this one from completing them.
         inner.hide_begun()?;
         let waits = inner.resume_at_opening().err();
+        #[cfg(feature = "sealing")]
+        inner.seal_unsealed();
         inner.report_opening(waits.map(|error| error.to_string()));
         Ok(Self::owner(inner))
     }

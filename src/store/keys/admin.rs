@@ -54,6 +54,27 @@ impl VaultAdmin<'_> {
     /// `ERR_USER_EXISTS`, and no person is added; `ERR_KEY` without a master key, `ERR_MASTER_KEY` of
     /// another one; `ERR_ROOT_MISSING`; storage errors.
     pub fn add(&self, users: &[&str]) -> Result<Vec<User>, Error> {
+        self.add_recorded(users, false)
+    }
+
+    /// Gives persons a key each, as [`VaultAdmin::add`], and seals their grains that are in the clear, as
+    /// [`VaultAdmin::seal`]. Returns the number of these for each of them.
+    ///
+    /// Interrupted, it is one change all the same: the next opening that has the master key completes it,
+    /// and until then a check names it.
+    ///
+    /// # Errors
+    /// As [`VaultAdmin::add`] and [`VaultAdmin::seal`].
+    pub fn add_and_seal(&self, users: &[&str]) -> Result<Vec<(User, u64)>, Error> {
+        let added = self.add_recorded(users, true)?.into_iter();
+        let sealed = added.map(|user| {
+            let grains = self.seal(&user.user)?;
+            Ok((user, grains))
+        });
+        sealed.collect()
+    }
+
+    fn add_recorded(&self, users: &[&str], seals: bool) -> Result<Vec<User>, Error> {
         let inner = self.0;
         let mut txn = Transaction::begin(inner, Caller::default())?;
         inner.authorize_changes()?;
@@ -70,7 +91,8 @@ impl VaultAdmin<'_> {
         let mut told = Ok(());
         let added = vault.add_recorded(&master, &users, inner.entry_time(), &mut |users, epoch| {
             let uids = users.iter().map(|user| user.uid).collect();
-            told = inner.tell(&mut txn, KeyEventRecord::Added { uids, epoch });
+            let event = KeyEventRecord::Added { uids, epoch, seals };
+            told = inner.tell(&mut txn, event);
             told.is_ok()
         });
         told?;

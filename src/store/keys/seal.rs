@@ -12,9 +12,10 @@ use crate::ledger::{EntryId, Kind};
 use crate::store::Error;
 use crate::store::instance::{Caller, Inner};
 use crate::store::keys::VaultAdmin;
-use crate::store::records::{Record, Uid};
+use crate::store::records::{KeyEventRecord, Record, Uid};
 use crate::store::txn::{AdmittedFrame, Transaction};
 use crate::store::view::sealable_ids;
+use crate::vault;
 
 impl VaultAdmin<'_> {
     /// Seals the grains of a person that are in the clear, with every entry about them, and returns
@@ -31,86 +32,129 @@ impl VaultAdmin<'_> {
         let inner = self.0;
         let mut txn = Transaction::begin(inner, Caller::default())?;
         inner.authorize_changes()?;
-        inner.seal_plain(&mut txn, &nfc(user))
+        seal_plain(inner, &mut txn, &nfc(user))
     }
 }
 
 impl Inner {
-    fn seal_plain(&self, txn: &mut Transaction<'_>, user: &str) -> Result<u64, Error> {
-        self.resume_erasures_as(txn)?;
-        let was_unlocked = self.keyring().uid_of(user).is_some();
-        let uid = self.unlock_for_writer(user)?;
-        let sealed = self.seal_plain_of(txn, user, uid);
-        // The overlay of the person has the rows from before.
-        self.lock_persons(&[uid])?;
-        if was_unlocked {
-            self.unlock_for_writer(user)?;
+    /// Completes the sealing of persons who were added, which a crash or an error interrupted: with the
+    /// master key. A store opens all the same without it, and a check names them.
+    pub(crate) fn seal_unsealed(&self) {
+        if self.state().keys().unsealed().is_empty()
+            || self.options().master_key.is_none()
+            || self.authorize_changes().is_err()
+        {
+            return;
         }
-        sealed
+        if let Err(error) = seal_all_unsealed(self) {
+            tracing::warn!(%error, "the sealing of persons who were added waits");
+        }
     }
+}
 
-    fn seal_plain_of(&self, txn: &mut Transaction<'_>, user: &str, uid: Uid) -> Result<u64, Error> {
-        let snapshot = self.snapshot();
-        let mut rows = BTreeSet::new();
-        let mut grains = BTreeSet::new();
-        // Every grain in the clear: no key of the index tells the subject of a foreign record.
-        for row in snapshot.grains().iter() {
-            let entry = self.ledger().read(row)?;
-            if entry.header.kind != Kind::Grain {
-                continue;
-            }
-            let grain = Grain::from_proven(entry.body.into_owned())?;
-            if sealable_ids(&grain).iter().any(|id| id == user) {
-                rows.insert(row);
-                grains.insert(grain.address());
-            }
+fn seal_all_unsealed(inner: &Inner) -> Result<(), Error> {
+    let vault = inner.vault()?.ok_or(vault::Error::NoVault)?;
+    let users = vault.list(&inner.master_key()?)?;
+    let mut txn = Transaction::begin(inner, Caller::default())?;
+    let waiting = inner.state().keys().unsealed().clone();
+    for uid in waiting {
+        match users.iter().find(|user| user.uid == uid) {
+            Some(user) => drop(seal_plain(inner, &mut txn, &user.user)?),
+            // The vault never got the person: nothing is to be sealed for a key that is nowhere.
+            None => tell_sealed(inner, &mut txn, uid)?,
         }
-        if grains.is_empty() {
-            return Ok(0);
-        }
-        let mut frame = AdmittedFrame::default();
-        self.seal_reads(&snapshot, &grains, uid, &mut frame, &mut rows)?;
-        for address in &grains {
-            for row in snapshot
-                .pointing_at(Family::Mentions, address)
-                .rows()?
-                .iter()
-            {
-                let named = self.record_at(row)?.named();
-                // A record of another person's is sealed already.
-                let is_plain = self.ledger().read(row)?.header.kind != Kind::SealedGrain;
-                if is_plain && named.contains(address) {
-                    rows.insert(row);
-                }
-            }
-        }
-        for row in &rows {
-            frame.seal_anew(self.ledger(), *row, uid)?;
-        }
-        self.erase_replaced(txn, frame, &rows.into_iter().collect::<Vec<_>>())?;
-        Ok(grains.len() as u64)
     }
+    Ok(())
+}
 
-    /// Divides the reads of the grains, which list others too: the part about the grains is sealed.
-    fn seal_reads(
-        &self,
-        snapshot: &Snapshot,
-        grains: &BTreeSet<ContentAddress>,
-        uid: Uid,
-        frame: &mut AdmittedFrame,
-        rows: &mut BTreeSet<EntryId>,
-    ) -> Result<(), Error> {
-        for row in self.forget_reads(snapshot, grains, frame)? {
-            let Record::Read(mut read) = self.record_at(row)? else {
-                continue;
-            };
-            let header = self.ledger().read(row)?.header;
-            let first = (row, Time::from_ms(header.time_ms));
-            read.addresses.retain(|address| grains.contains(address));
-            read.replaces = read.replaces.or(Some(first));
-            frame.record_about(&Record::Read(read), header.actor, Some(uid))?;
+fn tell_sealed(inner: &Inner, txn: &mut Transaction<'_>, uid: Uid) -> Result<(), Error> {
+    let epoch = inner.state().keys().epoch();
+    let uids = vec![uid];
+    inner.tell(txn, KeyEventRecord::Sealed { uids, epoch })
+}
+
+fn seal_plain(inner: &Inner, txn: &mut Transaction<'_>, user: &str) -> Result<u64, Error> {
+    inner.resume_erasures_as(txn)?;
+    let was_unlocked = inner.keyring().uid_of(user).is_some();
+    let uid = inner.unlock_for_writer(user)?;
+    let sealed = seal_plain_of(inner, txn, user, uid);
+    // The overlay of the person has the rows from before.
+    inner.lock_persons(&[uid])?;
+    if was_unlocked {
+        inner.unlock_for_writer(user)?;
+    }
+    let sealed = sealed?;
+    if inner.state().keys().unsealed().contains(&uid) {
+        tell_sealed(inner, txn, uid)?;
+    }
+    Ok(sealed)
+}
+
+fn seal_plain_of(
+    inner: &Inner,
+    txn: &mut Transaction<'_>,
+    user: &str,
+    uid: Uid,
+) -> Result<u64, Error> {
+    let snapshot = inner.snapshot();
+    let mut rows = BTreeSet::new();
+    let mut grains = BTreeSet::new();
+    // Every grain in the clear: no key of the index tells the subject of a foreign record.
+    for row in snapshot.grains().iter() {
+        let entry = inner.ledger().read(row)?;
+        if entry.header.kind != Kind::Grain {
+            continue;
+        }
+        let grain = Grain::from_proven(entry.body.into_owned())?;
+        if sealable_ids(&grain).iter().any(|id| id == user) {
             rows.insert(row);
+            grains.insert(grain.address());
         }
-        Ok(())
     }
+    if grains.is_empty() {
+        return Ok(0);
+    }
+    let mut frame = AdmittedFrame::default();
+    seal_reads(inner, &snapshot, &grains, uid, (&mut frame, &mut rows))?;
+    for address in &grains {
+        for row in snapshot
+            .pointing_at(Family::Mentions, address)
+            .rows()?
+            .iter()
+        {
+            let named = inner.record_at(row)?.named();
+            // A record of another person's is sealed already.
+            let is_plain = inner.ledger().read(row)?.header.kind != Kind::SealedGrain;
+            if is_plain && named.contains(address) {
+                rows.insert(row);
+            }
+        }
+    }
+    for row in &rows {
+        frame.seal_anew(inner.ledger(), *row, uid)?;
+    }
+    inner.erase_replaced(txn, frame, &rows.into_iter().collect::<Vec<_>>())?;
+    Ok(grains.len() as u64)
+}
+
+/// Divides the reads of the grains, which list others too: the part about the grains is sealed.
+fn seal_reads(
+    inner: &Inner,
+    snapshot: &Snapshot,
+    grains: &BTreeSet<ContentAddress>,
+    uid: Uid,
+    (frame, rows): (&mut AdmittedFrame, &mut BTreeSet<EntryId>),
+) -> Result<(), Error> {
+    for row in inner.forget_reads(snapshot, grains, frame)? {
+        let Record::Read(mut read) = inner.record_at(row)? else {
+            continue;
+        };
+        let header = inner.ledger().read(row)?.header;
+        let first = (row, Time::from_ms(header.time_ms));
+        read.addresses.retain(|address| grains.contains(address));
+        read.replaces = read.replaces.or(Some(first));
+        frame.record_about(&Record::Read(read), header.actor, Some(uid))?;
+        rows.insert(row);
+    }
+    Ok(())
 }

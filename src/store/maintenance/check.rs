@@ -202,6 +202,14 @@ impl Inner {
                            are not compared";
             report.find("erasure-waits", Severity::Warning, message);
         }
+        let unsealed = self.state().keys().unsealed().len();
+        if unsealed > 0 {
+            let message = format!(
+                "{unsealed} persons got keys, and what was stored of them before may be in the clear: \
+                 its sealing was interrupted"
+            );
+            report.find("seal-waits", Severity::Warning, message);
+        }
         Ok(())
     }
 

@@ -6,13 +6,20 @@
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 
-use super::fields::{count, text, time};
+use super::fields::{count, flag, text, time};
 
 /// An event in the life of keys; `epoch` is that of the vault after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum KeyEventRecord {
-    /// Persons got their first keys.
-    Added { uids: Vec<[u8; 16]>, epoch: u64 },
+    /// Persons got their first keys. With `seals`, what they have in the clear is to be sealed, until
+    /// `Sealed` names them.
+    Added {
+        uids: Vec<[u8; 16]>,
+        epoch: u64,
+        seals: bool,
+    },
+    /// The grains that persons had in the clear when they were added are sealed.
+    Sealed { uids: Vec<[u8; 16]>, epoch: u64 },
     /// A person got a key of the next generation.
     Rekeyed {
         uid: [u8; 16],
@@ -95,6 +102,7 @@ impl KeyEventRecord {
     pub(crate) const fn epoch(&self) -> u64 {
         match self {
             Self::Added { epoch, .. }
+            | Self::Sealed { epoch, .. }
             | Self::Rekeyed { epoch, .. }
             | Self::RootRotated { epoch }
             | Self::MasterRotated { epoch }
@@ -107,7 +115,7 @@ impl KeyEventRecord {
 
     pub(super) fn to_map(&self) -> Map {
         let operation = match self {
-            Self::Added { .. } => ADD,
+            Self::Added { .. } | Self::Sealed { .. } => ADD,
             Self::Rekeyed { .. } => REKEY,
             Self::RootRotated { .. } => ROTATE,
             Self::MasterRotated { .. } => MASTER,
@@ -119,7 +127,17 @@ impl KeyEventRecord {
         let mut map = Map::from_iter([("op", Value::from(operation))]);
         map.insert("e", number(self.epoch()));
         match self {
-            Self::Added { uids, .. } => map.insert("u", Value::Bytes(uids.concat())),
+            Self::Added { uids, seals, .. } => {
+                if *seals {
+                    map.insert("s", Value::Bool(true));
+                }
+                map.insert("u", Value::Bytes(uids.concat()))
+            }
+            // Of persons of an earlier `add`: a version that does not know the member adds no one by it.
+            Self::Sealed { uids, .. } => {
+                map.insert("s", Value::Bool(false));
+                map.insert("u", Value::Bytes(uids.concat()))
+            }
             Self::Rekeyed {
                 uid, generation, ..
             } => {
@@ -157,7 +175,14 @@ impl KeyEventRecord {
             ADD => {
                 let (uids, rest) = map.get("u")?.as_bytes()?.as_chunks();
                 let uids = rest.is_empty().then(|| uids.to_vec())?;
-                Self::Added { uids, epoch }
+                match flag(map, "s") {
+                    Some(false) => Self::Sealed { uids, epoch },
+                    seals => Self::Added {
+                        uids,
+                        epoch,
+                        seals: seals == Some(true),
+                    },
+                }
             }
             REKEY => Self::Rekeyed {
                 uid: bytes_of(map, "u")?,
@@ -223,7 +248,17 @@ mod tests {
         };
         let uids = vec![uid, [5; 16]];
         for event in [
-            KeyEventRecord::Added { uids, epoch },
+            KeyEventRecord::Added {
+                uids: uids.clone(),
+                epoch,
+                seals: false,
+            },
+            KeyEventRecord::Added {
+                uids: uids.clone(),
+                epoch,
+                seals: true,
+            },
+            KeyEventRecord::Sealed { uids, epoch },
             KeyEventRecord::Rekeyed {
                 uid,
                 generation: 2,

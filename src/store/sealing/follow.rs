@@ -68,6 +68,7 @@ impl Inner {
             KeyEventRecord::Erased { uid, .. } => (uid, false),
             KeyEventRecord::Rekeyed { uid, .. } => (uid, true),
             KeyEventRecord::Added { .. }
+            | KeyEventRecord::Sealed { .. }
             | KeyEventRecord::Escrowed(_)
             | KeyEventRecord::RootRotated { .. }
             | KeyEventRecord::MasterRotated { .. }

@@ -19,6 +19,8 @@ pub(crate) struct KeyEvents {
     persons: BTreeSet<[u8; 16]>,
     /// Those of them that are erased, of whom only what is held remains.
     holds: BTreeSet<[u8; 16]>,
+    /// Those of them of whom what was stored before may be in the clear: its sealing is not complete.
+    unsealed: BTreeSet<[u8; 16]>,
     /// The last epoch told; 0 without a vault.
     epoch: u64,
     escrows: Vec<EscrowRecord>,
@@ -31,6 +33,16 @@ impl KeyEvents {
     /// Returns the number of persons who have a key.
     pub(crate) fn persons(&self) -> u64 {
         self.persons.len() as u64
+    }
+
+    /// Returns the persons whose sealing, which began when they were added, is not complete.
+    pub(crate) const fn unsealed(&self) -> &BTreeSet<[u8; 16]> {
+        &self.unsealed
+    }
+
+    /// Returns the pseudonyms of the persons who have a key of their own.
+    pub(crate) fn own(&self) -> impl Iterator<Item = &[u8; 16]> {
+        self.persons.difference(&self.holds)
     }
 }
 
@@ -98,9 +110,18 @@ impl Fold for KeyEvents {
         if let Body::Record(Record::KeyEvent(event)) = entry.body {
             self.epoch = self.epoch.max(event.epoch());
             match event {
-                KeyEventRecord::Added { uids, .. } => self.persons.extend(uids),
+                KeyEventRecord::Added { uids, seals, .. } => {
+                    self.persons.extend(uids);
+                    if *seals {
+                        self.unsealed.extend(uids);
+                    }
+                }
+                KeyEventRecord::Sealed { uids, .. } => {
+                    self.unsealed.retain(|uid| !uids.contains(uid));
+                }
                 KeyEventRecord::Erased { uid, is_held, .. } => {
                     self.due.remove(uid);
+                    self.unsealed.remove(uid);
                     if *is_held {
                         self.holds.insert(*uid);
                     } else {

@@ -210,3 +210,48 @@ fn the_choice_of_blind_fields_changes_the_cards_and_no_answer() {
     assert_eq!((told[0].0, told[0].1), ([2, 3, 2, 2], [2, 2, 2, 1]));
     assert!(told.iter().all(|one| *one == told[0]));
 }
+
+#[test]
+fn a_person_whose_adding_was_interrupted_is_sealed_at_the_next_opening() {
+    let disk = MemoryDisk::default();
+    let asked = std::sync::atomic::AtomicU32::new(0);
+    // The key is there to add a person, and gone before their grains are sealed.
+    let failing = KeySource::Callback(Box::new(move || {
+        match asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            0 => Ok(vec![7; 32].into()),
+            _ => Err("gone".to_owned()),
+        }
+    }));
+    let store = Store::open_on(
+        Arc::new(disk.clone()),
+        Options {
+            master_key: Some(Arc::new(failing)),
+            ..options()
+        },
+    );
+    let store = store.unwrap();
+    let [tea, ..] = fill(&store);
+    vault(&store).add_and_seal(&["alice"]).unwrap_err();
+    drop(store);
+    let finding = |store: &Store| -> Vec<&str> {
+        let report = store.maintenance().unwrap().check_structure().unwrap();
+        report.findings.iter().map(|found| found.id).collect()
+    };
+    for _ in 0..2 {
+        let keyless = Options {
+            master_key: None,
+            ..options()
+        };
+        let store = Store::open_on(Arc::new(disk.clone()), keyless).unwrap();
+        assert_eq!(finding(&store), ["seal-waits"]);
+    }
+    assert!(!canaries(&disk, &[b"canary"]).is_empty());
+    let store = open(&disk);
+    assert_eq!(finding(&store), [""; 0]);
+    let needles = [b"canary".as_slice(), tea.as_bytes()];
+    assert_eq!(canaries(&disk, &needles), Vec::<String>::new());
+    assert_eq!(store.get(&tea).unwrap(), None);
+    store.unlock("alice").unwrap();
+    assert!(store.get(&tea).unwrap().is_some());
+    sound(&store);
+}

@@ -29,7 +29,9 @@ impl Persons {
         if let Some(Record::KeyEvent(event)) = Record::decode(kind, body) {
             self.epoch = self.epoch.max(event.epoch());
             match event {
-                KeyEventRecord::Added { uids, .. } => self.recorded.extend(uids),
+                KeyEventRecord::Added { uids, .. } | KeyEventRecord::Sealed { uids, .. } => {
+                    self.recorded.extend(uids)
+                }
                 KeyEventRecord::Erased {
                     uid,
                     is_held: false,
@@ -45,6 +47,10 @@ impl Persons {
     pub(super) fn lost_event(&self) -> Option<Record> {
         let uids: Vec<Uid> = self.sealed.difference(&self.recorded).copied().collect();
         let epoch = self.epoch.max(1);
-        (!uids.is_empty()).then_some(Record::KeyEvent(KeyEventRecord::Added { uids, epoch }))
+        (!uids.is_empty()).then_some(Record::KeyEvent(KeyEventRecord::Added {
+            uids,
+            epoch,
+            seals: false,
+        }))
     }
 }

@@ -31,18 +31,18 @@ impl Add {
         let store = session.open()?;
         let vault = store.admin()?.vault();
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        let added = vault.add(&names)?;
+        let added = vault.add_and_seal(&names)?;
         warn_of_medium(&vault.status()?, session);
-        let names: Vec<String> = added.iter().map(|user| user.user.clone()).collect();
-        let sealed = seal_all(vault, &names)?;
+        let sealed = added.iter();
+        let sealed: Vec<_> = sealed.map(|(user, count)| (&*user.user, *count)).collect();
         if session.out.is_json() {
-            let added: Vec<_> = added.iter().map(user_json).collect();
+            let added: Vec<_> = added.iter().map(|(user, _)| user_json(user)).collect();
             session
                 .out
                 .json(&json!({ "added": added, "sealed": sealed_json(&sealed) }))?;
             return Ok(Exit::Done);
         }
-        for user in &added {
+        for (user, _) in &added {
             let (name, uid) = (&user.user, hex::encode(&user.uid));
             session.out.line(format!("added {name}  {uid}"))?;
         }
@@ -53,8 +53,8 @@ impl Add {
 
 /// Seal the grains of persons that are in the clear
 ///
-/// `user add` does this too: the command is for one that was interrupted, and for a person whom a
-/// program added. Backups and exports made before keep their copies.
+/// `user add` does this too, and where it was interrupted the next command with the master key goes on:
+/// this one is for a person whom a program added. Backups and exports made before keep their copies.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Example:
   grainstore user seal alice --key-file master.key")]
