@@ -1,17 +1,16 @@
-//! `grainstore merge`: the grains of another store in this one, by a file of JSON lines between them, which
-//! carries every status.
+//! `grainstore merge`: the grains of another store in this one, by JSON lines between them, which carry
+//! every status. They are in memory only: a copy in a file would stay in plain where a signal ends the
+//! command.
 //!
 //! A copy of a whole store is made by `backup` and `restore`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use grainstore::interchange::{Format, ReadOptions, WriteOptions};
+use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use grainstore::store::{Authorization, Create, Hold};
 use grainstore::{Filter, Options, Store};
 
-use super::format::ImportFormat;
-use super::reading::read;
 use super::report::{report_errors, report_import};
 use crate::error::{CliError, Exit};
 use crate::output::progress;
@@ -35,21 +34,18 @@ pub(crate) struct Merge {
 
 impl Merge {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let folder = Folder::create()?;
-        let archive = folder.0.join("grains.jsonl");
-        let (left_out, holds) = self.write(&archive)?;
+        let (lines, left_out, holds) = self.write()?;
         if left_out > 0 {
             session.out.note(format!(
                 "{left_out} grains stay in {}: they may not leave it, or are damaged",
                 self.other.display()
             ));
         }
-        let mut reading = read(
-            &archive,
-            ImportFormat::Jsonl,
-            &ReadOptions::default(),
-            session,
-        )?;
+        let options = ReadOptions::default();
+        let reading = ImportFile::of_bytes(&lines, Some(Format::Jsonl), &options);
+        drop(lines);
+        let mut reading = reading.map_err(|error| CliError::of(&error).in_store(&self.other))?;
+        reading.verify_signatures(&*session.resolver());
         if !reading.errors.is_empty() {
             report_errors(&reading, &self.other, &mut session.out)?;
             return Ok(Exit::Failed);
@@ -72,8 +68,8 @@ impl Merge {
         Ok(Exit::done_if(summary.is_complete()))
     }
 
-    /// Writes the grains of the other store to a file; returns how many are left out, and its holds.
-    fn write(&self, archive: &Path) -> anyhow::Result<(u64, Vec<Hold>)> {
+    /// Returns the grains of the other store as JSON lines, how many are left out, and its holds.
+    fn write(&self) -> anyhow::Result<(Vec<u8>, u64, Vec<Hold>)> {
         let failed = |error: &grainstore::Error| CliError::of(error).in_store(&self.other);
         let store = Store::open_read_only(&self.other, Options::default());
         let store = store.map_err(|error| failed(&error))?;
@@ -86,13 +82,14 @@ impl Merge {
             skip_damaged: true,
             ..WriteOptions::default()
         };
+        let mut lines = Vec::new();
         let exported = store
             .admin()
-            .map(|admin| admin.export_file(Format::Jsonl, &everything, &options, archive))?;
+            .map(|admin| admin.export(Format::Jsonl, &everything, &options, &mut lines))?;
         let exported = exported.map_err(|error| CliError::of(&error).in_store(&self.other))?;
         let all = store.maintenance()?.stats()?.grains;
         let left_out = all.saturating_sub(exported.grains);
-        Ok((left_out, store.admin()?.holds()))
+        Ok((lines, left_out, store.admin()?.holds()))
     }
 }
 
@@ -110,28 +107,4 @@ fn hold(store: &Store, holds: &[Hold]) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// A directory of its own for the archive, removed with it.
-struct Folder(PathBuf);
-
-impl Folder {
-    /// Creates a directory that only its owner may enter: the archive holds all grains in plain.
-    fn create() -> Result<Self, CliError> {
-        let process = std::process::id();
-        let path = std::env::temp_dir().join(format!("grainstore-merge-{process}"));
-        let mut builder = std::fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        let created = builder.create(&path);
-        created.map_err(|error| CliError::of(&error).at(path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // A directory that cannot be removed is left to the cleaning of temporary files.
-        drop(std::fs::remove_dir_all(&self.0));
-    }
 }

@@ -96,7 +96,9 @@ impl Restore {
     }
 }
 
-const INTERRUPTED: &str = "interrupted: the new store is not complete; run the same command again";
+/// A directory with a MANIFEST is refused: it is a store.
+const INTERRUPTED: &str = "interrupted: without a MANIFEST in it the new store is not complete, and the \
+                           same command begins it anew";
 
 const FROM: &str =
     "BACKUP is a directory that `grainstore backup` wrote, or a store; DIR is new or empty";
