@@ -145,6 +145,7 @@ impl Maintenance<'_> {
             inner.check_checkpoints(&verification, &mut report)?;
             inner.check_entries(&mut report)?;
             inner.check_state(&mut report)?;
+            check_withdrawals(inner, &mut report)?;
         }
         #[cfg(feature = "sealing")]
         if let Some(fault) = vault_fault(inner, true)? {
@@ -368,6 +369,19 @@ impl Inner {
             found => Ok(found?.filter(|found| *found < row)),
         }
     }
+}
+
+/// Finds withdrawals that have no effect, because the entry of it is gone.
+fn check_withdrawals(inner: &Inner, report: &mut Report) -> Result<(), Error> {
+    for effect in inner.as_of(&inner.snapshot()).missing_effects()? {
+        let (by, consent) = (effect.withdrawal, effect.consent);
+        let message = format!(
+            "grain {by} withdraws the consent {consent}, and no entry gives it effect; a repair \
+             records one"
+        );
+        report.find("withdrawal-lost", Severity::Damage, message);
+    }
+    Ok(())
 }
 
 /// Entries compared at once.

@@ -1,7 +1,11 @@
-//! Repair: the derived files are rebuilt from the ledger. The ledger itself is not repaired.
+//! Repair: the derived files are rebuilt from the ledger. The ledger itself is not repaired, but for
+//! the effects of withdrawals that it lacks, which are recorded.
 
 use std::path::Path;
 
+use crate::store::instance::{Caller, Inner};
+use crate::store::records::Record;
+use crate::store::txn::Transaction;
 use crate::store::{Create, Error, Options, Store};
 
 impl Store {
@@ -29,7 +33,18 @@ impl Store {
             ..options
         };
         let store = Self::open_folder(path.as_ref(), options, true)?;
+        record_lost_effects(&store.inner)?;
         store.maintenance()?.compact()?;
         Ok(store)
     }
+}
+
+/// Records the effects of stored withdrawals of which damage took the entry (OMS 8.10).
+fn record_lost_effects(inner: &Inner) -> Result<(), Error> {
+    let mut txn = Transaction::begin(inner, Caller::default())?;
+    for effect in txn.view().missing_effects()? {
+        txn.record(&Record::ConsentEffect(effect))?;
+    }
+    txn.commit()?;
+    Ok(())
 }

@@ -35,7 +35,7 @@ impl HoldRecord {
 }
 
 /// The effect of a withdrawal: it names the consent, which need not be stored (rulings I7, I8).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ConsentEffectRecord {
     pub(crate) consent: ContentAddress,
     pub(crate) withdrawal: ContentAddress,

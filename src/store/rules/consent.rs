@@ -4,9 +4,9 @@ use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, StatusChange, Type};
 use crate::policy::{self, Actor, Operation, Party, Rule, TrustedNow, Verdict};
 use crate::store::Error;
-use crate::store::records::{ConsentEffectRecord, Frame, Record, ReviewRecord, StatusRecord};
+use crate::store::records::{Frame, Record, ReviewRecord, StatusRecord};
 use crate::store::rules::authorize_successor;
-use crate::store::view::{Demand, Origin, View, counts_for_party, withdrawn_by};
+use crate::store::view::{Demand, Origin, View, counts_for_party, effect_of};
 
 /// Decides whether a party may store a grain that gives or withdraws a consent (OMS 8.10).
 /// Returns the rule that denies it, if any.
@@ -82,13 +82,10 @@ pub(crate) fn record_consequences(
     if grain.type_() != Type::Consent {
         return Ok(());
     }
-    if let Some(grant) = withdrawn_by(grain) {
-        frame.record(&Record::ConsentEffect(ConsentEffectRecord {
-            consent: grant,
-            withdrawal: address,
-        }))?;
+    if let Some(effect) = effect_of(grain) {
+        frame.record(&Record::ConsentEffect(effect))?;
         if let Some(moment) = moment {
-            join(view, frame, &grant, grain, moment)?;
+            join(view, frame, &effect.consent, grain, moment)?;
         }
     } else if let (Some(moment), Some(withdrawal)) = (moment, view.withdrawal_of(frame, &address)?)
     {

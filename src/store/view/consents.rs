@@ -9,7 +9,7 @@ use crate::grain::{Grain, Type, Verification};
 use crate::index::{Family, Rows};
 use crate::policy::Rule;
 use crate::store::Error;
-use crate::store::records::Frame;
+use crate::store::records::{ConsentEffectRecord, Frame};
 use crate::store::state::Withdrawal;
 use crate::store::view::{Origin, View};
 
@@ -83,29 +83,54 @@ impl View<'_> {
     /// Returns the withdrawn consents, each with its withdrawal and the rows that rest on it: on
     /// the consent itself or on one that it renewed.
     pub(crate) fn cascades(&self) -> Result<Vec<(Withdrawal, ContentAddress, Rows)>, Error> {
+        let mut cascades = Vec::new();
+        for (withdrawal, consent) in self.withdrawn_consents()? {
+            let resting = self
+                .snapshot()
+                .pointing_at(Family::ProcessingBasis, &consent);
+            let rows = resting.rows()?;
+            if !rows.is_empty() {
+                cascades.push((withdrawal, consent, rows));
+            }
+        }
+        cascades.sort_by_key(|(withdrawal, consent, _)| (withdrawal.at, *consent));
+        Ok(cascades)
+    }
+
+    /// Returns the consents that are withdrawn, or renewed by one that is, each with its withdrawal.
+    pub(crate) fn withdrawn_consents(&self) -> Result<Vec<(Withdrawal, ContentAddress)>, Error> {
         let withdrawals = self.known_state().consents().withdrawals().clone();
         let frame = Frame::default();
-        let mut cascades = Vec::new();
+        let mut withdrawn = Vec::new();
         for (consent, known) in withdrawals {
             for withdrawal in known {
                 if !self.is_withdrawal_authorized(&frame, &consent, &withdrawal.by)? {
                     continue;
                 }
-                for consent in self.renewed_by(&consent)? {
-                    let resting = self
-                        .snapshot()
-                        .pointing_at(Family::ProcessingBasis, &consent);
-                    let rows = resting.rows()?;
-                    if !rows.is_empty() {
-                        cascades.push((withdrawal, consent, rows));
-                    }
-                }
+                let renewed = self.renewed_by(&consent)?.into_iter();
+                withdrawn.extend(renewed.map(|consent| (withdrawal, consent)));
                 // The first withdrawal counts.
                 break;
             }
         }
-        cascades.sort_by_key(|(withdrawal, consent, _)| (withdrawal.at, *consent));
-        Ok(cascades)
+        Ok(withdrawn)
+    }
+
+    /// Returns the effects of the stored withdrawals of which no entry tells: damage took it.
+    pub(crate) fn missing_effects(&self) -> Result<Vec<ConsentEffectRecord>, Error> {
+        let mut missing = Vec::new();
+        for row in self.snapshot().of_type(Type::Consent).rows()?.iter() {
+            let Some(version) = self.sound_version_at(row)? else {
+                continue;
+            };
+            let effect = effect_of(&version.grain);
+            let state = self.known_state();
+            missing.extend(effect.filter(|effect| {
+                let known = state.consents().withdrawals_of(&effect.consent);
+                known.iter().all(|known| known.by != effect.withdrawal)
+            }));
+        }
+        Ok(missing)
     }
 
     /// Returns a consent and those that it renewed.
@@ -236,6 +261,14 @@ pub(crate) fn withdrawn_by(grain: &Grain) -> Option<ContentAddress> {
     is_withdrawal(grain)
         .then(|| grain.link("prior_consent"))
         .flatten()
+}
+
+/// Returns the effect of a grain that withdraws a consent.
+pub(crate) fn effect_of(grain: &Grain) -> Option<ConsentEffectRecord> {
+    withdrawn_by(grain).map(|consent| ConsentEffectRecord {
+        consent,
+        withdrawal: grain.address(),
+    })
 }
 
 /// Returns whether a grain is a Consent that withdraws another, whatever it names as that.

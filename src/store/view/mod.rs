@@ -18,7 +18,7 @@ mod vault;
 mod walk;
 
 pub(crate) use self::core::{Core, CoreFiles, View};
-pub(crate) use consents::{is_withdrawal, withdrawn_by};
+pub(crate) use consents::{effect_of, is_withdrawal, withdrawn_by};
 pub(crate) use demand::{Demand, counts_for_party};
 pub(crate) use heads::{choose, declares_supersession, names};
 pub(crate) use identity::Weight;

@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
-use grainstore::ledger::EntryId;
+use grainstore::codec::Profile;
+use grainstore::ledger::{Binding, EntryId, FileDisk, Kind, Ledger, NewEntry};
 use grainstore::store::{Authorization, Recovered, Severity};
-use grainstore::{ContentAddress, Draft, Options, Store};
+use grainstore::{ContentAddress, Draft, Filter, Options, Store};
 
 use super::assert_sound;
 
@@ -435,4 +437,90 @@ fn the_report_of_a_check_names_the_file_and_the_bytes() {
     for part in [SEGMENT, "bytes ", "entry 2 (a grain)"] {
         assert!(found.message.contains(part), "{found:?}");
     }
+}
+
+fn consent(more: &str) -> Draft {
+    let json = format!(
+        r#"{{"type":"consent","subject_did":"did:web:alice","grantee_did":"did:web:acme",
+            "scope":["store"],"created_at":1{more}}}"#
+    );
+    Draft::from_json(&json).unwrap()
+}
+
+/// Stores a grain that rests on a consent, and returns its address and a withdrawal of the consent.
+fn rested(store: &Store) -> (ContentAddress, Draft) {
+    let grant = store.put(consent(r#","is_withdrawal":false"#)).unwrap();
+    let resting = Draft::belief("alice", "likes", "tea").confidence(0.9);
+    let resting = resting.set("processing_basis", grant.to_string());
+    let resting = store.put(resting).unwrap();
+    let withdrawal = format!(r#","is_withdrawal":true,"prior_consent":"{grant}""#);
+    (resting, consent(&withdrawal))
+}
+
+fn is_served(store: &Store, address: ContentAddress) -> bool {
+    let found = store.query(&Filter::new(), 100, None).unwrap();
+    let mut found = found.results.iter();
+    found.any(|found| found.grain.address() == address)
+}
+
+#[test]
+fn a_withdrawal_that_comes_out_has_its_effect_whatever_else_is_lost() {
+    let home = tempfile::tempdir().unwrap();
+    let sound = home.path().join("sound");
+    let store = open(&sound);
+    let (resting, withdrawal) = rested(&store);
+    let withdrawal = store.put(withdrawal).unwrap();
+    drop(store);
+    let segment = fs::read(sound.join(SEGMENT)).unwrap();
+    let first = place_of(&sound.join(SEGMENT), "did:web:acme");
+    let (mut lost, mut kept) = (0, 0);
+    for at in (first..segment.len()).step_by(7) {
+        let home = tempfile::tempdir().unwrap();
+        let old = home.path().join("old");
+        fs::create_dir_all(old.join("ledger")).unwrap();
+        for name in ["MANIFEST", SEGMENT] {
+            fs::copy(sound.join(name), old.join(name)).unwrap();
+        }
+        change(&old.join(SEGMENT), |bytes| bytes[at] ^= 0x10);
+        let (store, recovered) = recover(home.path());
+        if store.exists(&withdrawal).unwrap() {
+            assert!(!is_served(&store, resting), "byte {at}");
+            lost += recovered.lost_entries();
+            kept += 1;
+        }
+    }
+    assert!(lost > 0 && kept > 0, "no flip hit an effect");
+}
+
+#[test]
+fn a_withdrawal_without_an_effect_is_named_and_gets_one() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(home.path());
+    let (resting, withdrawal) = rested(&store);
+    let withdrawal = withdrawal.finish(Profile::Extended).unwrap();
+    drop(store);
+    append(home.path(), withdrawal.blob());
+    let store = open(home.path());
+    let report = store.maintenance().unwrap().check().unwrap();
+    let found: Vec<_> = report.findings.iter().map(|found| found.id).collect();
+    assert_eq!(found, ["withdrawal-lost"]);
+    drop(store);
+    let store = Store::repair(home.path(), Options::default()).unwrap();
+    assert_sound(&store);
+    assert!(!is_served(&store, resting));
+}
+
+/// Appends a grain to the ledger of a store, and nothing with it.
+fn append(home: &Path, blob: &[u8]) {
+    let id = open(home).maintenance().unwrap().stats().unwrap().store_id;
+    let disk = Arc::new(FileDisk::new(home));
+    let options = Options::default().ledger;
+    let (ledger, _) = Ledger::open(disk, id, options, 0, None, |_| Vec::new()).unwrap();
+    let entry = NewEntry {
+        kind: Kind::Grain,
+        actor: None,
+        body: blob,
+        binding: Binding::of([7; 16], blob),
+    };
+    ledger.append(1, &[entry]).unwrap();
 }

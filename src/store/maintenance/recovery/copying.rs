@@ -13,6 +13,7 @@ use crate::store::{Error, Options};
 use super::persons::Persons;
 use super::plan::Plan;
 use super::report::{Lost, Recovered};
+use super::withdrawals::Withdrawals;
 
 /// The second pass: entries on their way into the new ledger.
 pub(super) struct Copying<'a> {
@@ -33,6 +34,7 @@ pub(super) struct Copying<'a> {
     /// Whether every checkpoint so far is there, each of which names the one before.
     has_checkpoints: bool,
     persons: Persons,
+    withdrawals: Withdrawals,
     recovered: Recovered,
 }
 
@@ -64,6 +66,7 @@ impl<'a> Copying<'a> {
             is_same_chain: !recovered.is_new_identity,
             has_checkpoints: true,
             persons: Persons::default(),
+            withdrawals: Withdrawals::default(),
             recovered,
         }
     }
@@ -145,6 +148,7 @@ impl<'a> Copying<'a> {
         };
         self.plan.name_damaged(kind, body);
         self.persons.see(kind, body);
+        self.withdrawals.see(kind, body);
         match kind {
             Kind::Grain | Kind::SealedGrain => self.recovered.grains += 1,
             _ => self.recovered.records += 1,
@@ -297,6 +301,9 @@ impl<'a> Copying<'a> {
             }
             if let Some(event) = self.persons.lost_event() {
                 frame.record(&event)?;
+            }
+            for effect in self.withdrawals.lost_effects() {
+                frame.record(&effect)?;
             }
             let now = Time::from_ms(self.latest_ms.max(self.last_ms));
             ledger.append(now.ms(), &frame.to_ledger(self.random)?)?;

@@ -5,6 +5,7 @@ mod persons;
 mod plan;
 mod recover;
 mod report;
+mod withdrawals;
 
 pub use recover::{recover, recover_on, recoverable};
 pub use report::{Lost, Recovered};

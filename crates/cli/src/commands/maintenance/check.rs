@@ -152,6 +152,8 @@ fn advice(id: &str) -> Option<&'static str> {
         "index-damaged" | "index-differs" | "text-damaged" | "text-behind" => {
             "`grainstore check --repair` builds index and text index anew from the ledger"
         }
+        "withdrawal-lost" => "`grainstore check --repair` gives the withdrawal its effect",
+        "seal-waits" => "the next command with the master key completes it",
         "manifest-damaged" | "manifest-copy" => {
             "the next command that may write makes MANIFEST and its copy the same again"
         }

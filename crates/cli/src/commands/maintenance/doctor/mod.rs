@@ -123,6 +123,7 @@ fn advice(id: &str) -> &'static str {
     match id {
         "index-damaged" => "`grainstore check --repair` builds the index anew from the ledger",
         "text-unavailable" => "`grainstore check --repair` builds the text index anew",
+        "withdrawal-lost" => "`grainstore check --repair` gives the withdrawal its effect",
         "text-behind" => "`grainstore compact`, or any command that writes, brings it to the end",
         "torn-tail" => "`grainstore compact` removes the file; nothing acknowledged is in it",
         "manifest-copy" => "the next command that opens the store to write makes the copy anew",
