@@ -18,7 +18,7 @@
 //! | holds, consents, trust, regimes, reviews, actors, the clock, as the ledger leaves them | `state/` |
 //! | what a decision rests on: ledger, state, caches, keys, clock, as of a snapshot | `view/core.rs` |
 //! | whose grains are sealed; which entries of a frame are | `view/persons.rs`; `sealing/frame.rs` |
-//! | unlocking and locking a sealed person | `sealing/unlock.rs` |
+//! | unlocking and locking a sealed person; what waits for it | `sealing/unlock.rs`; `erasure/unlocking.rs` |
 //! | which grains wait for a vector of a model; how they are embedded | `instance/embedding.rs`; `commit/embed.rs` |
 //! | where a put is finished and queued | `commit/put.rs`, `txn/group.rs` |
 //! | which rules a new grain passes, for each way in | `rules/table.rs`; asked in `rules/admit.rs` |
@@ -32,7 +32,7 @@
 //! | what protects a grain; how policy is asked | `view/protection.rs`, `lineage/change.rs` |
 //! | contradiction, verification, holds, reviews, trust, regimes, delegation | `governance/` |
 //! | who may withdraw a consent; the effects of a withdrawal | `view/consents.rs`; `rules/consent.rs` |
-//! | what a withdrawal erases | `erasure/withdrawn.rs` |
+//! | what a withdrawal erases; what it may of locked persons | `erasure/withdrawn.rs`; `erasure/waiting.rs` |
 //! | a consent that a namespace demands | `view/demand.rs` |
 //! | where a grain came from: owner, agent, file | `view/origin.rs` |
 //! | deletion: what nothing keeps, blanking; tombstones | `erasure/delete.rs`, `erase.rs`; `rules/stored.rs` |

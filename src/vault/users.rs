@@ -115,6 +115,20 @@ impl Vault {
         })
     }
 
+    /// Returns the keys of a person for one look, which are wiped with the handle.
+    ///
+    /// # Errors
+    /// As [`Vault::unlock`].
+    pub(crate) fn look(&self, master: &MasterKey, user: &str) -> Result<Unlocked, Error> {
+        let unlocked = self.read(|state| {
+            let keys = state.keys(master)?;
+            let slot = state.slot(&keys, &nfc(user))?;
+            Ok(Unlocked::new(keys.store, &slot, state.retained(&slot)?))
+        });
+        scrub_stack();
+        unlocked
+    }
+
     /// Returns whether a person has a key.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ mod recovery;
 mod rekey;
 mod rot;
 mod twins;
+mod withdrawn;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -119,6 +119,20 @@ fn policy_change(record: &PolicyRecord) -> (&'static str, String) {
             let what = format!("withdrawals carried out within {ms} ms");
             ("policy", join(&[what, because(authorization)]))
         }
+        PolicyRecord::ConsentRun {
+            waiting,
+            authorization,
+        } => {
+            let what = format!(
+                "withdrawals carried out, {} locked persons wait",
+                waiting.len()
+            );
+            ("policy", join(&[what, because(authorization)]))
+        }
+        PolicyRecord::ConsentRan { persons } => {
+            let what = "withdrawals carried out for persons who were unlocked";
+            ("policy", format!("{what}: {}", persons.len()))
+        }
         PolicyRecord::Regimes {
             documents,
             authorization,

@@ -5,6 +5,9 @@ mod delete;
 mod erase;
 mod person;
 mod protections;
+#[cfg(feature = "sealing")]
+mod unlocking;
+mod waiting;
 mod withdrawn;
 
 pub use person::{ErasureScope, Person, PersonErasure, PersonGrain, PersonReport};

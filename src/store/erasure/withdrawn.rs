@@ -1,15 +1,16 @@
 //! Erasure of the grains that rest on withdrawn consents (OMS 23.2, `consent_cascade`): those
 //! pending, and their execution.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codec::ContentAddress;
 use crate::grain::{Time, Type};
 use crate::ledger::EntryId;
 use crate::policy::{self, Actor, Operation, Rule, Verdict};
 use crate::store::erasure::delete::Deletion;
+use crate::store::erasure::waiting;
 use crate::store::governance::recorded;
-use crate::store::records::Authorization;
+use crate::store::records::{Authorization, PolicyRecord, Record, Uid};
 use crate::store::{Admin, Error};
 
 /// A grain whose erasure is pending because its consent was withdrawn (OMS 23.2,
@@ -40,6 +41,9 @@ pub struct ErasureReport {
     /// The ledger entries that rest on a withdrawn consent and whose bytes are damaged: their
     /// addresses are unknown. Deleting the grain by its address erases them.
     pub damaged: Vec<EntryId>,
+    /// The locked persons of whom grains may be due, as [`Admin::waiting_persons`] has them: the run is
+    /// recorded, and carried out at their next unlocking.
+    pub waiting: BTreeMap<[u8; 16], Option<u64>>,
 }
 
 impl Admin<'_> {
@@ -69,12 +73,54 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn pending_erasures(self) -> Result<Vec<PendingErasure>, Error> {
-        Ok(self.pending_and_damaged()?.0)
+        let pending = self.pending_and_damaged()?.0;
+        Ok(pending.into_iter().map(|pending| pending.due).collect())
+    }
+
+    /// Returns the persons who are locked and of whom grains may rest on a withdrawn consent, by
+    /// pseudonym. With the master key they are looked into: those of whom some do are named, with the
+    /// number of these grains, and else everyone, with `None`.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn waiting_persons(self) -> Result<BTreeMap<[u8; 16], Option<u64>>, Error> {
+        waiting::look_into(self.inner(), &waiting::unexamined(self.inner())?)
+    }
+
+    /// Executes all pending erasures, before their deadlines too, as
+    /// [`Admin::delete`](crate::store::Admin::delete) would, under the given authorization. Grains
+    /// that a hold or their retention keeps stay and are reported; each of those refusals is
+    /// recorded.
+    ///
+    /// Sealed persons of whom grains are due are unlocked for it, one at a time, if the master key is
+    /// here. For those who cannot be, the run is recorded, and carried out at their next unlocking.
+    ///
+    /// # Errors
+    /// `ERR_AUTHORITY` without a reason or an authority; as [`Admin::delete`](crate::store::Admin::delete).
+    pub fn run_consent_erasures(
+        self,
+        authorization: Authorization<'_>,
+    ) -> Result<ErasureReport, Error> {
+        let mandate = recorded(authorization)?;
+        let inner = self.inner();
+        let unexamined = waiting::unexamined(inner)?;
+        let looked = waiting::look_into(inner, &unexamined)?;
+        let (mut done, kept) = self.carry_out(self.pending_and_damaged()?, authorization)?;
+        let waiting: BTreeSet<Uid> = looked.keys().copied().chain(kept).collect();
+        if !(unexamined.is_empty() && waiting.is_empty()) {
+            let record = PolicyRecord::ConsentRun {
+                waiting: waiting.into_iter().collect(),
+                authorization: mandate,
+            };
+            self.record_one(&Record::Policy(record))?;
+        }
+        waiting::carry_out_locked(self, looked, &mut done)?;
+        Ok(done)
     }
 
     /// Returns the pending erasures, and the entries whose bytes are damaged.
-    fn pending_and_damaged(self) -> Result<(Vec<PendingErasure>, Vec<EntryId>), Error> {
-        let mut due = Vec::new();
+    pub(super) fn pending_and_damaged(self) -> Result<(Vec<Pending>, Vec<EntryId>), Error> {
+        let mut pending = Vec::new();
         let mut damaged = BTreeSet::new();
         let mut seen = BTreeSet::new();
         let inner = self.inner();
@@ -104,7 +150,7 @@ impl Admin<'_> {
                 };
                 let facts = protection.facts(None);
                 let verdict = policy::decide(Operation::Delete, &facts, &actor, moment);
-                due.push(PendingErasure {
+                let due = PendingErasure {
                     address: target.grain.address(),
                     consent,
                     withdrawal: withdrawal.by,
@@ -114,45 +160,49 @@ impl Admin<'_> {
                         Verdict::Deny(rule) => Some(rule),
                         Verdict::Allow | Verdict::Review => None,
                     },
-                });
+                };
+                let person = snapshot.overlay_of(row);
+                pending.push(Pending { due, person });
             }
         }
-        Ok((due, damaged.into_iter().collect()))
+        Ok((pending, damaged.into_iter().collect()))
     }
 
-    /// Executes all pending erasures, before their deadlines too, as
-    /// [`Admin::delete`](crate::store::Admin::delete) would, under the given authorization. Grains
-    /// that a hold or their retention keeps stay and are reported; each of those refusals is
-    /// recorded.
-    ///
-    /// # Errors
-    /// `ERR_AUTHORITY` without a reason or an authority; as [`Admin::delete`](crate::store::Admin::delete).
-    pub fn run_consent_erasures(
+    /// Executes pending erasures. Returns also the sealed persons of whom something is kept.
+    pub(super) fn carry_out(
         self,
+        (pending, damaged): (Vec<Pending>, Vec<EntryId>),
         authorization: Authorization<'_>,
-    ) -> Result<ErasureReport, Error> {
-        recorded(authorization)?;
-        let (due, damaged) = self.pending_and_damaged()?;
-        let addresses: Vec<ContentAddress> = due.iter().map(|due| due.address).collect();
-        let became = self
-            .inner()
-            .delete_all(self.actor(), &addresses, authorization)?;
+    ) -> Result<(ErasureReport, BTreeSet<Uid>), Error> {
+        let addresses: Vec<ContentAddress> = pending.iter().map(|one| one.due.address).collect();
+        let inner = self.inner();
+        let became = inner.delete_all(self.actor(), &addresses, authorization)?;
+        let mut kept = BTreeSet::new();
         let mut done = ErasureReport {
             damaged,
             ..ErasureReport::default()
         };
-        for (due, became) in due.into_iter().zip(became) {
+        for (Pending { due, person }, became) in pending.into_iter().zip(became) {
             match became {
                 Deletion::Done => done.erased.push(due.address),
                 Deletion::NotStored => {}
-                Deletion::Kept(rule) => done.kept.push(PendingErasure {
-                    kept: Some(rule),
-                    ..due
-                }),
+                Deletion::Kept(rule) => {
+                    kept.extend(person);
+                    done.kept.push(PendingErasure {
+                        kept: Some(rule),
+                        ..due
+                    });
+                }
             }
         }
-        Ok(done)
+        Ok((done, kept))
     }
+}
+
+/// An erasure that is due, with the person for whom the grain is sealed.
+pub(super) struct Pending {
+    pub(super) due: PendingErasure,
+    pub(super) person: Option<Uid>,
 }
 
 /// The reason with which the decision is asked for the rules that prevent an erasure.

@@ -20,6 +20,15 @@ impl Store {
             None => None,
         };
         warnings.extend(beside(grain, named.as_ref()));
+        // A narrowed handle is not told who else there is.
+        if is_withdrawal(grain) && self.capability().is_none() && self.locked_persons() > 0 {
+            warnings.push(Warning {
+                field: "prior_consent".into(),
+                message: "what locked persons have sealed was not looked into: the pending erasures name \
+                          them (OMS 23.2)"
+                    .into(),
+            });
+        }
         Ok(warnings)
     }
 }

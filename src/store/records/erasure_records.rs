@@ -7,7 +7,7 @@ use crate::ledger::EntryId;
 use crate::policy::Protection;
 
 use super::Uid;
-use super::fields::{count, decode, flag, row, sequence, text};
+use super::fields::{count, decode, flag, row, sequence, text, uids};
 
 /// An erasure that has begun: the entries it blanks, and the tombstones that keep their grains from
 /// being stored again.
@@ -97,9 +97,9 @@ impl ErasingRecord {
                 }
                 None => Vec::new(),
             },
-            persons: uids_of(map, "u")?,
-            held: uids_of(map, "h")?,
-            residue: uids_of(map, "s")?,
+            persons: uids(map, "u")?,
+            held: uids(map, "h")?,
+            residue: uids(map, "s")?,
             reason: text(map, "why")?.to_owned(),
             authority: text(map, "by")?.to_owned(),
         })
@@ -111,14 +111,6 @@ impl ErasingRecord {
 pub(crate) fn erased_rows(body: &[u8]) -> Vec<EntryId> {
     let map = decode(body);
     map.as_deref().and_then(rows_of).unwrap_or_default()
-}
-
-fn uids_of(map: &Map, key: &str) -> Option<Vec<Uid>> {
-    let Some(uids) = map.get(key) else {
-        return Some(Vec::new());
-    };
-    let (uids, rest) = uids.as_bytes()?.as_chunks();
-    rest.is_empty().then(|| uids.to_vec())
 }
 
 fn rows_of(map: &Map) -> Option<Vec<EntryId>> {

@@ -67,3 +67,12 @@ pub(super) fn texts(map: &Map, key: &str) -> Option<Vec<String>> {
     let texts = values.map(|value| value.as_text().map(str::to_owned));
     texts.collect()
 }
+
+/// Returns the pseudonyms of persons, one behind the other; none without the member.
+pub(super) fn uids(map: &Map, key: &str) -> Option<Vec<[u8; 16]>> {
+    let Some(uids) = map.get(key) else {
+        return Some(Vec::new());
+    };
+    let (uids, rest) = uids.as_bytes()?.as_chunks();
+    rest.is_empty().then(|| uids.to_vec())
+}

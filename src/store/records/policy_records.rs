@@ -7,8 +7,9 @@ use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::Time;
 use crate::ledger::EntryId;
 
+use super::Uid;
 use super::authorization::RecordedAuthorization;
-use super::fields::{address, bytes, count, flag, row, sequence, text, texts, time};
+use super::fields::{address, bytes, count, flag, row, sequence, text, texts, time, uids};
 
 /// A legal hold on one grain, placed or lifted (OMS 23.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,6 +172,14 @@ pub(crate) enum PolicyRecord {
         ms: i64,
         authorization: RecordedAuthorization,
     },
+    /// The withdrawals up to here are to be carried out. Locked persons could not be looked into: for
+    /// them they are carried out at their next unlocking.
+    ConsentRun {
+        waiting: Vec<Uid>,
+        authorization: RecordedAuthorization,
+    },
+    /// The last run was carried out for these persons, who waited for it.
+    ConsentRan { persons: Vec<Uid> },
     /// The regimes in force from here on, each as its document.
     Regimes {
         documents: Vec<String>,
@@ -309,6 +318,19 @@ impl PolicyRecord {
                 map.insert("ms", *ms);
                 authorization.write(map)
             }
+            Self::ConsentRun {
+                waiting,
+                authorization,
+            } => {
+                let mut map = operation(RUN);
+                map.insert("u", Value::Bytes(waiting.concat()));
+                authorization.write(map)
+            }
+            Self::ConsentRan { persons } => {
+                let mut map = operation(RAN);
+                map.insert("u", Value::Bytes(persons.concat()));
+                map
+            }
             Self::Regimes {
                 documents,
                 authorization,
@@ -348,6 +370,13 @@ impl PolicyRecord {
                 ms: map.get("ms")?.as_i64()?,
                 authorization: authorization?,
             },
+            RUN => Self::ConsentRun {
+                waiting: uids(map, "u")?,
+                authorization: authorization?,
+            },
+            RAN => Self::ConsentRan {
+                persons: uids(map, "u")?,
+            },
             REGIMES => Self::Regimes {
                 documents: texts(map, "doc")?,
                 authorization: authorization?,
@@ -376,6 +405,8 @@ fn at(mut map: Map, time: Time) -> Map {
 
 const REQUIRED: &str = "consent required";
 const DEADLINE: &str = "consent deadline";
+const RUN: &str = "consent run";
+const RAN: &str = "consent ran";
 const REGIMES: &str = "regimes";
 const LEAPT: &str = "clock leapt";
 const FOLLOWED: &str = "clock followed";

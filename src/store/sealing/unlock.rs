@@ -6,65 +6,19 @@ use std::collections::HashMap;
 use crate::codec::{ContentAddress, nfc};
 use crate::index::{Batch, Index, RowSet, Snapshot};
 use crate::ledger::{self, EntryId};
+use crate::store::Error;
 use crate::store::instance::{Caller, Inner};
 use crate::store::records::Uid;
 use crate::store::state::{Body, DecodedEntry, State, UnlockedPerson, index_entry};
 use crate::store::txn::Transaction;
-use crate::store::{Error, Store};
 use crate::vault;
-
-impl Store {
-    /// Unlocks a sealed person in this process: from here on their grains are in every answer, and new
-    /// ones can be stored, as those of any other person. It takes time in proportion to what is
-    /// stored of them. A person who is unlocked stays so, until another process erases them. A key whose
-    /// renewal is overdue is renewed ([`Options::rekey_within`](crate::Options::rekey_within)).
-    ///
-    /// # Errors
-    /// `ERR_ACCESS_DENIED` for a narrowed handle; `ERR_USER_UNKNOWN` for a person without a key;
-    /// `ERR_MASTER_KEY`, `ERR_KEY`, `ERR_ROOT_MISSING`; storage errors.
-    pub fn unlock(&self, user: &str) -> Result<(), Error> {
-        self.admin()?.inner().unlock_person(user)
-    }
-
-    /// Locks a person in this process: their keys are wiped, and nothing of them is in any answer. Of
-    /// a person who is not unlocked it does nothing.
-    ///
-    /// # Errors
-    /// `ERR_ACCESS_DENIED` for a narrowed handle; storage errors, after which the person is locked.
-    pub fn lock(&self, user: &str) -> Result<(), Error> {
-        let inner = self.admin()?.inner();
-        let _writer = inner.exclusive()?;
-        match inner.keyring().uid_of(&nfc(user)) {
-            Some(uid) => inner.applying(|| inner.lock_persons(&[uid])),
-            None => Ok(()),
-        }
-    }
-
-    /// Returns whether a person is unlocked in this process.
-    pub fn is_unlocked(&self, user: &str) -> bool {
-        let inner = &self.inner;
-        let uid = inner.keyring().uid_of(&nfc(user));
-        let person = uid.and_then(|uid| inner.keyring().get(&uid));
-        person.is_some_and(|person| person.keys.keys().is_some())
-    }
-
-    /// Returns the number of persons whose grains no answer has: those who are locked in this process.
-    pub(crate) fn locked_persons(&self) -> u64 {
-        let state = self.inner.state();
-        let keys = state.keys();
-        let unlocked = self.inner.keyring().uids();
-        let unlocked = unlocked.iter().filter(|uid| keys.has(uid));
-        let all = keys.persons().saturating_sub(keys.holds().len() as u64);
-        all.saturating_sub(unlocked.count() as u64)
-    }
-}
 
 impl Inner {
     /// Unlocks a person.
     ///
     /// # Errors
     /// As [`Store::unlock`].
-    pub(crate) fn unlock_person(&self, user: &str) -> Result<(), Error> {
+    pub(crate) fn unlock_person(&self, user: &str) -> Result<Uid, Error> {
         let mut txn = Transaction::begin(self, Caller::default())?;
         let uid = self.unlock_for_writer(&nfc(user))?;
         // A process that only reads has no turn: another may have erased the person meanwhile, and
@@ -83,7 +37,7 @@ impl Inner {
                 tracing::warn!(%error, "the key of a person is not renewed, which is overdue");
             }
         }
-        Ok(())
+        Ok(uid)
     }
 
     /// Unlocks a person for the thread that writes, and returns the pseudonym.

@@ -1,14 +1,14 @@
 //! The state of consents: withdrawals in effect, the consents that namespaces require, and the
 //! deadline for executing a withdrawal.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::codec::ContentAddress;
 use crate::grain::{Namespace, Time};
 use crate::index::{RowSet, Snapshot};
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 use crate::store::Error;
-use crate::store::records::{PolicyRecord, Record, RequiredConsent};
+use crate::store::records::{PolicyRecord, Record, RecordedAuthorization, RequiredConsent, Uid};
 
 use super::{Body, Entry, Fold, of_kinds};
 
@@ -16,8 +16,21 @@ use super::{Body, Entry, Fold, of_kinds};
 pub(crate) struct Consents {
     /// Withdrawals by the consent that each names, which need not be stored.
     withdrawals: HashMap<ContentAddress, Vec<Withdrawal>>,
+    /// The entry of the effect of each withdrawal.
+    effects: HashMap<ContentAddress, EntryId>,
+    run: Option<ConsentRun>,
     required: BTreeMap<String, RequiredConsent>,
     deadline_ms: Option<i64>,
+}
+
+/// The last run that carried withdrawals out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ConsentRun {
+    /// The entry that records it: it is for the withdrawals before.
+    pub(crate) at: EntryId,
+    /// The persons at whose next unlocking it is carried out.
+    pub(crate) waiting: BTreeSet<Uid>,
+    pub(crate) authorization: RecordedAuthorization,
 }
 
 /// A withdrawal of a consent, in effect from the entry that records it.
@@ -37,6 +50,16 @@ impl Consents {
     /// Returns the withdrawals that name a consent, oldest first.
     pub(crate) fn withdrawals_of(&self, consent: &ContentAddress) -> &[Withdrawal] {
         self.withdrawals.get(consent).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the last run.
+    pub(crate) const fn run(&self) -> Option<&ConsentRun> {
+        self.run.as_ref()
+    }
+
+    /// Returns whether a withdrawal came before an entry.
+    pub(crate) fn is_before(&self, withdrawal: &ContentAddress, at: EntryId) -> bool {
+        self.effects.get(withdrawal).is_some_and(|row| *row < at)
     }
 
     pub(crate) const fn required(&self) -> &BTreeMap<String, RequiredConsent> {
@@ -78,6 +101,24 @@ impl Fold for Consents {
                     by: effect.withdrawal,
                     at: entry.time,
                 });
+                self.effects.entry(effect.withdrawal).or_insert(entry.row);
+            }
+            Body::Record(Record::Policy(PolicyRecord::ConsentRun {
+                waiting,
+                authorization,
+            })) => {
+                self.run = Some(ConsentRun {
+                    at: entry.row,
+                    waiting: waiting.iter().copied().collect(),
+                    authorization: authorization.clone(),
+                });
+            }
+            Body::Record(Record::Policy(PolicyRecord::ConsentRan { persons })) => {
+                if let Some(run) = &mut self.run {
+                    persons.iter().for_each(|uid| {
+                        run.waiting.remove(uid);
+                    });
+                }
             }
             Body::Record(Record::Policy(PolicyRecord::ConsentRequired {
                 namespace,

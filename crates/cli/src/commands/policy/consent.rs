@@ -31,9 +31,11 @@ enum Action {
     /// With --at, list the grants that were in force at that time. A grant begins at its valid_from,
     /// or else at its creation. It ends at its valid_to, or when it was withdrawn or replaced.
     List(List),
-    /// List grains due for erasure with their deadlines, and those kept by holds
+    /// List grains due for erasure with their deadlines, those kept by holds, and locked persons of whom
+    /// some may be due
     Due,
-    /// Erase all grains that are due; exit 1 if holds or retention keep some of them
+    /// Erase all grains that are due; exit 1 if holds or retention keep some of them, or locked persons
+    /// wait: what is due of them is erased when they are unlocked
     Run(Run),
     /// Require consent in a namespace, or list the namespaces that require it
     Require(Require),

@@ -32,6 +32,16 @@ pub(super) fn look(store: &Store, findings: &mut Vec<Finding>) -> anyhow::Result
         let finding = Finding::new("erasures-due", Weight::Warning, message);
         findings.push(finding.advising("`grainstore consent run` erases them"));
     }
+    let waiting = admin.waiting_persons()?.len();
+    if waiting > 0 {
+        let message =
+            format!("locked persons of whom grains may rest on withdrawn consents: {waiting}");
+        let finding = Finding::new("erasures-due-locked", Weight::Warning, message);
+        findings.push(finding.advising(
+            "`grainstore consent due` names them; `consent run` erases with the master key, and else \
+             when they are unlocked",
+        ));
+    }
     let holds = admin.holds();
     if let Some(oldest) = holds.iter().map(|hold| hold.since).min() {
         let message = format!("legal holds in force: {}, since {oldest}", holds.len());
