@@ -3,6 +3,7 @@
 //! The handle enforces author, namespace and role; the person is enforced here. A server that a
 //! token reaches over HTTP has the rights of the token besides.
 
+use grainstore::codec::{Profile, nfc};
 use grainstore::crypto::Did;
 use grainstore::grain::Status;
 use grainstore::policy::Capability;
@@ -161,7 +162,7 @@ impl Scope {
     #[must_use]
     pub fn of_user(self, user: impl Into<String>) -> Self {
         Self {
-            user: Some(user.into()),
+            user: Some(nfc(&user.into()).into_owned()),
             ..self
         }
     }
@@ -198,6 +199,19 @@ impl Scope {
     pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
         let found = self.store.get(address)?;
         Ok(found.filter(|grain| self.includes(grain)))
+    }
+
+    /// Returns the warnings about a grain that is to be stored (ruling P17).
+    pub(crate) fn warnings(&self, draft: &Draft) -> Vec<String> {
+        let draft = match self.store.capability() {
+            Some(capability) => capability.fill(draft.clone()),
+            None => draft.clone(),
+        };
+        // A draft that cannot be stored is refused by the store, and needs no warning.
+        let grain = draft.finish(Profile::Extended).ok();
+        let warnings = grain.and_then(|grain| self.store.warnings(&grain).ok());
+        let warnings = warnings.unwrap_or_default();
+        warnings.iter().map(ToString::to_string).collect()
     }
 
     /// Returns what replaced a grain, if that is in the scope too.

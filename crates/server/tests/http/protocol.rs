@@ -349,3 +349,25 @@ fn an_answer_is_bounded_and_an_address_counts_once() {
     assert!(told.body.len() < 10 << 20, "{}", told.body.len());
     assert!(told.json()["partial"].is_string());
 }
+
+#[test]
+fn warnings_about_a_grain_are_in_the_answer_to_its_put() {
+    let server = Server::new();
+    let token = server.all();
+    let misspelt = |text: &str| json!({ "type": "event", "content": text, "userid": "mira" });
+    let put = server.post(&token, "/v1/grains", &misspelt("one"));
+    let put = put.expect(200).json();
+    let is_named = |warnings: &Value| warnings.to_string().contains("userid");
+    assert!(is_named(&put["warnings"]), "{put}");
+    let batch = json!({ "grains": [event("two"), misspelt("three")] });
+    let batch = server.post(&token, "/v1/grains/batch", &batch);
+    let batch = batch.expect(200).json();
+    assert_eq!(batch["warnings"][0]["index"], 1);
+    let address = put["address"].as_str().unwrap();
+    let new = json!({ "grain": misspelt("four") });
+    let path = format!("/v1/grains/{address}/supersede");
+    let new = server.post(&token, &path, &new).expect(200).json();
+    assert!(is_named(&new["warnings"]), "{new}");
+    let put = server.post(&token, "/v1/grains", &event("five"));
+    assert!(put.expect(200).json().get("warnings").is_none());
+}

@@ -249,3 +249,19 @@ fn tokens_beside_the_store_move_into_its_folder() {
     drop(grainstore::Store::open(&store, grainstore::Options::default()).unwrap());
     assert_eq!(now.list().unwrap().len(), 1);
 }
+
+#[test]
+fn a_token_for_a_user_in_another_form_of_unicode_writes_for_them() {
+    let server = Server::new();
+    let grant = Grant::new(ACTOR, Operation::ALL).for_user("Zoe\u{308}");
+    let token = server.token(grant);
+    let stored = server.post(&token, "/v1/grains", &event("likes tea"));
+    let address = stored.expect(200).address();
+    let path = format!("/v1/grains/{address}");
+    let stored = server.get(&token, &path).expect(200).json();
+    assert_eq!(stored["grain"]["user_id"], "Zo\u{eb}");
+    // As a file from before has it.
+    let grant = json!({ "actor": ACTOR, "user": "Zoe\u{308}", "operations": ["read"] });
+    let grant: Grant = serde_json::from_value(grant).unwrap();
+    assert_eq!(grant.user.as_deref(), Some("Zo\u{eb}"));
+}

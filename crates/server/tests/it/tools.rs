@@ -451,3 +451,20 @@ fn a_statement_of_cal_is_answered_within_the_tokens_and_refused_at_its_place() {
     let refused = client.refused("cal", json!({ "statement": "RECALL fact" }), "CAL-E003");
     assert!(refused.contains("RECALL fact\n       ^^^^"), "{refused}");
 }
+
+#[test]
+fn a_model_is_told_what_is_odd_about_what_it_stores() {
+    let mut client = Client::of(&store());
+    let misspelt = json!({ "grain": { "type": "event", "content": "hi", "userid": "mira" } });
+    let stored = client.ok("remember", misspelt);
+    assert!(
+        stored["warnings"].to_string().contains("userid"),
+        "{stored}"
+    );
+    let change = json!({ "address": stored["address"], "fields": { "sesion": "s1" } });
+    let stored = client.ok("correct", change);
+    assert!(
+        stored["warnings"].to_string().contains("sesion"),
+        "{stored}"
+    );
+}

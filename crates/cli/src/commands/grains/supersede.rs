@@ -49,11 +49,17 @@ impl Supersede {
             new_grain(text, &old, agreed).map_err(|error| error.at(display_name(&self.file)))?;
         let handle = self.as_whom.narrow(&store)?;
         let new = handle.supersede(&old, new, self.justification.as_deref())?;
+        let stored = handle.get(&new)?;
+        let warnings = stored.map(|grain| handle.warnings(&grain)).transpose()?;
+        let warnings = warnings.unwrap_or_default();
+        let warnings: Vec<_> = warnings.iter().map(ToString::to_string).collect();
+        warnings.iter().for_each(|it| session.out.note(it));
         if session.out.is_json() {
-            session.out.json(&json!({
-                "address": new.to_string(),
-                "supersedes": old.to_string(),
-            }))?;
+            let mut document = json!({ "address": new.to_string(), "supersedes": old.to_string() });
+            if !warnings.is_empty() {
+                document["warnings"] = warnings.into();
+            }
+            session.out.json(&document)?;
         } else {
             session.out.line(new)?;
         }

@@ -26,8 +26,10 @@ pub(crate) fn put(call: &Call<'_>) -> Result<Answer, Failure> {
     let body: GrainBody = call.json()?;
     let (view, grain) = new_grain(call, body, None)?;
     scope.admit(&grain, &|_| false)?;
+    let warnings = warnings_of(view, &grain);
     let address = view.put(NewGrain::from(grain))?;
-    Ok(Answer::Json(200, json!({ "address": address.to_string() })))
+    let answer = json!({ "address": address.to_string() });
+    Ok(Answer::Json(200, with_warnings(answer, warnings)))
 }
 
 /// Stores grains together, or none of them.
@@ -50,9 +52,15 @@ pub(crate) fn put_batch(call: &Call<'_>) -> Result<Answer, Failure> {
         ready.push(grain);
     }
     let view = through.unwrap_or_else(|| scope.owner());
+    let warnings = ready.iter().enumerate().flat_map(|(index, grain)| {
+        let warnings = warnings_of(view, grain).into_iter();
+        warnings.map(move |warning| json!({ "index": index, "message": warning }))
+    });
+    let warnings = warnings.collect();
     let addresses = view.put_batch(ready)?;
     let addresses: Vec<_> = addresses.iter().map(ToString::to_string).collect();
-    Ok(Answer::Json(200, json!({ "addresses": addresses })))
+    let answer = json!({ "addresses": addresses });
+    Ok(Answer::Json(200, with_warnings(answer, warnings)))
 }
 
 /// Returns a grain with its status.
@@ -137,9 +145,10 @@ pub(crate) fn supersede(call: &Call<'_>) -> Result<Answer, Failure> {
     let (_, grain) = new_grain(call, grain, Some(&old))?;
     scope.admit(&grain, &|_| false)?;
     scope.admit_successor(&old, grain.fields())?;
+    let warnings = warnings_of(view, &grain);
     let new = view.supersede(&old, NewGrain::from(grain), justification.as_deref())?;
     let answer = json!({ "address": new.to_string(), "supersedes": old.to_string() });
-    Ok(Answer::Json(200, answer))
+    Ok(Answer::Json(200, with_warnings(answer, warnings)))
 }
 
 /// Marks a grain as contradicted.
@@ -167,6 +176,24 @@ pub(crate) fn delete(call: &Call<'_>) -> Result<Answer, Failure> {
     };
     scope.admin()?.delete(&address, authorization)?;
     Ok(Answer::Json(200, json!({ "deleted": address.to_string() })))
+}
+
+/// Returns the warnings about a grain that is to be stored, as the handle sees the others (ruling P17).
+fn warnings_of(view: &Store, grain: &Grain) -> Vec<serde_json::Value> {
+    // A failed look at another grain keeps none from being stored.
+    let warnings = view.warnings(grain).unwrap_or_default();
+    warnings.iter().map(|it| json!(it.to_string())).collect()
+}
+
+/// Adds the warnings to an answer, if there are any.
+fn with_warnings(
+    mut answer: serde_json::Value,
+    warnings: Vec<serde_json::Value>,
+) -> serde_json::Value {
+    if !warnings.is_empty() {
+        answer["warnings"] = warnings.into();
+    }
+    answer
 }
 
 /// Returns the grain of a document and the handle that stores it. A draft gets the author, the user,

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use grainstore::codec::nfc;
 use grainstore::crypto::Did;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::TokenError;
 
@@ -77,7 +78,11 @@ pub struct Grant {
     /// The DID that the caller acts as: the author of what it writes.
     pub actor: String,
     /// The user whose grains are reached, the tenant of AIMEM; `None`: those of all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "in_nfc"
+    )]
     pub user: Option<String>,
     /// The namespaces whose grains are reached, with those inside them; empty: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -104,7 +109,7 @@ impl Grant {
     /// Confines it to the grains of a user.
     #[must_use]
     pub fn for_user(mut self, user: impl Into<String>) -> Self {
-        self.user = Some(user.into());
+        self.user = Some(nfc(&user.into()).into_owned());
         self
     }
 
@@ -136,4 +141,10 @@ impl Grant {
         let actor = self.actor.parse();
         actor.map_err(|_| TokenError::Grant("the actor is not a supported DID"))
     }
+}
+
+/// Reads a user in the form that grains have, NFC (OMS 4.4): in another one nothing would be of them.
+fn in_nfc<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let user = Option::<String>::deserialize(deserializer)?;
+    Ok(user.map(|user| nfc(&user).into_owned()))
 }

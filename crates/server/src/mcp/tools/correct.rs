@@ -30,6 +30,9 @@ pub(super) struct Corrected {
     address: String,
     /// Address of the version that it replaced.
     supersedes: String,
+    /// Oddities of the grain, which is stored all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 impl Tool for Correct {
@@ -61,14 +64,17 @@ impl Tool for Correct {
             let message = "the grain waits for the review of a person, which no new version ends";
             return Err(Failure::new(ErrorCode::ReviewRequired, message));
         }
+        let warnings = scope.warnings(&draft);
         let new = scope
             .store()
             .supersede(&old, draft, self.reason.as_deref())?;
+        let mut text = format!("Corrected: {new} supersedes {old}.\n");
+        text.extend(warnings.iter().map(|it| format!("Warning: {it}\n")));
         let output = Corrected {
             address: new.to_string(),
             supersedes: old.to_string(),
+            warnings,
         };
-        let text = format!("Corrected: {new} supersedes {old}.\n");
         Ok(Answer { text, output })
     }
 }

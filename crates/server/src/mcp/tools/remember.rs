@@ -55,6 +55,9 @@ pub(super) struct Remembered {
     address: String,
     /// Other current beliefs with the same subject and relation: if one is wrong now, correct it.
     related: Vec<Item>,
+    /// Oddities of the grain, which is stored all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 impl Tool for Remember {
@@ -82,8 +85,10 @@ impl Tool for Remember {
         let same = text_of("subject").zip(text_of("relation"));
         let is_belief = draft.type_() == Type::Belief;
         scope.admit_links(&draft)?;
+        let warnings = scope.warnings(&draft);
         let address = scope.store().put(draft)?;
         let mut text = format!("Remembered as {address}.\n");
+        text.extend(warnings.iter().map(|it| format!("Warning: {it}\n")));
         let mut related = Vec::new();
         if let Some((subject, relation)) = same.filter(|_| is_belief) {
             let filter = Filter::new().of_type(Type::Belief);
@@ -106,6 +111,7 @@ impl Tool for Remember {
         let output = Remembered {
             address: address.to_string(),
             related,
+            warnings,
         };
         Ok(Answer { text, output })
     }
