@@ -30,7 +30,7 @@ impl Persons {
             self.epoch = self.epoch.max(event.epoch());
             match event {
                 KeyEventRecord::Added { uids, .. } | KeyEventRecord::Sealed { uids, .. } => {
-                    self.recorded.extend(uids)
+                    self.recorded.extend(uids);
                 }
                 KeyEventRecord::Erased {
                     uid,
