@@ -6,7 +6,9 @@
 
 Needs Python 3.9 and `cryptography`. It reads docs/format.md and RFC 9162, and shares no code with the
 program: the chain of leaves, the Merkle tree, notes (C2SP signed-note, tlog-cosignature), checkpoints
-and receipts (COSE_Sign1 with did:key), proofs. Exit 0 if all holds, 4 if anything does not, 2 for
+and receipts (COSE_Sign1 with did:key), proofs; that no hold is lifted before anything was held, no
+withdrawal has an effect before a grain was stored, no erasure is complete before it began, and that the
+erasures of a receipt are complete. Exit 0 if all holds, 4 if anything does not, 2 for
 wrong usage. Without --log-key the signatures of notes are not checked, and the answer says so.
 """
 
@@ -354,6 +356,7 @@ OPERATIONS = {
     19: {"restore"}, 20: {"checkpoint"}, 21: {"sign"}, 22: {"read"},
 }
 FORMAT = "grainstore-audit-export/v1"
+COUNTED = ("stored", "holds", "lifted", "withdrawals", "erasures", "completed")
 
 
 class Export:
@@ -380,6 +383,7 @@ class Export:
         self.leaf, self.tree = sha256(self.store), Tree()
         self.heads, wanted = {}, set(sizes)
         self.checkpoints, self.notes, self.headers = [], [], []
+        self.counts, self.completed = dict.fromkeys(COUNTED, 0), []
         later = []
         for line in lines:
             entry = parse(line)
@@ -421,9 +425,33 @@ class Export:
             and (allowed is None or entry["operation"] in allowed),
             "the operation is not of the kind of the entry",
         )
+        self.follow(kind, entry["operation"], sequence)
         self.leaf = sha256(b"\x00", self.leaf, header)
         self.tree.push(self.leaf)
         self.headers.append(header)
+
+    def follow(self, kind, operation, sequence):
+        """Counts holds, effects of withdrawals and erasures, which come in an order."""
+        name = {7: "withdrawals", 17: "erasures", 18: "completed"}.get(kind)
+        if kind == 8:
+            name = {"hold": "holds", "release": "lifted"}[operation]
+        elif kind in (1, 2):
+            name = "stored"
+        if name is None:
+            return
+        counts = self.counts
+        counts[name] += 1
+        if kind == 18:
+            self.completed.append(sequence)
+        # The policy of a grain may hold it, without an entry of its own.
+        held = counts["holds"] + counts["stored"]
+        demand(counts["lifted"] <= held, "a hold is lifted where nothing could be held")
+        demand(counts["withdrawals"] <= counts["stored"], "an effect without a withdrawal")
+        demand(counts["completed"] <= counts["erasures"], "the end of an erasure that never began")
+
+    def is_complete(self, begun):
+        """Whether as many erasures ended behind these as there are."""
+        return sum(1 for sequence in self.completed if sequence > min(begun)) >= len(begun)
 
     def compute(self, sizes):
         """The leaf and root after some numbers of entries."""
@@ -502,6 +530,7 @@ def check_receipt(message, export=None):
     if export is not None:
         demand(found["store"] == export.store, "a receipt of another store")
         demand((found["head"], found["tree"]) == export.at(found["entries"]), "another ledger")
+        demand(export.is_complete(found["begun"]), "an erasure of the receipt is not complete")
     return found, did
 
 
@@ -536,6 +565,7 @@ def run(options):
         "checkpoints": [did for _, did in export.checkpoints],
         "is_signed": True if key is not None else None,
         "anchored": bool(options.note),
+        "counts": export.counts,
     }
 
 
