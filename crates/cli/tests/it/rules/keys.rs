@@ -131,10 +131,8 @@ fn seen() -> Seen {
     let line = format!("supersede /{replaced} -");
     seen.run_with(&home, &line, &event("new", 6));
     let gone = home.put(&event("gone", 7)).remove(0);
-    seen.run(
-        &home,
-        &format!("delete /{gone} --reason r --authority a --yes"),
-    );
+    let line = format!("delete /{gone} --reason r --authority a --yes");
+    seen.run(&home, &line);
     seen.run(&home, "user alias /ana anna --reason r --authority a");
     seen.run(&home, "user erase /ana --reason r --authority a --yes");
     seen
