@@ -10,7 +10,7 @@ use grainstore::policy::Capability;
 use grainstore::query::Cursor;
 use grainstore::store::Admin;
 use grainstore::text::Ranking;
-use grainstore::{ContentAddress, Draft, Error, ErrorCode, Filter, Grain, Store};
+use grainstore::{ContentAddress, Draft, Error, ErrorCode, Filter, Grain, Store, Time};
 
 use crate::http::{Operation, TokenScope};
 
@@ -206,6 +206,11 @@ impl Scope {
         let draft = match self.store.capability() {
             Some(capability) => capability.fill(draft.clone()),
             None => draft.clone(),
+        };
+        // The store gives a draft without a time its own, of which no warning tells.
+        let draft = match draft.fields().contains("created_at") {
+            true => draft,
+            false => draft.created_at(Time::from_ms(1)),
         };
         // A draft that cannot be stored is refused by the store, and needs no warning.
         let grain = draft.finish(Profile::Extended).ok();
