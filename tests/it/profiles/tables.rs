@@ -343,13 +343,16 @@ pub(super) const MEMBERS: &[(&str, &str, Result<(), &str>)] = &[
 
 /// Members that are valid, with the fields that are pointed at.
 pub(super) const SELDOM: &[(&str, &[&str])] = &[
-    (r#""owner": {"type": "human", "name": "Jane"}"#, &[]),
     (
-        r#""owner": {"type": "org", "name": "A", "entity_form": "llc"}"#,
+        r#""owner": {"type": "human", "name": "Jane", "did": "did:web:jane.example"}"#,
         &[],
     ),
     (
-        r#""owner": {"type": "human", "name": "Jane", "entity_form": "llc"}"#,
+        r#""owner": {"type": "org", "name": "A", "did": "did:web:a.example", "entity_form": "llc"}"#,
+        &[],
+    ),
+    (
+        r#""owner": {"type": "human", "name": "Jane", "did": "did:web:jane.example", "entity_form": "llc"}"#,
         &["owner.entity_form"],
     ),
     (
