@@ -15,4 +15,6 @@ mod schedule;
 
 pub use log::{AuditEntry, AuditFilter};
 pub use note::Audit;
+pub(crate) use note::{inclusion_proof, note};
 pub use proof::InclusionProof;
+pub(crate) use record::record_check;

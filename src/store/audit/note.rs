@@ -50,7 +50,7 @@ impl<'a> Audit<'a> {
     /// `ERR_STORAGE_DAMAGED` for a ledger that is not the one this process knows; storage errors.
     pub fn head(self) -> Result<Note, Error> {
         self.inner().sync()?;
-        self.inner().note(None)
+        note(self.inner(), None)
     }
 
     /// Returns the note of the first entries, without a signature.
@@ -58,7 +58,7 @@ impl<'a> Audit<'a> {
     /// # Errors
     /// `ERR_RANGE` past the end; as [`Audit::head`].
     pub fn head_after(self, entries: u64) -> Result<Note, Error> {
-        self.inner().note(Some(entries))
+        note(self.inner(), Some(entries))
     }
 
     /// Proves an entry under the root of the first `entries`. Of an erased entry too: the proof is
@@ -67,7 +67,7 @@ impl<'a> Audit<'a> {
     /// # Errors
     /// `ERR_RANGE` for an entry that is not among them; as [`Audit::head`].
     pub fn prove(self, entry: EntryId, entries: u64) -> Result<InclusionProof, Error> {
-        self.inner().inclusion_proof(entry, entries)
+        inclusion_proof(self.inner(), entry, entries)
     }
 
     /// Returns the hashes that prove that the first `second` entries begin with the first `first`,
@@ -77,7 +77,7 @@ impl<'a> Audit<'a> {
     /// `ERR_RANGE` if `first` is 0 or more than `second`; as [`Audit::head`].
     pub fn prove_growth(self, first: u64, second: u64) -> Result<Vec<[u8; 32]>, Error> {
         let prove = |view: &mut TreeView<'_>| view.consistency(first, second);
-        self.inner().with_tree(prove)
+        with_tree(self.inner(), prove)
     }
 
     /// Returns whether the ledger begins with the entries of a note, none changed, missing or
@@ -86,7 +86,7 @@ impl<'a> Audit<'a> {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn extends(self, note: &Note) -> Result<bool, Error> {
-        self.inner().extends(note)
+        extends(self.inner(), note)
     }
 }
 
@@ -97,7 +97,7 @@ impl Store {
     /// `ERR_STORAGE_DAMAGED` if it does not; storage errors.
     pub(in crate::store) fn anchored(self) -> Result<Self, Error> {
         match &self.inner.options().since {
-            Some(note) if !self.inner.extends(note)? => Err(Error::damaged(
+            Some(note) if !extends(&self.inner, note)? => Err(Error::damaged(
                 "the ledger",
                 "it does not begin with the entries of the checkpoint that it is pinned to: it was \
                  rolled back, or its past was rewritten",
@@ -107,54 +107,52 @@ impl Store {
     }
 }
 
-impl Inner {
-    /// Returns the note of the first entries, or of all.
-    ///
-    /// # Errors
-    /// As [`Audit::head_after`].
-    pub(crate) fn note(&self, entries: Option<u64>) -> Result<Note, Error> {
-        let (entries, root) = self.with_tree(|view| {
-            let entries = entries.unwrap_or(view.len());
-            Ok((entries, view.root(entries)?))
-        })?;
-        Ok(Note::new(self.store_id(), entries, root))
-    }
+/// Returns the note of the first entries, or of all.
+///
+/// # Errors
+/// As [`Audit::head_after`].
+pub(crate) fn note(inner: &Inner, entries: Option<u64>) -> Result<Note, Error> {
+    let (entries, root) = with_tree(inner, |view| {
+        let entries = entries.unwrap_or(view.len());
+        Ok((entries, view.root(entries)?))
+    })?;
+    Ok(Note::new(inner.store_id(), entries, root))
+}
 
-    /// Proves an entry under the root of the first `entries`.
-    ///
-    /// # Errors
-    /// As [`Audit::prove`].
-    pub(crate) fn inclusion_proof(
-        &self,
-        entry: EntryId,
-        entries: u64,
-    ) -> Result<InclusionProof, Error> {
-        let (before, path) = self.with_tree(|view| view.inclusion(entry.get(), entries))?;
-        Ok(InclusionProof {
-            header: self.ledger().header(entry)?,
-            before,
-            entries,
-            path,
-        })
-    }
+/// Proves an entry under the root of the first `entries`.
+///
+/// # Errors
+/// As [`Audit::prove`].
+pub(crate) fn inclusion_proof(
+    inner: &Inner,
+    entry: EntryId,
+    entries: u64,
+) -> Result<InclusionProof, Error> {
+    let (before, path) = with_tree(inner, |view| view.inclusion(entry.get(), entries))?;
+    Ok(InclusionProof {
+        header: inner.ledger().header(entry)?,
+        before,
+        entries,
+        path,
+    })
+}
 
-    /// Returns whether the ledger begins with the entries of a note.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub(crate) fn extends(&self, note: &Note) -> Result<bool, Error> {
-        if note.store() != self.store_id() || note.entries() > self.ledger().len() {
-            return Ok(false);
-        }
-        let root = self.with_tree(|view| view.root(note.entries()))?;
-        Ok(root == note.root())
+/// Returns whether the ledger begins with the entries of a note.
+///
+/// # Errors
+/// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+pub(crate) fn extends(inner: &Inner, note: &Note) -> Result<bool, Error> {
+    if note.store() != inner.store_id() || note.entries() > inner.ledger().len() {
+        return Ok(false);
     }
+    let root = with_tree(inner, |view| view.root(note.entries()))?;
+    Ok(root == note.root())
+}
 
-    fn with_tree<T>(
-        &self,
-        ask: impl FnOnce(&mut TreeView<'_>) -> Result<T, ledger::Error>,
-    ) -> Result<T, Error> {
-        let mut history = self.tree_history().lock();
-        Ok(ask(&mut history.view(self.ledger())?)?)
-    }
+fn with_tree<T>(
+    inner: &Inner,
+    ask: impl FnOnce(&mut TreeView<'_>) -> Result<T, ledger::Error>,
+) -> Result<T, Error> {
+    let mut history = inner.tree_history().lock();
+    Ok(ask(&mut history.view(inner.ledger())?)?)
 }

@@ -34,7 +34,7 @@ impl Admin<'_> {
             files,
             withheld,
         });
-        match self.inner().record_observation(self.actor(), &record) {
+        match record_observation(self.inner(), self.actor(), &record) {
             Err(error) if error.code() == ErrorCode::StoreLocked => {
                 tracing::warn!(%error, "an export is not recorded");
                 Ok(())
@@ -44,23 +44,21 @@ impl Admin<'_> {
     }
 }
 
-impl Inner {
-    /// Records a check.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(crate) fn record_check(&self, check: CheckedRecord) -> Result<(), Error> {
-        self.record_observation(None, &Record::Policy(PolicyRecord::Checked(check)))
-    }
+/// Records a check.
+///
+/// # Errors
+/// Storage errors.
+pub(crate) fn record_check(inner: &Inner, check: CheckedRecord) -> Result<(), Error> {
+    record_observation(inner, None, &Record::Policy(PolicyRecord::Checked(check)))
+}
 
-    fn record_observation(&self, actor: Option<EntryId>, record: &Record) -> Result<(), Error> {
-        let recorded = Transaction::begin(self, Caller::owner(actor)).and_then(|mut txn| {
-            txn.record(record)?;
-            txn.commit()
-        });
-        match recorded {
-            Ok(_) | Err(Error::OpenedReadOnly) => Ok(()),
-            Err(error) => Err(error),
-        }
+fn record_observation(inner: &Inner, actor: Option<EntryId>, record: &Record) -> Result<(), Error> {
+    let recorded = Transaction::begin(inner, Caller::owner(actor)).and_then(|mut txn| {
+        txn.record(record)?;
+        txn.commit()
+    });
+    match recorded {
+        Ok(_) | Err(Error::OpenedReadOnly) => Ok(()),
+        Err(error) => Err(error),
     }
 }

@@ -10,7 +10,7 @@ use crate::ledger::{EntryId, Kind};
 use crate::store::Store;
 use crate::store::error::with_sources;
 use crate::store::instance::{Caller, EmbedQueue, EmbedText, Inner};
-use crate::store::read::{Embedding, Lengths};
+use crate::store::read::{Embedding, Lengths, judge_embedding, without_vector};
 use crate::store::records::Record;
 use crate::store::txn::Transaction;
 use crate::store::{Embedder, EmbedderStatus, Error};
@@ -40,26 +40,6 @@ impl Store {
 }
 
 impl Inner {
-    /// Embeds every grain that waits, by the calling thread.
-    ///
-    /// # Errors
-    /// `ERR_EMBEDDER`; storage errors.
-    pub(crate) fn embed_waiting(&self) -> Result<(), Error> {
-        for model in self.embeddings().models() {
-            let _turn = model.turn();
-            model.waiting().retry();
-            let drained = model.drain(
-                || Some(self.next_to_embed(model)),
-                |batch, vectors| Some(self.keep_embedded(model, batch, vectors)),
-            );
-            drained.unwrap_or(Ok(()))?;
-            if let Some(reason) = model.status(0).failed {
-                return Err(Error::embedder(&*model.embedder, reason.into()));
-            }
-        }
-        Ok(())
-    }
-
     /// Returns the texts of the next batch; none if no grain waits or another process embeds.
     ///
     /// # Errors
@@ -68,18 +48,18 @@ impl Inner {
         if !self.is_keeper() {
             return Ok(Vec::new());
         }
-        self.find_waiting(model)?;
+        find_waiting(self, model)?;
         loop {
             let rows = model.waiting().first();
             if rows.is_empty() {
                 return Ok(Vec::new());
             }
             let snapshot = self.snapshot();
-            let lacking = self.without_vector(&snapshot, model.embedder.model(), &rows)?;
+            let lacking = without_vector(self, &snapshot, model.embedder.model(), &rows)?;
             let mut batch = Vec::new();
             for row in rows.iter() {
                 let text = match lacking.contains(row) {
-                    true => self.text_to_embed(row)?,
+                    true => text_to_embed(self, row)?,
                     false => None,
                 };
                 match text {
@@ -91,73 +71,6 @@ impl Inner {
                 return Ok(batch);
             }
         }
-    }
-
-    /// Returns how far the grains are embedded, by each model.
-    pub(crate) fn embedder_statuses(&self) -> Vec<EmbedderStatus> {
-        let status = |model: &EmbedQueue| {
-            let looked = match self.is_keeper() {
-                true => self.find_waiting(model),
-                false => Ok(()),
-            };
-            let mut status = model.status(self.ledger().len());
-            if let Err(error) = looked {
-                status.failed = Some(with_sources(&error));
-            }
-            status
-        };
-        self.embeddings().models().iter().map(status).collect()
-    }
-
-    /// Looks for the grains without a vector, if that was not done yet.
-    fn find_waiting(&self, model: &EmbedQueue) -> Result<(), Error> {
-        // First, so that a grain which comes meanwhile is there too.
-        if std::mem::replace(&mut model.waiting().is_known, true) {
-            return Ok(());
-        }
-        let snapshot = self.snapshot();
-        let found = self.without_vector(&snapshot, model.embedder.model(), &snapshot.grains());
-        let mut waiting = model.waiting();
-        match found {
-            Ok(rows) => {
-                waiting.rows.unite(&rows);
-                Ok(())
-            }
-            Err(error) => {
-                waiting.is_known = false;
-                Err(error)
-            }
-        }
-    }
-
-    /// Returns the text of a grain; `None` of one without words, and of one that is gone, locked or
-    /// damaged.
-    fn text_to_embed(&self, row: EntryId) -> Result<Option<EmbedText>, Error> {
-        let entry = match self.entry(row) {
-            Ok(entry) => entry,
-            // It may be there again at the next attempt.
-            Err(error) if error.code() == ErrorCode::StorageIo => return Err(error),
-            Err(_) => return Ok(None),
-        };
-        if entry.header.kind != Kind::Grain {
-            return Ok(None);
-        }
-        let Ok(grain) = Grain::from_proven(entry.body.into_owned()) else {
-            return Ok(None);
-        };
-        let mut text = String::new();
-        for (_, words) in grain.searchable_text() {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push_str(words.trim());
-        }
-        let text = cut(text.trim());
-        Ok((!text.is_empty()).then(|| EmbedText {
-            row,
-            address: grain.address(),
-            text: text.to_owned(),
-        }))
     }
 
     /// Stores the vectors of a batch, of those grains that are still there; returns how many.
@@ -188,13 +101,100 @@ impl Inner {
                 model: embedder.model().to_owned(),
                 vector,
             };
-            self.judge_embedding(&snapshot, &embedding, &mut lengths)?;
+            judge_embedding(self, &snapshot, &embedding, &mut lengths)?;
             txn.record(&Record::Embedding(embedding.to_record(None)))?;
         }
         let kept = txn.frame().len() as u64;
         txn.commit()?;
         Ok(kept)
     }
+}
+
+/// Embeds every grain that waits, by the calling thread.
+///
+/// # Errors
+/// `ERR_EMBEDDER`; storage errors.
+pub(crate) fn embed_waiting(inner: &Inner) -> Result<(), Error> {
+    for model in inner.embeddings().models() {
+        let _turn = model.turn();
+        model.waiting().retry();
+        let drained = model.drain(
+            || Some(inner.next_to_embed(model)),
+            |batch, vectors| Some(inner.keep_embedded(model, batch, vectors)),
+        );
+        drained.unwrap_or(Ok(()))?;
+        if let Some(reason) = model.status(0).failed {
+            return Err(Error::embedder(&*model.embedder, reason.into()));
+        }
+    }
+    Ok(())
+}
+
+/// Returns how far the grains are embedded, by each model.
+pub(crate) fn embedder_statuses(inner: &Inner) -> Vec<EmbedderStatus> {
+    let status = |model: &EmbedQueue| {
+        let looked = match inner.is_keeper() {
+            true => find_waiting(inner, model),
+            false => Ok(()),
+        };
+        let mut status = model.status(inner.ledger().len());
+        if let Err(error) = looked {
+            status.failed = Some(with_sources(&error));
+        }
+        status
+    };
+    inner.embeddings().models().iter().map(status).collect()
+}
+
+/// Looks for the grains without a vector, if that was not done yet.
+fn find_waiting(inner: &Inner, model: &EmbedQueue) -> Result<(), Error> {
+    // First, so that a grain which comes meanwhile is there too.
+    if std::mem::replace(&mut model.waiting().is_known, true) {
+        return Ok(());
+    }
+    let snapshot = inner.snapshot();
+    let found = without_vector(inner, &snapshot, model.embedder.model(), &snapshot.grains());
+    let mut waiting = model.waiting();
+    match found {
+        Ok(rows) => {
+            waiting.rows.unite(&rows);
+            Ok(())
+        }
+        Err(error) => {
+            waiting.is_known = false;
+            Err(error)
+        }
+    }
+}
+
+/// Returns the text of a grain; `None` of one without words, and of one that is gone, locked or
+/// damaged.
+fn text_to_embed(inner: &Inner, row: EntryId) -> Result<Option<EmbedText>, Error> {
+    let entry = match inner.entry(row) {
+        Ok(entry) => entry,
+        // It may be there again at the next attempt.
+        Err(error) if error.code() == ErrorCode::StorageIo => return Err(error),
+        Err(_) => return Ok(None),
+    };
+    if entry.header.kind != Kind::Grain {
+        return Ok(None);
+    }
+    let Ok(grain) = Grain::from_proven(entry.body.into_owned()) else {
+        return Ok(None);
+    };
+    let mut text = String::new();
+    for (_, words) in grain.searchable_text() {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(words.trim());
+    }
+    let text = cut(text.trim());
+    Ok((!text.is_empty()).then(|| EmbedText {
+        row,
+        address: grain.address(),
+        text: text.to_owned(),
+    }))
 }
 
 /// Checks the length of a vector that a model made, and that it is a vector.

@@ -3,5 +3,6 @@
 mod embed;
 mod put;
 
+pub(crate) use embed::{embed_waiting, embedder_statuses};
 pub use put::NewGrain;
 pub(crate) use put::put_one;

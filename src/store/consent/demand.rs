@@ -10,10 +10,12 @@ use crate::policy::Party;
 use crate::store::view::Version;
 use crate::store::{Error, Store};
 
+use super::rules::withdrawn_rows;
+
 impl Store {
     /// Returns the rows that no query of this handle shows for want of a consent.
     pub(crate) fn unconsented(&self, snapshot: &Snapshot) -> Result<Arc<RowSet>, Error> {
-        let withdrawn = self.inner.withdrawn_rows()?;
+        let withdrawn = withdrawn_rows(&self.inner)?;
         let view = self.inner.as_of(snapshot);
         view.unconsented(&Party::of(self.capability()), withdrawn)
     }

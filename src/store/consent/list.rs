@@ -89,7 +89,7 @@ impl Admin<'_> {
         let snapshot = self.store().snapshot();
         let mut found = Vec::new();
         for row in filter.rows(&snapshot)?.iter() {
-            let consent = self.inner().consent_at(&snapshot, row)?;
+            let consent = consent_at(self.inner(), &snapshot, row)?;
             let is_asked = filter.is_of(&consent.grain);
             if is_asked && filter.at.is_none_or(|at| consent.is_in_force_at(at)) {
                 found.push(consent);
@@ -101,33 +101,31 @@ impl Admin<'_> {
     }
 }
 
-impl Inner {
-    fn consent_at(&self, snapshot: &Snapshot, row: EntryId) -> Result<Consent, Error> {
-        let version = self.as_of(snapshot).version_at(row)?;
-        let address = version.grain.address();
-        let withdraws = withdrawn_by(&version.grain);
-        let is_withdrawal = is_withdrawal(&version.grain);
-        let withdrawn = match is_withdrawal {
-            true => None,
-            false => self
-                .as_of(snapshot)
-                .withdrawal_of(&Frame::default(), &address)?,
-        };
-        let is_grant_here = match withdraws {
-            Some(grant) => self.as_of(snapshot).locate(&grant)?.is_some(),
-            None => false,
-        };
-        Ok(Consent {
-            is_withdrawal,
-            withdraws,
-            is_grant_here,
-            withdrawn,
-            replaced_by: version.status.superseded_by,
-            ended_at: version.status.system_valid_to,
-            stored_at: version.stored_at,
-            grain: version.grain,
-        })
-    }
+fn consent_at(inner: &Inner, snapshot: &Snapshot, row: EntryId) -> Result<Consent, Error> {
+    let version = inner.as_of(snapshot).version_at(row)?;
+    let address = version.grain.address();
+    let withdraws = withdrawn_by(&version.grain);
+    let is_withdrawal = is_withdrawal(&version.grain);
+    let withdrawn = match is_withdrawal {
+        true => None,
+        false => inner
+            .as_of(snapshot)
+            .withdrawal_of(&Frame::default(), &address)?,
+    };
+    let is_grant_here = match withdraws {
+        Some(grant) => inner.as_of(snapshot).locate(&grant)?.is_some(),
+        None => false,
+    };
+    Ok(Consent {
+        is_withdrawal,
+        withdraws,
+        is_grant_here,
+        withdrawn,
+        replaced_by: version.status.superseded_by,
+        ended_at: version.status.system_valid_to,
+        stored_at: version.stored_at,
+        grain: version.grain,
+    })
 }
 
 impl ConsentFilter<'_> {

@@ -7,3 +7,4 @@ mod requirements;
 mod rules;
 
 pub use list::{Consent, ConsentFilter};
+pub(crate) use requirements::deadline_ms;

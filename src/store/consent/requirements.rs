@@ -58,13 +58,11 @@ impl Admin<'_> {
     }
 }
 
-impl Inner {
-    /// Returns the deadline for executing a withdrawal, in milliseconds.
-    pub(crate) fn deadline_ms(&self) -> i64 {
-        let said = self.state().consents().deadline_ms();
-        let longest = i64::from(DEADLINE_MAX_HOURS) * HOUR_MS;
-        said.unwrap_or(24 * HOUR_MS).clamp(0, longest)
-    }
+/// Returns the deadline for executing a withdrawal, in milliseconds.
+pub(crate) fn deadline_ms(inner: &Inner) -> i64 {
+    let said = inner.state().consents().deadline_ms();
+    let longest = i64::from(DEADLINE_MAX_HOURS) * HOUR_MS;
+    said.unwrap_or(24 * HOUR_MS).clamp(0, longest)
 }
 
 /// OMS 23.2: one month, taken as 30 days.

@@ -7,16 +7,14 @@ use crate::index::RowSet;
 use crate::store::Error;
 use crate::store::instance::Inner;
 
-impl Inner {
-    /// Returns the rows that rest on withdrawn consents now, also for a query about an earlier
-    /// time.
-    pub(super) fn withdrawn_rows(&self) -> Result<Arc<RowSet>, Error> {
-        self.caches().withdrawn.get_or(|| {
-            let mut rows = RowSet::default();
-            for (_, _, resting) in self.as_of(&self.snapshot()).cascades()? {
-                resting.iter().for_each(|row| rows.insert(row));
-            }
-            Ok(rows)
-        })
-    }
+/// Returns the rows that rest on withdrawn consents now, also for a query about an earlier
+/// time.
+pub(super) fn withdrawn_rows(inner: &Inner) -> Result<Arc<RowSet>, Error> {
+    inner.caches().withdrawn.get_or(|| {
+        let mut rows = RowSet::default();
+        for (_, _, resting) in inner.as_of(&inner.snapshot()).cascades()? {
+            resting.iter().for_each(|row| rows.insert(row));
+        }
+        Ok(rows)
+    })
 }

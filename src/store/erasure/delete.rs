@@ -5,7 +5,7 @@ use crate::codec::ContentAddress;
 use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::{Actor, Operation, Rule, Verdict};
-use crate::store::erasure::erase::ErasedPersons;
+use crate::store::erasure::erase::{ErasedPersons, erase};
 use crate::store::instance::{Caller, Inner};
 use crate::store::lineage::Change;
 use crate::store::records::{Authorization, DenialRecord, Record};
@@ -59,9 +59,7 @@ impl Admin<'_> {
         addresses: &[ContentAddress],
         authorization: Authorization<'_>,
     ) -> Result<Vec<Result<(), Error>>, Error> {
-        let outcomes = self
-            .inner()
-            .delete_all(self.actor(), addresses, authorization)?;
+        let outcomes = delete_all(self.inner(), self.actor(), addresses, authorization)?;
         let outcomes = addresses.iter().zip(outcomes);
         let outcomes = outcomes.map(|(address, outcome)| match outcome {
             Deletion::Done => Ok(()),
@@ -84,87 +82,85 @@ pub(crate) enum Deletion {
     Kept(Rule),
 }
 
-impl Inner {
-    /// Deletes grains, many in one turn: files are rewritten once for all of a turn, and not once
-    /// for each grain. A refusal is recorded. Returns the outcome of each, in their order.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(crate) fn delete_all(
-        &self,
-        actor: Option<EntryId>,
-        addresses: &[ContentAddress],
-        authorization: Authorization<'_>,
-    ) -> Result<Vec<Deletion>, Error> {
-        let mut all = Vec::with_capacity(addresses.len());
-        for addresses in addresses.chunks(ERASED_AT_ONCE) {
-            let mut txn = Transaction::begin(self, Caller::owner(actor))?;
-            // One erasure at a time waits: another would need the same room.
-            self.resume_erasures_as(&mut txn)?;
-            let snapshot = self.snapshot();
-            let mut targets = Vec::new();
-            for address in addresses {
-                let Some(row) = self.as_of(&snapshot).locate(address)? else {
-                    all.push(Deletion::NotStored);
-                    continue;
-                };
-                match self.kept_from_deletion(&snapshot, row, address, authorization)? {
-                    Some(rule) => {
-                        txn.record(&denied(address, rule))?;
-                        all.push(Deletion::Kept(rule));
-                    }
-                    None => {
-                        targets.push((row, *address));
-                        all.push(Deletion::Done);
-                    }
+/// Deletes grains, many in one turn: files are rewritten once for all of a turn, and not once
+/// for each grain. A refusal is recorded. Returns the outcome of each, in their order.
+///
+/// # Errors
+/// Storage errors.
+pub(crate) fn delete_all(
+    inner: &Inner,
+    actor: Option<EntryId>,
+    addresses: &[ContentAddress],
+    authorization: Authorization<'_>,
+) -> Result<Vec<Deletion>, Error> {
+    let mut all = Vec::with_capacity(addresses.len());
+    for addresses in addresses.chunks(ERASED_AT_ONCE) {
+        let mut txn = Transaction::begin(inner, Caller::owner(actor))?;
+        // One erasure at a time waits: another would need the same room.
+        inner.resume_erasures_as(&mut txn)?;
+        let snapshot = inner.snapshot();
+        let mut targets = Vec::new();
+        for address in addresses {
+            let Some(row) = inner.as_of(&snapshot).locate(address)? else {
+                all.push(Deletion::NotStored);
+                continue;
+            };
+            match kept_from_deletion(inner, &snapshot, row, address, authorization)? {
+                Some(rule) => {
+                    txn.record(&denied(address, rule))?;
+                    all.push(Deletion::Kept(rule));
+                }
+                None => {
+                    targets.push((row, *address));
+                    all.push(Deletion::Done);
                 }
             }
-            if targets.is_empty() {
-                txn.commit()?;
-            } else {
-                let none = ErasedPersons::default();
-                let (begun, _) = self.erase(&mut txn, &snapshot, &targets, &none, authorization)?;
-                drop(txn);
-                self.await_erasures(&begun)?;
-            }
         }
-        Ok(all)
+        if targets.is_empty() {
+            txn.commit()?;
+        } else {
+            let none = ErasedPersons::default();
+            let (begun, _) = erase(inner, &mut txn, &snapshot, &targets, &none, authorization)?;
+            drop(txn);
+            inner.await_erasures(&begun)?;
+        }
     }
+    Ok(all)
+}
 
-    /// Returns the rule that keeps a grain from being deleted under an authorization.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(super) fn kept_from_deletion(
-        &self,
-        snapshot: &Snapshot,
-        row: EntryId,
-        address: &ContentAddress,
-        authorization: Authorization<'_>,
-    ) -> Result<Option<Rule>, Error> {
-        let Some(target) = self.as_of(snapshot).sound_version_at(row)? else {
-            // The policy inside a damaged grain is lost; a hold on it is not.
-            let is_held = self.state().holds().is_held(address);
-            return Ok(is_held.then_some(Rule::LegalHold));
-        };
-        let protection = self
-            .as_of(snapshot)
-            .effective_protection(row, &target, None)?;
-        let change = Change {
-            operation: Operation::Delete,
-            target: address,
-            facts: protection.facts(None),
-            actor: Actor {
-                justification: Some(authorization.reason),
-                authority: Some(authorization.authority),
-                ..Actor::default()
-            },
-        };
-        Ok(match change.verdict(self) {
-            Verdict::Deny(rule) => Some(rule),
-            Verdict::Allow | Verdict::Review => None,
-        })
-    }
+/// Returns the rule that keeps a grain from being deleted under an authorization.
+///
+/// # Errors
+/// Storage errors.
+pub(super) fn kept_from_deletion(
+    inner: &Inner,
+    snapshot: &Snapshot,
+    row: EntryId,
+    address: &ContentAddress,
+    authorization: Authorization<'_>,
+) -> Result<Option<Rule>, Error> {
+    let Some(target) = inner.as_of(snapshot).sound_version_at(row)? else {
+        // The policy inside a damaged grain is lost; a hold on it is not.
+        let is_held = inner.state().holds().is_held(address);
+        return Ok(is_held.then_some(Rule::LegalHold));
+    };
+    let protection = inner
+        .as_of(snapshot)
+        .effective_protection(row, &target, None)?;
+    let change = Change {
+        operation: Operation::Delete,
+        target: address,
+        facts: protection.facts(None),
+        actor: Actor {
+            justification: Some(authorization.reason),
+            authority: Some(authorization.authority),
+            ..Actor::default()
+        },
+    };
+    Ok(match change.verdict(inner) {
+        Verdict::Deny(rule) => Some(rule),
+        Verdict::Allow | Verdict::Review => None,
+    })
 }
 
 /// Returns the record of a refused deletion.

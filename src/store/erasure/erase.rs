@@ -9,53 +9,16 @@ use crate::grain::Time;
 use crate::index::{Family, Snapshot};
 use crate::ledger::{self, EntryId, Kind, Ledger};
 use crate::store::Error;
+use crate::store::erasure::person::destroy_keys;
+use crate::store::erasure::protections::protections_left_by;
 use crate::store::instance::{Caller, Inner};
+use crate::store::read::forget_reads;
 use crate::store::records::{
     Authorization, ErasedRecord, ErasingRecord, Record, SealedRecord, Uid,
 };
 use crate::store::txn::{AdmittedFrame, Transaction};
 
 impl Inner {
-    /// Begins and completes the erasure of grains that may be deleted, each with its row: one frame
-    /// begins it, so that a crash leaves all of it or nothing, and the files are rewritten once.
-    /// Returns the entries that began it, and the number of entries that it blanked.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(super) fn erase(
-        &self,
-        txn: &mut Transaction<'_>,
-        snapshot: &Snapshot,
-        targets: &[(EntryId, ContentAddress)],
-        persons: &ErasedPersons,
-        authorization: Authorization<'_>,
-    ) -> Result<(Vec<EntryId>, usize), Error> {
-        let mut frame = txn.take_frame();
-        let mut records = self.erasing_records(snapshot, targets, &mut frame, authorization)?;
-        if let Some(first) = records.first_mut() {
-            let sealed = targets.iter();
-            let sealed = sealed.filter_map(|(row, _)| snapshot.overlay_of(*row));
-            let residue: BTreeSet<Uid> = sealed.filter(|uid| !persons.uids.contains(uid)).collect();
-            first.residue.extend(residue);
-        }
-        self.add_persons(snapshot, &mut records, persons, authorization)?;
-        let rows = records
-            .iter()
-            .flat_map(|record| record.rows.iter().copied());
-        let rows: Vec<EntryId> = rows.collect();
-        let count = records.len();
-        for record in records {
-            frame.record(&Record::Erasing(record))?;
-        }
-        let is_of_state = self.state().rests_on(&rows, snapshot)?;
-        let written = self.with_room(|| txn.append(&frame))?;
-        // The erasing entries are the last of their frame.
-        let mut begun: Vec<EntryId> = EntryId::all(&written).rev().take(count).collect();
-        begun.reverse();
-        self.complete_erasure(txn, &begun, &rows, is_of_state)?;
-        Ok((begun, rows.len()))
-    }
-
     /// Commits a frame whose sealed entries stand for entries in the clear, and erases these.
     ///
     /// # Errors
@@ -73,196 +36,9 @@ impl Inner {
             authority: "the owner".to_owned(),
             ..ErasingRecord::default()
         }))?;
-        let written = self.with_room(|| txn.append(&frame))?;
+        let written = with_room(self, || txn.append(&frame))?;
         let begun: Vec<EntryId> = EntryId::all(&written).rev().take(1).collect();
-        self.complete_erasure(txn, &begun, rows, true)
-    }
-
-    /// Adds the persons whose keys go to the first of the records, with every entry that is sealed
-    /// for them and is not about a grain that is held.
-    fn add_persons(
-        &self,
-        snapshot: &Snapshot,
-        records: &mut Vec<ErasingRecord>,
-        persons: &ErasedPersons,
-        authorization: Authorization<'_>,
-    ) -> Result<(), Error> {
-        if persons.uids.is_empty() {
-            return Ok(());
-        }
-        if records.is_empty() {
-            records.push(ErasingRecord {
-                reason: authorization.reason.to_owned(),
-                authority: authorization.authority.to_owned(),
-                ..ErasingRecord::default()
-            });
-        }
-        let mut skipped: BTreeSet<EntryId> = records
-            .iter()
-            .flat_map(|record| record.rows.iter().copied())
-            .collect();
-        let Some(first) = records.first_mut() else {
-            return Ok(());
-        };
-        first.persons.extend(&persons.uids);
-        for held in &persons.held {
-            skipped.insert(held.row);
-            for family in [Family::Mentions, Family::Read] {
-                skipped.extend(snapshot.pointing_at(family, &held.address).rows()?.iter());
-            }
-            if !first.held.contains(&held.uid) {
-                first.held.push(held.uid);
-            }
-        }
-        for uid in &persons.uids {
-            for row in snapshot.sealed_for(uid).rows()?.iter() {
-                if !skipped.contains(&row) && is_sealed_for(self.ledger(), row, uid)? {
-                    first.rows.push(row);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Runs a step of an erasure, which a full disk must not prevent: the ballast makes room for it,
-    /// then the text view, which is derived.
-    fn with_room<T>(&self, mut step: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
-        let mut outcome = step();
-        let makes_room: &[MakesRoom] = match self.is_keeper() {
-            true => &[Self::release_ballast, Self::remove_text_files],
-            false => &[Self::release_ballast],
-        };
-        for makes_room in makes_room {
-            outcome = match outcome {
-                Err(error) if error.code() == ErrorCode::StorageFull => {
-                    makes_room(self, &error)?;
-                    match step() {
-                        // The first error tells more: the write may have happened.
-                        Err(halted) if halted.code() == ErrorCode::StorageHalted => Err(error),
-                        outcome => outcome,
-                    }
-                }
-                outcome => return outcome,
-            };
-        }
-        outcome
-    }
-
-    fn release_ballast(&self, _full: &dyn std::error::Error) -> Result<(), Error> {
-        Ok(self.ballast().release(self.disk())?)
-    }
-
-    /// Returns the records that begin the erasure: every entry that names one of the grains, and
-    /// the tombstones of the grains. The parts of such an entry about other grains are written
-    /// again.
-    fn erasing_records(
-        &self,
-        snapshot: &Snapshot,
-        targets: &[(EntryId, ContentAddress)],
-        frame: &mut AdmittedFrame,
-        authorization: Authorization<'_>,
-    ) -> Result<Vec<ErasingRecord>, Error> {
-        let all: BTreeSet<ContentAddress> = targets.iter().map(|(_, address)| *address).collect();
-        // An entry may name two of them, and is listed once.
-        let mut listed = BTreeSet::new();
-        let mut reads = self.forget_reads(snapshot, &all, frame)?;
-        let mut records = Vec::with_capacity(targets.len().div_ceil(LISTED_AT_ONCE));
-        for targets in targets.chunks(LISTED_AT_ONCE) {
-            let mut rows = std::mem::take(&mut reads);
-            let tombstones = self.erasure_plan(snapshot, targets, &all, &mut rows, frame)?;
-            rows.retain(|row| listed.insert(*row));
-            records.push(ErasingRecord {
-                rows: rows.into_iter().collect(),
-                tombstones,
-                protections: self.protections_left_by(snapshot, targets)?,
-                persons: Vec::new(),
-                held: Vec::new(),
-                residue: Vec::new(),
-                reason: authorization.reason.to_owned(),
-                authority: authorization.authority.to_owned(),
-            });
-        }
-        Ok(records)
-    }
-
-    /// Adds the entries that name one of `targets`, which are of `all` that are erased, to `rows`,
-    /// and returns the tombstones.
-    fn erasure_plan(
-        &self,
-        snapshot: &Snapshot,
-        targets: &[(EntryId, ContentAddress)],
-        all: &BTreeSet<ContentAddress>,
-        rows: &mut BTreeSet<EntryId>,
-        frame: &mut AdmittedFrame,
-    ) -> Result<Vec<[u8; 32]>, Error> {
-        // OMS 28.4: the same mark for a sealed grain, since it must outlive the key of the person.
-        let key = self.manifest().tombstone_key();
-        let mut tombstones = Vec::with_capacity(targets.len());
-        for (row, address) in targets {
-            rows.insert(*row);
-            tombstones.push(key.of_address(address));
-            let mentions = snapshot.pointing_at(Family::Mentions, address).rows()?;
-            for entry in mentions.iter() {
-                match self.record_at(entry)? {
-                    Record::Status(status) if status.of != *address => {
-                        if status.change.superseded_by != Some(*address) {
-                            continue;
-                        }
-                        if !all.contains(&status.of) {
-                            let time_ms = self.ledger().read(entry)?.header.time_ms;
-                            let kept = status.without_successor(entry, Time::from_ms(time_ms));
-                            frame.record(&Record::Status(kept))?;
-                        }
-                    }
-                    // The index holds hashes of addresses.
-                    record if record.about() != Some(*address) => continue,
-                    Record::Alias(alias) => tombstones.push(key.of_foreign_id(&alias.id)),
-                    _ => {}
-                }
-                rows.insert(entry);
-            }
-        }
-        Ok(tombstones)
-    }
-
-    /// Carries out erasures that the ledger holds as the entries `begun`. Every step can be repeated.
-    fn complete_erasure(
-        &self,
-        txn: &mut Transaction<'_>,
-        begun: &[EntryId],
-        rows: &[EntryId],
-        is_of_state: bool,
-    ) -> Result<(), Error> {
-        // Of a sealed person, before anything else: their key. Without the master key the rest is
-        // done, and the erasure waits for it.
-        let destroyed = self.destroy_keys(txn);
-        // So that no snapshot shows it from here on, however old.
-        self.index().erase(rows.iter().copied());
-        self.caches().forget(rows);
-        self.ledger().redact(rows)?;
-        if is_of_state {
-            self.recover_state()?;
-        }
-        self.ledger().remove_torn_files()?;
-        // The files that hold the rest are another process's to write.
-        if !self.is_keeper() {
-            return destroyed;
-        }
-        self.with_room(|| Ok(self.index().expunge()?))?;
-        self.erase_text(rows)?;
-        if let Some(counts) = self.retrievals() {
-            self.with_room(|| Ok(counts.forget(rows)?))?;
-        }
-        destroyed?;
-        let mut frame = AdmittedFrame::default();
-        for begun in begun.iter().copied() {
-            frame.record(&Record::Erased(ErasedRecord { begun }))?;
-        }
-        self.with_room(|| txn.append(&frame))?;
-        if let Err(error) = self.ballast().restore(self.disk()) {
-            tracing::warn!(%error, "no room is kept for erasing on a full disk");
-        }
-        Ok(())
+        complete_erasure(self, txn, &begun, rows, true)
     }
 
     /// Completes the erasures that a crash, an error or a full disk interrupted, and those that
@@ -289,8 +65,235 @@ impl Inner {
         let begun: Vec<EntryId> = open.keys().copied().collect();
         let rows: Vec<EntryId> = open.into_values().flatten().collect();
         // The first attempt may have hidden the rows before the state was recovered.
-        self.complete_erasure(txn, &begun, &rows, true)
+        complete_erasure(self, txn, &begun, &rows, true)
     }
+}
+
+/// Begins and completes the erasure of grains that may be deleted, each with its row: one frame
+/// begins it, so that a crash leaves all of it or nothing, and the files are rewritten once.
+/// Returns the entries that began it, and the number of entries that it blanked.
+///
+/// # Errors
+/// Storage errors.
+pub(super) fn erase(
+    inner: &Inner,
+    txn: &mut Transaction<'_>,
+    snapshot: &Snapshot,
+    targets: &[(EntryId, ContentAddress)],
+    persons: &ErasedPersons,
+    authorization: Authorization<'_>,
+) -> Result<(Vec<EntryId>, usize), Error> {
+    let mut frame = txn.take_frame();
+    let mut records = erasing_records(inner, snapshot, targets, &mut frame, authorization)?;
+    if let Some(first) = records.first_mut() {
+        let sealed = targets.iter();
+        let sealed = sealed.filter_map(|(row, _)| snapshot.overlay_of(*row));
+        let residue: BTreeSet<Uid> = sealed.filter(|uid| !persons.uids.contains(uid)).collect();
+        first.residue.extend(residue);
+    }
+    add_persons(inner, snapshot, &mut records, persons, authorization)?;
+    let rows = records
+        .iter()
+        .flat_map(|record| record.rows.iter().copied());
+    let rows: Vec<EntryId> = rows.collect();
+    let count = records.len();
+    for record in records {
+        frame.record(&Record::Erasing(record))?;
+    }
+    let is_of_state = inner.state().rests_on(&rows, snapshot)?;
+    let written = with_room(inner, || txn.append(&frame))?;
+    // The erasing entries are the last of their frame.
+    let mut begun: Vec<EntryId> = EntryId::all(&written).rev().take(count).collect();
+    begun.reverse();
+    complete_erasure(inner, txn, &begun, &rows, is_of_state)?;
+    Ok((begun, rows.len()))
+}
+
+/// Runs a step of an erasure, which a full disk must not prevent: the ballast makes room for it,
+/// then the text view, which is derived.
+fn with_room<T>(inner: &Inner, mut step: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+    let mut outcome = step();
+    let makes_room: &[MakesRoom] = match inner.is_keeper() {
+        true => &[release_ballast, Inner::remove_text_files],
+        false => &[release_ballast],
+    };
+    for makes_room in makes_room {
+        outcome = match outcome {
+            Err(error) if error.code() == ErrorCode::StorageFull => {
+                makes_room(inner, &error)?;
+                match step() {
+                    // The first error tells more: the write may have happened.
+                    Err(halted) if halted.code() == ErrorCode::StorageHalted => Err(error),
+                    outcome => outcome,
+                }
+            }
+            outcome => return outcome,
+        };
+    }
+    outcome
+}
+
+/// Carries out erasures that the ledger holds as the entries `begun`. Every step can be repeated.
+fn complete_erasure(
+    inner: &Inner,
+    txn: &mut Transaction<'_>,
+    begun: &[EntryId],
+    rows: &[EntryId],
+    is_of_state: bool,
+) -> Result<(), Error> {
+    // Of a sealed person, before anything else: their key. Without the master key the rest is
+    // done, and the erasure waits for it.
+    let destroyed = destroy_keys(inner, txn);
+    // So that no snapshot shows it from here on, however old.
+    inner.index().erase(rows.iter().copied());
+    inner.caches().forget(rows);
+    inner.ledger().redact(rows)?;
+    if is_of_state {
+        inner.recover_state()?;
+    }
+    inner.ledger().remove_torn_files()?;
+    // The files that hold the rest are another process's to write.
+    if !inner.is_keeper() {
+        return destroyed;
+    }
+    with_room(inner, || Ok(inner.index().expunge()?))?;
+    inner.erase_text(rows)?;
+    if let Some(counts) = inner.retrievals() {
+        with_room(inner, || Ok(counts.forget(rows)?))?;
+    }
+    destroyed?;
+    let mut frame = AdmittedFrame::default();
+    for begun in begun.iter().copied() {
+        frame.record(&Record::Erased(ErasedRecord { begun }))?;
+    }
+    with_room(inner, || txn.append(&frame))?;
+    if let Err(error) = inner.ballast().restore(inner.disk()) {
+        tracing::warn!(%error, "no room is kept for erasing on a full disk");
+    }
+    Ok(())
+}
+
+/// Adds the persons whose keys go to the first of the records, with every entry that is sealed
+/// for them and is not about a grain that is held.
+fn add_persons(
+    inner: &Inner,
+    snapshot: &Snapshot,
+    records: &mut Vec<ErasingRecord>,
+    persons: &ErasedPersons,
+    authorization: Authorization<'_>,
+) -> Result<(), Error> {
+    if persons.uids.is_empty() {
+        return Ok(());
+    }
+    if records.is_empty() {
+        records.push(ErasingRecord {
+            reason: authorization.reason.to_owned(),
+            authority: authorization.authority.to_owned(),
+            ..ErasingRecord::default()
+        });
+    }
+    let mut skipped: BTreeSet<EntryId> = records
+        .iter()
+        .flat_map(|record| record.rows.iter().copied())
+        .collect();
+    let Some(first) = records.first_mut() else {
+        return Ok(());
+    };
+    first.persons.extend(&persons.uids);
+    for held in &persons.held {
+        skipped.insert(held.row);
+        for family in [Family::Mentions, Family::Read] {
+            skipped.extend(snapshot.pointing_at(family, &held.address).rows()?.iter());
+        }
+        if !first.held.contains(&held.uid) {
+            first.held.push(held.uid);
+        }
+    }
+    for uid in &persons.uids {
+        for row in snapshot.sealed_for(uid).rows()?.iter() {
+            if !skipped.contains(&row) && is_sealed_for(inner.ledger(), row, uid)? {
+                first.rows.push(row);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn release_ballast(inner: &Inner, _full: &dyn std::error::Error) -> Result<(), Error> {
+    Ok(inner.ballast().release(inner.disk())?)
+}
+
+/// Returns the records that begin the erasure: every entry that names one of the grains, and
+/// the tombstones of the grains. The parts of such an entry about other grains are written
+/// again.
+fn erasing_records(
+    inner: &Inner,
+    snapshot: &Snapshot,
+    targets: &[(EntryId, ContentAddress)],
+    frame: &mut AdmittedFrame,
+    authorization: Authorization<'_>,
+) -> Result<Vec<ErasingRecord>, Error> {
+    let all: BTreeSet<ContentAddress> = targets.iter().map(|(_, address)| *address).collect();
+    // An entry may name two of them, and is listed once.
+    let mut listed = BTreeSet::new();
+    let mut reads = forget_reads(inner, snapshot, &all, frame)?;
+    let mut records = Vec::with_capacity(targets.len().div_ceil(LISTED_AT_ONCE));
+    for targets in targets.chunks(LISTED_AT_ONCE) {
+        let mut rows = std::mem::take(&mut reads);
+        let tombstones = erasure_plan(inner, snapshot, targets, &all, &mut rows, frame)?;
+        rows.retain(|row| listed.insert(*row));
+        records.push(ErasingRecord {
+            rows: rows.into_iter().collect(),
+            tombstones,
+            protections: protections_left_by(inner, snapshot, targets)?,
+            persons: Vec::new(),
+            held: Vec::new(),
+            residue: Vec::new(),
+            reason: authorization.reason.to_owned(),
+            authority: authorization.authority.to_owned(),
+        });
+    }
+    Ok(records)
+}
+
+/// Adds the entries that name one of `targets`, which are of `all` that are erased, to `rows`,
+/// and returns the tombstones.
+fn erasure_plan(
+    inner: &Inner,
+    snapshot: &Snapshot,
+    targets: &[(EntryId, ContentAddress)],
+    all: &BTreeSet<ContentAddress>,
+    rows: &mut BTreeSet<EntryId>,
+    frame: &mut AdmittedFrame,
+) -> Result<Vec<[u8; 32]>, Error> {
+    // OMS 28.4: the same mark for a sealed grain, since it must outlive the key of the person.
+    let key = inner.manifest().tombstone_key();
+    let mut tombstones = Vec::with_capacity(targets.len());
+    for (row, address) in targets {
+        rows.insert(*row);
+        tombstones.push(key.of_address(address));
+        let mentions = snapshot.pointing_at(Family::Mentions, address).rows()?;
+        for entry in mentions.iter() {
+            match inner.record_at(entry)? {
+                Record::Status(status) if status.of != *address => {
+                    if status.change.superseded_by != Some(*address) {
+                        continue;
+                    }
+                    if !all.contains(&status.of) {
+                        let time_ms = inner.ledger().read(entry)?.header.time_ms;
+                        let kept = status.without_successor(entry, Time::from_ms(time_ms));
+                        frame.record(&Record::Status(kept))?;
+                    }
+                }
+                // The index holds hashes of addresses.
+                record if record.about() != Some(*address) => continue,
+                Record::Alias(alias) => tombstones.push(key.of_foreign_id(&alias.id)),
+                _ => {}
+            }
+            rows.insert(entry);
+        }
+    }
+    Ok(tombstones)
 }
 
 /// Returns whether an entry is sealed for a person: the index holds a hash of the pseudonym.

@@ -89,59 +89,57 @@ impl Admin<'_> {
     }
 }
 
-impl Inner {
-    /// Returns what is left of the protections of grains that are about to be erased.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(super) fn protections_left_by(
-        &self,
-        snapshot: &Snapshot,
-        targets: &[(EntryId, ContentAddress)],
-    ) -> Result<Vec<ProtectionTombstone>, Error> {
-        let mut left = Vec::new();
-        if !self.has_protections() {
-            return Ok(left);
-        }
-        let key = self.manifest().tombstone_key();
-        let mut leave = |of: &ContentAddress, is_below, protections: &[Protection]| {
-            let of = key.of_address(of);
-            for protection in protections.iter().filter(|it| !it.is_open()) {
-                let tombstone = ProtectionTombstone {
-                    of,
-                    is_below,
-                    protection: protection.clone(),
-                };
-                if !left.contains(&tombstone) {
-                    left.push(tombstone);
-                }
-            }
-            Ok::<(), Error>(())
-        };
-        for (row, address) in targets {
-            let target = self.as_of(snapshot).version_at(*row)?;
-            let own = self.own_protection(&target.grain);
-            let mut below = self.as_of(snapshot).protections_above(&target.grain)?;
-            let mut along = self.as_of(snapshot).protections_along(*row, &target)?;
-            along.push(own.clone());
-            if own.scope() == Scope::Subtree {
-                below.push(own);
-            }
-            leave(address, true, &below)?;
-            if let Some(successor) = target.status.superseded_by
-                && let Some(row) = self.as_of(snapshot).locate(&successor)?
-                && names(&self.grain_at(row, &successor)?, address)
-            {
-                leave(&successor, false, &along)?;
-            }
-            // A later version protects an earlier one by the scope `lineage` alone.
-            along.retain(|protection| protection.scope() == Scope::Lineage);
-            for (_, earlier) in self.as_of(snapshot).replaced_by(address)? {
-                if names(&target.grain, &earlier) {
-                    leave(&earlier, false, &along)?;
-                }
-            }
-        }
-        Ok(left)
+/// Returns what is left of the protections of grains that are about to be erased.
+///
+/// # Errors
+/// Storage errors.
+pub(super) fn protections_left_by(
+    inner: &Inner,
+    snapshot: &Snapshot,
+    targets: &[(EntryId, ContentAddress)],
+) -> Result<Vec<ProtectionTombstone>, Error> {
+    let mut left = Vec::new();
+    if !inner.has_protections() {
+        return Ok(left);
     }
+    let key = inner.manifest().tombstone_key();
+    let mut leave = |of: &ContentAddress, is_below, protections: &[Protection]| {
+        let of = key.of_address(of);
+        for protection in protections.iter().filter(|it| !it.is_open()) {
+            let tombstone = ProtectionTombstone {
+                of,
+                is_below,
+                protection: protection.clone(),
+            };
+            if !left.contains(&tombstone) {
+                left.push(tombstone);
+            }
+        }
+        Ok::<(), Error>(())
+    };
+    for (row, address) in targets {
+        let target = inner.as_of(snapshot).version_at(*row)?;
+        let own = inner.own_protection(&target.grain);
+        let mut below = inner.as_of(snapshot).protections_above(&target.grain)?;
+        let mut along = inner.as_of(snapshot).protections_along(*row, &target)?;
+        along.push(own.clone());
+        if own.scope() == Scope::Subtree {
+            below.push(own);
+        }
+        leave(address, true, &below)?;
+        if let Some(successor) = target.status.superseded_by
+            && let Some(row) = inner.as_of(snapshot).locate(&successor)?
+            && names(&inner.grain_at(row, &successor)?, address)
+        {
+            leave(&successor, false, &along)?;
+        }
+        // A later version protects an earlier one by the scope `lineage` alone.
+        along.retain(|protection| protection.scope() == Scope::Lineage);
+        for (_, earlier) in inner.as_of(snapshot).replaced_by(address)? {
+            if names(&target.grain, &earlier) {
+                leave(&earlier, false, &along)?;
+            }
+        }
+    }
+    Ok(left)
 }

@@ -7,7 +7,8 @@ use crate::codec::ContentAddress;
 use crate::grain::{Time, Type};
 use crate::ledger::EntryId;
 use crate::policy::{self, Actor, Operation, Rule, Verdict};
-use crate::store::erasure::delete::Deletion;
+use crate::store::consent::deadline_ms;
+use crate::store::erasure::delete::{Deletion, delete_all};
 use crate::store::erasure::waiting;
 use crate::store::governance::recorded;
 use crate::store::records::{Authorization, PolicyRecord, Record, Uid};
@@ -126,7 +127,7 @@ impl Admin<'_> {
         let inner = self.inner();
         let snapshot = inner.snapshot();
         let moment = inner.moment();
-        let deadline = inner.deadline_ms();
+        let deadline = deadline_ms(inner);
         for (withdrawal, consent, rows) in inner.as_of(&snapshot).cascades()? {
             for row in rows.iter() {
                 let Some(target) = inner.as_of(&snapshot).sound_version_at(row)? else {
@@ -176,7 +177,7 @@ impl Admin<'_> {
     ) -> Result<(ErasureReport, BTreeSet<Uid>), Error> {
         let addresses: Vec<ContentAddress> = pending.iter().map(|one| one.due.address).collect();
         let inner = self.inner();
-        let became = inner.delete_all(self.actor(), &addresses, authorization)?;
+        let became = delete_all(inner, self.actor(), &addresses, authorization)?;
         let mut kept = BTreeSet::new();
         let mut done = ErasureReport {
             damaged,

@@ -118,9 +118,13 @@ impl Admin<'_> {
                     .inner()
                     .as_of(&snapshot)
                     .effective_protection(row, &target, None)?;
-                Ok(self
-                    .inner()
-                    .explain_change(operation, &target, &protection, actor))
+                Ok(explain_change(
+                    self.inner(),
+                    operation,
+                    &target,
+                    &protection,
+                    actor,
+                ))
             }
             Asked::Export(purpose) => {
                 let held = self.store().is_on_hold(&target.grain);
@@ -144,77 +148,75 @@ impl Admin<'_> {
     }
 }
 
-impl Inner {
-    fn explain_change(
-        &self,
-        operation: Operation,
-        target: &crate::store::Version,
-        protection: &EffectiveProtection,
-        actor: &Actor<'_>,
-    ) -> Explanation {
-        let address = target.grain.address();
-        let replaces = matches!(operation, Operation::Supersede | Operation::Import);
-        if replaces && !target.status.is_current() {
-            return Explanation {
-                rule: Some("not current".into()),
-                stands_in: Some("OMS 28.4".into()),
-                wants: Some("the current grain of the lineage".into()),
-                protected_by: target.status.superseded_by,
-                ..Explanation::allowed(false)
-            }
-            .refused();
+fn explain_change(
+    inner: &Inner,
+    operation: Operation,
+    target: &crate::store::Version,
+    protection: &EffectiveProtection,
+    actor: &Actor<'_>,
+) -> Explanation {
+    let address = target.grain.address();
+    let replaces = matches!(operation, Operation::Supersede | Operation::Import);
+    if replaces && !target.status.is_current() {
+        return Explanation {
+            rule: Some("not current".into()),
+            stands_in: Some("OMS 28.4".into()),
+            wants: Some("the current grain of the lineage".into()),
+            protected_by: target.status.superseded_by,
+            ..Explanation::allowed(false)
         }
-        let destroys = matches!(operation, Operation::Delete | Operation::Erase);
-        let has_reason = actor
-            .justification
-            .is_some_and(|text| !text.trim().is_empty());
-        let state = self.state();
-        let regimes = state.regimes().all();
-        if !destroys
-            && !has_reason
-            && let Some(broken) = regimes.asks_why(&target.grain)
-        {
-            return Explanation::broken(&Violation::of(broken), address);
+        .refused();
+    }
+    let destroys = matches!(operation, Operation::Delete | Operation::Erase);
+    let has_reason = actor
+        .justification
+        .is_some_and(|text| !text.trim().is_empty());
+    let state = inner.state();
+    let regimes = state.regimes().all();
+    if !destroys
+        && !has_reason
+        && let Some(broken) = regimes.asks_why(&target.grain)
+    {
+        return Explanation::broken(&Violation::of(broken), address);
+    }
+    let reviewed = !destroys && regimes.reviews(&target.grain);
+    drop(state);
+    if !destroys && authorize_signers(inner, actor.signers, &target.grain).is_err() {
+        return Explanation {
+            rule: Some("untrusted".into()),
+            stands_in: Some("OMS 20.1".into()),
+            wants: Some("a signature of a signer who is trusted with the grain".into()),
+            protected_by: Some(address),
+            ..Explanation::allowed(false)
         }
-        let reviewed = !destroys && regimes.reviews(&target.grain);
-        drop(state);
-        if !destroys && authorize_signers(self, actor.signers, &target.grain).is_err() {
-            return Explanation {
-                rule: Some("untrusted".into()),
-                stands_in: Some("OMS 20.1".into()),
-                wants: Some("a signature of a signer who is trusted with the grain".into()),
-                protected_by: Some(address),
-                ..Explanation::allowed(false)
-            }
-            .refused();
-        }
-        let facts = protection.facts(None);
-        let asked = |facts: Facts<'_>| {
-            let change = Change {
-                operation,
-                target: &address,
-                facts,
-                actor: *actor,
-            };
-            change.verdict(self)
+        .refused();
+    }
+    let facts = protection.facts(None);
+    let asked = |facts: Facts<'_>| {
+        let change = Change {
+            operation,
+            target: &address,
+            facts,
+            actor: *actor,
         };
-        match asked(facts) {
-            Verdict::Allow => Explanation::allowed(reviewed),
-            Verdict::Review => Explanation::allowed(true),
-            denied @ Verdict::Deny(rule) => {
-                let sources = protection.sources().iter().zip(facts.protections);
-                let mut denying = sources.filter(|(_, protection)| {
-                    let alone = Facts {
-                        protections: std::slice::from_ref(*protection),
-                        legal_hold: false,
-                        retained_until: None,
-                        ..facts
-                    };
-                    asked(alone) == denied
-                });
-                let by = denying.next().map_or(address, |(source, _)| *source);
-                Explanation::denied(rule, by)
-            }
+        change.verdict(inner)
+    };
+    match asked(facts) {
+        Verdict::Allow => Explanation::allowed(reviewed),
+        Verdict::Review => Explanation::allowed(true),
+        denied @ Verdict::Deny(rule) => {
+            let sources = protection.sources().iter().zip(facts.protections);
+            let mut denying = sources.filter(|(_, protection)| {
+                let alone = Facts {
+                    protections: std::slice::from_ref(*protection),
+                    legal_hold: false,
+                    retained_until: None,
+                    ..facts
+                };
+                asked(alone) == denied
+            });
+            let by = denying.next().map_or(address, |(source, _)| *source);
+            Explanation::denied(rule, by)
         }
     }
 }

@@ -53,7 +53,7 @@ impl Admin<'_> {
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn reviews(self) -> Result<Vec<Review>, Error> {
         let rows = self.store().snapshot().of_kind(Kind::Review).rows()?;
-        let reviews = self.inner().reviews_in(rows.iter())?;
+        let reviews = reviews_in(self.inner(), rows.iter())?;
         Ok(reviews.into_values().collect())
     }
 
@@ -104,7 +104,7 @@ impl Store {
         }
         let snapshot = self.snapshot();
         let mentions = snapshot.pointing_at(Family::Mentions, &grain.address());
-        let reviews = self.inner.reviews_in(mentions.rows()?.iter())?;
+        let reviews = reviews_in(&self.inner, mentions.rows()?.iter())?;
         let mut asked = reviews.values().filter(|review| {
             review.operation == ReviewRecord::RELY && review.address == grain.address()
         });
@@ -128,41 +128,39 @@ impl Store {
     }
 }
 
-impl Inner {
-    /// Reads the reviews among entries, by the entry that opened each.
-    fn reviews_in(
-        &self,
-        rows: impl Iterator<Item = EntryId>,
-    ) -> Result<BTreeMap<EntryId, Review>, Error> {
-        let mut reviews = BTreeMap::new();
-        for row in rows {
-            let entry = self.entry(row)?;
-            if entry.header.kind != Kind::Review {
-                continue;
-            }
-            match Record::decode(Kind::Review, &entry.body) {
-                Some(Record::Review(ReviewRecord::Opened { of, operation })) => {
-                    let review = Review {
-                        id: row,
-                        address: of,
-                        operation,
-                        since: Time::from_ms(entry.header.time_ms),
-                        cleared: None,
-                    };
-                    reviews.insert(row, review);
-                }
-                Some(Record::Review(ReviewRecord::Cleared {
-                    opened,
-                    authorization,
-                    ..
-                })) => {
-                    if let Some(review) = reviews.get_mut(&opened) {
-                        review.cleared = Some(authorization);
-                    }
-                }
-                _ => {}
-            }
+/// Reads the reviews among entries, by the entry that opened each.
+fn reviews_in(
+    inner: &Inner,
+    rows: impl Iterator<Item = EntryId>,
+) -> Result<BTreeMap<EntryId, Review>, Error> {
+    let mut reviews = BTreeMap::new();
+    for row in rows {
+        let entry = inner.entry(row)?;
+        if entry.header.kind != Kind::Review {
+            continue;
         }
-        Ok(reviews)
+        match Record::decode(Kind::Review, &entry.body) {
+            Some(Record::Review(ReviewRecord::Opened { of, operation })) => {
+                let review = Review {
+                    id: row,
+                    address: of,
+                    operation,
+                    since: Time::from_ms(entry.header.time_ms),
+                    cleared: None,
+                };
+                reviews.insert(row, review);
+            }
+            Some(Record::Review(ReviewRecord::Cleared {
+                opened,
+                authorization,
+                ..
+            })) => {
+                if let Some(review) = reviews.get_mut(&opened) {
+                    review.cleared = Some(authorization);
+                }
+            }
+            _ => {}
+        }
     }
+    Ok(reviews)
 }

@@ -37,11 +37,11 @@ impl Admin<'_> {
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn conflicts(self) -> Result<Vec<Conflicting>, Error> {
         let snapshot = self.store().snapshot();
-        let flags = self.inner().flags(&snapshot)?;
+        let flags = flags(self.inner(), &snapshot)?;
         let flagged = flags.iter().filter(|(_, flag)| flag.conflict);
         let mut groups: BTreeMap<ForeignId, Vec<ContentAddress>> = BTreeMap::new();
         for (address, _) in flagged {
-            let Some(id) = self.inner().foreign_id_of(&snapshot, address)? else {
+            let Some(id) = foreign_id_of(self.inner(), &snapshot, address)? else {
                 continue;
             };
             if groups.contains_key(&id) {
@@ -117,7 +117,7 @@ impl Store {
         &self,
         snapshot: &Snapshot,
     ) -> Result<BTreeMap<ContentAddress, bool>, Error> {
-        let flags = self.inner.flags(snapshot)?.into_iter();
+        let flags = flags(&self.inner, snapshot)?.into_iter();
         let said = flags.filter_map(|(address, flag)| Some((address, flag.exportable?)));
         Ok(said.collect())
     }
@@ -132,39 +132,37 @@ struct Flags {
     conflict: bool,
 }
 
-impl Inner {
-    /// Returns the flags of the grains that have any.
-    fn flags(&self, snapshot: &Snapshot) -> Result<BTreeMap<ContentAddress, Flags>, Error> {
-        let mut flags: BTreeMap<_, Flags> = BTreeMap::new();
-        for row in snapshot.of_kind(Kind::Flag).rows()?.iter() {
-            let Record::Flag(entry) = self.record_at(row)? else {
-                return Err(Error::damaged(format!("entry {row}"), "not a flag"));
-            };
-            let flag = flags.entry(entry.of).or_default();
-            flag.exportable = entry.exportable.or(flag.exportable);
-            flag.conflict = entry.conflict.unwrap_or(flag.conflict);
-        }
-        Ok(flags)
+/// Returns the flags of the grains that have any.
+fn flags(inner: &Inner, snapshot: &Snapshot) -> Result<BTreeMap<ContentAddress, Flags>, Error> {
+    let mut flags: BTreeMap<_, Flags> = BTreeMap::new();
+    for row in snapshot.of_kind(Kind::Flag).rows()?.iter() {
+        let Record::Flag(entry) = inner.record_at(row)? else {
+            return Err(Error::damaged(format!("entry {row}"), "not a flag"));
+        };
+        let flag = flags.entry(entry.of).or_default();
+        flag.exportable = entry.exportable.or(flag.exportable);
+        flag.conflict = entry.conflict.unwrap_or(flag.conflict);
     }
+    Ok(flags)
+}
 
-    /// Returns the last identifier assigned to a grain.
-    fn foreign_id_of(
-        &self,
-        snapshot: &Snapshot,
-        address: &ContentAddress,
-    ) -> Result<Option<ForeignId>, Error> {
-        for row in snapshot
-            .pointing_at(Family::Mentions, address)
-            .rows()?
-            .iter()
-            .rev()
+/// Returns the last identifier assigned to a grain.
+fn foreign_id_of(
+    inner: &Inner,
+    snapshot: &Snapshot,
+    address: &ContentAddress,
+) -> Result<Option<ForeignId>, Error> {
+    for row in snapshot
+        .pointing_at(Family::Mentions, address)
+        .rows()?
+        .iter()
+        .rev()
+    {
+        if let Record::Alias(alias) = inner.record_at(row)?
+            && alias.of == *address
         {
-            if let Record::Alias(alias) = self.record_at(row)?
-                && alias.of == *address
-            {
-                return Ok(Some(alias.id));
-            }
+            return Ok(Some(alias.id));
         }
-        Ok(None)
     }
+    Ok(None)
 }

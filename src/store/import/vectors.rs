@@ -5,7 +5,7 @@ use crate::grain::Grain;
 use crate::index::{Family, Snapshot};
 use crate::interchange::{ForeignVector, ForeignVectors, Place, VectorOf, carried_vector};
 use crate::store::Error;
-use crate::store::read::Embedding;
+use crate::store::read::{Embedding, judge_embedding};
 use crate::store::records::{EntryBody, Record};
 use crate::store::txn::Transaction;
 
@@ -92,10 +92,7 @@ impl Importer<'_> {
         record: Option<&str>,
     ) -> Result<Option<&'static str>, Error> {
         let snapshot = self.inner.snapshot();
-        match self
-            .inner
-            .judge_embedding(&snapshot, embedding, &mut self.lengths)
-        {
+        match judge_embedding(self.inner, &snapshot, embedding, &mut self.lengths) {
             Ok(()) => {}
             Err(Error::Embedding { reason }) => return Ok(Some(reason)),
             Err(error) => return Err(error),

@@ -12,6 +12,7 @@ use crate::ledger::{EntryId, Kind};
 use crate::store::Error;
 use crate::store::instance::{Caller, Inner};
 use crate::store::keys::VaultAdmin;
+use crate::store::read::forget_reads;
 use crate::store::records::{KeyEventRecord, Record, Uid};
 use crate::store::txn::{AdmittedFrame, Transaction};
 use crate::store::view::sealable_ids;
@@ -145,7 +146,7 @@ fn seal_reads(
     uid: Uid,
     (frame, rows): (&mut AdmittedFrame, &mut BTreeSet<EntryId>),
 ) -> Result<(), Error> {
-    for row in inner.forget_reads(snapshot, grains, frame)? {
+    for row in forget_reads(inner, snapshot, grains, frame)? {
         let Record::Read(mut read) = inner.record_at(row)? else {
             continue;
         };

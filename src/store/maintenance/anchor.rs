@@ -1,6 +1,7 @@
 //! A check that is on record, and compared with a note that was kept elsewhere.
 
 use crate::crypto::Note;
+use crate::store::audit::record_check;
 use crate::store::records::CheckedRecord;
 use crate::store::{Audit, Error};
 
@@ -54,12 +55,15 @@ impl Audit<'_> {
             let findings = report.findings.iter();
             findings.filter(|it| it.severity == severity).count() as u64
         };
-        self.inner().record_check(CheckedRecord {
-            is_deep,
-            warnings: count(Severity::Warning),
-            damage: count(Severity::Damage),
-            anchor: report.anchor,
-        })?;
+        record_check(
+            self.inner(),
+            CheckedRecord {
+                is_deep,
+                warnings: count(Severity::Warning),
+                damage: count(Severity::Damage),
+                anchor: report.anchor,
+            },
+        )?;
         Ok(report)
     }
 }

@@ -8,7 +8,7 @@ use crate::store::records::{CheckpointRecord, Record};
 use crate::store::txn::Transaction;
 use crate::store::{Error, Maintenance};
 
-use super::checkpoint::hash;
+use super::checkpoint::{checkpoints, hash};
 
 impl Maintenance<'_> {
     /// Signs the head of the ledger, writes the statement into the ledger, and returns the message,
@@ -33,7 +33,7 @@ impl Maintenance<'_> {
             head: end.head,
             root: end.root,
             time: inner.entry_time(),
-            previous: inner.checkpoints()?.pop().map(|message| hash(&message)),
+            previous: checkpoints(inner)?.pop().map(|message| hash(&message)),
         };
         let message = checkpoint.sign(key, did)?;
         txn.record(&Record::Checkpoint(CheckpointRecord {

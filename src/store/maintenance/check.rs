@@ -11,6 +11,8 @@ use crate::ledger::{self, Entry, EntryId, FileDisk, Kind};
 
 use super::check_lineages::Lineages;
 use super::check_signatures::{self, Signatures};
+use super::checkpoint::{check_checkpoints, checkpointed};
+use crate::store::commit::embedder_statuses;
 use crate::store::instance::Inner;
 #[cfg(feature = "sealing")]
 use crate::store::keys::vault_fault;
@@ -135,14 +137,14 @@ impl Maintenance<'_> {
         // Held so that the index and the ledger are compared at one moment.
         let _writer = inner.exclusive()?;
         let mut report = Report::default();
-        let verification = inner.ledger().verify_at(&inner.checkpointed())?;
+        let verification = inner.ledger().verify_at(&checkpointed(inner))?;
         report.ledger(&verification);
         if verification.findings.is_empty() {
             if verification.head != inner.ledger().head() {
                 let message = "the hash chain does not end in the leaf this process knows";
                 report.find("ledger-head", Severity::Damage, message);
             }
-            inner.check_checkpoints(&verification, &mut report)?;
+            check_checkpoints(inner, &verification, &mut report)?;
             inner.check_entries(&mut report)?;
             inner.check_state(&mut report)?;
             check_withdrawals(inner, &mut report)?;
@@ -183,7 +185,7 @@ impl Inner {
             let message = format!("{reason}; the next search builds it anew");
             report.find("text-unavailable", Severity::Warning, message);
         }
-        for model in self.embedder_statuses() {
+        for model in embedder_statuses(self) {
             if let Some(reason) = model.failed {
                 let waiting = model.waiting;
                 let message = format!("{reason}; {waiting} grains wait and are tried again");

@@ -35,7 +35,7 @@ impl Maintenance<'_> {
         let found = inner.ledger().verify_at(&[checkpoint.entries])?;
         let is_sound = found.findings.is_empty();
         Ok(Checked {
-            is_of_this_ledger: is_sound && inner.agrees(&checkpoint, &found),
+            is_of_this_ledger: is_sound && agrees(inner, &checkpoint, &found),
             checkpoint,
             signer,
         })
@@ -46,75 +46,73 @@ impl Maintenance<'_> {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn checkpoints(self) -> Result<Vec<Vec<u8>>, Error> {
-        self.inner().checkpoints()
+        checkpoints(self.inner())
     }
 }
 
-impl Inner {
-    pub(super) fn checkpoints(&self) -> Result<Vec<Vec<u8>>, Error> {
-        let rows = self.snapshot().of_kind(Kind::Checkpoint).rows()?;
-        let message = |row| match self.record_at(row)? {
-            Record::Checkpoint(checkpoint) => Ok(checkpoint.message),
-            _ => Err(Error::damaged(format!("entry {row}"), "not a checkpoint")),
-        };
-        rows.iter().map(message).collect()
-    }
+pub(super) fn checkpoints(inner: &Inner) -> Result<Vec<Vec<u8>>, Error> {
+    let rows = inner.snapshot().of_kind(Kind::Checkpoint).rows()?;
+    let message = |row| match inner.record_at(row)? {
+        Record::Checkpoint(checkpoint) => Ok(checkpoint.message),
+        _ => Err(Error::damaged(format!("entry {row}"), "not a checkpoint")),
+    };
+    rows.iter().map(message).collect()
+}
 
-    fn agrees(&self, checkpoint: &Checkpoint, found: &LedgerVerification) -> bool {
-        let expected = TreeHead {
-            entries: checkpoint.entries,
-            head: checkpoint.head,
-            root: checkpoint.root,
-        };
-        checkpoint.store == self.store_id() && found.tree_heads.contains(&expected)
-    }
+fn agrees(inner: &Inner, checkpoint: &Checkpoint, found: &LedgerVerification) -> bool {
+    let expected = TreeHead {
+        entries: checkpoint.entries,
+        head: checkpoint.head,
+        root: checkpoint.root,
+    };
+    checkpoint.store == inner.store_id() && found.tree_heads.contains(&expected)
+}
 
-    /// Returns the lengths of the ledger that the checkpoints of this store state.
-    pub(crate) fn checkpointed(&self) -> Vec<u64> {
-        let resolver = self.resolver();
-        let messages = self.checkpoints().unwrap_or_default().into_iter();
-        let opened = messages.filter_map(|message| open(&message, resolver).ok().flatten());
-        opened.map(|checkpoint| checkpoint.entries).collect()
-    }
+/// Returns the lengths of the ledger that the checkpoints of this store state.
+pub(crate) fn checkpointed(inner: &Inner) -> Vec<u64> {
+    let resolver = inner.resolver();
+    let messages = checkpoints(inner).unwrap_or_default().into_iter();
+    let opened = messages.filter_map(|message| open(&message, resolver).ok().flatten());
+    opened.map(|checkpoint| checkpoint.entries).collect()
+}
 
-    /// Verifies every checkpoint against its ledger, and against the one before it.
-    pub(crate) fn check_checkpoints(
-        &self,
-        found: &LedgerVerification,
-        report: &mut Report,
-    ) -> Result<(), Error> {
-        let mut previous: Option<[u8; 32]> = None;
-        let mut unknown = 0_u64;
-        for message in self.checkpoints()? {
-            let complaint = match open(&message, self.resolver()) {
-                Ok(None) => {
-                    unknown += 1;
-                    None
-                }
-                Ok(Some(checkpoint)) if !self.agrees(&checkpoint, found) => {
-                    Some("is of another ledger".to_owned())
-                }
-                Ok(Some(checkpoint)) if checkpoint.previous != previous => {
-                    Some("does not follow the one before".to_owned())
-                }
-                Ok(Some(_)) => None,
-                Err(error) => Some(error.to_string()),
-            };
-            if let Some(complaint) = complaint {
-                let message = format!("a checkpoint {complaint}");
-                report.find("checkpoint-differs", Severity::Damage, message);
+/// Verifies every checkpoint against its ledger, and against the one before it.
+pub(crate) fn check_checkpoints(
+    inner: &Inner,
+    found: &LedgerVerification,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let mut previous: Option<[u8; 32]> = None;
+    let mut unknown = 0_u64;
+    for message in checkpoints(inner)? {
+        let complaint = match open(&message, inner.resolver()) {
+            Ok(None) => {
+                unknown += 1;
+                None
             }
-            previous = Some(hash(&message));
+            Ok(Some(checkpoint)) if !agrees(inner, &checkpoint, found) => {
+                Some("is of another ledger".to_owned())
+            }
+            Ok(Some(checkpoint)) if checkpoint.previous != previous => {
+                Some("does not follow the one before".to_owned())
+            }
+            Ok(Some(_)) => None,
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(complaint) = complaint {
+            let message = format!("a checkpoint {complaint}");
+            report.find("checkpoint-differs", Severity::Damage, message);
         }
-        if unknown > 0 {
-            let message = format!(
-                "the key of the signer of {unknown} checkpoints cannot be resolved here: they prove \
-                 nothing (`--did-document` names a key)"
-            );
-            report.find("checkpoint-unverified", Severity::Warning, message);
-        }
-        Ok(())
+        previous = Some(hash(&message));
     }
+    if unknown > 0 {
+        let message = format!(
+            "the key of the signer of {unknown} checkpoints cannot be resolved here: they prove \
+             nothing (`--did-document` names a key)"
+        );
+        report.find("checkpoint-unverified", Severity::Warning, message);
+    }
+    Ok(())
 }
 
 /// Opens a checkpoint; `None` if the key of its signer cannot be resolved here.

@@ -6,6 +6,7 @@ use crate::grain::Type;
 use crate::ledger::{OpenMode, StoreId};
 
 use crate::grain::Time;
+use crate::store::commit::embedder_statuses;
 use crate::store::{EmbedderStatus, Error, Maintenance};
 
 /// Statistics of a store: counts and sizes.
@@ -93,7 +94,7 @@ impl Maintenance<'_> {
             torn_files: inner.ledger().torn_files()?,
             erasures_waiting: inner.state().erasures().open().len() as u64,
             text_unavailable: inner.text().unavailable(),
-            embedders: inner.embedder_statuses(),
+            embedders: embedder_statuses(inner),
         })
     }
 }

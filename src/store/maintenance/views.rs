@@ -1,6 +1,7 @@
 //! The index as it is, the text view committed, and the ledger synced.
 
 use crate::index::Snapshot;
+use crate::store::commit::embed_waiting;
 use crate::store::{Error, Maintenance};
 
 impl Maintenance<'_> {
@@ -33,7 +34,7 @@ impl Maintenance<'_> {
     pub fn flush_text(self) -> Result<(), Error> {
         if self.inner().is_keeper() {
             self.inner().text().close()?;
-            self.inner().embed_waiting()?;
+            embed_waiting(self.inner())?;
         }
         Ok(())
     }

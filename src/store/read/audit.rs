@@ -95,7 +95,7 @@ impl Admin<'_> {
             if found.len() == limit {
                 break;
             }
-            let read = inner.read_at(row)?;
+            let read = read_at(inner, row)?;
             // The index holds hashes of addresses.
             if of.is_none_or(|of| read.addresses.is_empty() || read.addresses.contains(of)) {
                 found.push(read);
@@ -196,7 +196,7 @@ impl<'a> ReadRecorder<'a> {
         let mut txn = Transaction::begin(self.inner, Caller::owner(actor))?;
         let snapshot = self.inner.snapshot();
         for ((clauses, person), addresses) in &self.watched {
-            let addresses = self.inner.still_here(&snapshot, addresses)?;
+            let addresses = still_here(self.inner, &snapshot, addresses)?;
             for addresses in addresses.chunks(ADDRESSES_MAX) {
                 let read = ReadRecord::new(self.operation, clauses, addresses);
                 if frames.last().is_none_or(|frame| frame.len() == ENTRIES_MAX) {
@@ -247,71 +247,69 @@ impl<'a> ReadRecorder<'a> {
     }
 }
 
-impl Inner {
-    /// Leaves out grains that were erased since they were read: no entry may name them any more.
-    fn still_here(
-        &self,
-        snapshot: &Snapshot,
-        addresses: &BTreeSet<ContentAddress>,
-    ) -> Result<Vec<ContentAddress>, Error> {
-        let any_erased = self.state().erasures().any();
-        let mut here = Vec::with_capacity(addresses.len());
-        for address in addresses {
-            if !any_erased || self.as_of(snapshot).locate(address)?.is_some() {
-                here.push(*address);
-            }
-        }
-        Ok(here)
+/// Returns the read entries that name grains to be erased, and writes new ones for their other
+/// grains.
+pub(crate) fn forget_reads(
+    inner: &Inner,
+    snapshot: &Snapshot,
+    gone: &BTreeSet<ContentAddress>,
+    frame: &mut AdmittedFrame,
+) -> Result<BTreeSet<EntryId>, Error> {
+    let mut named = BTreeSet::new();
+    for address in gone {
+        named.extend(snapshot.pointing_at(Family::Read, address).rows()?.iter());
     }
-
-    fn read_at(&self, row: EntryId) -> Result<AuditedRead, Error> {
-        let Record::Read(read) = self.record_at(row)? else {
-            return Err(Error::damaged(format!("entry {row}"), "not a read"));
+    let mut rows = BTreeSet::new();
+    for row in named {
+        let Record::Read(mut read) = inner.record_at(row)? else {
+            continue;
         };
-        let recorded_at = Time::from_ms(self.ledger().read(row)?.header.time_ms);
-        let at = read.replaces.map_or(recorded_at, |(_, at)| at);
-        Ok(AuditedRead {
-            entry: row,
-            at,
-            by: self.actor_of(row)?,
-            operation: read.operation,
-            clauses: read.clauses,
-            addresses: read.addresses,
-        })
+        let before = read.addresses.len();
+        read.addresses.retain(|address| !gone.contains(address));
+        if read.addresses.len() == before {
+            continue;
+        }
+        rows.insert(row);
+        if !read.addresses.is_empty() {
+            let header = inner.ledger().read(row)?.header;
+            let first = (row, Time::from_ms(header.time_ms));
+            read.replaces = read.replaces.or(Some(first));
+            frame.record_by(&Record::Read(read), header.actor)?;
+        }
     }
+    Ok(rows)
+}
 
-    /// Returns the read entries that name grains to be erased, and writes new ones for their other
-    /// grains.
-    pub(crate) fn forget_reads(
-        &self,
-        snapshot: &Snapshot,
-        gone: &BTreeSet<ContentAddress>,
-        frame: &mut AdmittedFrame,
-    ) -> Result<BTreeSet<EntryId>, Error> {
-        let mut named = BTreeSet::new();
-        for address in gone {
-            named.extend(snapshot.pointing_at(Family::Read, address).rows()?.iter());
+/// Leaves out grains that were erased since they were read: no entry may name them any more.
+fn still_here(
+    inner: &Inner,
+    snapshot: &Snapshot,
+    addresses: &BTreeSet<ContentAddress>,
+) -> Result<Vec<ContentAddress>, Error> {
+    let any_erased = inner.state().erasures().any();
+    let mut here = Vec::with_capacity(addresses.len());
+    for address in addresses {
+        if !any_erased || inner.as_of(snapshot).locate(address)?.is_some() {
+            here.push(*address);
         }
-        let mut rows = BTreeSet::new();
-        for row in named {
-            let Record::Read(mut read) = self.record_at(row)? else {
-                continue;
-            };
-            let before = read.addresses.len();
-            read.addresses.retain(|address| !gone.contains(address));
-            if read.addresses.len() == before {
-                continue;
-            }
-            rows.insert(row);
-            if !read.addresses.is_empty() {
-                let header = self.ledger().read(row)?.header;
-                let first = (row, Time::from_ms(header.time_ms));
-                read.replaces = read.replaces.or(Some(first));
-                frame.record_by(&Record::Read(read), header.actor)?;
-            }
-        }
-        Ok(rows)
     }
+    Ok(here)
+}
+
+fn read_at(inner: &Inner, row: EntryId) -> Result<AuditedRead, Error> {
+    let Record::Read(read) = inner.record_at(row)? else {
+        return Err(Error::damaged(format!("entry {row}"), "not a read"));
+    };
+    let recorded_at = Time::from_ms(inner.ledger().read(row)?.header.time_ms);
+    let at = read.replaces.map_or(recorded_at, |(_, at)| at);
+    Ok(AuditedRead {
+        entry: row,
+        at,
+        by: inner.actor_of(row)?,
+        operation: read.operation,
+        clauses: read.clauses,
+        addresses: read.addresses,
+    })
 }
 
 fn name((regime, clause): (&Regime, &Clause)) -> String {

@@ -79,7 +79,7 @@ impl Store {
         let mut lengths = Lengths::default();
         for embedding in embeddings {
             self.seen_row(&snapshot, &embedding.of)?;
-            inner.judge_embedding(&snapshot, embedding, &mut lengths)?;
+            judge_embedding(inner, &snapshot, embedding, &mut lengths)?;
             txn.record(&Record::Embedding(embedding.to_record(None)))?;
         }
         txn.commit()?;
@@ -120,9 +120,7 @@ impl Store {
             let allowed = self.authorize_read(&snapshot, &grain);
             allowed.map_err(|refusal| self.refuse_read("embedding", &grain, refusal))?;
         }
-        let found = self
-            .inner
-            .with_view(&snapshot, model, |index| index.get(row))?;
+        let found = with_view(&self.inner, &snapshot, model, |index| index.get(row))?;
         Ok(found.flatten())
     }
 
@@ -135,7 +133,7 @@ impl Store {
         rows: &RowSet,
         limit: usize,
     ) -> Result<(Vec<Near>, u64), Error> {
-        let found = self.inner.with_view(snapshot, model, |index| {
+        let found = with_view(&self.inner, snapshot, model, |index| {
             if vector.len() != index.dimensions() {
                 return Err(Error::Embedding {
                     reason: "it is not as long as those of the model",
@@ -155,9 +153,9 @@ impl Store {
         vector: &[f32],
         rows: &[EntryId],
     ) -> Result<Vec<Option<f32>>, Error> {
-        let cosines = self
-            .inner
-            .with_view(snapshot, model, |index| index.cosines(vector, rows))?;
+        let cosines = with_view(&self.inner, snapshot, model, |index| {
+            index.cosines(vector, rows)
+        })?;
         Ok(cosines.unwrap_or_default())
     }
 }
@@ -181,81 +179,79 @@ fn check(embedding: &Embedding) -> Result<(), Error> {
     }
 }
 
-impl Inner {
-    /// Validates a vector by itself, and against the others of its model.
-    ///
-    /// # Errors
-    /// `ERR_EMBEDDING`; storage errors.
-    pub(crate) fn judge_embedding(
-        &self,
-        snapshot: &Snapshot,
-        embedding: &Embedding,
-        lengths: &mut Lengths,
-    ) -> Result<(), Error> {
-        check(embedding)?;
-        let len = match lengths.get(&embedding.model) {
-            Some(len) => *len,
-            None => {
-                let known = self.with_view(snapshot, &embedding.model, VectorIndex::dimensions)?;
-                let len = known.unwrap_or(embedding.vector.len());
-                lengths.insert(embedding.model.clone(), len);
-                len
-            }
-        };
-        if embedding.vector.len() != len {
-            return Err(Error::Embedding {
-                reason: "it is not as long as the others of its model",
-            });
+/// Validates a vector by itself, and against the others of its model.
+///
+/// # Errors
+/// `ERR_EMBEDDING`; storage errors.
+pub(crate) fn judge_embedding(
+    inner: &Inner,
+    snapshot: &Snapshot,
+    embedding: &Embedding,
+    lengths: &mut Lengths,
+) -> Result<(), Error> {
+    check(embedding)?;
+    let len = match lengths.get(&embedding.model) {
+        Some(len) => *len,
+        None => {
+            let known = with_view(inner, snapshot, &embedding.model, VectorIndex::dimensions)?;
+            let len = known.unwrap_or(embedding.vector.len());
+            lengths.insert(embedding.model.clone(), len);
+            len
         }
-        Ok(())
+    };
+    if embedding.vector.len() != len {
+        return Err(Error::Embedding {
+            reason: "it is not as long as the others of its model",
+        });
     }
+    Ok(())
+}
 
-    /// Returns those of some rows that have no vector of a model.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(crate) fn without_vector(
-        &self,
-        snapshot: &Snapshot,
-        model: &str,
-        rows: &RowSet,
-    ) -> Result<RowSet, Error> {
-        let mut lacking = rows.clone();
-        self.with_view(snapshot, model, |matrix| {
-            lacking.retain(|row| matrix.get(row).is_none());
-        })?;
-        Ok(lacking)
+/// Returns those of some rows that have no vector of a model.
+///
+/// # Errors
+/// Storage errors.
+pub(crate) fn without_vector(
+    inner: &Inner,
+    snapshot: &Snapshot,
+    model: &str,
+    rows: &RowSet,
+) -> Result<RowSet, Error> {
+    let mut lacking = rows.clone();
+    with_view(inner, snapshot, model, |matrix| {
+        lacking.retain(|row| matrix.get(row).is_none());
+    })?;
+    Ok(lacking)
+}
+
+pub(super) fn embedding_record(inner: &Inner, row: EntryId) -> Result<EmbeddingRecord, Error> {
+    match inner.record_at(row)? {
+        Record::Embedding(embedding) => Ok(embedding),
+        _ => Err(Error::damaged(format!("entry {row}"), "not an embedding")),
     }
+}
 
-    pub(super) fn embedding_record(&self, row: EntryId) -> Result<EmbeddingRecord, Error> {
-        match self.record_at(row)? {
-            Record::Embedding(embedding) => Ok(embedding),
-            _ => Err(Error::damaged(format!("entry {row}"), "not an embedding")),
+/// Passes on the index of a model, brought up to the snapshot; `None` if the model has no
+/// vectors.
+fn with_view<T>(
+    inner: &Inner,
+    snapshot: &Snapshot,
+    model: &str,
+    ask: impl FnOnce(&VectorIndex) -> T,
+) -> Result<Option<T>, Error> {
+    let model = &*nfc(model);
+    let rows = || Ok(snapshot.of_kind(Kind::Embedding).set()?);
+    let read = |entry| {
+        let embedding = embedding_record(inner, entry)?;
+        if embedding.model != model {
+            return Ok(None);
         }
-    }
-
-    /// Passes on the index of a model, brought up to the snapshot; `None` if the model has no
-    /// vectors.
-    fn with_view<T>(
-        &self,
-        snapshot: &Snapshot,
-        model: &str,
-        ask: impl FnOnce(&VectorIndex) -> T,
-    ) -> Result<Option<T>, Error> {
-        let model = &*nfc(model);
-        let rows = || Ok(snapshot.of_kind(Kind::Embedding).set()?);
-        let read = |entry| {
-            let embedding = self.embedding_record(entry)?;
-            if embedding.model != model {
-                return Ok(None);
-            }
-            let grain = self.as_of(snapshot).locate(&embedding.of)?;
-            let vector = embedding.vector;
-            Ok(grain.map(|grain| StoredAt { grain, vector }))
-        };
-        let vectors = &self.caches().vectors;
-        vectors.with(model, snapshot.watermark(), rows, read, ask)
-    }
+        let grain = inner.as_of(snapshot).locate(&embedding.of)?;
+        let vector = embedding.vector;
+        Ok(grain.map(|grain| StoredAt { grain, vector }))
+    };
+    let vectors = &inner.caches().vectors;
+    vectors.with(model, snapshot.watermark(), rows, read, ask)
 }
 
 const DIMENSIONS_MAX: usize = 16_384;

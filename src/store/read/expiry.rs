@@ -35,7 +35,7 @@ impl Store {
                 expired.subtract(&kept);
             }
         }
-        expired.unite(&self.inner.inactive(snapshot, rows, now)?);
+        expired.unite(&inactive(&self.inner, snapshot, rows, now)?);
         Ok(expired)
     }
 }
@@ -60,24 +60,22 @@ fn over(snapshot: &Snapshot, rows: &RowSet, now: Time) -> Result<RowSet, Error> 
     Ok(over)
 }
 
-impl Inner {
-    /// Returns which of some rows are goals that an `expiry_policy` makes inactive after a
-    /// `deadline` before a time.
-    fn inactive(&self, snapshot: &Snapshot, rows: &RowSet, now: Time) -> Result<RowSet, Error> {
-        let goals = snapshot.of_type(Type::Goal).among(rows)?;
-        if goals.is_empty() {
-            return Ok(goals);
-        }
-        let unread = self.caches().deadlines.unread_of(&goals);
-        let mut ends = Vec::new();
-        for row in unread.iter() {
-            let body = self.entry(row)?.body.into_owned();
-            let end = end_of(&Grain::from_proven(body)?);
-            ends.extend(end.map(|end| (end, row)));
-        }
-        self.caches().deadlines.learn(&unread, ends);
-        Ok(self.caches().deadlines.ended_of(&goals, now))
+/// Returns which of some rows are goals that an `expiry_policy` makes inactive after a
+/// `deadline` before a time.
+fn inactive(inner: &Inner, snapshot: &Snapshot, rows: &RowSet, now: Time) -> Result<RowSet, Error> {
+    let goals = snapshot.of_type(Type::Goal).among(rows)?;
+    if goals.is_empty() {
+        return Ok(goals);
     }
+    let unread = inner.caches().deadlines.unread_of(&goals);
+    let mut ends = Vec::new();
+    for row in unread.iter() {
+        let body = inner.entry(row)?.body.into_owned();
+        let end = end_of(&Grain::from_proven(body)?);
+        ends.extend(end.map(|end| (end, row)));
+    }
+    inner.caches().deadlines.learn(&unread, ends);
+    Ok(inner.caches().deadlines.ended_of(&goals, now))
 }
 
 /// Returns the time after which a goal is inactive; the application applies the rest of its policy.

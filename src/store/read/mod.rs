@@ -16,9 +16,10 @@ mod warnings;
 pub use audit::AuditedRead;
 #[cfg(feature = "interchange")]
 pub(crate) use audit::ReadRecorder;
+pub(crate) use audit::forget_reads;
 pub use change::{Change, Changed};
 pub use embedding::Embedding;
-pub(crate) use embedding::Lengths;
+pub(crate) use embedding::{Lengths, judge_embedding, without_vector};
 pub use get::{Page, newest_versions};
 pub(crate) use same_person::{SAME_PERSON, person_of_user, united, unites};
 #[cfg(feature = "interchange")]

@@ -9,6 +9,8 @@ use crate::interchange::StoredVector;
 use crate::ledger::{EntryId, Kind};
 use crate::store::{Error, Store};
 
+use super::embedding::embedding_record;
+
 impl Store {
     /// Shows the rows of all vectors, each after that of its grain, the oldest first.
     pub(crate) fn vector_rows(
@@ -17,7 +19,7 @@ impl Store {
         show: &mut dyn FnMut(EntryId, EntryId),
     ) -> Result<(), Error> {
         for row in snapshot.of_kind(Kind::Embedding).set()?.iter() {
-            let of = self.inner.embedding_record(row)?.of;
+            let of = embedding_record(&self.inner, row)?.of;
             if let Some(grain) = self.row_of(snapshot, &of)? {
                 show(grain, row);
             }
@@ -28,7 +30,7 @@ impl Store {
     /// Reads the vector of a row.
     pub(crate) fn stored_vector(&self, row: EntryId) -> Result<StoredVector, Error> {
         let at = Time::from_ms(self.inner.ledger().read(row)?.header.time_ms);
-        let entry = self.inner.embedding_record(row)?;
+        let entry = embedding_record(&self.inner, row)?;
         Ok(StoredVector {
             model: entry.model,
             numbers: entry.vector,

@@ -6,8 +6,8 @@ use crate::grain::Time;
 use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::Rule;
-use crate::store::erasure::delete::denied;
-use crate::store::erasure::erase::{ErasedPersons, HeldGrain};
+use crate::store::erasure::delete::{denied, kept_from_deletion};
+use crate::store::erasure::erase::{ErasedPersons, HeldGrain, erase};
 use crate::store::governance::recorded;
 use crate::store::instance::Inner;
 use crate::store::records::{Authorization, Uid};
@@ -15,7 +15,9 @@ use crate::store::txn::Transaction;
 use crate::store::{Admin, Error};
 
 use super::identity::Person;
-use super::keys::is_vault_damage;
+#[cfg(feature = "sealing")]
+use super::keys::destroyed_keys;
+use super::keys::{is_vault_damage, unlock_sealed};
 use super::scope::{Found, Selection};
 
 /// The extent of the erasure of a person. By default only grains about the person go, and none if
@@ -146,7 +148,14 @@ impl Admin<'_> {
             txn.commit()?;
             (Vec::new(), 0)
         } else {
-            inner.erase(&mut txn, &snapshot, &targets, &persons, authorization)?
+            erase(
+                inner,
+                &mut txn,
+                &snapshot,
+                &targets,
+                &persons,
+                authorization,
+            )?
         };
         drop(txn);
         inner.await_erasures(&begun)?;
@@ -162,7 +171,7 @@ impl Admin<'_> {
             is_vault_damaged,
             records: chosen.records.len() as u64,
             #[cfg(feature = "sealing")]
-            keys: inner.destroyed_keys(&persons.uids)?,
+            keys: destroyed_keys(inner, &persons.uids)?,
             blanked: blanked as u64,
             begun,
             entries: inner.ledger().len(),
@@ -188,7 +197,7 @@ struct Divided {
 fn unlocked_whole(inner: &Inner, person: &Person) -> Result<(Person, Vec<Uid>, bool), Error> {
     let mut person = person.whole(inner)?;
     loop {
-        let uids = match inner.unlock_sealed(person.ids()) {
+        let uids = match unlock_sealed(inner, person.ids()) {
             Err(error) if is_vault_damage(&error) => return Ok((person, Vec::new(), true)),
             uids => uids?,
         };
@@ -216,7 +225,7 @@ fn divide(
             divided.mentions.push(address);
             continue;
         }
-        let rule = txn.kept_from_deletion(snapshot, row, &address, authorization)?;
+        let rule = kept_from_deletion(txn, snapshot, row, &address, authorization)?;
         let Some(rule) = rule else {
             divided.targets.push((row, address));
             continue;

@@ -12,129 +12,127 @@ use crate::store::records::{KeyEventRecord, Uid};
 use crate::store::txn::Transaction;
 use crate::vault::{ErasedKey, Vault};
 
-impl Inner {
-    /// Unlocks those of some persons who are sealed, and returns them.
-    ///
-    /// # Errors
-    /// `ERR_LOCKED` where that is unknown without the master key; as
-    /// [`Store::unlock`](crate::Store::unlock).
-    pub(super) fn unlock_sealed(&self, ids: &[String]) -> Result<Vec<Uid>, Error> {
-        if self.state().keys().persons() == 0 {
-            return Ok(Vec::new());
-        }
-        if self.options().master_key.is_none() {
-            return Err(Error::Locked);
-        }
-        let Some(vault) = self.vault()? else {
-            return Ok(Vec::new());
-        };
-        let _writer = self.exclusive()?;
-        let mut uids = BTreeSet::new();
-        for id in ids {
-            if vault.has(&self.master_key()?, id)? {
-                uids.insert(self.unlock_for_writer(&nfc(id))?);
-            }
-        }
-        // A hold key is no person's.
-        uids.retain(|uid| !self.state().keys().is_hold(uid));
-        Ok(uids.into_iter().collect())
+/// Unlocks those of some persons who are sealed, and returns them.
+///
+/// # Errors
+/// `ERR_LOCKED` where that is unknown without the master key; as
+/// [`Store::unlock`](crate::Store::unlock).
+pub(super) fn unlock_sealed(inner: &Inner, ids: &[String]) -> Result<Vec<Uid>, Error> {
+    if inner.state().keys().persons() == 0 {
+        return Ok(Vec::new());
     }
+    if inner.options().master_key.is_none() {
+        return Err(Error::Locked);
+    }
+    let Some(vault) = inner.vault()? else {
+        return Ok(Vec::new());
+    };
+    let _writer = inner.exclusive()?;
+    let mut uids = BTreeSet::new();
+    for id in ids {
+        if vault.has(&inner.master_key()?, id)? {
+            uids.insert(inner.unlock_for_writer(&nfc(id))?);
+        }
+    }
+    // A hold key is no person's.
+    uids.retain(|uid| !inner.state().keys().is_hold(uid));
+    Ok(uids.into_iter().collect())
+}
 
-    /// Destroys the keys of the persons whose erasure is not complete. It can be repeated.
-    ///
-    /// # Errors
-    /// `ERR_KEY`, `ERR_MASTER_KEY`, `ERR_ROOT_MISSING`: the erasure then waits; storage errors.
-    pub(in crate::store::erasure) fn destroy_keys(
-        &self,
-        txn: &mut Transaction<'_>,
-    ) -> Result<(), Error> {
-        let (persons, held, gone) = {
-            let state = self.state();
-            let erasures = state.erasures();
-            let persons = erasures.persons().filter(|uid| state.keys().has(uid));
-            let persons: BTreeSet<Uid> = persons.copied().collect();
-            let held: BTreeSet<Uid> = erasures.held().copied().collect();
-            let gone: BTreeSet<EntryId> = erasures.open().values().flatten().copied().collect();
-            (persons, held, gone)
-        };
-        if persons.is_empty() {
-            return Ok(());
-        }
-        let Some(vault) = self.vault()? else {
-            return Ok(());
-        };
-        let mut living = Vec::new();
-        for uid in &persons {
-            if vault.erased(uid)?.is_none() {
-                living.push(*uid);
-            }
-        }
-        if !living.is_empty() {
-            let master = self.master_key()?;
-            let users = self.names_of(&vault, &master, &living)?;
-            let mut retained = BTreeMap::new();
-            for (uid, user) in users.iter().filter(|(uid, _)| held.contains(uid)) {
-                let keys = vault.unlock(&master, user)?;
-                retained.insert(*uid, self.retained_keys(uid, &keys, &gone)?);
-            }
-            let users = users.iter();
-            let users = users.map(|(uid, user)| (&**user, retained.get(uid)));
-            let users: Vec<_> = users.collect();
-            if !users.is_empty() {
-                vault.erase_but(&master, &users)?;
-            }
-        }
-        // Their keys are wiped: what was folded with them goes.
-        self.lock_wiped()?;
-        for key in self.destroyed_keys(&persons.into_iter().collect::<Vec<_>>())? {
-            let event = KeyEventRecord::Erased {
-                uid: key.uid,
-                key_check: key.key_check,
-                epoch: key.to,
-                is_held: held.contains(&key.uid),
-            };
-            self.tell(txn, event)?;
-        }
-        Ok(())
+/// Destroys the keys of the persons whose erasure is not complete. It can be repeated.
+///
+/// # Errors
+/// `ERR_KEY`, `ERR_MASTER_KEY`, `ERR_ROOT_MISSING`: the erasure then waits; storage errors.
+pub(in crate::store::erasure) fn destroy_keys(
+    inner: &Inner,
+    txn: &mut Transaction<'_>,
+) -> Result<(), Error> {
+    let (persons, held, gone) = {
+        let state = inner.state();
+        let erasures = state.erasures();
+        let persons = erasures.persons().filter(|uid| state.keys().has(uid));
+        let persons: BTreeSet<Uid> = persons.copied().collect();
+        let held: BTreeSet<Uid> = erasures.held().copied().collect();
+        let gone: BTreeSet<EntryId> = erasures.open().values().flatten().copied().collect();
+        (persons, held, gone)
+    };
+    if persons.is_empty() {
+        return Ok(());
     }
+    let Some(vault) = inner.vault()? else {
+        return Ok(());
+    };
+    let mut living = Vec::new();
+    for uid in &persons {
+        if vault.erased(uid)?.is_none() {
+            living.push(*uid);
+        }
+    }
+    if !living.is_empty() {
+        let master = inner.master_key()?;
+        let users = names_of(inner, &vault, &master, &living)?;
+        let mut retained = BTreeMap::new();
+        for (uid, user) in users.iter().filter(|(uid, _)| held.contains(uid)) {
+            let keys = vault.unlock(&master, user)?;
+            retained.insert(*uid, inner.retained_keys(uid, &keys, &gone)?);
+        }
+        let users = users.iter();
+        let users = users.map(|(uid, user)| (&**user, retained.get(uid)));
+        let users: Vec<_> = users.collect();
+        if !users.is_empty() {
+            vault.erase_but(&master, &users)?;
+        }
+    }
+    // Their keys are wiped: what was folded with them goes.
+    inner.lock_wiped()?;
+    for key in destroyed_keys(inner, &persons.into_iter().collect::<Vec<_>>())? {
+        let event = KeyEventRecord::Erased {
+            uid: key.uid,
+            key_check: key.key_check,
+            epoch: key.to,
+            is_held: held.contains(&key.uid),
+        };
+        inner.tell(txn, event)?;
+    }
+    Ok(())
+}
 
-    /// Returns the user ids of pseudonyms that have keys. An erasure unlocks its persons first; who
-    /// completes one after a crash asks the vault, which opens the slot of every person.
-    fn names_of(
-        &self,
-        vault: &Vault,
-        master: &MasterKey,
-        uids: &[Uid],
-    ) -> Result<Vec<(Uid, String)>, Error> {
-        let unlocked = uids.iter().map(|uid| {
-            let person = self.keyring().get(uid)?;
-            Some((*uid, person.user))
-        });
-        if let Some(names) = unlocked.collect() {
-            return Ok(names);
-        }
-        let mut users = vault.list(master)?;
-        users.retain(|user| uids.contains(&user.uid));
-        let users = users.into_iter();
-        Ok(users.map(|user| (user.uid, user.user)).collect())
+/// Returns the user ids of pseudonyms that have keys. An erasure unlocks its persons first; who
+/// completes one after a crash asks the vault, which opens the slot of every person.
+fn names_of(
+    inner: &Inner,
+    vault: &Vault,
+    master: &MasterKey,
+    uids: &[Uid],
+) -> Result<Vec<(Uid, String)>, Error> {
+    let unlocked = uids.iter().map(|uid| {
+        let person = inner.keyring().get(uid)?;
+        Some((*uid, person.user))
+    });
+    if let Some(names) = unlocked.collect() {
+        return Ok(names);
     }
+    let mut users = vault.list(master)?;
+    users.retain(|user| uids.contains(&user.uid));
+    let users = users.into_iter();
+    Ok(users.map(|user| (user.uid, user.user)).collect())
+}
 
-    /// Returns what the vault tells of destroyed keys.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(super) fn destroyed_keys(&self, persons: &[Uid]) -> Result<Vec<ErasedKey>, Error> {
-        if persons.is_empty() {
-            return Ok(Vec::new());
-        }
-        let Some(vault) = self.vault()? else {
-            return Ok(Vec::new());
-        };
-        let keys = persons.iter().map(|uid| vault.erased(uid));
-        Ok(keys
-            .filter_map(Result::transpose)
-            .collect::<Result<_, _>>()?)
+/// Returns what the vault tells of destroyed keys.
+///
+/// # Errors
+/// Storage errors.
+pub(super) fn destroyed_keys(inner: &Inner, persons: &[Uid]) -> Result<Vec<ErasedKey>, Error> {
+    if persons.is_empty() {
+        return Ok(Vec::new());
     }
+    let Some(vault) = inner.vault()? else {
+        return Ok(Vec::new());
+    };
+    let keys = persons.iter().map(|uid| vault.erased(uid));
+    Ok(keys
+        .filter_map(Result::transpose)
+        .collect::<Result<_, _>>()?)
 }
 
 /// Returns whether an error says that the vault is damaged.

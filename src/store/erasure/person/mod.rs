@@ -14,4 +14,5 @@ mod scope;
 
 pub use erase::{ErasureScope, PersonErasure};
 pub use identity::Person;
+pub(in crate::store::erasure) use keys::destroy_keys;
 pub use report::{PersonGrain, PersonReport};

@@ -6,24 +6,18 @@ use crate::store::instance::Inner;
 use crate::store::records::Uid;
 use crate::store::txn::Transaction;
 
-impl Inner {
-    #[expect(
-        clippy::unused_self,
-        clippy::unnecessary_wraps,
-        reason = "as with `sealing`"
-    )]
-    pub(super) const fn unlock_sealed(&self, _ids: &[String]) -> Result<Vec<Uid>, Error> {
-        Ok(Vec::new())
-    }
+#[expect(clippy::unnecessary_wraps, reason = "as with `sealing`")]
+pub(super) const fn unlock_sealed(_: &Inner, _ids: &[String]) -> Result<Vec<Uid>, Error> {
+    Ok(Vec::new())
+}
 
-    pub(in crate::store::erasure) fn destroy_keys(
-        &self,
-        _: &mut Transaction<'_>,
-    ) -> Result<(), Error> {
-        match self.state().erasures().persons().next() {
-            Some(_) => Err(Error::Locked),
-            None => Ok(()),
-        }
+pub(in crate::store::erasure) fn destroy_keys(
+    inner: &Inner,
+    _: &mut Transaction<'_>,
+) -> Result<(), Error> {
+    match inner.state().erasures().persons().next() {
+        Some(_) => Err(Error::Locked),
+        None => Ok(()),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::crypto::{Did, SigningKey};
 use crate::grain::Time;
 use crate::ledger::EntryId;
 #[cfg(feature = "signatures")]
+use crate::store::audit::{inclusion_proof, note};
 use crate::store::instance::Inner;
 use crate::store::records::Record;
 use crate::store::{Admin, Error, InclusionProof};
@@ -43,7 +44,7 @@ impl Admin<'_> {
         let mut nonce = [0; 32];
         inner.random().fill(&mut nonce)?;
         let proofs = erasure.begun.iter().map(|row| {
-            let proof = inner.inclusion_proof(*row, erasure.entries)?;
+            let proof = inclusion_proof(inner, *row, erasure.entries)?;
             Ok(proof.to_bytes())
         });
         let ids = erasure.person.ids().iter();
@@ -57,7 +58,7 @@ impl Admin<'_> {
             time: erasure.time,
             entries: erasure.entries,
             head: erasure.head,
-            tree: Some(inner.note(Some(erasure.entries))?.root()),
+            tree: Some(note(inner, Some(erasure.entries))?.root()),
             proofs: proofs.collect::<Result<_, Error>>()?,
             begun: erasure.begun.iter().map(|row| row.get()).collect(),
             erased: erasure.erased.len() as u64,

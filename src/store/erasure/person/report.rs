@@ -9,6 +9,7 @@ use crate::index::{Family, Snapshot};
 use crate::ledger::EntryId;
 use crate::policy::Rule;
 use crate::store::commit::put_one;
+use crate::store::erasure::delete::kept_from_deletion;
 use crate::store::erasure::person::identity::Person;
 use crate::store::erasure::person::scope::{Found, Selection};
 use crate::store::governance::{recorded, set_verification};
@@ -189,7 +190,7 @@ impl Admin<'_> {
         let (mut about, mut mentions) = (Vec::new(), Vec::new());
         for found in chosen.grains {
             let is_about = found.is_about;
-            let grain = inner.person_grain(&snapshot, found, REPORTED)?;
+            let grain = person_grain(inner, &snapshot, found, REPORTED)?;
             if is_about {
                 about.push(grain);
             } else {
@@ -210,44 +211,42 @@ impl Admin<'_> {
     }
 }
 
-impl Inner {
-    /// Returns a grain that names a person, with its facts.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(super) fn person_grain(
-        &self,
-        snapshot: &Snapshot,
-        found: Found,
-        authorization: Authorization<'_>,
-    ) -> Result<PersonGrain, Error> {
-        let Found { row, address, .. } = found;
-        let mut grain = PersonGrain {
-            address,
-            found_by: found.fields,
-            kept: self.kept_from_deletion(snapshot, row, &address, authorization)?,
-            status: self.as_of(snapshot).status_at(row)?,
-            foreign_ids: Vec::new(),
-            embeddings: Vec::new(),
-            reads: 0,
-        };
-        let mentions = snapshot.pointing_at(Family::Mentions, &address).rows()?;
-        for entry in mentions.iter() {
-            match self.record_at(entry)? {
-                Record::Alias(alias) if alias.of == address => grain.foreign_ids.push(alias.id),
-                Record::Embedding(embedding) if embedding.of == address => {
-                    grain.embeddings.push(embedding.model);
-                }
-                _ => {}
+/// Returns a grain that names a person, with its facts.
+///
+/// # Errors
+/// Storage errors.
+pub(super) fn person_grain(
+    inner: &Inner,
+    snapshot: &Snapshot,
+    found: Found,
+    authorization: Authorization<'_>,
+) -> Result<PersonGrain, Error> {
+    let Found { row, address, .. } = found;
+    let mut grain = PersonGrain {
+        address,
+        found_by: found.fields,
+        kept: kept_from_deletion(inner, snapshot, row, &address, authorization)?,
+        status: inner.as_of(snapshot).status_at(row)?,
+        foreign_ids: Vec::new(),
+        embeddings: Vec::new(),
+        reads: 0,
+    };
+    let mentions = snapshot.pointing_at(Family::Mentions, &address).rows()?;
+    for entry in mentions.iter() {
+        match inner.record_at(entry)? {
+            Record::Alias(alias) if alias.of == address => grain.foreign_ids.push(alias.id),
+            Record::Embedding(embedding) if embedding.of == address => {
+                grain.embeddings.push(embedding.model);
             }
+            _ => {}
         }
-        for entry in snapshot.pointing_at(Family::Read, &address).rows()?.iter() {
-            if let Record::Read(read) = self.record_at(entry)? {
-                grain.reads += u64::from(read.addresses.contains(&address));
-            }
-        }
-        Ok(grain)
     }
+    for entry in snapshot.pointing_at(Family::Read, &address).rows()?.iter() {
+        if let Record::Read(read) = inner.record_at(entry)? {
+            grain.reads += u64::from(read.addresses.contains(&address));
+        }
+    }
+    Ok(grain)
 }
 
 /// The authorization with which the decision is asked for the rules that keep a grain.
