@@ -35,7 +35,7 @@ impl Inner {
         let (appended, keys) = if is_of_grains && entries.len() >= KEYS_BESIDE_MIN {
             thread::scope(|scope| {
                 let thread = thread::Builder::new().name("grainstore-keys".into());
-                let keys = thread.spawn_scoped(scope, || self.make_keys(&entries));
+                let keys = thread.spawn_scoped(scope, || make_keys(self, &entries));
                 let appended = append();
                 let keys = keys.ok().and_then(|keys| keys.join().ok());
                 (appended, keys)
@@ -48,9 +48,9 @@ impl Inner {
             let reason = "a frame lies elsewhere than at the end of the ledger";
             return Ok(Err(Error::damaged("index", reason)));
         }
-        let keys = keys.unwrap_or_else(|| self.make_keys(&entries));
+        let keys = keys.unwrap_or_else(|| make_keys(self, &entries));
         Ok(keys.and_then(|keys| {
-            self.apply_keys(&entries, rows, keys)?;
+            apply_keys(self, &entries, rows, keys)?;
             self.freeze_if_due();
             Ok(())
         }))
@@ -65,66 +65,8 @@ impl Inner {
         entries: &[Entry<'_>],
         rows: &Range<EntryId>,
     ) -> Result<(), Error> {
-        let keys = self.make_keys(entries)?;
-        self.apply_keys(entries, rows, keys)
-    }
-
-    /// Makes the keys of entries.
-    fn make_keys(&self, entries: &[Entry<'_>]) -> Result<Keys, Error> {
-        let index = self.index();
-        let snapshot = index.snapshot();
-        let mut batch = index.batch();
-        let mut overlays: BTreeMap<Uid, Batch> = BTreeMap::new();
-        for entry in entries {
-            let Some(card) = entry.opened_card() else {
-                let mut resolve =
-                    |batch: &Batch, address: &_| self.as_of(&snapshot).locate_with(batch, address);
-                index_entry(&mut batch, entry, &mut resolve)?;
-                continue;
-            };
-            {
-                let mut resolve =
-                    |batch: &Batch, address: &_| self.as_of(&snapshot).locate_with(batch, address);
-                index_card(&mut batch, entry.row, entry.time, card, &mut resolve)?;
-            }
-            let own = overlays.remove(&card.uid);
-            let mut own = own.unwrap_or_else(|| index.batch());
-            let mut resolve = |own: &Batch, address: &_| {
-                let row = self.as_of(&snapshot).locate_with(own, address)?;
-                let mut others = overlays.values().chain([&batch]);
-                Ok(row.or_else(|| others.find_map(|other| other.row_of(address))))
-            };
-            index_entry(&mut own, entry, &mut resolve)?;
-            overlays.insert(card.uid, own);
-        }
-        batch.sort();
-        Ok(Keys { batch, overlays })
-    }
-
-    /// Applies the entries `rows`, whose keys were made.
-    fn apply_keys(
-        &self,
-        entries: &[Entry<'_>],
-        rows: &Range<EntryId>,
-        keys: Keys,
-    ) -> Result<(), Error> {
-        let index = self.index();
-        // Their rows are past the watermark until the batch is published.
-        for (uid, overlay) in keys.overlays {
-            index.publish_overlay(uid, overlay);
-        }
-        index.publish(keys.batch, rows.end.get());
-        let presence = {
-            let mut state = self.state_cell().write();
-            entries.iter().try_for_each(|entry| state.apply(entry))?;
-            state.presence()
-        };
-        self.caches().apply(entries, presence);
-        self.feed_text(entries, rows);
-        if self.is_keeper() {
-            self.embeddings().feed(entries);
-        }
-        Ok(())
+        let keys = make_keys(self, entries)?;
+        apply_keys(self, entries, rows, keys)
     }
 
     /// Brings index, state and text view to the end of the ledger.
@@ -136,7 +78,7 @@ impl Inner {
         if entries >= WORTH_A_WORD {
             tracing::info!("adding {entries} entries of the ledger that the index lacks");
         }
-        self.catch_up_index()?;
+        catch_up_index(self)?;
         self.recover_state()?;
         self.catch_up_text();
         Ok(())
@@ -162,12 +104,6 @@ impl Inner {
         Ok(())
     }
 
-    fn catch_up_index(&self) -> Result<(), Error> {
-        self.index_rest(&self.index(), &mut || self.freeze_if_due())?;
-        self.freeze_if_due();
-        Ok(())
-    }
-
     /// Applies the entries that the index lacks, and calls `after_batch` after each batch.
     pub(super) fn index_rest(
         &self,
@@ -176,36 +112,10 @@ impl Inner {
     ) -> Result<(), Error> {
         let damaged = index.snapshot().of_kind(Kind::Grain).rows()?;
         self.set_damaged(damaged.iter().collect());
-        while self.index_known(index, after_batch)? == Scanned::Outrun {
+        while index_known(self, index, after_batch)? == Scanned::Outrun {
             self.ledger().follow(erased_rows)?;
         }
         Ok(())
-    }
-
-    /// Applies the entries that the index lacks and this process knows of.
-    fn index_known(&self, index: &Index, after_batch: &mut dyn FnMut()) -> Result<Scanned, Error> {
-        let rows = EntryId::new(index.watermark())..EntryId::new(self.ledger().len());
-        let mut snapshot = index.snapshot();
-        let mut batch = index.batch();
-        let scanned = self.each_decoded(&rows, &mut |entry| {
-            let entry = entry.as_entry();
-            let mut resolve =
-                |batch: &Batch, address: &_| self.as_of(&snapshot).locate_with(batch, address);
-            index_entry(&mut batch, &entry, &mut resolve)?;
-            if matches!(entry.body, Body::Damaged) {
-                self.add_damaged(entry.row);
-            }
-            let end = entry.row.next().get();
-            if end - snapshot.watermark() >= BATCH_LEN {
-                let full = std::mem::replace(&mut batch, index.batch());
-                index.publish(full, end);
-                after_batch();
-                snapshot = index.snapshot();
-            }
-            Ok(())
-        })?;
-        index.publish(batch, rows.end.get());
-        Ok(scanned)
     }
 
     /// Passes every entry of the ledger from a sequence on to `show`, without those that were
@@ -294,6 +204,100 @@ impl Inner {
             tracing::warn!(%error, "the index cannot be written and stays in memory");
         }
     }
+}
+
+/// Makes the keys of entries.
+fn make_keys(inner: &Inner, entries: &[Entry<'_>]) -> Result<Keys, Error> {
+    let index = inner.index();
+    let snapshot = index.snapshot();
+    let mut batch = index.batch();
+    let mut overlays: BTreeMap<Uid, Batch> = BTreeMap::new();
+    for entry in entries {
+        let Some(card) = entry.opened_card() else {
+            let mut resolve =
+                |batch: &Batch, address: &_| inner.as_of(&snapshot).locate_with(batch, address);
+            index_entry(&mut batch, entry, &mut resolve)?;
+            continue;
+        };
+        {
+            let mut resolve =
+                |batch: &Batch, address: &_| inner.as_of(&snapshot).locate_with(batch, address);
+            index_card(&mut batch, entry.row, entry.time, card, &mut resolve)?;
+        }
+        let own = overlays.remove(&card.uid);
+        let mut own = own.unwrap_or_else(|| index.batch());
+        let mut resolve = |own: &Batch, address: &_| {
+            let row = inner.as_of(&snapshot).locate_with(own, address)?;
+            let mut others = overlays.values().chain([&batch]);
+            Ok(row.or_else(|| others.find_map(|other| other.row_of(address))))
+        };
+        index_entry(&mut own, entry, &mut resolve)?;
+        overlays.insert(card.uid, own);
+    }
+    batch.sort();
+    Ok(Keys { batch, overlays })
+}
+
+/// Applies the entries `rows`, whose keys were made.
+fn apply_keys(
+    inner: &Inner,
+    entries: &[Entry<'_>],
+    rows: &Range<EntryId>,
+    keys: Keys,
+) -> Result<(), Error> {
+    let index = inner.index();
+    // Their rows are past the watermark until the batch is published.
+    for (uid, overlay) in keys.overlays {
+        index.publish_overlay(uid, overlay);
+    }
+    index.publish(keys.batch, rows.end.get());
+    let presence = {
+        let mut state = inner.state_cell().write();
+        entries.iter().try_for_each(|entry| state.apply(entry))?;
+        state.presence()
+    };
+    inner.caches().apply(entries, presence);
+    inner.feed_text(entries, rows);
+    if inner.is_keeper() {
+        inner.embeddings().feed(entries);
+    }
+    Ok(())
+}
+
+fn catch_up_index(inner: &Inner) -> Result<(), Error> {
+    inner.index_rest(&inner.index(), &mut || inner.freeze_if_due())?;
+    inner.freeze_if_due();
+    Ok(())
+}
+
+/// Applies the entries that the index lacks and this process knows of.
+fn index_known(
+    inner: &Inner,
+    index: &Index,
+    after_batch: &mut dyn FnMut(),
+) -> Result<Scanned, Error> {
+    let rows = EntryId::new(index.watermark())..EntryId::new(inner.ledger().len());
+    let mut snapshot = index.snapshot();
+    let mut batch = index.batch();
+    let scanned = inner.each_decoded(&rows, &mut |entry| {
+        let entry = entry.as_entry();
+        let mut resolve =
+            |batch: &Batch, address: &_| inner.as_of(&snapshot).locate_with(batch, address);
+        index_entry(&mut batch, &entry, &mut resolve)?;
+        if matches!(entry.body, Body::Damaged) {
+            inner.add_damaged(entry.row);
+        }
+        let end = entry.row.next().get();
+        if end - snapshot.watermark() >= BATCH_LEN {
+            let full = std::mem::replace(&mut batch, index.batch());
+            index.publish(full, end);
+            after_batch();
+            snapshot = index.snapshot();
+        }
+        Ok(())
+    })?;
+    index.publish(batch, rows.end.get());
+    Ok(scanned)
 }
 
 /// Returns the entries of a frame that is written as the entries `rows`.

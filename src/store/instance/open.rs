@@ -252,7 +252,7 @@ impl Store {
         inner.measure_clock();
         // Before another process can keep this one from completing them.
         inner.hide_begun()?;
-        let waits = inner.resume_at_opening().err();
+        let waits = resume_at_opening(&inner).err();
         #[cfg(feature = "sealing")]
         inner.seal_unsealed();
         inner.report_opening(waits.map(|error| error.to_string()));
@@ -302,26 +302,24 @@ fn create_files(
     Ok((manifest, index, ledger))
 }
 
-impl Inner {
-    /// Completes the erasures that a crash or a full disk interrupted. On a full disk the runs of
-    /// the index make room: they are derived, and no reader has them yet.
-    ///
-    /// # Errors
-    /// Storage errors. The erasure then waits, and the store opens all the same.
-    fn resume_at_opening(&self) -> Result<(), Error> {
-        let resumed = self.resume_erasures();
-        let resumed = match resumed {
-            Err(error) if error.code() == ErrorCode::StorageFull => {
-                self.move_index_to_memory()?;
-                self.resume_erasures()
-            }
-            resumed => resumed,
-        };
-        resumed.inspect_err(|error| {
-            tracing::warn!(%error, "an erasure waits");
-            self.erase_later();
-        })
-    }
+/// Completes the erasures that a crash or a full disk interrupted. On a full disk the runs of
+/// the index make room: they are derived, and no reader has them yet.
+///
+/// # Errors
+/// Storage errors. The erasure then waits, and the store opens all the same.
+fn resume_at_opening(inner: &Inner) -> Result<(), Error> {
+    let resumed = inner.resume_erasures();
+    let resumed = match resumed {
+        Err(error) if error.code() == ErrorCode::StorageFull => {
+            inner.move_index_to_memory()?;
+            inner.resume_erasures()
+        }
+        resumed => resumed,
+    };
+    resumed.inspect_err(|error| {
+        tracing::warn!(%error, "an erasure waits");
+        inner.erase_later();
+    })
 }
 
 /// The part of the ledger that the index has seen durable.

@@ -56,7 +56,7 @@ impl Inner {
         }
         let others_wrote = self.ledger().begin_turn(erased_rows)?;
         turns.name(others_wrote);
-        self.apply_rest()?;
+        apply_rest(self)?;
         Ok(Some(turn))
     }
 
@@ -77,91 +77,8 @@ impl Inner {
         let _applying = peers.applying.lock();
         peers.is_lagging.store(true, Ordering::Release);
         let followed = self.ledger().follow(erased_rows).map_err(Error::from);
-        if let Err(error) = followed.and_then(|()| self.apply_rest()) {
+        if let Err(error) = followed.and_then(|()| apply_rest(self)) {
             tracing::warn!(%error, "what another process wrote cannot be followed");
-        }
-    }
-
-    /// Applies the entries of the ledger that the index lacks.
-    fn apply_rest(&self) -> Result<(), Error> {
-        let rows = EntryId::new(self.index().watermark())..EntryId::new(self.ledger().len());
-        match rows.end.get().saturating_sub(rows.start.get()) {
-            0 => {}
-            1..=ONE_BY_ONE_MAX => {
-                self.apply_followed(rows)?;
-            }
-            // Its files are the ones that others take up.
-            _ if self.is_keeper() => {
-                let mut from = rows.start;
-                while from < rows.end {
-                    let end = from.get().saturating_add(ONE_BY_ONE_MAX);
-                    from = self.apply_followed(from..EntryId::new(end).min(rows.end))?;
-                }
-            }
-            _ => self.reload()?,
-        }
-        self.peers().is_lagging.store(false, Ordering::Release);
-        Ok(())
-    }
-
-    /// Applies the entries at once, so that no question sees a part of a batch. Returns the end of
-    /// those that it applied.
-    fn apply_followed(&self, rows: Range<EntryId>) -> Result<EntryId, Error> {
-        let was_unmeasured = self.state_cell().read().clock().trusted().is_none();
-        let (decoded, rows) = self.followed_until_whole(rows)?;
-        #[cfg(feature = "sealing")]
-        let decoded = {
-            let mut decoded = decoded;
-            self.open_followed(&mut decoded)?;
-            decoded
-        };
-        let entries: Vec<_> = decoded.iter().map(DecodedEntry::as_entry).collect();
-        self.apply_entries(&entries, &rows)?;
-        let (mut is_rewritten, mut is_measured_anew) = (false, was_unmeasured);
-        for entry in &entries {
-            match entry.body {
-                Body::Record(Record::Erasing(erasing)) => {
-                    self.hide(&erasing.rows)?;
-                    self.erase_later();
-                }
-                Body::Record(Record::Erased(_)) => is_rewritten = true,
-                Body::Record(Record::Policy(record)) if record.sets_clock() => {
-                    is_measured_anew = true;
-                }
-                Body::Damaged => self.add_damaged(entry.row),
-                Body::Grain(_) | Body::Record(_) | Body::Locked => {}
-            }
-        }
-        if is_measured_anew {
-            self.measure_clock();
-        }
-        // The files that hold the erased words are unlinked by now, and must not stay open here.
-        if is_rewritten && !self.is_keeper() {
-            self.reload()?;
-        }
-        self.freeze_if_due();
-        Ok(rows.end)
-    }
-
-    /// Reads the entries `rows`, and those after them while an erasure that is not among them has
-    /// taken some away.
-    fn followed_until_whole(
-        &self,
-        mut rows: Range<EntryId>,
-    ) -> Result<(Vec<DecodedEntry>, Range<EntryId>), Error> {
-        let mut decoded = Vec::new();
-        let mut unread = rows.clone();
-        loop {
-            let scanned = self.each_decoded(&unread, &mut |entry| {
-                decoded.push(entry);
-                Ok(())
-            })?;
-            if scanned == Scanned::Whole {
-                return Ok((decoded, rows));
-            }
-            self.ledger().follow(erased_rows)?;
-            unread = rows.end..EntryId::new(self.ledger().len());
-            rows.end = unread.end;
         }
     }
 
@@ -171,7 +88,7 @@ impl Inner {
         let disk = self.derived_disk();
         loop {
             let known = EntryId::new(self.ledger().len());
-            let completed = self.reload_index(&disk)?;
+            let completed = reload_index(self, &disk)?;
             // The keeper rewrites its files before it completes an erasure: those that were opened
             // may hold the words of one that was completed since.
             if completed.is_none_or(|row| row < known) {
@@ -180,28 +97,6 @@ impl Inner {
         }
         self.reload_text(&disk);
         Ok(())
-    }
-
-    /// Does what [`Inner::reload`] does, once and for the index. Returns the entry that completes the
-    /// last erasure which the files may be older than.
-    fn reload_index(&self, disk: &Arc<dyn Disk>) -> Result<Option<EntryId>, Error> {
-        let terms = self.manifest().term_key();
-        let options = self.options().index.clone();
-        let (index, _) = Index::open(disk, self.manifest().store_id, terms, options);
-        // The runs are of entries that were published before them.
-        self.ledger().follow(erased_rows)?;
-        if index.watermark() > self.ledger().len() {
-            return Err(Error::damaged("index", "it covers more than the ledger"));
-        }
-        self.index_rest(&index, &mut || ())?;
-        #[cfg(feature = "sealing")]
-        self.move_overlays(&index, EntryId::new(self.index().watermark()))?;
-        let flushed = EntryId::new(index.flushed());
-        self.replace_index(index);
-        self.recover_state()?;
-        self.caches().forget(&[]);
-        self.hide_begun()?;
-        self.hide_completed(flushed)
     }
 
     /// Checks the files of the index: those that are open here, or, in a process that does not keep
@@ -256,7 +151,7 @@ impl Inner {
     /// Storage errors.
     pub(in crate::store::instance) fn hide_begun(&self) -> Result<(), Error> {
         let open = self.state_cell().read().erasures().open().clone();
-        open.values().try_for_each(|rows| self.hide(rows))
+        open.values().try_for_each(|rows| hide(self, rows))
     }
 
     /// Hides the entries of erasures that were completed after the files of the index were opened, which
@@ -289,22 +184,127 @@ impl Inner {
             }
             Ok(())
         })?;
-        self.hide(&rows)?;
+        hide(self, &rows)?;
         Ok(last)
     }
+}
 
-    fn hide(&self, rows: &[EntryId]) -> Result<(), Error> {
-        let is_of_state = self
-            .state_cell()
-            .read()
-            .rests_on(rows, &self.index().snapshot())?;
-        self.index().erase(rows.iter().copied());
-        self.caches().forget(rows);
-        if is_of_state {
-            self.recover_state()?;
+/// Applies the entries of the ledger that the index lacks.
+fn apply_rest(inner: &Inner) -> Result<(), Error> {
+    let rows = EntryId::new(inner.index().watermark())..EntryId::new(inner.ledger().len());
+    match rows.end.get().saturating_sub(rows.start.get()) {
+        0 => {}
+        1..=ONE_BY_ONE_MAX => {
+            apply_followed(inner, rows)?;
         }
-        Ok(())
+        // Its files are the ones that others take up.
+        _ if inner.is_keeper() => {
+            let mut from = rows.start;
+            while from < rows.end {
+                let end = from.get().saturating_add(ONE_BY_ONE_MAX);
+                from = apply_followed(inner, from..EntryId::new(end).min(rows.end))?;
+            }
+        }
+        _ => inner.reload()?,
     }
+    inner.peers().is_lagging.store(false, Ordering::Release);
+    Ok(())
+}
+
+/// Applies the entries at once, so that no question sees a part of a batch. Returns the end of
+/// those that it applied.
+fn apply_followed(inner: &Inner, rows: Range<EntryId>) -> Result<EntryId, Error> {
+    let was_unmeasured = inner.state_cell().read().clock().trusted().is_none();
+    let (decoded, rows) = followed_until_whole(inner, rows)?;
+    #[cfg(feature = "sealing")]
+    let decoded = {
+        let mut decoded = decoded;
+        inner.open_followed(&mut decoded)?;
+        decoded
+    };
+    let entries: Vec<_> = decoded.iter().map(DecodedEntry::as_entry).collect();
+    inner.apply_entries(&entries, &rows)?;
+    let (mut is_rewritten, mut is_measured_anew) = (false, was_unmeasured);
+    for entry in &entries {
+        match entry.body {
+            Body::Record(Record::Erasing(erasing)) => {
+                hide(inner, &erasing.rows)?;
+                inner.erase_later();
+            }
+            Body::Record(Record::Erased(_)) => is_rewritten = true,
+            Body::Record(Record::Policy(record)) if record.sets_clock() => {
+                is_measured_anew = true;
+            }
+            Body::Damaged => inner.add_damaged(entry.row),
+            Body::Grain(_) | Body::Record(_) | Body::Locked => {}
+        }
+    }
+    if is_measured_anew {
+        inner.measure_clock();
+    }
+    // The files that hold the erased words are unlinked by now, and must not stay open here.
+    if is_rewritten && !inner.is_keeper() {
+        inner.reload()?;
+    }
+    inner.freeze_if_due();
+    Ok(rows.end)
+}
+
+/// Reads the entries `rows`, and those after them while an erasure that is not among them has
+/// taken some away.
+fn followed_until_whole(
+    inner: &Inner,
+    mut rows: Range<EntryId>,
+) -> Result<(Vec<DecodedEntry>, Range<EntryId>), Error> {
+    let mut decoded = Vec::new();
+    let mut unread = rows.clone();
+    loop {
+        let scanned = inner.each_decoded(&unread, &mut |entry| {
+            decoded.push(entry);
+            Ok(())
+        })?;
+        if scanned == Scanned::Whole {
+            return Ok((decoded, rows));
+        }
+        inner.ledger().follow(erased_rows)?;
+        unread = rows.end..EntryId::new(inner.ledger().len());
+        rows.end = unread.end;
+    }
+}
+
+/// Does what [`Inner::reload`] does, once and for the index. Returns the entry that completes the
+/// last erasure which the files may be older than.
+fn reload_index(inner: &Inner, disk: &Arc<dyn Disk>) -> Result<Option<EntryId>, Error> {
+    let terms = inner.manifest().term_key();
+    let options = inner.options().index.clone();
+    let (index, _) = Index::open(disk, inner.manifest().store_id, terms, options);
+    // The runs are of entries that were published before them.
+    inner.ledger().follow(erased_rows)?;
+    if index.watermark() > inner.ledger().len() {
+        return Err(Error::damaged("index", "it covers more than the ledger"));
+    }
+    inner.index_rest(&index, &mut || ())?;
+    #[cfg(feature = "sealing")]
+    inner.move_overlays(&index, EntryId::new(inner.index().watermark()))?;
+    let flushed = EntryId::new(index.flushed());
+    inner.replace_index(index);
+    inner.recover_state()?;
+    inner.caches().forget(&[]);
+    inner.hide_begun()?;
+    inner.hide_completed(flushed)
+}
+
+fn hide(inner: &Inner, rows: &[EntryId]) -> Result<(), Error> {
+    let is_of_state = inner
+        .state_cell()
+        .read()
+        .rests_on(rows, &inner.index().snapshot())?;
+    inner.index().erase(rows.iter().copied());
+    inner.caches().forget(rows);
+    if is_of_state {
+        inner.recover_state()?;
+    }
+    Ok(())
 }
 
 impl Inner {
@@ -326,7 +326,7 @@ impl Inner {
                 return Ok(());
             }
             match self.peers().take_lock() {
-                Ok(lock) => return self.become_keeper(lock),
+                Ok(lock) => return become_keeper(self, lock),
                 Err(error @ ledger::Error::Locked { .. }) => {
                     if waited >= self.options().lock_wait {
                         return Err(error.into());
@@ -348,24 +348,7 @@ impl Inner {
         if self.is_keeper() {
             return Ok(());
         }
-        self.become_keeper(self.peers().take_lock()?)
-    }
-
-    fn become_keeper(&self, lock: Lock) -> Result<(), Error> {
-        {
-            let _writer = self.exclusive()?;
-            let peers = self.peers();
-            let _applying = peers.applying.lock();
-            peers.is_keeper.store(true, Ordering::Release);
-            if let Err(error) = self.reload() {
-                peers.is_keeper.store(false, Ordering::Release);
-                return Err(error);
-            }
-            self.set_lock(lock);
-            self.embeddings().start_over();
-        }
-        let resumed = self.resume_erasures();
-        resumed.inspect_err(|_| self.erase_later())
+        become_keeper(self, self.peers().take_lock()?)
     }
 
     /// Leaves the erasures that are begun to the thread that follows the others.
@@ -407,7 +390,7 @@ impl Inner {
     pub(crate) fn tend(&self, vacancy: Option<Lock>) -> Result<(), Error> {
         self.follow();
         if let Some(lock) = vacancy {
-            return self.become_keeper(lock);
+            return become_keeper(self, lock);
         }
         let peers = self.peers();
         if !peers.is_keeper() || !peers.must_erase.swap(false, Ordering::AcqRel) {
@@ -417,6 +400,23 @@ impl Inner {
         let resumed = self.resume_erasures();
         resumed.inspect_err(|_| self.erase_later())
     }
+}
+
+fn become_keeper(inner: &Inner, lock: Lock) -> Result<(), Error> {
+    {
+        let _writer = inner.exclusive()?;
+        let peers = inner.peers();
+        let _applying = peers.applying.lock();
+        peers.is_keeper.store(true, Ordering::Release);
+        if let Err(error) = inner.reload() {
+            peers.is_keeper.store(false, Ordering::Release);
+            return Err(error);
+        }
+        inner.set_lock(lock);
+        inner.embeddings().start_over();
+    }
+    let resumed = inner.resume_erasures();
+    resumed.inspect_err(|_| inner.erase_later())
 }
 
 /// How long the wait for the keeper sleeps between two looks.
