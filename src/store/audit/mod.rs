@@ -15,6 +15,7 @@ mod schedule;
 
 pub use log::{AuditEntry, AuditFilter};
 pub use note::Audit;
+#[cfg(feature = "signatures")]
 pub(crate) use note::{inclusion_proof, note};
 pub use proof::InclusionProof;
 pub(crate) use record::record_check;

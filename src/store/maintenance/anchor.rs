@@ -5,7 +5,7 @@ use crate::store::audit::record_check;
 use crate::store::records::CheckedRecord;
 use crate::store::{Audit, Error};
 
-use super::check::{Report, Severity};
+use super::report::{Report, Severity};
 
 impl Audit<'_> {
     /// Checks the store as [`Maintenance::check`](crate::store::Maintenance::check) does, or as

@@ -7,7 +7,7 @@ use crate::codec::ContentAddress;
 use crate::ledger::{Entry, Kind};
 use crate::store::records::Record;
 
-use super::check::{Report, Severity};
+use super::report::{Report, Severity};
 
 /// Which grain replaces which, as the entries of a ledger say it.
 #[derive(Default)]

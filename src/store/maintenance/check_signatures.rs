@@ -5,7 +5,7 @@ use crate::grain::Grain;
 use crate::ledger::{Entry, EntryId, Kind};
 use crate::store::records::Record;
 
-use super::check::{Report, Severity};
+use super::report::{Report, Severity};
 
 /// Checks, entry by entry, that each signed grain has its signature.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use crate::crypto::{self, Checkpoint, Resolver, Signer};
 use crate::ledger::{Kind, LedgerVerification, TreeHead};
 
-use super::check::{Report, Severity};
+use super::report::{Report, Severity};
 use crate::store::instance::Inner;
 use crate::store::records::Record;
 use crate::store::{Error, Maintenance};

@@ -12,15 +12,17 @@ mod checkpoint;
 mod compact;
 mod recovery;
 mod repair;
+mod report;
 mod restore;
 mod restore_target;
 mod stats;
 mod views;
 
 pub use backup::Backup;
-pub use check::{Finding, Report, Severity, verify_damaged};
+pub use check::verify_damaged;
 pub use checkpoint::Checked;
 pub use compact::{Compacted, Sizes};
 pub use recovery::{Lost, Recovered, recover, recover_on, recoverable};
+pub use report::{Finding, Report, Severity};
 pub use restore::Restored;
 pub use stats::Stats;

@@ -9,6 +9,7 @@ use crate::grain::Time;
 use crate::ledger::EntryId;
 #[cfg(feature = "signatures")]
 use crate::store::audit::{inclusion_proof, note};
+#[cfg(feature = "signatures")]
 use crate::store::instance::Inner;
 use crate::store::records::Record;
 use crate::store::{Admin, Error, InclusionProof};
