@@ -163,7 +163,7 @@ fn make(store: &Store, step: &Step) {
             drop(store.put(given.created_at(time(n))));
         }
         Step::Rest(on, n) => {
-            drop(consented(on).map(|on| store.put(belief(n).set("processing_basis", on))))
+            drop(consented(on).map(|on| store.put(belief(n).set("processing_basis", on))));
         }
         Step::Withdraw(of) => drop(consented(of).map(|of| {
             let given = store.get(&of).unwrap().unwrap();
