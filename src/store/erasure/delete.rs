@@ -9,6 +9,7 @@ use crate::store::erasure::erase::{ErasedPersons, erase};
 use crate::store::instance::{Caller, Inner};
 use crate::store::lineage::Change;
 use crate::store::records::{Authorization, DenialRecord, Record};
+use crate::store::rules::{Deed, Guard, Permit};
 use crate::store::txn::Transaction;
 use crate::store::{Admin, Error};
 
@@ -100,6 +101,10 @@ pub(crate) fn delete_all(
         inner.resume_erasures_as(&mut txn)?;
         let snapshot = inner.snapshot();
         let mut targets = Vec::new();
+        // The policy of a deletion asks for the authority too, of each grain.
+        let mut permit = Permit::of(Deed::Delete);
+        permit.asks(Guard::Policy);
+        permit.asks(Guard::Authority);
         for address in addresses {
             let Some(row) = inner.as_of(&snapshot).locate(address)? else {
                 all.push(Deletion::NotStored);
@@ -120,7 +125,15 @@ pub(crate) fn delete_all(
             txn.commit()?;
         } else {
             let none = ErasedPersons::default();
-            let (begun, _) = erase(inner, &mut txn, &snapshot, &targets, &none, authorization)?;
+            let (begun, _) = erase(
+                inner,
+                &mut txn,
+                &permit,
+                &snapshot,
+                &targets,
+                &none,
+                authorization,
+            )?;
             drop(txn);
             inner.await_erasures(&begun)?;
         }

@@ -16,6 +16,9 @@ use crate::store::read::forget_reads;
 use crate::store::records::{
     Authorization, ErasedRecord, ErasingRecord, Record, SealedRecord, Uid,
 };
+#[cfg(feature = "sealing")]
+use crate::store::rules::Deed;
+use crate::store::rules::Permit;
 use crate::store::txn::{AdmittedFrame, Transaction};
 
 impl Inner {
@@ -30,12 +33,13 @@ impl Inner {
         mut frame: AdmittedFrame,
         rows: &[EntryId],
     ) -> Result<(), Error> {
-        frame.record(&Record::Erasing(ErasingRecord {
+        let erasing = Record::Erasing(ErasingRecord {
             rows: rows.to_vec(),
             reason: "sealed under the key of the person".to_owned(),
             authority: "the owner".to_owned(),
             ..ErasingRecord::default()
-        }))?;
+        });
+        frame.change(&Permit::of(Deed::Seal), &erasing)?;
         let written = with_room(self, || txn.append(&frame))?;
         let begun: Vec<EntryId> = EntryId::all(&written).rev().take(1).collect();
         complete_erasure(self, txn, &begun, rows, true)
@@ -78,13 +82,14 @@ impl Inner {
 pub(super) fn erase(
     inner: &Inner,
     txn: &mut Transaction<'_>,
+    permit: &Permit,
     snapshot: &Snapshot,
     targets: &[(EntryId, ContentAddress)],
     persons: &ErasedPersons,
     authorization: Authorization<'_>,
 ) -> Result<(Vec<EntryId>, usize), Error> {
     let mut frame = txn.take_frame();
-    let mut records = erasing_records(inner, snapshot, targets, &mut frame, authorization)?;
+    let mut records = erasing_records(inner, permit, snapshot, targets, &mut frame, authorization)?;
     if let Some(first) = records.first_mut() {
         let sealed = targets.iter();
         let sealed = sealed.filter_map(|(row, _)| snapshot.overlay_of(*row));
@@ -98,7 +103,7 @@ pub(super) fn erase(
     let rows: Vec<EntryId> = rows.collect();
     let count = records.len();
     for record in records {
-        frame.record(&Record::Erasing(record))?;
+        frame.change(permit, &Record::Erasing(record))?;
     }
     let is_of_state = inner.state().rests_on(&rows, snapshot)?;
     let written = with_room(inner, || txn.append(&frame))?;
@@ -228,6 +233,7 @@ fn release_ballast(inner: &Inner, _full: &dyn std::error::Error) -> Result<(), E
 /// again.
 fn erasing_records(
     inner: &Inner,
+    permit: &Permit,
     snapshot: &Snapshot,
     targets: &[(EntryId, ContentAddress)],
     frame: &mut AdmittedFrame,
@@ -240,7 +246,7 @@ fn erasing_records(
     let mut records = Vec::with_capacity(targets.len().div_ceil(LISTED_AT_ONCE));
     for targets in targets.chunks(LISTED_AT_ONCE) {
         let mut rows = std::mem::take(&mut reads);
-        let tombstones = erasure_plan(inner, snapshot, targets, &all, &mut rows, frame)?;
+        let tombstones = erasure_plan(inner, permit, snapshot, targets, &all, &mut rows, frame)?;
         rows.retain(|row| listed.insert(*row));
         records.push(ErasingRecord {
             rows: rows.into_iter().collect(),
@@ -260,6 +266,7 @@ fn erasing_records(
 /// and returns the tombstones.
 fn erasure_plan(
     inner: &Inner,
+    permit: &Permit,
     snapshot: &Snapshot,
     targets: &[(EntryId, ContentAddress)],
     all: &BTreeSet<ContentAddress>,
@@ -282,7 +289,7 @@ fn erasure_plan(
                     if !all.contains(&status.of) {
                         let time_ms = inner.ledger().read(entry)?.header.time_ms;
                         let kept = status.without_successor(entry, Time::from_ms(time_ms));
-                        frame.record(&Record::Status(kept))?;
+                        frame.change(permit, &Record::Status(kept))?;
                     }
                 }
                 // The index holds hashes of addresses.

@@ -3,8 +3,9 @@
 use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::Time;
-use crate::store::governance::regime::recorded;
+use crate::store::governance::regime::authorized;
 use crate::store::records::{Authorization, HoldRecord, Record, RecordedAuthorization};
+use crate::store::rules::Deed;
 use crate::store::{Admin, Error};
 
 /// A legal hold on a grain, as an operator placed it (OMS 23.2, ruling I12).
@@ -41,15 +42,18 @@ impl Admin<'_> {
         address: &ContentAddress,
         authorization: Authorization<'_>,
     ) -> Result<(), Error> {
-        let authorization = recorded(authorization)?;
+        let (permit, authorization) = authorized(Deed::Hold, authorization)?;
         let mut txn = self.begin()?;
         let found = txn.view().locate(address)?;
         found.ok_or(Error::NotFound { address: *address })?;
-        txn.record(&Record::Hold(HoldRecord {
-            of: *address,
-            is_placed: true,
-            authorization,
-        }))?;
+        txn.change(
+            &permit,
+            &Record::Hold(HoldRecord {
+                of: *address,
+                is_placed: true,
+                authorization,
+            }),
+        )?;
         txn.commit()?;
         Ok(())
     }
@@ -65,7 +69,7 @@ impl Admin<'_> {
         authorization: Authorization<'_>,
     ) -> Result<bool, Error> {
         let inner = self.inner();
-        let authorization = recorded(authorization)?;
+        let (permit, authorization) = authorized(Deed::Hold, authorization)?;
         let mut txn = self.begin()?;
         let row = txn.view().locate(address)?;
         let row = row.ok_or(Error::NotFound { address: *address })?;
@@ -77,11 +81,14 @@ impl Admin<'_> {
         if !holds_itself && !inner.state().holds().is_held(address) {
             return Ok(false);
         }
-        txn.record(&Record::Hold(HoldRecord {
-            of: *address,
-            is_placed: false,
-            authorization,
-        }))?;
+        txn.change(
+            &permit,
+            &Record::Hold(HoldRecord {
+                of: *address,
+                is_placed: false,
+                authorization,
+            }),
+        )?;
         txn.commit()?;
         Ok(true)
     }

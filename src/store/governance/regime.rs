@@ -3,7 +3,7 @@
 use crate::grain::Grain;
 use crate::policy::{Mode, Regime, Regimes, Violation};
 use crate::store::records::{Authorization, PolicyRecord, Record, RecordedAuthorization};
-use crate::store::rules::kept_by;
+use crate::store::rules::{Deed, Guard, Permit, kept_by};
 use crate::store::{Admin, Error, Store};
 
 impl Admin<'_> {
@@ -57,4 +57,18 @@ impl Store {
 /// `ERR_AUTHORITY` of one without a reason or an authority.
 pub(crate) fn recorded(authorization: Authorization<'_>) -> Result<RecordedAuthorization, Error> {
     authorization.recorded().ok_or(Error::NoAuthorization)
+}
+
+/// Asks a change for a reason and an authority, its only rule. Returns its permit and what the ledger
+/// keeps.
+///
+/// # Errors
+/// As [`recorded`].
+pub(super) fn authorized(
+    deed: Deed,
+    authorization: Authorization<'_>,
+) -> Result<(Permit, RecordedAuthorization), Error> {
+    let mut permit = Permit::of(deed);
+    permit.asks(Guard::Authority);
+    Ok((permit, recorded(authorization)?))
 }

@@ -8,10 +8,10 @@ use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time};
 use crate::index::{Family, RowSet};
 use crate::ledger::{EntryId, Kind};
-use crate::store::governance::regime::recorded;
+use crate::store::governance::regime::authorized;
 use crate::store::instance::Inner;
 use crate::store::records::{Authorization, Record, RecordedAuthorization, ReviewRecord};
-use crate::store::rules::requires_review;
+use crate::store::rules::{Deed, requires_review};
 use crate::store::{Admin, Error, Store};
 
 /// A permitted operation that a person should review (OMS 23.2, `soft_locked`), or a grain on which
@@ -67,7 +67,7 @@ impl Admin<'_> {
         id: EntryId,
         authorization: Authorization<'_>,
     ) -> Result<bool, Error> {
-        let authorization = recorded(authorization)?;
+        let (permit, authorization) = authorized(Deed::ClearReview, authorization)?;
         let mut txn = self.begin()?;
         let mut reviews = self.reviews()?;
         let review = reviews.iter().position(|review| review.id == id);
@@ -76,11 +76,14 @@ impl Admin<'_> {
         if review.cleared.is_some() {
             return Ok(false);
         }
-        txn.record(&Record::Review(ReviewRecord::Cleared {
-            of: review.address,
-            opened: review.id,
-            authorization,
-        }))?;
+        txn.change(
+            &permit,
+            &Record::Review(ReviewRecord::Cleared {
+                of: review.address,
+                opened: review.id,
+                authorization,
+            }),
+        )?;
         txn.commit()?;
         Ok(true)
     }

@@ -10,12 +10,13 @@ use crate::store::instance::{Caller, Inner};
 use crate::store::lineage::Change;
 use crate::store::read::{self, unites};
 use crate::store::records::{DenialRecord, Record, StatusRecord};
-use crate::store::rules::authorize_signers;
+use crate::store::rules::{Deed, Guard, Permit, authorize_signers};
 use crate::store::txn::Transaction;
 use crate::store::{Error, Store};
 
 /// An operation on the status of a grain, and its justification.
 struct Request<'a> {
+    deed: Deed,
     operation: Operation,
     /// The statement that a signature must agree to.
     statement: Statement,
@@ -80,6 +81,7 @@ fn contradict(
     caller: Caller<'_>,
 ) -> Result<(), Error> {
     let request = Request {
+        deed: Deed::Contradict,
         operation: Operation::Contradict,
         statement: Statement::contradict(*address, inner.store_id())?,
         justification,
@@ -109,6 +111,7 @@ pub(crate) fn set_verification(
     caller: Caller<'_>,
 ) -> Result<(), Error> {
     let request = Request {
+        deed: Deed::Verify,
         operation: Operation::Verify,
         statement: Statement::verify(*address, verification, inner.store_id())?,
         justification,
@@ -138,8 +141,13 @@ fn change_status(
     let mut txn = Transaction::begin(inner, caller)?;
     let row = txn.view().row_of(target)?;
     let version = txn.view().version_at(row)?;
-    caller.authorize_sight(&version.grain)?;
-    txn.authorize_change(None, &version.grain)?;
+    let mut permit = Permit::of(request.deed);
+    if permit.asks(Guard::Sight) {
+        caller.authorize_sight(&version.grain)?;
+    }
+    if permit.asks(Guard::Writer) {
+        txn.authorize_change(None, &version.grain)?;
+    }
     let Some(change) = change(&version.status) else {
         return Ok(());
     };
@@ -152,16 +160,19 @@ fn change_status(
     let gives = Delegation::of(&version.grain).is_some()
         || version.grain.type_() == Type::Consent
         || unites(&version.grain);
-    if confirms && gives && !caller.is_owner() {
+    if permit.asks(Guard::OwnersJudgement) && confirms && gives && !caller.is_owner() {
         let rule = Rule::Owner;
         let operation = request.operation.name();
         txn.refuse(DenialRecord::new(Some(*target), operation, rule.name()))?;
         return Err(Error::Refused { rule });
     }
-    let judged = authorize_signers(inner, &signers.voices(), &version.grain);
-    txn.recorded(judged)?;
+    if permit.asks(Guard::Signers) {
+        let judged = authorize_signers(inner, &signers.voices(), &version.grain);
+        txn.recorded(judged)?;
+    }
     // A retraction that any caller could undo would protect nothing.
     let reopens = version.status.verification != Verification::Unverified;
+    let (needs_reason, is_protected) = (permit.asks(Guard::Reason), permit.asks(Guard::Policy));
     if !confirms || reopens {
         let protection = txn.view().effective_protection(row, &version, None)?;
         let voices = inner.voices(&signers, &protection);
@@ -177,11 +188,14 @@ fn change_status(
             },
         };
         let (operation, reasons) = (request.operation, [justification, None]);
-        let is_reviewed = txn.authorize_reason(operation, &version.grain, reasons)?;
-        asked.authorize(&mut txn, is_reviewed)?;
+        let is_reviewed =
+            needs_reason && txn.authorize_reason(operation, &version.grain, reasons)?;
+        if is_protected {
+            asked.authorize(&mut txn, is_reviewed)?;
+        }
     }
     let status = StatusRecord::of(*target, change).because(justification);
-    txn.record(&Record::Status(status))?;
+    txn.change(&permit, &Record::Status(status))?;
     txn.commit()?;
     Ok(())
 }

@@ -1,13 +1,20 @@
-//! The admission of a record: its grain is asked the rules of a file's way in, so that a file cannot
-//! bypass them.
+//! The admission of a record: its grain is asked the rules of a file's way in, and the grain that it
+//! replaces those of a change, so that a file cannot bypass them.
 
 use std::mem;
 
 use crate::codec::ContentAddress;
 use crate::grain::Grain;
 use crate::interchange::Record;
+use crate::ledger::EntryId;
+use crate::policy::{Actor, Operation};
 use crate::store::Error;
-use crate::store::rules::{Admitted, Proposed, Way, admit};
+use crate::store::lineage::Change;
+use crate::store::rules::{
+    Admitted, Deed, Guard, Permit, Proposed, Way, admit, authorize_successor, required_reason,
+};
+use crate::store::txn::Transaction;
+use crate::store::view::Version;
 
 use super::batch::Importer;
 
@@ -99,5 +106,73 @@ impl Importer<'_> {
             Some(admitted) => Ok(Ok(admitted)),
             None => self.judge(grain, replaces),
         }
+    }
+
+    pub(super) const fn deed(&self) -> Deed {
+        match self.caller.is_owner() {
+            true => Deed::OwnersVersion,
+            false => Deed::ActorsVersion,
+        }
+    }
+
+    /// Decides whether a grain replaces another as if that were asked for here.
+    pub(super) fn authorize_replacement(
+        &self,
+        txn: &mut Transaction<'_>,
+        row: EntryId,
+        target: &Version,
+        new: &Grain,
+    ) -> Result<Permit, Error> {
+        let mut permit = Permit::of(self.deed());
+        if permit.asks(Guard::Sight) {
+            self.caller.authorize_sight(&target.grain)?;
+        }
+        if permit.asks(Guard::Writer) {
+            txn.authorize_change(new.text("author_did"), &target.grain)?;
+        }
+        if permit.asks(Guard::Signers) {
+            authorize_successor(self.inner, &[], new, &target.grain)?;
+        }
+        let snapshot = self.inner.snapshot();
+        let protection =
+            self.inner
+                .as_of(&snapshot)
+                .effective_protection(row, target, Some(new))?;
+        let address = target.grain.address();
+        let signers = self.inner.signers(new, &address)?;
+        let voices = self.inner.voices(&signers, &protection);
+        let change = Change {
+            operation: Operation::Import,
+            target: &address,
+            facts: protection.facts(Some(new)),
+            actor: Actor {
+                signers: &voices,
+                is_job: self.caller.is_job(),
+                ..Actor::default()
+            },
+        };
+        let reason = new.text("supersession_justification");
+        let is_reviewed =
+            permit.asks(Guard::Reason) && required_reason(self.inner, &target.grain, &[reason])?;
+        if permit.asks(Guard::Policy) {
+            self.authorize_here(txn, &change, is_reviewed)?;
+        }
+        Ok(permit)
+    }
+
+    /// Asks the policy, which a dry run records nothing of. A review is an entry of its own, since
+    /// the frame may hold several permitted changes.
+    pub(super) fn authorize_here(
+        &self,
+        txn: &mut Transaction<'_>,
+        change: &Change<'_>,
+        is_reviewed: bool,
+    ) -> Result<(), Error> {
+        if self.is_dry {
+            return change.preview(self.inner);
+        }
+        change.authorize(txn, is_reviewed)?;
+        txn.commit()?;
+        Ok(())
     }
 }

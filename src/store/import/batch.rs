@@ -5,23 +5,19 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 
 use crate::codec::ContentAddress;
-use crate::grain::{Grain, Lifecycle, StatusChange};
+use crate::grain::{Lifecycle, StatusChange};
 use crate::interchange::{
     AddressMap, Diagnostics, Finding, ForeignId, Merge, Place, Record, choose_merge, rewrite_links,
 };
-use crate::ledger::EntryId;
-use crate::policy::{Actor, Operation};
 use crate::store::Error;
 use crate::store::import::corrections::Correction;
 use crate::store::import::lookup::is_envelope;
-use crate::store::import::{Conflict, Denied, Summary};
+use crate::store::import::{Conflict, Summary};
 use crate::store::instance::{Caller, Inner};
-use crate::store::lineage::Change;
 use crate::store::read::Lengths;
-use crate::store::records::{DenialRecord, FlagRecord, Record as Entry};
-use crate::store::rules::{Admitted, authorize_successor, required_reason, stronger_signature};
+use crate::store::records::FlagRecord;
+use crate::store::rules::{Admitted, Permit, stronger_signature};
 use crate::store::txn::{AdmittedFrame, Transaction};
-use crate::store::view::Version;
 
 /// An import in progress.
 pub(super) struct Importer<'a> {
@@ -113,7 +109,7 @@ impl<'a> Importer<'a> {
                 lifecycle: Some(Lifecycle::Superseded),
                 ..StatusChange::default()
             };
-            self.status(address, change, true)?;
+            self.brought(address, change)?;
         }
         // A file of envelope and nothing else is kept; one that brings nothing new leaves no trace.
         match self.envelope.take() {
@@ -245,7 +241,7 @@ impl<'a> Importer<'a> {
                 superseded_by: Some(address),
                 ..StatusChange::default()
             };
-            self.status(of, change, true)?;
+            self.brought(of, change)?;
         }
         Ok(())
     }
@@ -311,30 +307,18 @@ impl<'a> Importer<'a> {
             self.flush(txn)?;
         }
         let target = self.version(&old)?;
-        if let Some((row, version)) = &target
-            && let Err(error) = self.authorize_replacement(txn, *row, version, &grain)
-        {
-            self.passed_over.insert(record.grain.address());
-            match error {
-                Error::Denied { rule, .. } => self.summary.denied.push(Denied {
-                    place: record.place,
-                    existing: old,
-                    rule,
-                }),
-                refused @ (Error::Refused { .. }
-                | Error::Violation(_)
-                | Error::Untrusted { .. }) => {
-                    if let Some(denial) = refused.denial(Operation::Import.name()) {
-                        let of = Some(old);
-                        self.frame
-                            .record(&Entry::Denial(DenialRecord { of, ..denial }))?;
-                    }
-                    self.refuse(record.place, &refused);
-                }
-                error => return Err(error),
+        let permit = match &target {
+            Some((row, version)) => self.authorize_replacement(txn, *row, version, &grain),
+            None => Ok(Permit::unasked(self.deed())),
+        };
+        let permit = match permit {
+            Ok(permit) => permit,
+            Err(error) => {
+                self.passed_over.insert(record.grain.address());
+                self.keep_earlier(record.place, old, error)?;
+                return Ok(old);
             }
-            return Ok(old);
-        }
+        };
         let admitted = match self.admitted(&record.grain, admitted, Some(old))? {
             Ok(admitted) => admitted.derived(&grain, &old),
             Err(refused) => {
@@ -358,7 +342,7 @@ impl<'a> Importer<'a> {
                 ..StatusChange::default()
             };
             // Policy decided this here, so it is more than a claim of the file.
-            self.status(old, change, false)?;
+            self.change(&permit, old, change)?;
         }
         self.name(address, record.foreign_id, Some(old))?;
         self.summary.updated += 1;
@@ -400,46 +384,6 @@ impl<'a> Importer<'a> {
             });
         }
         Ok(address)
-    }
-
-    pub(super) fn authorize_replacement(
-        &self,
-        txn: &mut Transaction<'_>,
-        row: EntryId,
-        target: &Version,
-        new: &Grain,
-    ) -> Result<(), Error> {
-        if !self.caller.is_owner() {
-            txn.authorize_change(new.text("author_did"), &target.grain)?;
-        }
-        authorize_successor(self.inner, &[], new, &target.grain)?;
-        let snapshot = self.inner.snapshot();
-        let protection =
-            self.inner
-                .as_of(&snapshot)
-                .effective_protection(row, target, Some(new))?;
-        let address = target.grain.address();
-        let signers = self.inner.signers(new, &address)?;
-        let voices = self.inner.voices(&signers, &protection);
-        let change = Change {
-            operation: Operation::Import,
-            target: &address,
-            facts: protection.facts(Some(new)),
-            actor: Actor {
-                signers: &voices,
-                is_job: self.caller.is_job(),
-                ..Actor::default()
-            },
-        };
-        let reason = new.text("supersession_justification");
-        let is_reviewed = required_reason(self.inner, &target.grain, &[reason])?;
-        if self.is_dry {
-            return change.preview(self.inner);
-        }
-        // A review is an entry of its own, since the frame may hold several permitted changes.
-        change.authorize(txn, is_reviewed)?;
-        txn.commit()?;
-        Ok(())
     }
 }
 

@@ -11,6 +11,7 @@ use crate::store::governance::contradiction;
 use crate::store::instance::Inner;
 use crate::store::lineage::Change;
 use crate::store::records::{AliasRecord, FlagRecord, Record, StatusRecord};
+use crate::store::rules::{Deed, Guard, Permit};
 use crate::store::{Admin, Error, Store};
 
 /// Grains of one foreign identifier that contradict each other (OMI 13.4).
@@ -74,6 +75,8 @@ impl Admin<'_> {
             return Err(Error::NoConflict { address: *keep });
         };
         let mut txn = self.begin()?;
+        let mut permit = Permit::of(Deed::ResolveConflict);
+        let (needs_reason, is_protected) = (permit.asks(Guard::Reason), permit.asks(Guard::Policy));
         for address in conflict.versions {
             txn.record(&Record::Flag(FlagRecord {
                 conflict: Some(false),
@@ -96,10 +99,15 @@ impl Admin<'_> {
                     ..Actor::default()
                 },
             };
-            change.authorize(&mut txn, false)?;
+            let (operation, reasons) = (Operation::Contradict, [justification, None]);
+            let is_reviewed =
+                needs_reason && txn.authorize_reason(operation, &target.grain, reasons)?;
+            if is_protected {
+                change.authorize(&mut txn, is_reviewed)?;
+            }
             let change = contradiction(&txn, &target.status);
             let status = StatusRecord::of(address, change).because(justification);
-            txn.record(&Record::Status(status))?;
+            txn.change(&permit, &Record::Status(status))?;
         }
         let alias = AliasRecord {
             of: *keep,

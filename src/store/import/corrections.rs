@@ -9,11 +9,9 @@ use crate::interchange::{Place, Record};
 use crate::ledger::EntryId;
 use crate::policy::{Actor, Delegation, Operation};
 use crate::store::Error;
-use crate::store::import::Denied;
 use crate::store::import::batch::{Importer, UNVERIFIED};
 use crate::store::lineage::Change;
-use crate::store::records::{DenialRecord, Record as Entry};
-use crate::store::rules::{required_reason, was_deleted};
+use crate::store::rules::{Deed, Guard, Permit, required_reason, was_deleted};
 use crate::store::txn::Transaction;
 use crate::store::view::Version;
 
@@ -89,10 +87,13 @@ impl Importer<'_> {
             if closes_cycle {
                 continue;
             }
-            if change.is_empty() || !self.may_correct(txn, (row, &version), &change, &place)? {
+            if change.is_empty() {
                 continue;
             }
-            self.status(of, change, false)?;
+            let Some(permit) = self.may_correct(txn, (row, &version), &change, &place)? else {
+                continue;
+            };
+            self.change(&permit, of, change)?;
             self.summary.corrected += 1;
             // The next decision reads what this one changed.
             self.flush(txn)?;
@@ -109,14 +110,15 @@ impl Importer<'_> {
         }
     }
 
-    /// Decides a correction as if its operation were asked for here; a refusal is in the summary.
+    /// Decides a correction as if its operation were asked for here; a refusal is in the summary,
+    /// and there is no permit.
     fn may_correct(
         &mut self,
         txn: &mut Transaction<'_>,
         (row, version): (EntryId, &Version),
         change: &StatusChange,
         place: &Place,
-    ) -> Result<bool, Error> {
+    ) -> Result<Option<Permit>, Error> {
         let ends = version.status.is_current()
             && (change.superseded_by.is_some() || change.system_valid_to.is_some());
         let counts_against = matches!(
@@ -124,7 +126,7 @@ impl Importer<'_> {
             Some(Verification::Contested | Verification::Retracted)
         );
         if !ends && !counts_against {
-            return Ok(true);
+            return Ok(Some(Permit::unasked(Deed::FilesEnding)));
         }
         let new = match change.superseded_by {
             Some(by) => self.version(&by)?.map(|(_, version)| version.grain),
@@ -134,31 +136,12 @@ impl Importer<'_> {
             Some(new) => self.authorize_replacement(txn, row, version, new),
             None => self.authorize_ending(txn, row, version),
         };
-        let existing = version.grain.address();
         match decided {
-            Ok(()) => Ok(true),
-            Err(Error::Denied { rule, .. }) => {
-                let place = place.clone();
-                let denied = Denied {
-                    place,
-                    existing,
-                    rule,
-                };
-                self.summary.denied.push(denied);
-                Ok(false)
+            Ok(permit) => Ok(Some(permit)),
+            Err(error) => {
+                self.keep_earlier(place.clone(), version.grain.address(), error)?;
+                Ok(None)
             }
-            Err(
-                refused @ (Error::Refused { .. } | Error::Violation(_) | Error::Untrusted { .. }),
-            ) => {
-                if let Some(denial) = refused.denial(Operation::Import.name()) {
-                    let of = Some(existing);
-                    self.frame
-                        .record(&Entry::Denial(DenialRecord { of, ..denial }))?;
-                }
-                self.refuse(place.clone(), &refused);
-                Ok(false)
-            }
-            Err(error) => Err(error),
         }
     }
 
@@ -168,7 +151,10 @@ impl Importer<'_> {
         txn: &mut Transaction<'_>,
         row: EntryId,
         target: &Version,
-    ) -> Result<(), Error> {
+    ) -> Result<Permit, Error> {
+        let mut permit = Permit::of(Deed::FilesEnding);
+        // Left out of the statement before: see `correct`.
+        permit.asks(Guard::OwnersJudgement);
         let snapshot = self.inner.snapshot();
         let no_successor: Option<&Grain> = None;
         let protection =
@@ -182,13 +168,12 @@ impl Importer<'_> {
             facts: protection.facts(None),
             actor: Actor::default(),
         };
-        if self.is_dry {
-            return change.preview(self.inner);
+        let is_reviewed =
+            permit.asks(Guard::Reason) && required_reason(self.inner, &target.grain, &[None])?;
+        if permit.asks(Guard::Policy) {
+            self.authorize_here(txn, &change, is_reviewed)?;
         }
-        let is_reviewed = required_reason(self.inner, &target.grain, &[None])?;
-        change.authorize(txn, is_reviewed)?;
-        txn.commit()?;
-        Ok(())
+        Ok(permit)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::store::Error;
 use crate::store::import::batch::{Envelope, Importer, UNVERIFIED};
 use crate::store::read::unites;
 use crate::store::records::{AliasRecord, FlagRecord, Record as Entry, StatusRecord};
-use crate::store::rules::{Admitted, was_deleted};
+use crate::store::rules::{Admitted, Permit, was_deleted};
 
 impl Importer<'_> {
     /// Adds a grain to the frame, with the file's statements about it.
@@ -58,7 +58,7 @@ impl Importer<'_> {
             );
             self.findings.note(record.place.clone(), message);
         }
-        self.status(address, change, true)?;
+        self.brought(address, change)?;
         if record.exportable == Some(false) {
             self.flag(FlagRecord {
                 exportable: Some(false),
@@ -142,23 +142,33 @@ impl Importer<'_> {
         Ok(false)
     }
 
-    pub(super) fn status(
+    /// Adds the status that the file gives a grain which it brings.
+    pub(super) fn brought(
         &mut self,
         of: ContentAddress,
         change: StatusChange,
-        is_imported: bool,
     ) -> Result<(), Error> {
         if let Some(by) = change.superseded_by {
             self.links.insert(of, by);
         }
         if !change.is_empty() {
-            let status = StatusRecord {
-                is_imported,
-                ..StatusRecord::of(of, change)
-            };
-            self.frame.record(&Entry::Status(status))?;
+            self.frame.brought(StatusRecord::of(of, change))?;
         }
         Ok(())
+    }
+
+    /// Adds a change of a grain that was here.
+    pub(super) fn change(
+        &mut self,
+        permit: &Permit,
+        of: ContentAddress,
+        change: StatusChange,
+    ) -> Result<(), Error> {
+        if let Some(by) = change.superseded_by {
+            self.links.insert(of, by);
+        }
+        let status = Entry::Status(StatusRecord::of(of, change));
+        Ok(self.frame.change(permit, &status)?)
     }
 
     pub(super) fn flag(&mut self, flag: FlagRecord) -> Result<(), Error> {

@@ -7,10 +7,10 @@ use crate::grain::Grain;
 use crate::interchange::{self, ForeignId, Place};
 use crate::policy::{Operation, Rule};
 use crate::store::Error;
-use crate::store::records::Record as Entry;
+use crate::store::records::{DenialRecord, Record as Entry};
 
-use super::Conflict;
 use super::batch::Importer;
+use super::{Conflict, Denied};
 
 impl Importer<'_> {
     /// Refuses a record, and records that if a policy did.
@@ -37,6 +37,32 @@ impl Importer<'_> {
             }),
             Error::Erased { .. } => self.summary.erased.push(place),
             refused => self.refuse(place, refused),
+        }
+        Ok(())
+    }
+
+    /// Counts a record whose earlier grain stays, since a rule protects that.
+    pub(super) fn keep_earlier(
+        &mut self,
+        place: Place,
+        existing: ContentAddress,
+        error: Error,
+    ) -> Result<(), Error> {
+        match error {
+            Error::Denied { rule, .. } => self.summary.denied.push(Denied {
+                place,
+                existing,
+                rule,
+            }),
+            refused @ (Error::Refused { .. } | Error::Violation(_) | Error::Untrusted { .. }) => {
+                if let Some(denial) = refused.denial(Operation::Import.name()) {
+                    let of = Some(existing);
+                    self.frame
+                        .record(&Entry::Denial(DenialRecord { of, ..denial }))?;
+                }
+                self.refuse(place, &refused);
+            }
+            error => return Err(error),
         }
         Ok(())
     }

@@ -75,6 +75,15 @@ pub(crate) enum Record {
 }
 
 impl Record {
+    /// Returns whether it changes a stored grain, what protects one, or what a person is to decide.
+    pub(crate) const fn is_change(&self) -> bool {
+        match self {
+            Self::Status(_) | Self::Hold(_) | Self::Erasing(_) => true,
+            Self::Review(review) => matches!(review, ReviewRecord::Cleared { .. }),
+            _ => false,
+        }
+    }
+
     /// Returns the kind of entry that carries the record.
     pub(crate) const fn kind(&self) -> Kind {
         match self {

@@ -3,6 +3,7 @@
 //! `policy::decide`.
 
 mod admit;
+mod changes;
 mod consent;
 mod goals;
 mod implicit;
@@ -13,6 +14,7 @@ mod table;
 mod trust;
 
 pub(crate) use admit::{Admitted, Proposed, admit};
+pub(crate) use changes::{Deed, Guard, Permit};
 pub(crate) use consent::{has_consequences, record_consequences, requires_review};
 pub(crate) use implicit::non_superseding_parents;
 pub(crate) use regimes::{kept_by, required_reason};

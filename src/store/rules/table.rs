@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use super::changes;
+
 /// A way by which a grain is proposed to the store. Every door is one of them: a batch, a hand-off
 /// and a memory file put; a correction and an undo supersede; a merge is a file. In the order of
 /// [`COLUMNS`].
@@ -50,6 +52,16 @@ pub(crate) enum Effect {
     Note,
     /// The rule is not asked.
     Skip,
+}
+
+impl Effect {
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Note => "note",
+            Self::Skip => "–",
+        }
+    }
 }
 
 /// A rule, its effect on each way in, in the order of [`COLUMNS`], and where it is stated.
@@ -178,10 +190,14 @@ pub(crate) const TABLE: &[Row] = &[
     ),
 ];
 
-/// Returns the table as Markdown, as docs/policy.md has it.
+/// Returns the tables as Markdown, as docs/policy.md has them: of new grains, and of changes.
 #[doc(hidden)]
 #[must_use]
-pub fn describe() -> String {
+pub fn describe() -> [String; 2] {
+    [describe_new(), changes::describe()]
+}
+
+fn describe_new() -> String {
     let mut page = String::from("| a new grain passes if |");
     for name in COLUMNS {
         let _ = write!(page, " {name} |");
@@ -191,12 +207,7 @@ pub fn describe() -> String {
     for row in TABLE {
         let _ = write!(page, "\n| {} |", row.says);
         for effect in row.effects {
-            let word = match effect {
-                Refuse => "refuse",
-                Note => "note",
-                Skip => "–",
-            };
-            let _ = write!(page, " {word} |");
+            let _ = write!(page, " {} |", effect.word());
         }
         let _ = write!(page, " {} |", row.source);
     }

@@ -14,8 +14,10 @@ use crate::policy::{Operation, TrustedNow};
 use crate::store::Error;
 #[cfg(any(feature = "interchange", feature = "sealing"))]
 use crate::store::records::EntryBody;
+#[cfg(feature = "interchange")]
+use crate::store::records::StatusRecord;
 use crate::store::records::{Frame, PendingPut, Record, Uid};
-use crate::store::rules::{Admitted, record_consequences};
+use crate::store::rules::{Admitted, Permit, record_consequences};
 use crate::store::view::View;
 
 /// The entries of one atomic batch that a transaction may append.
@@ -93,12 +95,34 @@ impl AdmittedFrame {
         record_consequences(view, &mut self.0, grain, moment)
     }
 
-    /// Adds a record of the frame's actor.
+    /// Adds a record of the frame's actor that changes no stored grain.
     ///
     /// # Errors
     /// As [`Record::encode`].
     pub(crate) fn record(&mut self, record: &Record) -> Result<(), codec::Error> {
+        assert_no_change(record);
         self.0.record(record)
+    }
+
+    /// Adds the record of a change, every rule of which was asked.
+    ///
+    /// # Errors
+    /// As [`Record::encode`].
+    pub(crate) fn change(&mut self, permit: &Permit, record: &Record) -> Result<(), codec::Error> {
+        permit.assert_whole();
+        self.0.record(record)
+    }
+
+    /// Adds the statement of a file about a grain that it brings, which nothing protects yet.
+    ///
+    /// # Errors
+    /// As [`Record::encode`].
+    #[cfg(feature = "interchange")]
+    pub(crate) fn brought(&mut self, status: StatusRecord) -> Result<(), codec::Error> {
+        self.0.record(&Record::Status(StatusRecord {
+            is_imported: true,
+            ..status
+        }))
     }
 
     /// Adds a record of another actor.
@@ -110,6 +134,7 @@ impl AdmittedFrame {
         record: &Record,
         actor: Option<EntryId>,
     ) -> Result<(), codec::Error> {
+        assert_no_change(record);
         self.0.record_by(record, actor)
     }
 
@@ -124,19 +149,20 @@ impl AdmittedFrame {
         actor: Option<EntryId>,
         person: Option<Uid>,
     ) -> Result<(), codec::Error> {
+        assert_no_change(record);
         self.0.record_about(record, actor, person)
     }
 
     /// Adds a record that was encoded before.
     ///
     /// # Panics
-    /// If it is a grain: it would pass no rule.
+    /// If it is a grain or a change: it would pass no rule.
     #[cfg(feature = "interchange")]
     pub(crate) fn push(&mut self, body: EntryBody) {
-        assert!(
-            matches!(body, EntryBody::Record(..)),
-            "a grain is admitted first"
-        );
+        match &body {
+            EntryBody::Record(record, _) => assert_no_change(record),
+            EntryBody::Grain(..) => unreachable!("a grain is admitted first"),
+        }
         self.0.push(body);
     }
 
@@ -161,4 +187,12 @@ impl AdmittedFrame {
     pub(super) fn truncate(&mut self, len: usize) {
         self.0.truncate(len);
     }
+}
+
+/// Checks that a record changes no stored grain, so that the table of changes has no rule for it.
+///
+/// # Panics
+/// If it does: a door would change what no rule was asked about.
+fn assert_no_change(record: &Record) {
+    assert!(!record.is_change(), "a change is permitted first");
 }

@@ -13,7 +13,7 @@ use crate::policy::TrustedNow;
 use crate::store::Error;
 use crate::store::instance::{Caller, Exclusive, Inner};
 use crate::store::records::Record;
-use crate::store::rules::{Admitted, Proposed, admit};
+use crate::store::rules::{Admitted, Permit, Proposed, admit};
 use crate::store::view::View;
 
 use super::append::append;
@@ -115,6 +115,14 @@ impl<'a> Transaction<'a> {
     /// As [`Record::encode`].
     pub(crate) fn record(&mut self, record: &Record) -> Result<(), codec::Error> {
         self.frame.record(record)
+    }
+
+    /// Adds the record of a change, every rule of which was asked.
+    ///
+    /// # Errors
+    /// As [`Record::encode`].
+    pub(crate) fn change(&mut self, permit: &Permit, record: &Record) -> Result<(), codec::Error> {
+        self.frame.change(permit, record)
     }
 
     /// Appends the frame, makes it durable as the options require, and applies it.

@@ -11,6 +11,7 @@ use crate::store::erasure::erase::{ErasedPersons, HeldGrain, erase};
 use crate::store::governance::recorded;
 use crate::store::instance::Inner;
 use crate::store::records::{Authorization, Uid};
+use crate::store::rules::{Deed, Guard, Permit};
 use crate::store::txn::Transaction;
 use crate::store::{Admin, Error};
 
@@ -115,6 +116,8 @@ impl Admin<'_> {
         scope: ErasureScope,
         authorization: Authorization<'_>,
     ) -> Result<PersonErasure, Error> {
+        let mut permit = Permit::of(Deed::Erase);
+        permit.asks(Guard::Authority);
         recorded(authorization)?;
         let inner = self.inner();
         let (person, uids, is_vault_damaged) = unlocked_whole(inner, person)?;
@@ -131,6 +134,7 @@ impl Admin<'_> {
         selection.read_on()?;
         let snapshot = inner.snapshot();
         let chosen = selection.finish(&snapshot, scope.mentions)?;
+        permit.asks(Guard::Policy);
         let (grains, uids) = (&chosen.grains, &persons.uids);
         let divided = divide(&mut txn, &snapshot, grains, scope, uids, authorization)?;
         let Divided {
@@ -151,6 +155,7 @@ impl Admin<'_> {
             erase(
                 inner,
                 &mut txn,
+                &permit,
                 &snapshot,
                 &targets,
                 &persons,
