@@ -150,7 +150,7 @@ const TABLE: &[Row] = &[
         Guard::Reason,
         "it has a reason where a regime asks for one",
         [
-            Refuse, Refuse, Refuse, Skip, Skip, Skip, Skip, Skip, Refuse, Refuse, Refuse, Skip,
+            Refuse, Refuse, Refuse, Skip, Skip, Skip, Skip, Skip, Refuse, Refuse, Refuse, Refuse,
         ],
         "OMS 27",
     ),

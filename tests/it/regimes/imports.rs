@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
+use grainstore::codec::Map;
 use grainstore::interchange::{Format, ImportFile, ReadOptions};
 use grainstore::ledger::Kind;
 use grainstore::policy::{Purpose, Regime};
 use grainstore::store::Summary;
 use grainstore::{Filter, Store};
+
+use crate::foreign::{edit, text_of};
 
 use super::{FORMATS, TEST, export_bytes, fact, memory, under};
 
@@ -183,4 +186,27 @@ fn a_record_that_changed_needs_the_reason_that_a_supersession_needs() {
         store.admin().unwrap().reviews().unwrap()[0].operation,
         "import"
     );
+}
+
+#[test]
+fn a_conflict_is_resolved_with_the_reason_that_a_contradiction_needs() {
+    let store = memory();
+    let mut file = crate::omi::sample();
+    let import = |file: &Map| {
+        let bytes = text_of(file);
+        store.import(read(bytes.as_ref(), Format::Omi)).unwrap()
+    };
+    import(&file);
+    edit(&mut file, "memories/3/content", Some("\"boil less water\""));
+    let keep = import(&file).conflicts[0].existing;
+    let admin = store.admin().unwrap();
+    admin
+        .set_regimes(vec![Regime::parse(REASONS).unwrap()], TEST)
+        .unwrap();
+    let refused = admin.resolve_conflict(&keep, None).unwrap_err();
+    assert_eq!(refused.code(), "ERR_POLICY_DENIED");
+    assert_eq!((denials(&store), admin.conflicts().unwrap().len()), (1, 1));
+    admin.resolve_conflict(&keep, Some("measured")).unwrap();
+    assert_eq!(admin.conflicts().unwrap(), []);
+    assert_eq!(admin.reviews().unwrap()[0].operation, "contradict");
 }
