@@ -22,4 +22,5 @@ pub(crate) use regime::recorded;
 pub use report::{Article, ClauseReport, Coverage, PolicyReport};
 pub use review::Review;
 #[cfg(feature = "interchange")]
-pub(crate) use verification::{contradiction, set_verification};
+pub(crate) use verification::contradiction;
+pub(crate) use verification::set_verification;
