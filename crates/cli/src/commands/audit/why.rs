@@ -2,8 +2,8 @@
 
 use clap::Args;
 use grainstore::policy::Actor;
-use grainstore::store::{Asked, AuditFilter};
-use serde_json::json;
+use grainstore::store::{Asked, AuditFilter, Explanation};
+use serde_json::{Value, json};
 
 use crate::args::address;
 use crate::error::Exit;
@@ -53,19 +53,7 @@ impl Why {
         };
         let out = &mut session.out;
         if out.is_json() {
-            let rules = rules.iter().map(|(word, answer)| {
-                json!({
-                    "operation": word,
-                    "is_allowed": answer.is_allowed,
-                    "is_reviewed": answer.is_reviewed,
-                    "rule": answer.rule,
-                    "stands_in": answer.stands_in,
-                    "requires": answer.wants,
-                    "protected_by": answer.protected_by.map(|by| by.to_string()),
-                    "protection_reason": answer.protection_reason,
-                })
-            });
-            let rules: Vec<_> = rules.collect();
+            let rules: Vec<_> = rules.iter().map(rule_json).collect();
             let decisions: Vec<_> = entries.iter().map(entry_json).collect();
             out.json(&json!({
                 "address": of.to_string(),
@@ -101,6 +89,19 @@ impl Why {
         }
         Ok(Exit::Done)
     }
+}
+
+fn rule_json((word, answer): &(&str, Explanation)) -> Value {
+    json!({
+        "operation": word,
+        "is_allowed": answer.is_allowed,
+        "is_reviewed": answer.is_reviewed,
+        "rule": answer.rule,
+        "stands_in": answer.stands_in,
+        "requires": answer.wants,
+        "protected_by": answer.protected_by.map(|by| by.to_string()),
+        "protection_reason": answer.protection_reason,
+    })
 }
 
 /// The operations that decide about a grain, or are refused.
