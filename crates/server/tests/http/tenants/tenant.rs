@@ -105,15 +105,7 @@ impl<'a> Tenant<'a> {
                 let addresses: Vec<_> = of.iter().map(|of| address(*of)).collect();
                 post("/v1/grains/get", json!({ "addresses": addresses }))
             }
-            Request::Query { limit, is_paged } => {
-                let first = post("/v1/query", json!({ "limit": limit }));
-                let cursor = first.json()["next_cursor"].clone();
-                if !is_paged || cursor.is_null() {
-                    return vec![first];
-                }
-                let next = post("/v1/query", json!({ "limit": limit, "cursor": cursor }));
-                return vec![first, next];
-            }
+            Request::Query { limit, is_paged } => return self.query(&json!(limit), *is_paged),
             Request::Tool { what, of, text } => self.call(at, *what, &address(*of), *text),
             Request::Growth | Request::Report { .. } | Request::Erase { .. } => {
                 self.send_of_person(request)
@@ -139,6 +131,18 @@ impl<'a> Tenant<'a> {
             | Request::Bundle { .. } => self.send_file(at, request),
             _ => self.send_special(at, request, &address),
         }]
+    }
+
+    /// Asks for a page, and for the one behind it.
+    fn query(&self, limit: &Value, is_paged: bool) -> Vec<Told> {
+        let post = |body: Value| self.server.post(&self.token, "/v1/query", &body);
+        let first = post(json!({ "limit": limit }));
+        let cursor = first.json()["next_cursor"].clone();
+        if !is_paged || cursor.is_null() {
+            return vec![first];
+        }
+        let next = post(json!({ "limit": limit, "cursor": cursor }));
+        vec![first, next]
     }
 
     /// Stores what the rules of others, or of consents and delegations, may refuse.
