@@ -1,6 +1,7 @@
 //! The errors of the vault. None contains a key or a user id.
 
 use std::io;
+use std::panic::AssertUnwindSafe;
 
 use crate::code::ErrorCode;
 use crate::crypto;
@@ -193,4 +194,12 @@ impl<T, E: Into<redb::Error>> OrFail<T> for Result<T, E> {
 
 pub(super) const fn damaged(reason: &'static str) -> Error {
     Error::Damaged { reason }
+}
+
+/// Runs work on the database. redb panics on some damaged files, which must not end the program
+/// that embeds the store.
+pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    // No state outlives a panic: who reads drops it, and a change opens its own.
+    let outcome = std::panic::catch_unwind(AssertUnwindSafe(work));
+    outcome.unwrap_or(Err(damaged("its database cannot be read")))
 }

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,11 +12,13 @@ use crate::crypto::{KeySource, MasterKey, PassphraseParams, Random, Secret, scru
 use crate::ledger::{Ballast, Disk, DiskFile, OpenMode};
 
 use super::Error;
-use super::error::{OrFail, damaged};
+use super::error::{OrFail, damaged, guarded};
 use super::file::backend::{self, Header, OpenDatabase};
+use super::file::copy;
 use super::file::lock::FileLock;
 use super::file::meta::Meta;
 use super::file::tables::{self, BUCKETS, ERASED, Keys, RETAINED, SLOTS};
+use super::file::{DATABASE, FOLDER, TEMPORARY};
 use super::keys::cache::KeyCache;
 use super::root::{Root, ShredRoot};
 
@@ -58,6 +59,8 @@ pub(super) struct State {
     pub(super) meta: Meta,
     /// By which a later commit of any process shows.
     header: Header,
+    /// Whether the database is not what was written, and its copy is open.
+    is_stand_in: bool,
 }
 
 impl Vault {
@@ -99,6 +102,7 @@ impl Vault {
         write_first(&files, &meta, &master, &root)?;
         let vault = Self::closed(files);
         vault.read(|_| Ok(()))?;
+        vault.keep_copy()?;
         Ok((vault, master))
     }
 
@@ -117,7 +121,28 @@ impl Vault {
         }
         let vault = Self::closed(files);
         vault.read(|_| Ok(()))?;
+        vault.keep_copy()?;
         Ok(Some(vault))
+    }
+
+    /// Makes the copy that a crash prevented, or an older program.
+    fn keep_copy(&self) -> Result<(), Error> {
+        if !self.files.is_writer || self.is_rotten()? || copy::is_current(&self.files)? {
+            return Ok(());
+        }
+        // Another process that uses the vault makes it, or the next opening.
+        if let Ok(_lock) = FileLock::take(&self.files) {
+            copy::renew(&self.files);
+        }
+        Ok(())
+    }
+
+    /// Returns whether the database is not what was written, so that its copy stands in for it.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn is_rotten(&self) -> Result<bool, Error> {
+        self.read(|state| Ok(state.is_stand_in))
     }
 
     /// Returns the master key of `source`, if it is the one of this vault.
@@ -178,7 +203,7 @@ impl Vault {
             let header = backend::header(&*file)?;
             let open = match state.take() {
                 Some(open) if open.header == header => open,
-                _ => State::new(&self.files, backend::open_to_read(file)?, header)?,
+                _ => State::to_read(&self.files, file, header)?,
             };
             question(state.insert(open))
         });
@@ -219,9 +244,14 @@ impl Vault {
         &self,
         change: &mut impl FnMut(&mut State) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        copy::restore(&self.files)?;
         let file = database_file(&self.files, OpenMode::Write)?;
         let header = backend::header(&*file)?;
-        guarded(|| change(&mut State::new(&self.files, backend::open(file)?, header)?))
+        let outcome =
+            guarded(|| change(&mut State::new(&self.files, backend::open(file)?, header)?));
+        // Also after an error, which may have followed the commit.
+        copy::renew(&self.files);
+        outcome
     }
 
     /// Wipes the root from memory. It is read again when it is needed.
@@ -248,6 +278,18 @@ impl State {
             root,
             meta,
             header,
+            is_stand_in: false,
+        })
+    }
+
+    /// Opens a database to be read, or the copy that stands in for one that is not what was written.
+    fn to_read(files: &VaultFiles, file: Arc<dyn DiskFile>, header: Header) -> Result<Self, Error> {
+        let stand_in = copy::stand_in(files)?;
+        let is_stand_in = stand_in.is_some();
+        let database = backend::open_to_read(stand_in.unwrap_or(file))?;
+        Ok(Self {
+            is_stand_in,
+            ..Self::new(files, database, header)?
         })
     }
 
@@ -285,14 +327,6 @@ impl State {
     }
 }
 
-/// Runs work on the database. redb panics on some damaged files, which must not end the program
-/// that embeds the store.
-pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    // No state outlives a panic: who reads drops it, and a change opens its own.
-    let outcome = std::panic::catch_unwind(AssertUnwindSafe(work));
-    outcome.unwrap_or(Err(damaged("its database cannot be read")))
-}
-
 fn database_file(files: &VaultFiles, mode: OpenMode) -> Result<Arc<dyn DiskFile>, Error> {
     let file = files.disk.open(DATABASE, mode);
     file.map_err(|source| Error::io("open", DATABASE, source))
@@ -302,6 +336,7 @@ fn database_file(files: &VaultFiles, mode: OpenMode) -> Result<Arc<dyn DiskFile>
 fn begin(database: &Database) -> Result<WriteTransaction, Error> {
     let mut txn = database.begin_write().or_fail()?;
     txn.set_two_phase_commit(true);
+    tables::count_change(&txn)?;
     Ok(txn)
 }
 
@@ -374,10 +409,6 @@ impl fmt::Debug for Vault {
         f.write_str("Vault")
     }
 }
-
-const FOLDER: &str = "vault";
-pub(super) const DATABASE: &str = "vault/vault.redb";
-const TEMPORARY: &str = "vault/vault.redb.new";
 
 const FIRST_EPOCH: u64 = 1;
 

@@ -11,5 +11,5 @@ mod seal;
 mod status;
 
 pub use admin::VaultAdmin;
-pub(crate) use opening::vault_fault;
+pub(crate) use opening::{is_vault_rotten, vault_fault};
 pub use status::{Escrow, VaultStatus};

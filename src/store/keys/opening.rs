@@ -58,6 +58,15 @@ impl Inner {
     }
 }
 
+/// Returns whether the database of the vault is not what was written, and its copy stands in for it.
+///
+/// # Errors
+/// None of a vault that does not open: [`vault_fault`] tells that.
+pub(crate) fn is_vault_rotten(core: &Core) -> bool {
+    let vault = core.vault_as_applied().ok().flatten();
+    vault.is_some_and(|vault| vault.is_rotten().unwrap_or(false))
+}
+
 /// Returns what is wrong with the files of the vault; `None` for a sound one, and where it is not in
 /// this folder at all, as with a backup. `all` opens every row, if the master key is here.
 ///

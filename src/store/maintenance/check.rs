@@ -15,7 +15,7 @@ use super::report::{Report, Severity};
 use crate::store::commit::embedder_statuses;
 use crate::store::instance::Inner;
 #[cfg(feature = "sealing")]
-use crate::store::keys::vault_fault;
+use crate::store::keys::{is_vault_rotten, vault_fault};
 use crate::store::records::{COPY, MANIFEST, Manifest, SealedRecord, erased_rows};
 use crate::store::state::{DecodedEntry, State, index_entry};
 use crate::store::{Error, Maintenance};
@@ -49,9 +49,7 @@ impl Maintenance<'_> {
             }
         }
         #[cfg(feature = "sealing")]
-        if let Some(fault) = vault_fault(inner, false)? {
-            report.find("vault-damaged", Severity::Damage, fault);
-        }
+        check_vault(inner, false, &mut report)?;
         inner.check_files(&mut report)?;
         Ok(report)
     }
@@ -83,9 +81,7 @@ impl Maintenance<'_> {
             check_withdrawals(inner, &mut report)?;
         }
         #[cfg(feature = "sealing")]
-        if let Some(fault) = vault_fault(inner, true)? {
-            report.find("vault-damaged", Severity::Damage, fault);
-        }
+        check_vault(inner, true, &mut report)?;
         report.note("text-damaged", Severity::Damage, inner.check_text_files());
         inner.check_files(&mut report)?;
         Ok(report)
@@ -315,6 +311,18 @@ fn check_withdrawals(inner: &Inner, report: &mut Report) -> Result<(), Error> {
              records one"
         );
         report.find("withdrawal-lost", Severity::Damage, message);
+    }
+    Ok(())
+}
+
+#[cfg(feature = "sealing")]
+fn check_vault(inner: &Inner, all: bool, report: &mut Report) -> Result<(), Error> {
+    if let Some(fault) = vault_fault(inner, all)? {
+        report.find("vault-damaged", Severity::Damage, fault);
+    } else if is_vault_rotten(inner) {
+        let message = "vault/vault.redb is not what was written: its copy stands in for it, and takes \
+                       its place at the next change of keys";
+        report.find("vault-copy", Severity::Warning, message);
     }
     Ok(())
 }

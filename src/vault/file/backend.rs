@@ -1,7 +1,7 @@
 //! redb on the store's disk, so that the crash simulator covers it.
 
 use std::io;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,8 +10,8 @@ use redb::{Builder, Database, StorageBackend};
 use crate::ledger::DiskFile;
 use crate::vault::Error;
 use crate::vault::error::OrFail;
-use crate::vault::instance::DATABASE;
 
+use super::DATABASE;
 use super::read_backend::ReadBackend;
 
 /// An open database.
@@ -69,6 +69,12 @@ impl Deref for OpenDatabase {
 
     fn deref(&self) -> &Database {
         &self.database
+    }
+}
+
+impl DerefMut for OpenDatabase {
+    fn deref_mut(&mut self) -> &mut Database {
+        &mut self.database
     }
 }
 

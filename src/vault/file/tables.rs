@@ -2,9 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-#[cfg(feature = "interchange")]
-use redb::{Database, ReadableDatabase};
-use redb::{ReadTransaction, TableDefinition, WriteTransaction};
+use redb::{
+    Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition, TableError,
+    WriteTransaction,
+};
 use zeroize::Zeroizing;
 
 use crate::crypto::{Context, MasterKey, Purpose, Random, SealingKey, Secret};
@@ -27,6 +28,9 @@ pub(crate) const ERASED: TableDefinition<'_, [u8; 16], &[u8]> = TableDefinition:
 pub(crate) const RETAINED: TableDefinition<'_, RetainedAt, &[u8]> =
     TableDefinition::new("retained");
 
+/// The number of changes, by which a database is known to be older than its copy.
+const CHANGES: TableDefinition<'_, u8, u64> = TableDefinition::new("changes");
+
 pub(crate) type SlotKey = (u32, [u8; 16]);
 pub(crate) type RetainedAt = ([u8; 16], u32);
 
@@ -41,6 +45,26 @@ pub(crate) fn read_meta(txn: &ReadTransaction) -> Result<Meta, Error> {
 pub(crate) fn write_meta(txn: &WriteTransaction, meta: &Meta) -> Result<(), Error> {
     let mut table = txn.open_table(META).or_fail()?;
     table.insert(0, &*meta.encode()).or_fail()?;
+    Ok(())
+}
+
+/// Returns the number of changes of a database; of one from before they were counted, 0.
+pub(crate) fn changes(database: &Database) -> Result<u64, Error> {
+    let txn = database.begin_read().or_fail()?;
+    match txn.open_table(CHANGES) {
+        Err(TableError::TableDoesNotExist(_)) => Ok(0),
+        table => {
+            let row = table.or_fail()?.get(0).or_fail()?;
+            Ok(row.map_or(0, |row| row.value()))
+        }
+    }
+}
+
+/// Counts a change, in the transaction that makes it.
+pub(crate) fn count_change(txn: &WriteTransaction) -> Result<(), Error> {
+    let mut table = txn.open_table(CHANGES).or_fail()?;
+    let before = table.get(0).or_fail()?.map_or(0, |row| row.value());
+    table.insert(0, before.saturating_add(1)).or_fail()?;
     Ok(())
 }
 

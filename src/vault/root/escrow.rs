@@ -5,9 +5,11 @@ use zeroize::Zeroizing;
 
 use crate::crypto::{KeySource, MasterKey};
 use crate::vault::error::damaged;
+use crate::vault::error::guarded;
+use crate::vault::file::DATABASE;
 use crate::vault::file::lock::FileLock;
 use crate::vault::file::tables;
-use crate::vault::instance::{DATABASE, State, check_master, exists, guarded};
+use crate::vault::instance::{State, check_master, exists};
 use crate::vault::{Error, Vault, VaultFiles};
 
 use super::record;

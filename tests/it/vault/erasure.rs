@@ -82,10 +82,14 @@ fn the_database_of_before_an_erasure_opens_with_no_root_of_after_it() {
     let (vault, master) = home.create();
     add(&vault, &master, &["ada", "bea"]);
     drop(vault);
-    let old = home.read("vault/vault.redb");
+    let both = ["vault/vault.redb", "vault/copy"];
+    let old = both.map(|name| home.read(name));
     home.open().unwrap().erase(&master, &["ada"]).unwrap();
     let new = home.read("vault/vault.redb");
-    home.write("vault/vault.redb", &old);
+    home.write(both[0], &old[0]);
+    // The copy is newer, and stands in for it.
+    assert_eq!(names(&home.open().unwrap().list(&master).unwrap()), ["bea"]);
+    home.write(both[1], &old[1]);
     let error = home.open().unwrap_err();
     assert_eq!(error.code(), "ERR_ROOT_MISSING");
     assert!(error.to_string().contains("restore"), "{error}");

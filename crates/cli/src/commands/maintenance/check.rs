@@ -153,6 +153,7 @@ fn advice(id: &str) -> Option<&'static str> {
             "`grainstore check --repair` builds index and text index anew from the ledger"
         }
         "withdrawal-lost" => "`grainstore check --repair` gives the withdrawal its effect",
+        "vault-copy" => "`grainstore vault rotate` puts the copy in its place",
         "seal-waits" => "the next command with the master key completes it",
         "manifest-damaged" | "manifest-copy" => {
             "the next command that may write makes MANIFEST and its copy the same again"

@@ -127,6 +127,9 @@ fn advice(id: &str) -> &'static str {
         "text-behind" => "`grainstore compact`, or any command that writes, brings it to the end",
         "torn-tail" => "`grainstore compact` removes the file; nothing acknowledged is in it",
         "manifest-copy" => "the next command that opens the store to write makes the copy anew",
+        "vault-copy" => {
+            "`grainstore vault rotate`, or any change of keys, puts the copy in its place"
+        }
         "seal-waits" => "any command that changes the store with the master key completes it",
         "erasure-waits" => "free some room on the disk, then `grainstore compact`",
         _ => {
