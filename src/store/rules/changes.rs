@@ -15,7 +15,7 @@ pub(crate) enum Deed {
     /// Of a person; a withdrawn consent deletes.
     Erase,
     #[cfg_attr(
-        not(feature = "sealing"),
+        not(any(feature = "sealing", test)),
         expect(dead_code, reason = "nothing is sealed without keys")
     )]
     Seal,
