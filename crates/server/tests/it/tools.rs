@@ -461,10 +461,10 @@ fn a_model_is_told_what_is_odd_about_what_it_stores() {
         stored["warnings"].to_string().contains("userid"),
         "{stored}"
     );
-    let change = json!({ "address": stored["address"], "fields": { "sesion": "s1" } });
+    let change = json!({ "address": stored["address"], "fields": { "sessionid": "s1" } });
     let stored = client.ok("correct", change);
     assert!(
-        stored["warnings"].to_string().contains("sesion"),
+        stored["warnings"].to_string().contains("sessionid"),
         "{stored}"
     );
 }
