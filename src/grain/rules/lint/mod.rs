@@ -210,6 +210,16 @@ const POLICY_MEMBERS: &[(&str, Fits)] = &[
     ("protection_reason", is_text),
 ];
 
+fn is_empty(fields: &Map, name: &str) -> bool {
+    len_of(fields, name) == 0
+}
+
+/// Returns the number of entries of a list; 0 without one.
+fn len_of(fields: &Map, name: &str) -> usize {
+    let entries = fields.get(name).and_then(Value::as_array);
+    entries.map_or(0, <[Value]>::len)
+}
+
 const fn is_text(value: &Value) -> bool {
     matches!(value, Value::Text(_))
 }

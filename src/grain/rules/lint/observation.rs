@@ -7,7 +7,7 @@
 use crate::codec::{Map, Value};
 use crate::grain::Type;
 
-use super::Findings;
+use super::{Findings, is_empty, len_of};
 
 pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) {
     match of {
@@ -133,15 +133,6 @@ fn check_summary(fields: &Map, findings: &mut Findings) {
             "should be 1 or more on a summary (OMS 28.6)",
         );
     }
-}
-
-fn is_empty(fields: &Map, name: &str) -> bool {
-    len_of(fields, name) == 0
-}
-
-fn len_of(fields: &Map, name: &str) -> usize {
-    let entries = fields.get(name).and_then(Value::as_array);
-    entries.map_or(0, <[Value]>::len)
 }
 
 /// OMS 24.1.

@@ -4,7 +4,7 @@ use crate::codec::{Map, Value};
 use crate::grain::Type;
 use crate::grain::rules::required_fields::entries_of;
 
-use super::Findings;
+use super::{Findings, is_empty};
 
 pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) {
     match of {
@@ -43,12 +43,11 @@ fn check_goal(fields: &Map, findings: &mut Findings) {
             "should be 1 or more where a protected goal may end by itself (OMS 23.5, 23.9)",
         );
     }
-    let is_empty = |name: &str| {
-        let entries = fields.get(name).and_then(Value::as_array);
-        entries.is_none_or(<[Value]>::is_empty)
-    };
     let state = fields.get("goal_state").and_then(Value::as_text);
-    if state.is_some_and(ends) && !is_empty("derived_from") && is_empty("satisfaction_evidence") {
+    if state.is_some_and(ends)
+        && !is_empty(fields, "derived_from")
+        && is_empty(fields, "satisfaction_evidence")
+    {
         findings.warn(
             "satisfaction_evidence",
             "should name the evidence on which a protected goal ended (OMS 23.4, 23.5)",
