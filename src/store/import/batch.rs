@@ -386,6 +386,3 @@ impl<'a> Importer<'a> {
         Ok(address)
     }
 }
-
-/// The finding about a delegation or a consent that a file says is verified.
-pub(super) const UNVERIFIED: &str = "is verified in the file: only the owner verifies it here";

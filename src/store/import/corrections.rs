@@ -9,7 +9,7 @@ use crate::interchange::{Place, Record};
 use crate::ledger::EntryId;
 use crate::policy::{Actor, Delegation, Operation};
 use crate::store::Error;
-use crate::store::import::batch::{Importer, UNVERIFIED};
+use crate::store::import::batch::Importer;
 use crate::store::lineage::Change;
 use crate::store::rules::{Deed, Guard, Permit, required_reason, was_deleted};
 use crate::store::txn::Transaction;
@@ -75,10 +75,7 @@ impl Importer<'_> {
             }
             if Delegation::of(&version.grain).is_some() || version.grain.type_() == Type::Consent {
                 // Rulings I26, P10: only the owner verifies them, here.
-                if change.verification == Some(Verification::Verified) {
-                    change.verification = None;
-                    self.findings.note(place.clone(), UNVERIFIED.to_owned());
-                }
+                self.leave_unverified(&mut change, &place);
             }
             let is_fork = change.superseded_by.is_some() && version.status.superseded_by.is_some();
             if is_fork || closes_cycle {

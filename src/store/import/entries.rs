@@ -3,10 +3,10 @@
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, StatusChange, Type, Verification};
-use crate::interchange::{ForeignId, Record};
+use crate::interchange::{ForeignId, Place, Record};
 use crate::policy::Delegation;
 use crate::store::Error;
-use crate::store::import::batch::{Envelope, Importer, UNVERIFIED};
+use crate::store::import::batch::{Envelope, Importer};
 use crate::store::read::unites;
 use crate::store::records::{AliasRecord, FlagRecord, Record as Entry, StatusRecord};
 use crate::store::rules::{Admitted, Permit, was_deleted};
@@ -46,11 +46,7 @@ impl Importer<'_> {
         if gives || (unites(grain) && !self.is_own) {
             // Rulings I26, I29, P10: only the owner verifies here a delegation or a consent of a file,
             // and who is who.
-            if change.verification == Some(Verification::Verified) {
-                change.verification = None;
-                self.findings
-                    .note(record.place.clone(), UNVERIFIED.to_owned());
-            }
+            self.leave_unverified(&mut change, &record.place);
         }
         if let Some(delegatee) = &delegates_to {
             let message = format!(
@@ -66,6 +62,15 @@ impl Importer<'_> {
             })?;
         }
         self.keep_vector_of(grain, address, &record.place)
+    }
+
+    /// Leaves out that the file says of a grain that it is verified, and says so.
+    pub(super) fn leave_unverified(&mut self, change: &mut StatusChange, place: &Place) {
+        if change.verification == Some(Verification::Verified) {
+            change.verification = None;
+            let message = "is verified in the file: only the owner verifies it here";
+            self.findings.note(place.clone(), message.to_owned());
+        }
     }
 
     /// Returns the status that a file gives a record, in the addresses of this store.
