@@ -302,10 +302,7 @@ impl<'a> Admin<'a> {
 
     /// Returns the owner as the caller of an operation, with the actor that its entries name.
     pub(in crate::store) const fn caller(self) -> Caller<'static> {
-        Caller {
-            capability: None,
-            actor: self.actor,
-        }
+        Caller::owner(self.actor)
     }
 
     pub(in crate::store) fn inner(self) -> &'a Inner {

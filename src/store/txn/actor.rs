@@ -39,7 +39,7 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Transaction::begin`].
     pub(in crate::store) fn begin(&self) -> Result<Transaction<'_>, Error> {
-        Transaction::begin(self.inner(), Caller::owner(self.actor()))
+        Transaction::begin(self.inner(), self.caller())
     }
 
     /// Records a decision of the owner for the whole store.
