@@ -14,7 +14,7 @@ use crate::ledger::{Ballast, Disk, DiskFile, OpenMode};
 use super::Error;
 use super::error::{OrFail, damaged, guarded};
 use super::file::backend::{self, Header, OpenDatabase};
-use super::file::copy;
+use super::file::copy::{self, Standing};
 use super::file::lock::FileLock;
 use super::file::meta::Meta;
 use super::file::tables::{self, BUCKETS, ERASED, Keys, RETAINED, SLOTS};
@@ -59,8 +59,8 @@ pub(super) struct State {
     pub(super) meta: Meta,
     /// By which a later commit of any process shows.
     header: Header,
-    /// Whether the database is not what was written, and its copy is open.
-    is_stand_in: bool,
+    /// How the copy stood to the database when it was opened to be read.
+    copy: Standing,
 }
 
 impl Vault {
@@ -127,7 +127,9 @@ impl Vault {
 
     /// Makes the copy that a crash prevented, or an older program.
     fn keep_copy(&self) -> Result<(), Error> {
-        if !self.files.is_writer || self.is_rotten()? || copy::is_current(&self.files)? {
+        if !self.files.is_writer
+            || self.read(|state| Ok(!matches!(state.copy, Standing::Missing)))?
+        {
             return Ok(());
         }
         // Another process that uses the vault makes it, or the next opening.
@@ -142,7 +144,7 @@ impl Vault {
     /// # Errors
     /// Storage errors.
     pub(crate) fn is_rotten(&self) -> Result<bool, Error> {
-        self.read(|state| Ok(state.is_stand_in))
+        self.read(|state| Ok(matches!(state.copy, Standing::StandsIn(_))))
     }
 
     /// Returns the master key of `source`, if it is the one of this vault.
@@ -278,18 +280,20 @@ impl State {
             root,
             meta,
             header,
-            is_stand_in: false,
+            copy: Standing::Missing,
         })
     }
 
     /// Opens a database to be read, or the copy that stands in for one that is not what was written.
     fn to_read(files: &VaultFiles, file: Arc<dyn DiskFile>, header: Header) -> Result<Self, Error> {
-        let stand_in = copy::stand_in(files)?;
-        let is_stand_in = stand_in.is_some();
-        let database = backend::open_to_read(stand_in.unwrap_or(file))?;
+        let copy = copy::standing(files)?;
+        let file = match &copy {
+            Standing::StandsIn(copy) => Arc::clone(copy),
+            Standing::Current | Standing::Missing => file,
+        };
         Ok(Self {
-            is_stand_in,
-            ..Self::new(files, database, header)?
+            copy,
+            ..Self::new(files, backend::open_to_read(file)?, header)?
         })
     }
 

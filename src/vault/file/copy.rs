@@ -52,41 +52,38 @@ impl Head {
     }
 }
 
-/// Returns whether the copy is of the database as it is.
-///
-/// # Errors
-/// Storage errors.
-pub(crate) fn is_current(files: &VaultFiles) -> Result<bool, Error> {
-    let database = open_file(files, DATABASE)?;
-    Ok(match (head(files)?, database) {
-        (Some(head), Some(database)) => head.is_of(&content(&*database)?),
-        _ => false,
-    })
+/// How the copy stands to the database.
+pub(crate) enum Standing {
+    /// It is of the database as it is.
+    Current,
+    /// There is none of the database as it is.
+    Missing,
+    /// Its content stands in for the database, which is not what was written.
+    StandsIn(Arc<dyn DiskFile>),
 }
 
-/// Returns the file of a copy that stands in for the database, which is not what was written; `None`
-/// for a sound database, and without a copy that may stand in for it.
+/// Compares the database with its copy, reading it whole.
 ///
 /// # Errors
 /// Storage errors.
-pub(crate) fn stand_in(files: &VaultFiles) -> Result<Option<Arc<dyn DiskFile>>, Error> {
+pub(crate) fn standing(files: &VaultFiles) -> Result<Standing, Error> {
     let (Some(head), Some(database)) = (head(files)?, open_file(files, DATABASE)?) else {
-        return Ok(None);
+        return Ok(Standing::Missing);
     };
     if head.is_of(&content(&*database)?) {
-        return Ok(None);
+        return Ok(Standing::Current);
     }
     // A change whose copy a crash prevented, or that an older program made, is no rot.
     if guarded(|| changes_of(database)).is_ok_and(|changes| changes >= head.changes) {
-        return Ok(None);
+        return Ok(Standing::Missing);
     }
     let Some(copy) = open_file(files, COPY)? else {
-        return Ok(None);
+        return Ok(Standing::Missing);
     };
     let whole = content(&*copy)?;
     let database = whole.get(HEAD_LEN..).unwrap_or_default();
     if !head.is_of(database) {
-        return Ok(None);
+        return Ok(Standing::Missing);
     }
     let file = MemoryDisk::default().create("copy");
     let file = file.and_then(|file| file.write_at(database, 0).map(|()| file));
@@ -98,7 +95,10 @@ pub(crate) fn stand_in(files: &VaultFiles) -> Result<Option<Arc<dyn DiskFile>>, 
     })?;
     // With a later root the copy is from before a swap: it would bring an erased person back.
     let newest = files.root.read()?.into_iter().map(|root| root.epoch).max();
-    Ok((newest == Some(epoch)).then_some(file))
+    Ok(match newest == Some(epoch) {
+        true => Standing::StandsIn(file),
+        false => Standing::Missing,
+    })
 }
 
 /// Puts the copy in the place of a database that is not what was written. For the process that has the
@@ -107,7 +107,7 @@ pub(crate) fn stand_in(files: &VaultFiles) -> Result<Option<Arc<dyn DiskFile>>, 
 /// # Errors
 /// Storage errors.
 pub(crate) fn restore(files: &VaultFiles) -> Result<(), Error> {
-    let Some(copy) = stand_in(files)? else {
+    let Standing::StandsIn(copy) = standing(files)? else {
         return Ok(());
     };
     tracing::warn!("the database of the vault is not what was written: its copy takes its place");
