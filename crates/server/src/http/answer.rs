@@ -22,6 +22,8 @@ use super::failure::Failure;
 /// The answer of a route.
 pub(crate) enum Answer {
     Json(u16, Value),
+    /// One that is written already.
+    Written(Response<Body>),
     /// A text of a media type, with further headers.
     Text(&'static str, String, Headers),
     /// A file that was written before the answer begins.
@@ -134,6 +136,26 @@ pub(crate) fn job(job: Job) -> Response<Body> {
     });
     let lines = UnboundedReceiverStream::new(receiver);
     streamed("application/x-ndjson", Body::from_stream(lines))
+}
+
+impl Answer {
+    /// Writes an answer that is one text. A long one takes its time, so that this is no work for a
+    /// thread that serves connections.
+    pub(crate) fn written(self) -> Self {
+        match self {
+            Self::Json(status, value) => Self::Written(json(status, &value)),
+            other => other,
+        }
+    }
+
+    /// Returns the number of bytes that it holds in memory.
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Self::Written(response) => response.body().size_hint().lower(),
+            Self::Text(_, text, _) => text.len() as u64,
+            Self::Json(..) | Self::Spool(..) | Self::Job(_) | Self::Feed(_) => 0,
+        }
+    }
 }
 
 /// Keeps something until an answer was taken, or its reader is given up.

@@ -52,6 +52,8 @@ pub struct App {
     /// Bodies of files, and long ones of documents, which are in memory until they are read.
     pub(super) files: Places,
     pub(super) bodies: Places,
+    /// Long answers, which are in memory until they are taken.
+    pub(super) answers: Places,
     pub(super) threads: Places,
     is_closing: watch::Sender<bool>,
     agents: Agents,
@@ -90,6 +92,7 @@ impl App {
             feeds: Places::new("followers", limits.feeds),
             files: Places::with_share("files", FILES_MAX, FILES_MAX / 4),
             bodies: Places::with_share("long bodies", BODIES_MAX, BODIES_MAX / 4),
+            answers: Places::with_share("long answers", ANSWERS_MAX, ANSWERS_MAX / 4),
             threads: Places::new("calls", limits.threads),
             limits,
             log: Box::new(log),
@@ -296,3 +299,6 @@ const FILES_MAX: usize = 8;
 
 /// Each has up to 2 MiB.
 const BODIES_MAX: usize = 32;
+
+/// Long answers that wait for their readers at a time.
+const ANSWERS_MAX: usize = 32;

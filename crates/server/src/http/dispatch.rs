@@ -173,7 +173,6 @@ impl App {
         let thread = self.thread(&caller).await?;
         let app = Arc::clone(&self);
         let worked = tokio::task::spawn_blocking(move || {
-            let _held = thread;
             let uri = asked.parts.uri.to_string();
             let call = Call {
                 app: &app,
@@ -186,13 +185,22 @@ impl App {
                 now: SystemClock.now(),
             };
             let (answer, scope) = app.once(route, call, &uri);
-            (answer, scope, held)
+            (answer.map(Answer::written), scope, held, thread)
         });
         let broken = |_| Failure::new(500, "ERR_INTERNAL", "the server failed");
-        let (answer, scope, held) = worked.await.map_err(broken)?;
-        Ok(match (answer?, scope) {
+        let (answer, scope, held, thread) = worked.await.map_err(broken)?;
+        let answer = answer?;
+        // Long answers wait for their readers in memory: a caller who takes none makes no more. A change
+        // has happened, and its answer says so.
+        let room = match answer.len() <= ANSWER_LEN_SHORT || route.is_change() {
+            true => None,
+            false => Some(self.answers.take(&caller, self.limits.waiting_time).await?),
+        };
+        drop(thread);
+        let held = (held, room);
+        Ok(match (answer, scope) {
             (Answer::Feed(changes), Some(scope)) => {
-                feed::stream(Arc::clone(&self), scope, changes, held.0)
+                feed::stream(Arc::clone(&self), scope, changes, held.0.0)
             }
             // The work goes on behind the answer, and counts until it is done.
             (Answer::Job(job), _) => answer::job(Box::new(move |tell| {
@@ -257,6 +265,7 @@ struct Asked {
 fn finished(answer: Answer) -> Response<Body> {
     match answer {
         Answer::Json(status, value) => answer::json(status, &value),
+        Answer::Written(response) => response,
         Answer::Text(media, text, headers) => answer::text(media, text, headers),
         Answer::Spool(media, file, headers) => answer::spool(media, file, headers),
         Answer::Job(job) => answer::job(job),
@@ -316,3 +325,6 @@ pub(super) fn too_large(limit: usize) -> Failure {
 
 /// A shorter body waits for no place.
 const BODY_LEN_SHORT: u64 = 64 << 10;
+
+/// A shorter answer waits for no place.
+const ANSWER_LEN_SHORT: u64 = 256 << 10;
