@@ -28,7 +28,7 @@ use super::search::rerank::Dated;
 /// A full-text view of a ledger. Any thread may feed and search it.
 ///
 /// Rows are fed in order by one writer and are searchable at once. They are committed in the
-/// background when 16,384 documents or 32 MiB are queued, or when 1,024 are queued and a second
+/// background when 16,384 documents or 12 MiB are queued, or when 1,024 are queued and a second
 /// passes without more; by [`flush`](Self::flush); and by a search that finds more than 4,096
 /// documents queued.
 ///
@@ -103,7 +103,7 @@ impl Text {
 
     /// Feeds the text of `row`. A row below the watermark is covered already and changes nothing.
     ///
-    /// Blocks for a commit if 65,536 documents or 128 MiB are uncommitted.
+    /// Blocks for a commit if 65,536 documents or 24 MiB are uncommitted.
     ///
     /// # Errors
     /// `ERR_TEXT` if that commit fails; the document is not taken then.

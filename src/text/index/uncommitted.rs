@@ -89,7 +89,7 @@ impl Uncommitted {
 
     /// Returns whether the writer must wait for a commit.
     pub(in crate::text) fn is_full(&self) -> bool {
-        self.documents.len() >= 4 * FEED_LEN_MAX || self.len_bytes >= 4 * FEED_BYTES_MAX
+        self.documents.len() >= 4 * FEED_LEN_MAX || self.len_bytes >= 2 * FEED_BYTES_MAX
     }
 
     /// Returns whether an idle queue should be committed.
@@ -168,7 +168,7 @@ const FEED_LEN_MAX: usize = 16_384;
 /// its segment.
 const IDLE_LEN_MIN: usize = 1_024;
 
-/// The queue size in bytes at which a commit is due: four times as much waits in memory at most, beside
+/// The queue size in bytes at which a commit is due: twice as much waits in memory at most, beside
 /// the segment that is built of it.
 const FEED_BYTES_MAX: usize = 12 << 20;
 
