@@ -62,6 +62,7 @@ fn the_attacker_of_a_store_finds_no_key_and_no_word_of_an_erased_person() {
         println!("{report}");
         assert!(report.failures.is_empty(), "{report}");
         assert!(report.doubles > 5 && report.restores > 1, "{report}");
+        assert!(report.imports > 1 && report.rotten > 1, "{report}");
     }
 }
 

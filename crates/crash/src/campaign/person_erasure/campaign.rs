@@ -49,6 +49,10 @@ pub struct PersonErasureReport {
     pub attacks: u64,
     /// Backups of earlier that were opened beside the current vault.
     pub restores: u64,
+    /// Files of earlier that were imported into what a crash left.
+    pub imports: u64,
+    /// Stores that were opened on a vault that had rotted.
+    pub rotten: u64,
     /// Persons of whom a key or a word was found after their erasure was acknowledged.
     pub leaks: u64,
     /// The failures, leaks among them.
@@ -173,6 +177,18 @@ impl PersonErasure {
             run.restore(backup, state, &image)?;
             report.restores += 1;
         }
+        let exports = run.exports.iter();
+        let exports: Vec<_> = exports.filter(|old| old.at <= crash.at).collect();
+        if random.percent(50)
+            && let Some(old) = random.pick(&exports)
+        {
+            run.import_old(old, state, &SimDisk::new(&image))?;
+            report.imports += 1;
+        }
+        if random.percent(20) {
+            run.rot(state, image, &mut random)?;
+            report.rotten += 1;
+        }
         Ok(())
     }
 }
@@ -192,9 +208,16 @@ impl fmt::Display for PersonErasureReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} crash states of {} workloads, {} crashed again, {} attacks, {} old backups restored: \
-             {} keys or words of erased persons",
-            self.states, self.workloads, self.doubles, self.attacks, self.restores, self.leaks
+            "{} crash states of {} workloads, {} crashed again, {} attacks, {} old backups restored, \
+             {} older files imported, {} rotten vaults: {} keys or words of erased persons",
+            self.states,
+            self.workloads,
+            self.doubles,
+            self.attacks,
+            self.restores,
+            self.imports,
+            self.rotten,
+            self.leaks
         )?;
         for failure in &self.failures {
             writeln!(f, "{failure}")?;

@@ -8,7 +8,9 @@
 //! backup neither.
 
 mod campaign;
+mod older_files;
 mod recovery;
+mod rotten_vault;
 mod plant;
 mod workload;
 

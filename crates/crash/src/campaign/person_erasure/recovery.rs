@@ -68,12 +68,10 @@ impl Run {
             .map(|(user, _)| user)
             .collect();
         for user in gone {
-            if image
-                .bytes()
-                .iter()
-                .any(|file| holds(file, &plain_word(user)))
-            {
-                return Err(format!("a word of {user} is in a file"));
+            let word = plain_word(user);
+            let mut files = image.files.iter();
+            if let Some((name, _)) = files.find(|(_, bytes)| holds(bytes, &word)) {
+                return Err(format!("a word of {user} is in {name}"));
             }
         }
         Ok(())
@@ -212,21 +210,21 @@ fn agrees(
     }
 }
 
-/// Returns the grains of a person, or of all.
-fn grains(store: &Store, user: &str) -> Verdict<BTreeSet<grainstore::ContentAddress>> {
-    let filter = match user {
-        "" => Filter::new(),
-        user => Filter::new().user(user),
+/// Returns the grains of a person, those that only have them as subject too, or of all.
+pub(super) fn grains(store: &Store, user: &str) -> Verdict<BTreeSet<grainstore::ContentAddress>> {
+    let filters = match user {
+        "" => vec![Filter::new()],
+        user => vec![Filter::new().user(user), Filter::new().subject(user)],
     };
-    let page = store.query(&filter, 1_000, None).map_err(text)?;
-    Ok(page
-        .results
-        .into_iter()
-        .map(|found| found.address)
-        .collect())
+    let mut found = BTreeSet::new();
+    for filter in filters {
+        let page = store.query(&filter, 1_000, None).map_err(text)?;
+        found.extend(page.results.into_iter().map(|found| found.address));
+    }
+    Ok(found)
 }
 
-fn holds(file: &[u8], word: &str) -> bool {
+pub(super) fn holds(file: &[u8], word: &str) -> bool {
     let mut windows = file.windows(word.len());
     windows.any(|part| part == word.as_bytes())
 }

@@ -4,9 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use grainstore::interchange::Format;
 use grainstore::store::{Authorization, ErasureScope, Maintenance, Options, Person};
 use grainstore::{ContentAddress, Draft, Store, Time};
 
+use super::older_files::{OldExport, foreign, import, write_out};
+use super::recovery::grains;
 use crate::campaign::key_erasure::workload::source;
 use crate::disk::image::{BACKUP, Image};
 use crate::disk::op::Op;
@@ -30,6 +33,9 @@ pub(super) struct State {
 pub(super) struct Holdings {
     pub(super) uid: Option<[u8; 16]>,
     pub(super) grains: BTreeSet<ContentAddress>,
+    /// Whether a file about them was imported, whose envelope outlives its records until they are
+    /// erased.
+    pub(super) has_envelope: bool,
 }
 
 /// A run: its log, the state after each step, and every backup that was made. State 0 is no store.
@@ -40,6 +46,7 @@ pub(super) struct Run {
     pub(super) log: Vec<Op>,
     pub(super) states: Vec<State>,
     pub(super) backups: Vec<OldBackup>,
+    pub(super) exports: Vec<OldExport>,
 }
 
 /// A backup as it was when it was acknowledged.
@@ -118,6 +125,7 @@ impl Work {
             log: Vec::new(),
             states: vec![State::default()],
             backups: Vec::new(),
+            exports: Vec::new(),
         };
         let mut work = Self {
             disk,
@@ -200,7 +208,13 @@ impl Work {
     }
 
     fn step(&mut self) -> Verdict {
-        match self.random.below(20) {
+        match self.random.below(24) {
+            20 => self.import_foreign(),
+            21 | 22 => self.write_out(),
+            23 => self.to(self.now(), |work, _| {
+                let maintenance = work.keeper()?.maintenance().map_err(text)?;
+                maintenance.compact().map(drop).map_err(text)
+            }),
             0..=3 => self.put(true),
             4 | 5 => self.put(false),
             6 | 7 => {
@@ -235,8 +249,11 @@ impl Work {
             let added = store.admin().map_err(text)?.vault().add(&users);
             for user in added.map_err(text)? {
                 let uid = Some(user.uid);
-                let grains = BTreeSet::new();
-                after.persons.insert(user.user, Holdings { uid, grains });
+                let holdings = Holdings {
+                    uid,
+                    ..Holdings::default()
+                };
+                after.persons.insert(user.user, holdings);
             }
             for store in &work.stores {
                 for user in &users {
@@ -263,9 +280,12 @@ impl Work {
         let count = self.random.below(3) + 1;
         let drafts: Vec<Draft> = (self.made..self.made + count)
             .map(|n| {
-                Draft::event(format!("{word} {n}"))
-                    .user(&user)
-                    .created_at(Time::from_ms(1))
+                let draft = match n % 3 {
+                    // About the person, though no field says whose it is.
+                    0 => Draft::belief(&user, "likes", format!("{word} {n}")).confidence(0.5),
+                    _ => Draft::event(format!("{word} {n}")).user(&user),
+                };
+                draft.created_at(Time::from_ms(1))
             })
             .collect();
         self.made += count;
@@ -342,7 +362,7 @@ impl Work {
         let mut after = now;
         if let Some(of) = after.persons.get_mut(&user) {
             of.grains.remove(&grain);
-            if of.uid.is_none() && of.grains.is_empty() {
+            if of.uid.is_none() && of.grains.is_empty() && !of.has_envelope {
                 after.persons.remove(&user);
             }
         }
@@ -350,6 +370,42 @@ impl Work {
             let admin = work.keeper()?.admin().map_err(text)?;
             admin.delete(&grain, ASKED).map(drop).map_err(text)
         })
+    }
+
+    /// Imports a file of another program about a person.
+    fn import_foreign(&mut self) -> Verdict {
+        let is_sealed = self.random.percent(50);
+        let mut users = self.users(is_sealed);
+        if !is_sealed {
+            users.push(format!("plain {}", self.made));
+        }
+        let Some(user) = self.random.pick(&users).cloned() else {
+            return Ok(());
+        };
+        let word = match is_sealed {
+            true => SEALED_WORD.to_owned(),
+            false => plain_word(&user),
+        };
+        let file = foreign(&user, &word, self.made);
+        self.made += 1;
+        self.to(self.now(), |work, after| {
+            let store = work.any()?;
+            import(&store, &file, Format::Omi)?;
+            let of = after.persons.entry(user.clone()).or_default();
+            of.grains = grains(&store, &user)?;
+            of.has_envelope = true;
+            Ok(())
+        })
+    }
+
+    /// Writes everything to a file, which is kept.
+    fn write_out(&mut self) -> Verdict {
+        let store = self.any()?;
+        let users = [self.users(true), self.users(false)].concat();
+        let (random, disk) = (&mut self.random, &self.disk);
+        let written = write_out(&store, random, &users, || disk.log().len())?;
+        self.run.exports.extend(written);
+        Ok(())
     }
 
     /// Backs up into the second directory, and keeps what it was.
@@ -375,7 +431,7 @@ pub(super) fn text(error: grainstore::Error) -> String {
     format!("{}: {error}", error.code())
 }
 
-const ASKED: Authorization<'static> = Authorization {
+pub(super) const ASKED: Authorization<'static> = Authorization {
     reason: "request 17",
     authority: "the DPO",
 };
