@@ -6,6 +6,7 @@ mod faults;
 mod format;
 mod marks;
 mod redaction;
+mod sparse;
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;

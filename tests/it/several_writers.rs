@@ -463,3 +463,34 @@ fn a_process_that_waits_in_vain_is_told_which_one_writes() {
     held.unlock().unwrap();
     other.put(note("second")).unwrap();
 }
+
+#[test]
+fn room_that_one_process_gives_back_stops_no_other() {
+    let home = tempfile::tempdir().unwrap();
+    let open = || {
+        let mut options = patient();
+        options.ledger.segment_bytes = 30_000;
+        Store::open(home.path(), options).unwrap()
+    };
+    let (keeper, other) = (open(), open());
+    let text = |n: usize| format!("basalt{n} {}", "lava ".repeat(400));
+    let notes: Vec<_> = (0..60)
+        .map(|n| other.put(note(&text(n))).unwrap())
+        .collect();
+    let gone: Vec<_> = notes.iter().skip(2).copied().collect();
+    let admin = keeper.admin().unwrap();
+    admin.delete_batch(&gone, OFFICE).unwrap();
+    other.put(note("before")).unwrap();
+    let compacted = keeper.maintenance().unwrap().compact().unwrap();
+    let (before, after) = (compacted.before.ledger_bytes, compacted.after.ledger_bytes);
+    assert!(after * 4 < before, "{after} of {before}");
+    let after = other.put(note("after")).unwrap();
+    for store in [&keeper, &other, &open()] {
+        assert!(store.exists(&after).unwrap() && store.exists(&notes[1]).unwrap());
+        assert!(!store.exists(&gone[0]).unwrap());
+        is_whole(store);
+    }
+    let backup = home.path().join("backup");
+    let copied = other.maintenance().unwrap().backup(&backup).unwrap();
+    assert!(copied.bytes < before / 3, "{copied:?}");
+}

@@ -159,9 +159,15 @@ impl Ledger {
     fn roll(&self, tail: &mut Tail, len: u64) -> Result<(), Error> {
         let end = self.offsets.read().end();
         let max = self.options.segment_bytes.min(u64::from(u32::MAX));
-        if end.offset == segment_file::HEADER_LEN as u64 || end.offset + len <= max {
-            return Ok(());
+        let has_room = end.offset == segment_file::HEADER_LEN as u64 || end.offset + len <= max;
+        match has_room && !tail.is_sparse {
+            true => Ok(()),
+            false => self.begin_segment(tail, end),
         }
+    }
+
+    /// Closes the last segment, which ends at `end`, and begins the next.
+    pub(super) fn begin_segment(&self, tail: &mut Tail, end: LedgerPosition) -> Result<(), Error> {
         let name = segment_file::name_of(end.segment);
         // Invariant: a segment is durable before the next exists.
         tail.halted = true;
@@ -182,6 +188,7 @@ impl Ledger {
         match segment_file::create(&*self.disk, header, &self.store_id) {
             Ok(file) => {
                 tail.file = file;
+                tail.is_sparse = false;
                 tail.segment = number;
             }
             Err(error) => {
@@ -191,7 +198,7 @@ impl Ledger {
             }
         }
         self.offsets.write().begin_segment(number);
-        tail.closed = ClosedSegments::watch(&*self.disk, &self.offsets.read())?;
+        tail.closed = ClosedSegments::watch(&self.disk, self.store_id, &self.offsets.read())?;
         tail.halted = false;
         Ok(())
     }

@@ -2,52 +2,115 @@
 //! replaced, since no later open would find what this one counts as stored.
 //!
 //! The disk says how it looks: a file system by one look at the folder, as long as no name in it
-//! changes.
+//! changes. Another process may put a sparse segment in the place of one that it stands for.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::ledger::disk::Watch;
-use crate::ledger::offsets::entry_offsets::EntryOffsets;
+use crate::ledger::offsets::entry_offsets::{EntryOffsets, SegmentExtent};
+use crate::ledger::recovery::recover::end_of;
 use crate::ledger::recovery::torn_tail::damage;
-use crate::ledger::segment::segment_file::{FOLDER, name_of};
-use crate::ledger::{Disk, Error};
+use crate::ledger::segment::segment_file::{self, FOLDER, SegmentHeader, name_of};
+use crate::ledger::segment::sparse;
+use crate::ledger::{Disk, Error, OpenMode, StoreId};
 
 /// The test whether the closed segments are still those that were opened.
 #[derive(Default)]
 pub(super) struct ClosedSegments {
-    /// The number of each, and its first entry.
-    segments: Vec<(u32, u64)>,
+    segments: Vec<SegmentExtent>,
     /// `None` without any, and where no other program writes.
-    watch: Option<Watch>,
+    watch: Option<Watched>,
+}
+
+struct Watched {
+    disk: Arc<dyn Disk>,
+    store_id: StoreId,
+    watch: Watch,
 }
 
 impl ClosedSegments {
     /// Watches every segment but the last.
-    pub(super) fn watch(disk: &dyn Disk, offsets: &EntryOffsets) -> Result<Self, Error> {
-        let extents = offsets.extents();
-        let closed = extents.split_last().map_or(&[][..], |(_, closed)| closed);
-        let names: Vec<String> = closed.iter().map(|one| name_of(one.number)).collect();
-        let watch = match names.is_empty() {
-            true => None,
-            false => disk
-                .watch(FOLDER, names)
-                .map_err(|source| Error::io("look at", FOLDER, source))?,
+    pub(super) fn watch(
+        disk: &Arc<dyn Disk>,
+        store_id: StoreId,
+        offsets: &EntryOffsets,
+    ) -> Result<Self, Error> {
+        let mut segments = offsets.extents();
+        segments.pop();
+        let watch = match watch(&**disk, &segments)? {
+            None => None,
+            Some(watch) => Some(Watched {
+                disk: Arc::clone(disk),
+                store_id,
+                watch,
+            }),
         };
-        Ok(Self {
-            segments: closed.iter().map(|one| (one.number, one.first)).collect(),
-            watch,
-        })
+        Ok(Self { segments, watch })
     }
 
     /// # Errors
     /// `ERR_STORAGE_DAMAGED` if one was removed or replaced.
     pub(super) fn check(&mut self) -> Result<(), Error> {
-        let gone = self.watch.as_mut().and_then(|watch| watch());
-        let Some((number, first)) = gone.and_then(|gone| self.segments.get(gone)) else {
+        let Some(watched) = &mut self.watch else {
             return Ok(());
         };
-        let reason = "its file was removed or replaced while the ledger was open";
-        Err(damage(*number, 0, *first, reason))
+        let Some(gone) = (watched.watch)().and_then(|gone| self.segments.get(gone)) else {
+            return Ok(());
+        };
+        // Others may have been replaced since the first was looked at, and the next test begins with
+        // the files that are there now: each has to be the segment that it was.
+        let next = watch(&*watched.disk, &self.segments)?;
+        let is_given_back = watched.is_sparse(gone)?;
+        for segment in &self.segments {
+            if !is_given_back || !watched.is_same(segment)? {
+                let reason = "its file was removed or replaced while the ledger was open";
+                return Err(damage(gone.number, 0, gone.first, reason));
+            }
+        }
+        if let Some(next) = next {
+            watched.watch = next;
+        }
+        Ok(())
+    }
+}
+
+impl Watched {
+    fn is_sparse(&self, segment: &SegmentExtent) -> Result<bool, Error> {
+        let name = name_of(segment.number);
+        let failed = |source| Error::io("read", &name, source);
+        match self.disk.open(&name, OpenMode::Read) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            opened => {
+                let is_damaged = sparse::is_damaged(&*opened.map_err(failed)?).map_err(failed)?;
+                Ok(is_damaged.is_some())
+            }
+        }
+    }
+
+    /// Returns whether the file of a segment has its header, and ends with its last entry.
+    fn is_same(&self, segment: &SegmentExtent) -> Result<bool, Error> {
+        let name = name_of(segment.number);
+        let failed = |source| Error::io("read", &name, source);
+        let file = segment_file::open(&*self.disk, &name, OpenMode::Read).map_err(failed)?;
+        let len = file.len_bytes().map_err(failed)?;
+        let header = SegmentHeader::read(&*file, len, &self.store_id).map_err(failed)?;
+        let expected = SegmentHeader {
+            number: segment.number,
+            first: segment.first,
+        };
+        let end = end_of(&*file, segment.number, segment.last.as_ref())?;
+        Ok(header == Ok(expected) && len == segment.end && end == Some(len))
+    }
+}
+
+fn watch(disk: &dyn Disk, segments: &[SegmentExtent]) -> Result<Option<Watch>, Error> {
+    let names: Vec<String> = segments.iter().map(|one| name_of(one.number)).collect();
+    match names.is_empty() {
+        true => Ok(None),
+        false => disk
+            .watch(FOLDER, names)
+            .map_err(|source| Error::io("look at", FOLDER, source)),
     }
 }
 

@@ -6,6 +6,7 @@
 //! none is yet.
 
 use std::io;
+use std::sync::Arc;
 
 use super::ledger::Ledger;
 use crate::ledger::offsets::entry_offsets::SegmentExtent;
@@ -14,6 +15,7 @@ use crate::ledger::segment::frame::Frame;
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::segment::replacement;
 use crate::ledger::segment::segment_file::{self, FOLDER, HEADER_LEN, HeaderFault, SegmentHeader};
+use crate::ledger::segment::sparse;
 use crate::ledger::{Disk, DiskFile, EntryHeader, Error, LedgerPosition, OpenMode};
 
 /// The result of [`Ledger::copy_to`].
@@ -148,24 +150,23 @@ impl Ledger {
                 continue;
             }
             let name = replacement::beside(&segment_file::name_of(extent.number));
-            self.copy_segment(extent.number, extent.end, target, &name)?;
+            copied.bytes += self.copy_segment(extent.number, extent.end, target, &name)?;
             copied.segments += 1;
-            copied.bytes += extent.end;
         }
         Ok(copied)
     }
 
-    /// Writes the first `end` bytes of a segment to a new file of another disk, and syncs it.
+    /// Writes the first `end` bytes of a segment to a new file of another disk, and syncs it; returns
+    /// the length of the file. A whole sparse segment stays one.
     pub(super) fn copy_segment(
         &self,
         number: u32,
         end: u64,
         target: &dyn Disk,
         name: &str,
-    ) -> Result<(), Error> {
+    ) -> Result<u64, Error> {
         let from = segment_file::name_of(number);
-        let source = self.disk.open(&from, OpenMode::Read);
-        let source = source.map_err(|source| Error::io("read", &from, source))?;
+        let (source, end) = self.file_of(&from, end)?;
         let failed = |source| Error::io("copy to", name, source);
         match target.remove(name) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
@@ -188,7 +189,20 @@ impl Ledger {
             let reason = "what was written is not what is read again";
             return Err(failed(io::Error::new(io::ErrorKind::InvalidData, reason)));
         }
-        Ok(())
+        Ok(end)
+    }
+
+    /// Returns the file to copy of the first `end` bytes of a segment, and how much of it.
+    fn file_of(&self, name: &str, end: u64) -> Result<(Arc<dyn DiskFile>, u64), Error> {
+        let failed = |source| Error::io("read", name, source);
+        let segment = segment_file::open(&*self.disk, name, OpenMode::Read).map_err(failed)?;
+        let file = self.disk.open(name, OpenMode::Read).map_err(failed)?;
+        let (len, is_sparse) = (file.len_bytes(), sparse::is_damaged(&*file));
+        let is_sparse = is_sparse.map_err(failed)?.is_some();
+        match is_sparse && segment.len_bytes().map_err(failed)? == end {
+            true => Ok((file, len.map_err(failed)?)),
+            false => Ok((segment, end)),
+        }
     }
 
     /// Returns whether a copy has a segment as it is here: not if it is missing, a prefix, not
@@ -196,13 +210,13 @@ impl Ledger {
     fn compare(&self, target: &dyn Disk, extent: &SegmentExtent) -> Result<bool, Error> {
         let name = segment_file::name_of(extent.number);
         let failed = |source| Error::io("read", &name, source);
-        let there = match target.open(&name, OpenMode::Read) {
+        let there = match segment_file::open(target, &name, OpenMode::Read) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(failed(error)),
         };
         let len = there.len_bytes().map_err(failed)?;
-        let here = self.disk.open(&name, OpenMode::Read).map_err(failed)?;
+        let here = segment_file::open(&*self.disk, &name, OpenMode::Read).map_err(failed)?;
         // Headers commit to random salts, so two segments with the same last header are equal up to
         // there.
         let last = self.offsets.read().last_before(extent.number, len);
@@ -219,7 +233,10 @@ impl Ledger {
             return Err(self.foreign(extent.number, &*there, len).map_err(failed)?);
         }
         // Both have the same history, and this ledger was proven: other bytes there are rot.
-        Ok(len == extent.end && same(&*here, &*there, 0, len).map_err(failed)?)
+        let is_same = len == extent.end && same(&*here, &*there, 0, len).map_err(failed)?;
+        let stored = |disk: &dyn Disk| disk.open(&name, OpenMode::Read)?.len_bytes();
+        let is_as_short = || Ok(stored(target)? <= stored(&*self.disk)?);
+        Ok(is_same && is_as_short().map_err(failed)?)
     }
 
     /// Returns the error for a segment that is not a prefix of this one: the copy is of another
@@ -246,7 +263,12 @@ impl Ledger {
 }
 
 /// Returns whether a part of two files is the same.
-fn same(here: &dyn DiskFile, there: &dyn DiskFile, at: u64, len: u64) -> io::Result<bool> {
+pub(super) fn same(
+    here: &dyn DiskFile,
+    there: &dyn DiskFile,
+    at: u64,
+    len: u64,
+) -> io::Result<bool> {
     let (mut one, mut other) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
     let (mut at, end) = (at, at.saturating_add(len));
     while at < end {

@@ -188,7 +188,7 @@ impl Ledger {
         } = recovery.run(hint)?;
         let name = segment_file::name_of(offsets.end().segment);
         let failed = |source| Error::io("sync", &name, source);
-        let file = disk.open(&name, OpenMode::Write).map_err(failed)?;
+        let (file, is_sparse) = segment_file::open_last(&*disk, &name).map_err(failed)?;
         // The last frame may have been read from a cache that never reached the disk, and the next
         // frame will claim that it is durable.
         rewrite_unproven(&*file, &offsets, proven).map_err(failed)?;
@@ -196,7 +196,8 @@ impl Ledger {
         disk.sync_folder(segment_file::FOLDER).map_err(failed)?;
         offsets.mark_durable();
         let mut tail = Tail::new(file, offsets.end().segment);
-        tail.closed = ClosedSegments::watch(&*disk, &offsets)?;
+        tail.is_sparse = is_sparse;
+        tail.closed = ClosedSegments::watch(&disk, store_id, &offsets)?;
         let ledger = Self::new(disk, store_id, options, offsets, tail).publishing();
         ledger.redact(&erased)?;
         Ok((ledger, torn))

@@ -12,6 +12,7 @@ mod read;
 mod redact;
 pub(super) mod published_end;
 mod follow;
+mod give_back;
 mod headers;
 mod turn;
 pub(super) mod copy;

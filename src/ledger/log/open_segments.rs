@@ -32,11 +32,16 @@ impl OpenSegments {
             return Ok(Arc::clone(file));
         }
         let name = segment_file::name_of(number);
-        let file = self.disk.open(&name, OpenMode::Read);
+        let file = segment_file::open(&*self.disk, &name, OpenMode::Read);
         let file = file.map_err(|source| Error::io("open", &name, source))?;
         recent.truncate(OPEN_MAX - 1);
         recent.push_front((number, Arc::clone(&file)));
         Ok(file)
+    }
+
+    /// Closes those that are open, since other files have their names.
+    pub(super) fn forget(&self) {
+        self.recent.lock().clear();
     }
 }
 

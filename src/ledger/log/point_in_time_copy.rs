@@ -90,8 +90,9 @@ impl Ledger {
         }
         disk.sync_folder(FOLDER).map_err(failed)?;
         let name = segment_file::name_of(cut.segment);
-        let file = disk.open(&name, OpenMode::Write).map_err(failed)?;
-        let tail = Tail::new(file, cut.segment);
+        let (file, is_sparse) = segment_file::open_last(&*disk, &name).map_err(failed)?;
+        let mut tail = Tail::new(file, cut.segment);
+        tail.is_sparse = is_sparse;
         Ok(Self::new(disk, self.store_id, options, offsets, tail))
     }
 
@@ -152,7 +153,7 @@ impl Ledger {
         for extent in extents {
             let name = segment_file::name_of(extent.number);
             let failed = |source| Error::io("read", &name, source);
-            let file = self.disk.open(&name, OpenMode::Read).map_err(failed)?;
+            let file = segment_file::open(&*self.disk, &name, OpenMode::Read).map_err(failed)?;
             let mut reader = ReadAhead::new(&*file, extent.end, SEQUENTIAL);
             let mut offset = HEADER_LEN as u64;
             while offset < extent.end {

@@ -8,7 +8,7 @@ use super::read::{CHANGED, ErrorContext};
 use crate::ledger::offsets::entry_offsets::EntryExtent;
 use crate::ledger::recovery::torn_tail;
 use crate::ledger::segment::entry::RawEntry;
-use crate::ledger::segment::segment_file;
+use crate::ledger::segment::{replacement, segment_file};
 use crate::ledger::{DiskFile, EntryHeader, EntryId, Error, OpenMode};
 
 impl Ledger {
@@ -36,7 +36,7 @@ impl Ledger {
             let number = extent.segment;
             let name = segment_file::name_of(number);
             let failed = |source| Error::io("redact in", &name, source);
-            let file = self.disk.open(&name, OpenMode::Write).map_err(failed)?;
+            let file = segment_file::open(&*self.disk, &name, OpenMode::Write).map_err(failed)?;
             while let Some((sequence, extent)) =
                 entries.next_if(|(_, extent)| extent.segment == number)
             {
@@ -60,12 +60,13 @@ impl Ledger {
         torn_tail::names(&*self.disk)
     }
 
-    /// Deletes the files that hold torn tails: they may hold what an erased entry said, and nothing
-    /// in them was acknowledged.
+    /// Deletes the files that hold torn tails, and segments that were not written to their end: they
+    /// may hold what an erased entry said, and nothing in them was acknowledged.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`.
     pub fn remove_torn_files(&self) -> Result<(), Error> {
+        replacement::discard(&*self.disk)?;
         let names = self.torn_files()?;
         for name in &names {
             let removed = self.disk.remove(name);

@@ -15,6 +15,8 @@ pub(super) struct Tail {
     pub(super) file: Arc<dyn DiskFile>,
     /// The segment that `file` is, opened for writing; 0 before the first turn to write.
     pub(super) segment: u32,
+    /// Whether it is a sparse segment, which takes no appends: the next frame begins another.
+    pub(super) is_sparse: bool,
     pub(super) frame: Vec<u8>,
     pub(super) entry_offsets: Vec<CheckedOffset>,
     /// The number of bytes that were written and not synced.
@@ -30,6 +32,7 @@ impl Tail {
         Self {
             file,
             segment,
+            is_sparse: false,
             frame: Vec::new(),
             entry_offsets: Vec::new(),
             unsynced: 0,

@@ -11,7 +11,7 @@ use super::tail::Tail;
 use crate::ledger::recovery::recover::{Admitted, Recovered, Recovery, rewrite_unproven};
 use crate::ledger::recovery::redaction_audit::{ErasureDecoder, RedactionAudit};
 use crate::ledger::segment::segment_file;
-use crate::ledger::{Error, LedgerPosition, OpenMode};
+use crate::ledger::{Error, LedgerPosition};
 
 impl Ledger {
     /// Lets a ledger that was opened to follow append in the turns that it is given.
@@ -105,7 +105,8 @@ impl Ledger {
         let end = offsets.end();
         let name = segment_file::name_of(end.segment);
         let failed = |source| Error::io("append to", &name, source);
-        tail.file = self.disk.open(&name, OpenMode::Write).map_err(failed)?;
+        (tail.file, tail.is_sparse) =
+            segment_file::open_last(&*self.disk, &name).map_err(failed)?;
         // One that died may have begun a segment whose name is not durable, though it holds no entry.
         let is_other_segment = tail.segment != end.segment;
         if is_remains || is_other_segment || proven < end.entries {
@@ -116,7 +117,7 @@ impl Ledger {
             synced.map_err(failed)?;
         }
         if tail.segment != end.segment {
-            tail.closed = ClosedSegments::watch(&*self.disk, &offsets)?;
+            tail.closed = ClosedSegments::watch(&self.disk, self.store_id, &offsets)?;
             tail.segment = end.segment;
         }
         drop(offsets);

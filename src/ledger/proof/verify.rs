@@ -15,6 +15,7 @@ use crate::ledger::segment::frame::Frame;
 use crate::ledger::segment::frame_search::FrameSearch;
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::segment::segment_file::{self, HEADER_LEN, HeaderFault, SegmentHeader};
+use crate::ledger::segment::sparse;
 use crate::ledger::{
     Disk, DiskFile, EntryId, Error, LedgerPosition, MerkleTree, OpenMode, StoreId,
 };
@@ -268,9 +269,10 @@ impl<'a> Pass<'a> {
     fn segment(&mut self, number: u32, limit: Option<u64>) -> Result<(), Error> {
         let name = segment_file::name_of(number);
         let failed = |source| Error::io("read", &name, source);
-        let file = self.disk.open(&name, OpenMode::Read).map_err(failed)?;
+        let file = segment_file::open(self.disk, &name, OpenMode::Read).map_err(failed)?;
         let len = file.len_bytes().map_err(failed)?;
         let end = limit.map_or(len, |limit| limit.min(len));
+        self.tables(number)?;
         match SegmentHeader::read(&*file, end, self.store_id).map_err(failed)? {
             Ok(header) if header.number != number => {
                 self.report(number, 0, "the file has another segment's header");
@@ -290,12 +292,23 @@ impl<'a> Pass<'a> {
             .map_err(failed)
     }
 
+    /// Reports a sparse segment of which one of the two tables is damaged.
+    fn tables(&mut self, number: u32) -> Result<(), Error> {
+        let name = segment_file::name_of(number);
+        let failed = |source| Error::io("read", &name, source);
+        let file = self.disk.open(&name, OpenMode::Read).map_err(failed)?;
+        if sparse::is_damaged(&*file).map_err(failed)? == Some(true) {
+            self.report(number, 0, "a table of a sparse segment does not hold");
+        }
+        Ok(())
+    }
+
     /// Returns the file of a segment whose header and end are as expected; else reports the fault.
     fn ends(&mut self, extent: &SegmentExtent) -> Result<Option<Arc<dyn DiskFile>>, Error> {
         let number = extent.number;
         let name = segment_file::name_of(number);
         let failed = |source| Error::io("read", &name, source);
-        let file = match self.disk.open(&name, OpenMode::Read) {
+        let file = match segment_file::open(self.disk, &name, OpenMode::Read) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.report(number, 0, MISSING);
@@ -304,6 +317,7 @@ impl<'a> Pass<'a> {
             Err(error) => return Err(failed(error)),
         };
         let len = file.len_bytes().map_err(failed)?;
+        self.tables(number)?;
         let header = SegmentHeader::read(&*file, len, self.store_id).map_err(failed)?;
         let expected = SegmentHeader {
             number,

@@ -167,7 +167,7 @@ impl Recovery<'_> {
     fn file(&self, number: u32) -> Result<(Arc<dyn DiskFile>, u64), Error> {
         let name = segment_file::name_of(number);
         let failed = |source| Error::io("read", &name, source);
-        let file = self.disk.open(&name, OpenMode::Read).map_err(failed)?;
+        let file = segment_file::open(self.disk, &name, OpenMode::Read).map_err(failed)?;
         let end = file.len_bytes().map_err(failed)?;
         Ok((file, end))
     }

@@ -139,7 +139,7 @@ impl<E: From<Error>> Salvage<'_, E> {
     /// Goes through a segment, or through a file that was set aside.
     fn file(&mut self, disk: &dyn Disk, name: &str, number: Option<u32>) -> Result<(), E> {
         let failed = |source| Error::io("read", name, source);
-        let file = disk.open(name, OpenMode::Read).map_err(failed)?;
+        let file = segment_file::open(disk, name, OpenMode::Read).map_err(failed)?;
         let end = file.len_bytes().map_err(failed)?;
         let file = Unreadable::new(file);
         let Some(number) = number else {

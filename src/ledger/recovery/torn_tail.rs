@@ -80,7 +80,7 @@ pub(super) fn set_aside(disk: &dyn Disk, tear: &Tear) -> Result<TornTail, Error>
     let aside = free_name(disk)?;
     let failed = |source| Error::io("set aside the torn tail of", &name, source);
     let bytes = tear.end.saturating_sub(tear.offset);
-    let file = disk.open(&name, OpenMode::Read).map_err(failed)?;
+    let file = segment_file::open(disk, &name, OpenMode::Read).map_err(failed)?;
     let mut reader = ReadAhead::new(&*file, tear.end, SEQUENTIAL);
     let header = reader.ahead(tear.offset, frame::HEADER_LEN);
     let (count, _) = claimed(header.map_err(failed)?);
@@ -107,7 +107,7 @@ pub(super) fn set_aside(disk: &dyn Disk, tear: &Tear) -> Result<TornTail, Error>
     }
     copy.sync().map_err(failed)?;
     disk.sync_folder(FOLDER).map_err(failed)?;
-    let tail = disk.open(&name, OpenMode::Write).map_err(failed)?;
+    let tail = segment_file::open(disk, &name, OpenMode::Write).map_err(failed)?;
     tail.set_len(tear.offset).map_err(failed)?;
     tail.sync().map_err(failed)?;
     Ok(torn)

@@ -8,4 +8,5 @@ pub(super) mod entry;
 pub(super) mod frame;
 pub(super) mod frame_search;
 pub(super) mod segment_file;
+pub(super) mod sparse;
 pub(super) mod replacement;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::field::take;
-use crate::ledger::{Disk, DiskFile, Error, StoreId};
+use super::sparse;
+use crate::ledger::{Disk, DiskFile, Error, OpenMode, StoreId};
 
 /// The header of a segment: its first 32 bytes, proven by their check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +22,18 @@ pub(in crate::ledger) struct SegmentHeader {
 
 impl SegmentHeader {
     fn to_bytes(self, store_id: &StoreId) -> [u8; HEADER_LEN] {
+        self.of_version(VERSION, store_id)
+    }
+
+    /// Returns the header of the sparse segment that stands for this one.
+    pub(super) fn sparse(self, store_id: &StoreId) -> [u8; HEADER_LEN] {
+        self.of_version(SPARSE_VERSION, store_id)
+    }
+
+    fn of_version(self, version: u16, store_id: &StoreId) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         bytes[0..8].copy_from_slice(&MAGIC);
-        bytes[8..10].copy_from_slice(&VERSION.to_be_bytes());
+        bytes[8..10].copy_from_slice(&version.to_be_bytes());
         bytes[12..16].copy_from_slice(&self.number.to_be_bytes());
         bytes[16..24].copy_from_slice(&self.first.to_be_bytes());
         let check = check(store_id, &bytes[..COVERED]);
@@ -59,10 +69,13 @@ impl SegmentHeader {
         let _reserved: [u8; 2] = take(rest)?;
         let number = u32::from_be_bytes(take(rest)?);
         let first = u64::from_be_bytes(take(rest)?);
-        Some(if version == VERSION {
-            Ok(Self { number, first })
-        } else {
-            Err(HeaderFault::Version(version))
+        Some(match version {
+            VERSION => Ok(Self { number, first }),
+            // `open` gives the segment that it stands for.
+            SPARSE_VERSION => Err(HeaderFault::Broken(
+                "tables of a sparse segment do not hold",
+            )),
+            newer => Err(HeaderFault::Version(newer)),
         })
     }
 }
@@ -90,6 +103,30 @@ pub(in crate::ledger) fn create(
         Ok(file)
     };
     make().map_err(|source| Error::io("create", &name, source))
+}
+
+/// Opens a file of the ledger; a sparse segment reads as the one that it stands for.
+pub(in crate::ledger) fn open(
+    disk: &dyn Disk,
+    name: &str,
+    mode: OpenMode,
+) -> io::Result<Arc<dyn DiskFile>> {
+    sparse::expand(disk.open(name, mode)?)
+}
+
+/// Opens the last segment for appends, and returns whether it is sparse, so that it takes none.
+pub(in crate::ledger) fn open_last(
+    disk: &dyn Disk,
+    name: &str,
+) -> io::Result<(Arc<dyn DiskFile>, bool)> {
+    let file = disk.open(name, OpenMode::Write)?;
+    let is_sparse = sparse::is_damaged(&*file)?.is_some();
+    Ok((sparse::expand(file)?, is_sparse))
+}
+
+/// Returns whether this is the header of a sparse segment.
+pub(super) fn is_sparse(header: &[u8; HEADER_LEN]) -> bool {
+    header.starts_with(&MAGIC) && header.get(8..10) == Some(&SPARSE_VERSION.to_be_bytes())
 }
 
 /// Returns the numbers of the existing segments, in order.
@@ -125,6 +162,7 @@ pub(in crate::ledger) const HEADER_LEN: usize = 32;
 const COVERED: usize = 24;
 const MAGIC: [u8; 8] = *b"GRAINLOG";
 const VERSION: u16 = 1;
+const SPARSE_VERSION: u16 = 2;
 
 #[cfg(test)]
 mod tests {
@@ -139,12 +177,12 @@ mod tests {
         };
         let mut bytes = header.to_bytes(&store_id);
         assert_eq!(SegmentHeader::decode(&bytes, &store_id), Some(Ok(header)));
-        bytes[9] = 2;
+        bytes[9] = 3;
         assert_eq!(SegmentHeader::decode(&bytes, &store_id), None);
         let again = check(&store_id, &bytes[..COVERED]);
         bytes[COVERED..].copy_from_slice(&again);
         let found = SegmentHeader::decode(&bytes, &store_id);
-        assert_eq!(found, Some(Err(HeaderFault::Version(2))));
+        assert_eq!(found, Some(Err(HeaderFault::Version(3))));
     }
 
     #[test]

@@ -1,10 +1,13 @@
-//! Compaction of the derived files: index runs and text segments are merged.
+//! Compaction: index runs and text segments are merged, and the room of blank bodies in the ledger is
+//! given back.
 
 use crate::store::{Error, Maintenance, Store};
 
-/// The sizes of the derived files.
+/// The sizes of the files that compaction writes again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sizes {
+    /// The length of the ledger's segments together, in bytes.
+    pub ledger_bytes: u64,
     /// Files of the index.
     pub index_runs: usize,
     /// Their length together, in bytes.
@@ -40,6 +43,9 @@ impl Maintenance<'_> {
     /// are completed, torn tails that were set aside are removed, and where the master key is known
     /// the keys of sealed persons are renewed of whom a grain was deleted.
     ///
+    /// Segments of the ledger of which erasures have blanked a quarter or more are written again
+    /// without what is blank: chain and proofs do not change. Writers wait meanwhile.
+    ///
     /// # Errors
     /// `ERR_STORE_LOCKED` names the process that keeps the derived files, if it is another one;
     /// `ERR_INDEX_DAMAGED`, `ERR_TEXT`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`; nothing is lost.
@@ -51,6 +57,7 @@ impl Maintenance<'_> {
         inner.rekey_due_in_passing()?;
         let writer = inner.exclusive()?;
         inner.ledger().remove_torn_files()?;
+        inner.ledger().give_back_blanked()?;
         inner.freeze();
         drop(writer);
         inner.index().merge_all()?;
@@ -67,6 +74,7 @@ impl Store {
         let inner = &*self.inner;
         let (text_segments, text_bytes) = inner.text().size()?;
         Ok(Sizes {
+            ledger_bytes: inner.ledger().stored_bytes()?,
             index_runs: inner.index().runs(),
             index_bytes: inner.index().len_bytes(),
             text_segments,

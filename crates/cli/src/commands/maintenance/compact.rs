@@ -1,6 +1,5 @@
-//! `grainstore compact`: merges the files of the index and of the text index.
-//!
-//! Both are derived from the ledger, which is not modified.
+//! `grainstore compact`: merges the files of the index and of the text index, and gives the room of
+//! erased grains back.
 
 use clap::Args;
 use grainstore::store::Sizes;
@@ -11,9 +10,10 @@ use crate::error::Exit;
 use crate::output::progress;
 use crate::session::Session;
 
-/// Merge the files of the index and of the text index, for faster queries
+/// Merge the files of the index and of the text index, and give the room of erased grains back
 ///
-/// Safe to interrupt. The ledger is not modified.
+/// Safe to interrupt. Segments of the ledger of which a quarter or more is erased are written again
+/// without it; chain and proofs stay as they are.
 #[derive(Debug, Args)]
 pub(crate) struct Compact {}
 
@@ -21,7 +21,7 @@ impl Compact {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let Self {} = self;
         let store = session.open()?;
-        let what = format!("merging the indexes of {}", session.store_path().display());
+        let what = format!("compacting {}", session.store_path().display());
         let spinner = progress::spinner(&session.out, what, progress::NOTHING_LOST);
         let compacted = store.maintenance()?.compact();
         drop(spinner);
@@ -35,6 +35,12 @@ impl Compact {
         let runs = |sizes: &Sizes| part(sizes.index_runs, "run", sizes.index_bytes);
         let segments = |sizes: &Sizes| part(sizes.text_segments, "segment", sizes.text_bytes);
         let out = &mut session.out;
+        let (ledger, was) = (after.ledger_bytes, before.ledger_bytes);
+        out.line(format!(
+            "ledger {}, was {}",
+            BinaryBytes(ledger),
+            BinaryBytes(was)
+        ))?;
         out.line(format!("index  {}, was {}", runs(&after), runs(&before)))?;
         out.line(format!(
             "text   {}, was {}",
@@ -52,6 +58,7 @@ fn part(count: usize, noun: &str, bytes: u64) -> String {
 
 fn document(sizes: &Sizes) -> Value {
     json!({
+        "ledger_bytes": sizes.ledger_bytes,
         "index_runs": sizes.index_runs,
         "index_bytes": sizes.index_bytes,
         "text_segments": sizes.text_segments,
