@@ -3,6 +3,7 @@
 //! The store gathers the facts, asks, and applies the verdict; nothing else decides. Signatures are
 //! verified before: a signer in the facts has signed this operation on this grain.
 
+mod authorization;
 mod identity;
 mod protection;
 mod rule;
@@ -20,6 +21,7 @@ mod violation;
 
 mod error;
 
+pub use authorization::{Authorization, RecordedAuthorization};
 pub use capability::{Capability, Role};
 pub(crate) use consent::{Consented, Party, documents, holds, person_of};
 pub use decide::{Actor, Operation};

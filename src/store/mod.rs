@@ -113,11 +113,12 @@ pub use options::{Clock, Create, Durability, Options, SystemClock};
 #[cfg(feature = "interchange")]
 pub(crate) use read::ReadRecorder;
 pub use read::{AuditedRead, Change, Changed, Embedding, Page, newest_versions};
-pub use records::{Authorization, BlindFields, RecordedAuthorization, RequiredConsent, Until};
+pub use records::{BlindFields, RequiredConsent, Until};
 #[doc(hidden)]
 pub use rules::describe as describe_rules;
 pub use state::Withdrawal;
 pub use view::{Signature, Version};
 
+pub use crate::policy::{Authorization, RecordedAuthorization};
 #[cfg(feature = "sealing")]
 pub use crate::vault::{Root, ShredRoot, User};

@@ -1,9 +1,9 @@
 //! Records in words: the operation that an entry records, and its facts without content.
 
 use crate::ledger::Kind;
+use crate::policy::RecordedAuthorization;
 use crate::store::records::{
-    KeyEventRecord, PolicyRecord, Record, RecordedAuthorization, ReviewRecord, StatusRecord,
-    TrustRecord,
+    KeyEventRecord, PolicyRecord, Record, ReviewRecord, StatusRecord, TrustRecord,
 };
 
 /// Returns the operation that a record is of, and what it says of it.

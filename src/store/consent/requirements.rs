@@ -1,9 +1,10 @@
 //! Settings about consent: the namespaces that require one, and the deadline for executing a
 //! withdrawal.
 
+use crate::policy::Authorization;
 use crate::store::governance::recorded;
 use crate::store::instance::Inner;
-use crate::store::records::{Authorization, PolicyRecord, Record, RequiredConsent};
+use crate::store::records::{PolicyRecord, Record, RequiredConsent};
 use crate::store::{Admin, Error};
 
 impl Admin<'_> {

@@ -4,11 +4,11 @@
 use crate::codec::ContentAddress;
 use crate::index::Snapshot;
 use crate::ledger::EntryId;
-use crate::policy::{Actor, Operation, Rule, Verdict};
+use crate::policy::{Actor, Authorization, Operation, Rule, Verdict};
 use crate::store::erasure::erase::{ErasedPersons, erase};
 use crate::store::instance::{Caller, Inner};
 use crate::store::lineage::Change;
-use crate::store::records::{Authorization, DenialRecord, Record};
+use crate::store::records::{DenialRecord, Record};
 use crate::store::rules::{Deed, Guard, Permit};
 use crate::store::txn::Transaction;
 use crate::store::{Admin, Error};

@@ -8,14 +8,13 @@ use crate::codec::ContentAddress;
 use crate::grain::Time;
 use crate::index::{Family, Snapshot};
 use crate::ledger::{self, EntryId, Kind, Ledger};
+use crate::policy::Authorization;
 use crate::store::Error;
 use crate::store::erasure::person::destroy_keys;
 use crate::store::erasure::protections::protections_left_by;
 use crate::store::instance::{Caller, Inner};
 use crate::store::read::forget_reads;
-use crate::store::records::{
-    Authorization, ErasedRecord, ErasingRecord, Record, SealedRecord, Uid,
-};
+use crate::store::records::{ErasedRecord, ErasingRecord, Record, SealedRecord, Uid};
 #[cfg(feature = "sealing")]
 use crate::store::rules::Deed;
 use crate::store::rules::Permit;

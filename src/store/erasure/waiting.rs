@@ -106,9 +106,10 @@ mod keyless {
 mod sealed {
     use crate::grain::{Grain, Type};
     use crate::ledger::{self, Kind};
+    use crate::policy::Authorization;
     use crate::store::Admin;
     use crate::store::erasure::withdrawn::ErasureReport;
-    use crate::store::records::{Authorization, PolicyRecord, Record, SealedRecord};
+    use crate::store::records::{PolicyRecord, Record, SealedRecord};
     use crate::store::state::place_of;
     use crate::vault::{Unlocked, User};
 

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::codec::ContentAddress;
 use crate::grain::{Time, Type};
 use crate::ledger::EntryId;
-use crate::policy::{self, Actor, Operation, Rule, Verdict};
+use crate::policy::{self, Actor, Authorization, Operation, Rule, Verdict};
 use crate::store::consent::deadline_ms;
 use crate::store::erasure::delete::{Deletion, delete_all};
 use crate::store::erasure::waiting;
 use crate::store::governance::recorded;
-use crate::store::records::{Authorization, PolicyRecord, Record, Uid};
+use crate::store::records::{PolicyRecord, Record, Uid};
 use crate::store::{Admin, Error};
 
 /// A grain whose erasure is pending because its consent was withdrawn (OMS 23.2,

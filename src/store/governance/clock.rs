@@ -2,9 +2,10 @@
 //! entries anew after one that was wrong (ruling I21).
 
 use crate::grain::Time;
+use crate::policy::Authorization;
 use crate::store::Admin;
 use crate::store::Error;
-use crate::store::records::{Authorization, PolicyRecord, Record};
+use crate::store::records::{PolicyRecord, Record};
 
 use super::regime::recorded;
 

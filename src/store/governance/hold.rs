@@ -3,8 +3,9 @@
 use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::Time;
+use crate::policy::{Authorization, RecordedAuthorization};
 use crate::store::governance::regime::authorized;
-use crate::store::records::{Authorization, HoldRecord, Record, RecordedAuthorization};
+use crate::store::records::{HoldRecord, Record};
 use crate::store::rules::Deed;
 use crate::store::{Admin, Error};
 

@@ -1,8 +1,8 @@
 //! Regimes: setting those in force, and the grains that they keep from deletion.
 
 use crate::grain::Grain;
-use crate::policy::{Mode, Regime, Regimes, Violation};
-use crate::store::records::{Authorization, PolicyRecord, Record, RecordedAuthorization};
+use crate::policy::{Authorization, Mode, RecordedAuthorization, Regime, Regimes, Violation};
+use crate::store::records::{PolicyRecord, Record};
 use crate::store::rules::{Deed, Guard, Permit, kept_by};
 use crate::store::{Admin, Error, Store};
 

@@ -8,9 +8,10 @@ use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time};
 use crate::index::{Family, RowSet};
 use crate::ledger::{EntryId, Kind};
+use crate::policy::{Authorization, RecordedAuthorization};
 use crate::store::governance::regime::authorized;
 use crate::store::instance::Inner;
-use crate::store::records::{Authorization, Record, RecordedAuthorization, ReviewRecord};
+use crate::store::records::{Record, ReviewRecord};
 use crate::store::rules::{Deed, requires_review};
 use crate::store::{Admin, Error, Store};
 

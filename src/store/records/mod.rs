@@ -4,7 +4,6 @@
 //! Pure: bytes and values in, bytes and values out. The effects of entries are in [`super::state`].
 
 mod audit_records;
-mod authorization;
 mod erasure_records;
 mod fields;
 mod frame;
@@ -21,7 +20,6 @@ use crate::ledger::Kind;
 pub(crate) use audit_records::{
     ActorRecord, CheckpointRecord, ExportRecord, ImportRecord, ReadRecord,
 };
-pub use authorization::{Authorization, RecordedAuthorization};
 pub use erasure_records::Until;
 pub(crate) use erasure_records::{
     ErasedRecord, ErasingRecord, ProtectionTombstone, RestoredRecord, erased_rows,

@@ -6,9 +6,9 @@ use std::fmt;
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::Time;
 use crate::ledger::EntryId;
+use crate::policy::RecordedAuthorization;
 
 use super::Uid;
-use super::authorization::RecordedAuthorization;
 use super::fields::{address, bytes, count, flag, row, sequence, text, texts, time, uids};
 
 /// A legal hold on one grain, placed or lifted (OMS 23.2).

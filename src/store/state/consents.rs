@@ -7,8 +7,9 @@ use crate::codec::ContentAddress;
 use crate::grain::{Namespace, Time};
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::{EntryId, Kind};
+use crate::policy::RecordedAuthorization;
 use crate::store::Error;
-use crate::store::records::{PolicyRecord, Record, RecordedAuthorization, RequiredConsent, Uid};
+use crate::store::records::{PolicyRecord, Record, RequiredConsent, Uid};
 
 use super::{Body, Entry, Fold, of_kinds};
 

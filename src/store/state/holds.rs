@@ -6,8 +6,9 @@ use crate::codec::ContentAddress;
 use crate::grain::Time;
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::Kind;
+use crate::policy::RecordedAuthorization;
 use crate::store::Error;
-use crate::store::records::{Record, RecordedAuthorization};
+use crate::store::records::Record;
 
 use super::{Body, Entry, Fold, of_kinds};
 

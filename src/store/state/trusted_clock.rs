@@ -185,7 +185,7 @@ const HOUR_MS: i64 = 60 * 60 * 1000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::records::RecordedAuthorization;
+    use crate::policy::RecordedAuthorization;
 
     impl TrustedClock {
         fn moment_at(self, told: Time) -> TrustedNow {

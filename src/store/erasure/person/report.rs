@@ -7,7 +7,7 @@ use crate::codec::{ContentAddress, nfc};
 use crate::grain::{Draft, ForeignId, Status, Verification};
 use crate::index::{Family, Snapshot};
 use crate::ledger::EntryId;
-use crate::policy::Rule;
+use crate::policy::{Authorization, Rule};
 use crate::store::commit::put_one;
 use crate::store::erasure::delete::kept_from_deletion;
 use crate::store::erasure::person::identity::Person;
@@ -15,7 +15,7 @@ use crate::store::erasure::person::scope::{Found, Selection};
 use crate::store::governance::{recorded, set_verification};
 use crate::store::instance::Inner;
 use crate::store::read;
-use crate::store::records::{Authorization, Record};
+use crate::store::records::Record;
 use crate::store::{Admin, Error};
 
 /// A grain that names a person, with the facts that the store holds about it.

@@ -1,9 +1,7 @@
 //! The reason and the authority of a decision about a store or its grains, as callers give them and
 //! as records hold them.
 
-use crate::codec::Map;
-
-use super::fields::text;
+use crate::codec::{Map, Value};
 
 /// The reason for a decision about a store or its grains, and the authority it rests on. Both stay
 /// in the ledger (ruling I19).
@@ -34,7 +32,7 @@ pub struct Authorization<'a> {
 }
 
 /// An [`Authorization`] as the ledger keeps it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RecordedAuthorization {
     /// The reason, in words.
     pub reason: String,
@@ -55,16 +53,19 @@ impl Authorization<'_> {
 }
 
 impl RecordedAuthorization {
-    pub(super) fn write(&self, mut map: Map) -> Map {
+    /// Adds the members of a ledger's record.
+    pub(crate) fn write(&self, mut map: Map) -> Map {
         map.insert("why", self.reason.as_str());
         map.insert("by", self.authority.as_str());
         map
     }
 
-    pub(super) fn read(map: &Map) -> Option<Self> {
+    /// Reads them.
+    pub(crate) fn read(map: &Map) -> Option<Self> {
+        let text = |name: &str| map.get(name).and_then(Value::as_text).map(str::to_owned);
         Some(Self {
-            reason: text(map, "why")?.to_owned(),
-            authority: text(map, "by")?.to_owned(),
+            reason: text("why")?,
+            authority: text("by")?,
         })
     }
 }
