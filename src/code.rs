@@ -161,7 +161,7 @@ codes! {
         JsonlBlob "JSONL_BLOB" "a line that is not a blob with its address"
         JsonlBom "JSONL_BOM" "a byte-order mark"
         JsonlLongLine "JSONL_LONG_LINE" "a line longer than the limit"
-        JsonlStatus "JSONL_STATUS" "a status line that is malformed or out of place"
+        JsonlStatus "JSONL_STATUS" "the line of a status or a hold that is malformed or out of place"
         JsonlUtf8 "JSONL_UTF8" "a line that is not UTF-8"
     }
 

@@ -186,6 +186,8 @@ class Imported:
     unchanged: int
     """Grains that were stored already, and records older than the stored version."""
     corrected: int
+    held: int
+    """Legal holds placed as in the owner's own copy."""
     embedded: int
     conflicts: int
     """Records that contradict an earlier import or a change made in this store."""

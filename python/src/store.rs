@@ -550,6 +550,7 @@ fn imported(summary: &Summary) -> Imported {
         ("inserted", summary.inserted),
         ("updated", summary.updated),
         ("corrected", summary.corrected),
+        ("held", summary.held),
         ("unchanged", summary.unchanged),
         ("embedded", summary.embedded),
         ("conflicts", summary.conflicts.len() as u64),

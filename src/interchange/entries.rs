@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::codec::ContentAddress;
 use crate::grain::Time;
+use crate::policy::RecordedAuthorization;
 
 use super::export::Entry;
 use super::{Error, StoredVector};
@@ -60,6 +61,12 @@ pub trait Entries: Sync {
     /// As [`Entries::read`].
     fn person(&self, user: &str) -> Result<String, Self::Error> {
         Ok(user.to_owned())
+    }
+
+    /// Returns the legal holds on one, for a writer that writes them; those of which no writer asks are
+    /// lost.
+    fn holds(&self, _of: &ContentAddress) -> Vec<RecordedAuthorization> {
+        Vec::new()
     }
 
     /// Reads the newest vector of one, if it has any and the export is to have it.

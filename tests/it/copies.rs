@@ -2,12 +2,15 @@
 //! backups, and by stores that are merged both ways, after corrections, contradictions, withdrawals,
 //! judgements, holds, deletions and erasures on both sides (ruling I28).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use grainstore::grain::{Status, Verification};
 use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
-use grainstore::store::{Authorization, ErasureScope, Person, Summary, Until};
+use grainstore::query::ExportReport;
+use grainstore::store::{
+    Authorization, ErasureScope, Person, RecordedAuthorization, Summary, Until,
+};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time, Type};
 use proptest::prelude::*;
 
@@ -46,7 +49,7 @@ fn carried(store: &Store, format: Format) -> Statuses {
     statuses
 }
 
-fn written(store: &Store, format: Format, from: Option<u64>, path: &Path) -> u64 {
+fn written(store: &Store, format: Format, from: Option<u64>, path: &Path) -> ExportReport {
     let options = WriteOptions {
         history: true,
         changed_from: from,
@@ -55,8 +58,20 @@ fn written(store: &Store, format: Format, from: Option<u64>, path: &Path) -> u64
     };
     let filter = Filter::new().with_superseded();
     let admin = store.admin().unwrap();
-    let report = admin.export_file(format, &filter, &options, path).unwrap();
-    report.next
+    admin.export_file(format, &filter, &options, path).unwrap()
+}
+
+/// The holds that operators placed, each reason and authority once.
+fn holds(store: &Store) -> BTreeSet<(ContentAddress, RecordedAuthorization)> {
+    let holds = store.admin().unwrap().holds().into_iter();
+    holds
+        .map(|hold| (hold.address, hold.authorization))
+        .collect()
+}
+
+fn lost_holds(report: &ExportReport) -> u64 {
+    let mut loss = report.loss.iter();
+    loss.find(|(name, _)| *name == "hold").map_or(0, |it| it.1)
 }
 
 fn read(store: &Store, path: &Path, format: Format, is_own: bool) -> Summary {
@@ -68,10 +83,19 @@ fn read(store: &Store, path: &Path, format: Format, is_own: bool) -> Summary {
 }
 
 fn copy(from: &Store, to: &Store, format: Format, is_own: bool) -> Summary {
+    copy_and_tell(from, to, format, is_own).0
+}
+
+fn copy_and_tell(
+    from: &Store,
+    to: &Store,
+    format: Format,
+    is_own: bool,
+) -> (Summary, ExportReport) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("copy");
-    written(from, format, None, &path);
-    read(to, &path, format, is_own)
+    let report = written(from, format, None, &path);
+    (read(to, &path, format, is_own), report)
 }
 
 /// A change of a store, by the place of a grain among its grains.
@@ -204,6 +228,16 @@ fn agree(said: &Statuses, copied: &Statuses, format: Format) -> Result<(), TestC
     Ok(())
 }
 
+/// A hold of the source is a hold in the copy, or a counted loss of a format without a place for it.
+fn holds_too(source: &Store, target: &Store, lost: u64) -> Result<(), TestCaseError> {
+    let copied = statuses(target);
+    let (there, here) = (holds(source), holds(target));
+    let missing = there.difference(&here);
+    let missing = missing.filter(|(of, _)| copied.contains_key(of)).count();
+    prop_assert_eq!(missing as u64, lost, "{:?} {:?}", there, here);
+    Ok(())
+}
+
 /// A copy shows nothing whose consent is withdrawn where it comes from.
 fn withholds(source: &Store, copied: &Statuses) -> Result<(), TestCaseError> {
     for address in copied.keys() {
@@ -228,14 +262,19 @@ proptest! {
             make_all(&source, &before);
             copy(&source, &target, format, true);
             make_all(&source, &after);
-            let summary = copy(&source, &target, format, true);
+            let (summary, report) = copy_and_tell(&source, &target, format, true);
             prop_assert!(summary.denied.is_empty(), "{format}: {summary:?}");
+            prop_assert!(format == Format::Mg || lost_holds(&report) == 0, "{format}: {report:?}");
             let (said, copied) = (carried(&source, format), carried(&target, format));
             agree(&said, &copied, format)?;
             withholds(&source, &copied)?;
+            holds_too(&source, &target, lost_holds(&report))?;
             // Again is nothing new.
             let again = copy(&source, &target, format, true);
-            prop_assert!(again.is_complete() && again.corrected == 0, "{format}: {again:?}");
+            prop_assert!(
+                again.is_complete() && again.corrected == 0 && again.held == 0,
+                "{format}: {again:?}"
+            );
         }
     }
 
@@ -311,8 +350,12 @@ proptest! {
             for (number, steps) in rounds.iter().enumerate() {
                 make_all(&source, steps);
                 let path = folder.path().join(number.to_string());
-                next = written(&source, format, Some(next), &path);
+                let report = written(&source, format, Some(next), &path);
+                next = report.next;
                 read(&target, &path, format, true);
+            }
+            if format != Format::Mg {
+                holds_too(&source, &target, 0)?;
             }
             let (said, copied) = (carried(&source, format), carried(&target, format));
             agree(&said, &copied, format)?;
@@ -405,6 +448,118 @@ fn a_hold_here_keeps_a_grain_that_ended_in_the_owners_copy() {
     assert_eq!(summary.denied.len(), 1, "{summary:?}");
     assert_eq!((summary.corrected, summary.is_complete()), (1, false));
     assert!(target.status(&porto).unwrap().is_current());
+}
+
+/// A store with a belief, a turn of a conversation and a record of another format, each on hold.
+fn held() -> Store {
+    let store = memory();
+    let time = Time::from_ms(1_780_000_000_000);
+    let belief = Draft::belief("ines", "likes", "tea").confidence(0.9);
+    let turn = Draft::event("we ship on Friday")
+        .session("s1")
+        .set("role", "user");
+    for draft in [belief, turn] {
+        store.put(draft.user("ines").created_at(time)).unwrap();
+    }
+    let file = br#"{"format":"open-memory-interchange","version":"0.1","generator":"garden/1",
+        "generated_at":"2026-04-01T06:00:00Z","subject":{"id":"ines","type":"person"},
+        "id_namespace":"urn:garden:","memories":[{"id":"1","content":"Waters in the evening.",
+        "type":"semantic","created":"2026-03-02T07:15:00Z"}]}"#;
+    let file = ImportFile::of_bytes(file, Some(Format::Omi), &ReadOptions::default()).unwrap();
+    let summary = store.import(file).unwrap();
+    assert!(summary.refused.is_empty(), "{summary:?}");
+    let found = store.query(&Filter::new(), 10, None).unwrap().results;
+    assert_eq!(found.len(), 3);
+    for it in found {
+        store
+            .admin()
+            .unwrap()
+            .place_hold(&it.address, OFFICE)
+            .unwrap();
+    }
+    store
+}
+
+#[test]
+fn each_format_carries_a_hold_or_counts_it() {
+    let source = held();
+    let carried = [
+        (Format::Jsonl, 3),
+        (Format::Omi, 3),
+        (Format::OmiJsonl, 3),
+        (Format::Pam, 3),
+        (Format::Mg, 0),
+        (Format::Aimem, 0),
+    ];
+    for (format, carried) in carried {
+        let target = memory();
+        let (summary, report) = copy_and_tell(&source, &target, format, true);
+        let counts = (summary.held, holds(&target).len(), lost_holds(&report));
+        let told = format!("{format}: {counts:?} {summary:?}");
+        assert_eq!(counts, (carried, carried as usize, 3 - carried), "{told}");
+    }
+}
+
+#[test]
+fn a_file_that_nobody_vouches_for_holds_nothing_and_is_told_so() {
+    let source = held();
+    for format in [Format::Jsonl, Format::Omi, Format::Pam] {
+        let target = memory();
+        let summary = copy(&source, &target, format, false);
+        let lost = summary.loss.iter().find(|(name, _)| *name == "hold");
+        assert_eq!((summary.held, lost), (0, Some(("hold", 3))), "{format}");
+        let told = summary.findings.iter();
+        let told = told
+            .filter(|(_, it)| it == "is under a legal hold in the file, which places none here");
+        assert_eq!((told.count(), holds(&target).len()), (3, 0), "{format}");
+    }
+}
+
+#[test]
+fn a_hold_that_was_lifted_here_is_not_placed_again_by_a_copy() {
+    let (source, target) = (held(), memory());
+    copy(&source, &target, Format::Jsonl, true);
+    for (of, _) in holds(&target) {
+        assert!(target.admin().unwrap().lift_hold(&of, OFFICE).unwrap());
+    }
+    let summary = copy(&source, &target, Format::Jsonl, true);
+    let told = summary.findings.iter();
+    let told = told
+        .filter(|(_, it)| it.ends_with("which was lifted here"))
+        .count();
+    assert_eq!((summary.held, holds(&target).len(), told), (0, 0, 3));
+    // One with another reason is another hold.
+    let other = Authorization {
+        reason: "Doe v. Acme",
+        ..OFFICE
+    };
+    for (of, _) in holds(&source) {
+        source.admin().unwrap().place_hold(&of, other).unwrap();
+    }
+    assert_eq!(copy(&source, &target, Format::Jsonl, true).held, 3);
+}
+
+#[test]
+fn a_file_for_others_does_not_say_why_a_grain_is_held() {
+    let source = held();
+    let clerk = source.as_actor(&"did:web:clerk.example".parse().unwrap());
+    let admin = source.admin().unwrap();
+    let shareable = WriteOptions {
+        shareable: true,
+        ..WriteOptions::default()
+    };
+    let by_clerk = admin.on_behalf_of(&clerk).unwrap();
+    for format in [Format::Jsonl, Format::Omi, Format::Pam] {
+        for (admin, options) in [(admin, &shareable), (by_clerk, &WriteOptions::default())] {
+            let mut out = Vec::new();
+            let report = admin
+                .export(format, &Filter::new(), options, &mut out)
+                .unwrap();
+            let said = String::from_utf8(out).unwrap();
+            assert!(!said.contains("the office"), "{format}: {said}");
+            assert_eq!(lost_holds(&report), 3, "{format}");
+        }
+    }
 }
 
 #[test]

@@ -49,6 +49,10 @@ fn the_reader_goes_on_after_a_bad_line_and_names_it() {
         "{\"status\":{\"of\":\"x\"}}",
         "{\"status\":{}}",
         "{\"status\":1}",
+        "{\"hold\":{\"of\":\"0000000000000000000000000000000000000000000000000000000000000000\",\"reason\":\"r\",\"authority\":\"a\"}}",
+        "{\"hold\":{\"of\":\"x\",\"reason\":\"r\",\"authority\":\"a\"}}",
+        "{\"hold\":{\"why\":\"r\"}}",
+        "{\"hold\":1}",
         "\u{feff}{}",
         "{\"type\":\"event\",\"content\":\"b\",\"created_at\":2}",
     ];
@@ -74,7 +78,11 @@ fn the_reader_goes_on_after_a_bad_line_and_names_it() {
         ("JSONL_STATUS", 16),
         ("JSONL_STATUS", 17),
         ("JSONL_STATUS", 18),
-        ("ERR_JSON", 19),
+        ("JSONL_STATUS", 19),
+        ("JSONL_STATUS", 20),
+        ("JSONL_STATUS", 21),
+        ("JSONL_STATUS", 22),
+        ("ERR_JSON", 23),
     ];
     let expected: Vec<_> = expected
         .map(|(code, line)| (code, format!("line {line}")))
@@ -83,7 +91,7 @@ fn the_reader_goes_on_after_a_bad_line_and_names_it() {
     assert_eq!(found.iter().filter(|it| it.is_ok()).count(), 2);
     assert_eq!(
         found.last().unwrap().as_ref().unwrap().place,
-        Place::Line(20)
+        Place::Line(24)
     );
 }
 

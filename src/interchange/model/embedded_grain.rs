@@ -3,10 +3,12 @@
 
 use crate::codec::{Map, Profile, Value};
 use crate::grain::{ENVELOPE_TAG, Grain, Status, StatusChange, Triple, Type, Warning};
+use crate::policy::RecordedAuthorization;
 
 use crate::interchange::model::link::link_of;
 use crate::interchange::model::normalize::normalize_text;
-use crate::interchange::model::status;
+use crate::interchange::model::{hold, status};
+use crate::interchange::{Entries, Place, Record};
 
 /// The name of the extension: a domain name of this project, reversed.
 pub(crate) const NAME: &str = "io.github.grainstore.grainstore";
@@ -22,6 +24,22 @@ pub(crate) fn pack(grain: &Grain, state: &Status) -> Map {
         packed.insert("status", status::write(grain.address(), state));
     }
     packed
+}
+
+/// Returns a packed grain with the legal holds on it.
+pub(crate) fn pack_held<E: Entries + ?Sized>(grain: &Grain, state: &Status, entries: &E) -> Map {
+    let mut packed = pack(grain, state);
+    add_holds(&mut packed, grain, &entries.holds(&grain.address()));
+    packed
+}
+
+/// Adds legal holds to the extension that holds their grain.
+pub(crate) fn add_holds(packed: &mut Map, grain: &Grain, holds: &[RecordedAuthorization]) {
+    if !holds.is_empty() {
+        let holds = holds.iter();
+        let holds = holds.map(|it| Value::Map(hold::write(grain.address(), it)));
+        packed.insert("holds", holds.collect::<Vec<_>>());
+    }
 }
 
 /// Returns the grains beside a record that the extension also holds: links, entities, envelopes.
@@ -56,6 +74,19 @@ pub(crate) struct Unpacked {
     pub(crate) grain: Grain,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) status: StatusChange,
+    pub(crate) holds: Vec<RecordedAuthorization>,
+}
+
+impl Unpacked {
+    /// Returns the record of the grain.
+    pub(crate) fn into_record(self, place: Place) -> Record {
+        Record {
+            status: self.status,
+            holds: self.holds,
+            warnings: self.warnings,
+            ..Record::new(self.grain, place)
+        }
+    }
 }
 
 /// Extracts the grain from an extension.
@@ -108,7 +139,12 @@ fn read(packed: &Value, profile: Profile) -> Option<Unpacked> {
             .map(|(_, change)| change),
         _ => None,
     };
+    let holds = packed.get("holds").and_then(Value::as_array);
+    let holds = holds.unwrap_or_default().iter();
+    let holds = holds.filter_map(|it| hold::read(it.as_map()?).ok());
+    let holds = holds.filter(|(of, _)| *of == grain.address());
     Some(Unpacked {
+        holds: holds.map(|(_, hold)| hold).collect(),
         grain,
         warnings,
         status: status.unwrap_or_default(),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::codec::{ContentAddress, Profile, Value};
 use crate::grain::{self, Draft, ForeignId, Grain, StatusChange, Warning};
+use crate::policy::RecordedAuthorization;
 
 use crate::interchange::{Error, Place};
 
@@ -16,6 +17,8 @@ pub struct Record {
     pub foreign_id: Option<ForeignId>,
     /// The status in the file: advice, where the store knows better (ruling I18).
     pub status: StatusChange,
+    /// The legal holds on it in the file, which a copy of the owner's own places (ruling I28).
+    pub holds: Vec<RecordedAuthorization>,
     /// The record that replaces it, where only the store may know that one (PAM 16).
     pub replaced_by: Option<ForeignId>,
     /// Whether its owner allows it to be exported; `None` means yes.
@@ -33,6 +36,7 @@ impl Record {
             grain,
             foreign_id: None,
             status: StatusChange::default(),
+            holds: Vec::new(),
             replaced_by: None,
             exportable: None,
             place,

@@ -11,7 +11,8 @@ use crate::interchange::{
     Entries, Entry, Loss, StoredVector, WriteOptions, each, is_link, mg, surveyed,
 };
 use crate::ledger::EntryId;
-use crate::store::{ReadRecorder, Store};
+use crate::policy::RecordedAuthorization;
+use crate::store::{Admin, ReadRecorder, Store};
 
 use super::filter::ExportFilter;
 use super::{Error, Filter};
@@ -35,6 +36,8 @@ pub(super) struct StoreEntries<'a> {
     /// The newest vector of each grain that has one, by number.
     vectors: Vec<(u32, EntryId)>,
     with_vectors: bool,
+    /// Whether the file is for others, or an actor asked for it.
+    is_shareable: bool,
     skip_damaged: bool,
 }
 
@@ -49,72 +52,75 @@ struct Kept {
 /// The findings of the first reading.
 struct FirstReading<'a> {
     withheld: BTreeMap<u32, ContentAddress>,
-    /// Those with an operator's hold.
-    held: BTreeSet<u32>,
+    /// Those with an operator's hold, and those of them whose holds are written.
+    held: BTreeSet<ContentAddress>,
+    carried: BTreeSet<ContentAddress>,
     recorder: Option<ReadRecorder<'a>>,
     damaged: BTreeSet<u64>,
     loss: Loss,
 }
 
-impl Store {
+impl<'a> Admin<'a> {
     /// Chooses the grains that may leave the store, in a file for others: without what their owners
     /// do not share, and the links to it.
     pub(super) fn entries(
-        &self,
+        self,
         filter: &Filter,
         options: &WriteOptions,
-    ) -> Result<StoreEntries<'_>, Error> {
-        let snapshot = self.snapshot();
+    ) -> Result<StoreEntries<'a>, Error> {
+        let snapshot = self.store().snapshot();
         let export_filter =
-            ExportFilter::by_policy(self, options.purpose).and_by_owner(&snapshot)?;
+            ExportFilter::by_policy(self.store(), options.purpose).and_by_owner(&snapshot)?;
         self.chosen(snapshot, filter, export_filter, options)
     }
 
     /// Chooses the grains of an archive or JSON lines, which are copies and hold what owners do not
     /// share, unless they are for others.
     pub(super) fn copied(
-        &self,
+        self,
         filter: &Filter,
         options: &WriteOptions,
-    ) -> Result<StoreEntries<'_>, Error> {
+    ) -> Result<StoreEntries<'a>, Error> {
         if options.shareable {
             return self.entries(filter, options);
         }
-        let export_filter = ExportFilter::by_policy(self, options.purpose);
-        self.chosen(self.snapshot(), filter, export_filter, options)
+        let export_filter = ExportFilter::by_policy(self.store(), options.purpose);
+        self.chosen(self.store().snapshot(), filter, export_filter, options)
     }
 
-    fn chosen<'a>(
-        &'a self,
+    fn chosen(
+        self,
         snapshot: Snapshot,
         filter: &Filter,
         export_filter: ExportFilter<'a>,
         options: &WriteOptions,
     ) -> Result<StoreEntries<'a>, Error> {
+        let store = self.store();
         let mut loss = Loss::default();
-        let rows = self.exportable_rows(&snapshot, filter, &mut loss)?;
+        let rows = store.exportable_rows(&snapshot, filter, &mut loss)?;
         let rows: Vec<EntryId> = match options.changed_from {
             None => rows.iter().collect(),
             Some(from) => {
-                let changed = self.rows_changed_from(&snapshot, EntryId::new(from))?;
+                let changed = store.rows_changed_from(&snapshot, EntryId::new(from))?;
                 rows.iter().filter(|row| changed.contains(row)).collect()
             }
         };
-        let recorder = self.read_recorder("export");
+        let recorder = store.read_recorder("export");
         // No filter knows the damaged ones that the index does not have.
-        let damaged: BTreeSet<u64> = self.unindexed_damage().collect();
+        let damaged: BTreeSet<u64> = store.unindexed_damage().collect();
         if let (Some(row), false) = (damaged.first(), options.skip_damaged) {
             return Err(damage_at(*row));
         }
         let first = FirstReading {
             withheld: BTreeMap::new(),
             held: BTreeSet::new(),
+            carried: BTreeSet::new(),
             recorder: recorder.is_watched().then_some(recorder),
             damaged,
             loss,
         };
         let mut entries = StoreEntries {
-            store: self,
+            store,
             rows,
             filter: export_filter,
             is_watched: first.recorder.is_some(),
@@ -124,6 +130,7 @@ impl Store {
             severed: OnceLock::new(),
             vectors: Vec::new(),
             with_vectors: options.with_embeddings,
+            is_shareable: options.shareable || self.actor().is_some(),
             skip_damaged: options.skip_damaged,
             snapshot,
         };
@@ -142,20 +149,21 @@ impl<'a> StoreEntries<'a> {
         let first = self.first();
         let mut loss = first.loss.clone();
         first.damaged.iter().for_each(|row| loss.add_damaged(*row));
+        let lost = first.held.difference(&first.carried);
+        lost.for_each(|_| loss.count("hold"));
         loss
     }
 
     /// Decides whether a grain may leave, as it is read for the first time.
     fn may_leave(&self, number: u32, grain: &Grain) -> bool {
         let reason = self.filter.reason(grain);
-        let is_held = reason.is_none() && self.store.has_operators_hold(grain);
+        let is_held = reason.is_none() && !self.store.holds_on(&grain.address()).is_empty();
         if reason.is_none() && !self.is_watched && !is_held {
             return true;
         }
         let mut first = self.first();
-        if is_held && first.held.insert(number) {
-            // No format has a place for it; `merge` carries it.
-            first.loss.count("hold");
+        if is_held {
+            first.held.insert(grain.address());
         }
         match reason {
             Some(reason) => {
@@ -335,6 +343,18 @@ impl Entries for StoreEntries<'_> {
         let number = row.and_then(|row| self.rows.binary_search(&row).ok());
         let number = number.and_then(|number| u32::try_from(number).ok());
         Ok(number.filter(|number| !self.is_left_out(*number)))
+    }
+
+    fn holds(&self, of: &ContentAddress) -> Vec<RecordedAuthorization> {
+        // Why a grain is held is for those who hold it.
+        if self.is_shareable {
+            return Vec::new();
+        }
+        let holds = self.store.holds_on(of);
+        if !holds.is_empty() {
+            self.first().carried.insert(*of);
+        }
+        holds.into_iter().collect()
     }
 
     fn is_settled(&self) -> Result<bool, Error> {

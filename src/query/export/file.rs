@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use crate::interchange::{Format, WriteOptions, aimem, embeddings_path, mg, pam};
-use crate::store::{Admin, Store};
+use crate::store::Admin;
 
 use super::entries::StoreEntries;
 use super::output::Output;
@@ -34,27 +34,27 @@ impl Admin<'_> {
     ) -> Result<ExportReport, Error> {
         let next = self.store().snapshot().watermark();
         let exported = match format {
-            Format::Mg => self.store().export_volumes(filter, options, path),
-            Format::Jsonl => self.store().export_lines(filter, options, path),
+            Format::Mg => self.export_volumes(filter, options, path),
+            Format::Jsonl => self.export_lines(filter, options, path),
             Format::Pam if path.is_dir() && options.encryption.is_some() => {
                 Err(unsupported("a directory is not encrypted: name a .zip.age"))
             }
-            Format::Pam if path.is_dir() => self.store().export_folder(filter, options, path),
-            Format::Pam if is_zip(path) => self.store().export_zip(filter, options, path),
+            Format::Pam if path.is_dir() => self.export_folder(filter, options, path),
+            Format::Pam if is_zip(path) => self.export_zip(filter, options, path),
             Format::Aimem | Format::AimemNdjson if options.sign.is_some() => {
-                self.store().export_signed(format, filter, options, path)
+                self.export_signed(format, filter, options, path)
             }
             _ => whole_file(path, options, |file| {
-                self.store().export_plain(format, filter, options, file)
+                self.export_plain(format, filter, options, file)
             }),
         }?;
         self.recorded(format, filter, exported, next)
     }
 }
 
-impl Store {
+impl Admin<'_> {
     fn export_volumes(
-        &self,
+        self,
         filter: &Filter,
         options: &WriteOptions,
         path: &Path,
@@ -75,7 +75,7 @@ impl Store {
     }
 
     fn export_lines(
-        &self,
+        self,
         filter: &Filter,
         options: &WriteOptions,
         path: &Path,
@@ -89,7 +89,7 @@ impl Store {
     }
 
     fn export_folder(
-        &self,
+        self,
         filter: &Filter,
         options: &WriteOptions,
         folder: &Path,
@@ -105,7 +105,7 @@ impl Store {
     }
 
     fn export_zip(
-        &self,
+        self,
         filter: &Filter,
         options: &WriteOptions,
         path: &Path,
@@ -122,7 +122,7 @@ impl Store {
 
     /// Writes a bundle and its signature file.
     fn export_signed(
-        &self,
+        self,
         format: Format,
         filter: &Filter,
         options: &WriteOptions,

@@ -14,8 +14,8 @@ use crate::code::ErrorCode;
 use crate::grain::{Grain, Time};
 use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
-    EncryptedWriter, Encryption, Error as FileError, Format, Loss, Place, WriteOptions, Written,
-    aimem, jsonl, mg, omi, pam,
+    EncryptedWriter, Encryption, Entries, Error as FileError, Format, Loss, Place, WriteOptions,
+    Written, aimem, jsonl, mg, omi, pam,
 };
 use crate::ledger::EntryId;
 use crate::store::{Admin, Store};
@@ -82,44 +82,17 @@ impl Admin<'_> {
         // Grains that are stored while it is written are in the next increment, perhaps in this one too.
         let next = self.store().snapshot().watermark();
         let exported = match &options.encryption {
-            None => self.store().export_plain(format, filter, options, out),
+            None => self.export_plain(format, filter, options, out),
             Some(seal) => sealed(seal, out, |out| {
-                self.store().export_plain(format, filter, options, out)
+                self.export_plain(format, filter, options, out)
             }),
         }?;
         self.recorded(format, filter, exported, next)
     }
 
-    /// Returns the first entry of the ledger that was written at a time or later: an export with
-    /// [`WriteOptions::changed_from`] it holds what was stored or ended since.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub fn entry_at(self, time: Time) -> Result<EntryId, Error> {
-        self.store().entry_at(time)
-    }
-
-    /// Returns the report of an export that is done, once it is recorded.
-    fn recorded(
-        self,
-        format: Format,
-        filter: &Filter,
-        mut exported: ExportReport,
-        next: u64,
-    ) -> Result<ExportReport, Error> {
-        exported.next = next;
-        let lost = exported.loss.iter().map(|(_, count)| count).sum();
-        let counts = [exported.grains, exported.files, lost];
-        // A file that is complete is no error because its export could not be noted.
-        self.record_export(format.name(), &filter.fields(), counts)?;
-        Ok(exported)
-    }
-}
-
-impl Store {
     /// Writes without encryption.
     pub(super) fn export_plain(
-        &self,
+        self,
         format: Format,
         filter: &Filter,
         options: &WriteOptions,
@@ -172,6 +145,33 @@ impl Store {
         }
     }
 
+    /// Returns the first entry of the ledger that was written at a time or later: an export with
+    /// [`WriteOptions::changed_from`] it holds what was stored or ended since.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn entry_at(self, time: Time) -> Result<EntryId, Error> {
+        self.store().entry_at(time)
+    }
+
+    /// Returns the report of an export that is done, once it is recorded.
+    fn recorded(
+        self,
+        format: Format,
+        filter: &Filter,
+        mut exported: ExportReport,
+        next: u64,
+    ) -> Result<ExportReport, Error> {
+        exported.next = next;
+        let lost = exported.loss.iter().map(|(_, count)| count).sum();
+        let counts = [exported.grains, exported.files, lost];
+        // A file that is complete is no error because its export could not be noted.
+        self.record_export(format.name(), &filter.fields(), counts)?;
+        Ok(exported)
+    }
+}
+
+impl Store {
     /// Returns the rows that pass the filter, and counts those withheld for a missing consent as
     /// loss.
     fn exportable_rows(
@@ -224,6 +224,7 @@ fn write_jsonl(
     let mut writer = jsonl::Writer::new(BufWriter::new(file));
     for one in chosen {
         writer.write(&entries.fetch(&one.address())?, &one.status())?;
+        writer.write_holds(one.address(), &entries.holds(&one.address()))?;
     }
     writer.into_inner().flush().map_err(io_error)?;
     Ok(ExportReport {

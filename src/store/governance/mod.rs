@@ -18,6 +18,8 @@ pub use explain::{Asked, Explanation};
 pub use hold::Hold;
 pub use identity::AgentCard;
 pub use justification::Justification;
+#[cfg(feature = "interchange")]
+pub(crate) use regime::authorized;
 pub(crate) use regime::recorded;
 pub use report::{Article, ClauseReport, Coverage, PolicyReport};
 pub use review::Review;

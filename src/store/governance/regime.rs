@@ -1,5 +1,10 @@
 //! Regimes: setting those in force, and the grains that they keep from deletion.
 
+#[cfg(feature = "interchange")]
+use std::collections::BTreeSet;
+
+#[cfg(feature = "interchange")]
+use crate::codec::ContentAddress;
 use crate::grain::Grain;
 use crate::policy::{Authorization, Mode, RecordedAuthorization, Regime, Regimes, Violation};
 use crate::store::records::{PolicyRecord, Record};
@@ -40,10 +45,10 @@ impl Store {
             || inner.state().holds().is_held(&grain.address())
     }
 
-    /// Returns whether an operator's hold is on a grain, which is no part of it.
+    /// Returns why operators hold a grain, which is no part of it: each reason and authority once.
     #[cfg(feature = "interchange")]
-    pub(crate) fn has_operators_hold(&self, grain: &Grain) -> bool {
-        self.inner.state().holds().is_held(&grain.address())
+    pub(crate) fn holds_on(&self, address: &ContentAddress) -> BTreeSet<RecordedAuthorization> {
+        self.inner.state().holds().on(address).cloned().collect()
     }
 
     pub(crate) fn kept_here(&self, grain: &Grain) -> Option<Violation> {
@@ -64,7 +69,7 @@ pub(crate) fn recorded(authorization: Authorization<'_>) -> Result<RecordedAutho
 ///
 /// # Errors
 /// As [`recorded`].
-pub(super) fn authorized(
+pub(crate) fn authorized(
     deed: Deed,
     authorization: Authorization<'_>,
 ) -> Result<(Permit, RecordedAuthorization), Error> {

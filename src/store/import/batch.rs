@@ -1,7 +1,7 @@
 //! The import of a batch of records: each is authorized, merged with the earlier grain of its
 //! foreign identifier, and stored with the file's statements about it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::mem;
 
 use crate::codec::ContentAddress;
@@ -9,6 +9,7 @@ use crate::grain::{Lifecycle, StatusChange};
 use crate::interchange::{
     AddressMap, Diagnostics, Finding, ForeignId, Merge, Place, Record, choose_merge, rewrite_links,
 };
+use crate::policy::RecordedAuthorization;
 use crate::store::Error;
 use crate::store::import::corrections::Correction;
 use crate::store::import::lookup::is_envelope;
@@ -53,6 +54,8 @@ pub(super) struct Importer<'a> {
     pub(super) is_own: bool,
     /// The statements of the file about grains that were here before it.
     pub(super) corrections: Vec<Correction>,
+    /// The legal holds of the file, with the place of each.
+    pub(super) holds: BTreeMap<(ContentAddress, RecordedAuthorization), Place>,
     /// The grains of this store that chunks of the file were exported from.
     pub(super) twins: HashSet<ContentAddress>,
     /// The lengths of the vectors of each model.
@@ -87,6 +90,7 @@ impl<'a> Importer<'a> {
             has_records: false,
             is_own: false,
             corrections: Vec::new(),
+            holds: BTreeMap::new(),
             twins: HashSet::new(),
             lengths: Lengths::new(),
         }
@@ -126,6 +130,7 @@ impl<'a> Importer<'a> {
         let mut txn = Transaction::begin(self.inner, self.caller)?;
         self.flush(&mut txn)?;
         self.correct(&mut txn)?;
+        self.hold()?;
         self.flush(&mut txn)?;
         drop(txn);
         self.warn_of_unresolved()?;
@@ -148,6 +153,7 @@ impl<'a> Importer<'a> {
     fn add(&mut self, txn: &mut Transaction<'_>, mut record: Record) -> Result<(), Error> {
         let read = record.grain.address();
         let place = record.place.clone();
+        self.note_holds(&mut record);
         self.link_to_stored(&mut record)?;
         let is_envelope = is_envelope(&record);
         self.has_records |= !is_envelope;

@@ -6,6 +6,7 @@ mod batch;
 mod conflict;
 mod corrections;
 mod entries;
+mod holds;
 mod lookup;
 mod refusal;
 mod summary;

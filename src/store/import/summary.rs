@@ -13,6 +13,8 @@ pub struct Summary {
     pub updated: u64,
     /// Grains that were here and ended, or were judged, as the owner's own copy says.
     pub corrected: u64,
+    /// Legal holds that were placed here as in the owner's own copy.
+    pub held: u64,
     /// Grains that are current here and ended in a file that the owner does not vouch for, and those
     /// that this store and the owner's copy replaced by different ones, with their places.
     pub unapplied: Vec<(Place, ContentAddress)>,

@@ -296,7 +296,7 @@ impl<'a> Admin<'a> {
     }
 
     /// Returns the entry that names on whose behalf it acts.
-    pub(in crate::store) const fn actor(self) -> Option<EntryId> {
+    pub(crate) const fn actor(self) -> Option<EntryId> {
         self.actor
     }
 

@@ -79,7 +79,8 @@ impl Store {
         }))
     }
 
-    /// Returns the rows of the grains that were stored, or whose status changed, from an entry on.
+    /// Returns the rows of the grains that were stored, or whose status or holds changed, from an entry
+    /// on.
     ///
     /// # Errors
     /// As [`Store::change_at`].
@@ -95,8 +96,8 @@ impl Store {
             let header = self.inner.ledger().stated(entry)?;
             match header.kind {
                 Kind::Grain | Kind::SealedGrain => drop(changed.insert(entry)),
-                Kind::Status => {
-                    if let Some(Changed::Status(of)) = self.change_of(snapshot, &header)? {
+                Kind::Status | Kind::Hold => {
+                    if let Some(of) = self.changed_by(entry)? {
                         changed.extend(self.inner.as_of(snapshot).locate(&of)?);
                     }
                 }
@@ -105,6 +106,20 @@ impl Store {
             entry = entry.next();
         }
         Ok(changed)
+    }
+
+    /// Returns the grain whose status or hold an entry is; `None` if it is erased, or sealed for a person
+    /// who is locked.
+    #[cfg(feature = "interchange")]
+    fn changed_by(&self, entry: EntryId) -> Result<Option<ContentAddress>, Error> {
+        match self.inner.record_at(entry) {
+            Ok(Record::Status(status)) => Ok(Some(status.of)),
+            Ok(Record::Hold(hold)) => Ok(Some(hold.of)),
+            Err(error) if ![ErrorCode::Erased, ErrorCode::Locked].contains(&error.code()) => {
+                Err(error)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Returns the first entry that was written at a time or later.

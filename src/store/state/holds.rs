@@ -1,6 +1,6 @@
 //! Legal holds that operators placed and lifted (OMS 23.2, rulings I12 and I19).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codec::ContentAddress;
 use crate::grain::Time;
@@ -20,6 +20,8 @@ struct HoldsOnGrain {
     placed: Vec<(Time, RecordedAuthorization)>,
     /// Whether an operator ever lifted them: that lifts the grain's own mode too (ruling I19).
     was_lifted: bool,
+    /// Those that were lifted: a copy of before does not place them again (ruling I28).
+    lifted: BTreeSet<RecordedAuthorization>,
 }
 
 impl Holds {
@@ -27,6 +29,23 @@ impl Holds {
     pub(crate) fn is_held(&self, address: &ContentAddress) -> bool {
         let holds = self.0.get(address);
         holds.is_some_and(|holds| !holds.placed.is_empty())
+    }
+
+    /// Returns the reasons and authorities of the holds on a grain.
+    #[cfg(feature = "interchange")]
+    pub(crate) fn on(
+        &self,
+        address: &ContentAddress,
+    ) -> impl Iterator<Item = &RecordedAuthorization> {
+        let holds = self.0.get(address).into_iter();
+        holds.flat_map(|holds| holds.placed.iter().map(|(_, authorization)| authorization))
+    }
+
+    /// Returns whether a hold with this reason and authority was on a grain and lifted.
+    #[cfg(feature = "interchange")]
+    pub(crate) fn lifted(&self, address: &ContentAddress, hold: &RecordedAuthorization) -> bool {
+        let holds = self.0.get(address);
+        holds.is_some_and(|holds| holds.lifted.contains(hold))
     }
 
     /// Returns whether the holds on a grain were lifted once.
@@ -56,7 +75,10 @@ impl Fold for Holds {
             if hold.is_placed {
                 holds.placed.push((entry.time, hold.authorization.clone()));
             } else {
-                holds.placed.clear();
+                let placed = holds.placed.drain(..);
+                holds
+                    .lifted
+                    .extend(placed.map(|(_, authorization)| authorization));
                 holds.was_lifted = true;
             }
         }

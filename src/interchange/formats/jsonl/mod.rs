@@ -4,7 +4,8 @@
 //! raised sensitivity, types of later revisions). A signed grain is `{"address": …, "envelope":
 //! "<hex>"}`: it travels inside its signature (OMS 9.2). The line after a grain may give its status:
 //! `{"status": {"of": "<address>", …}}`, with the members `superseded_by`, `system_valid_to`,
-//! `verification_status`, `contradicted` and `lifecycle`.
+//! `verification_status`, `contradicted` and `lifecycle`. The lines after that give the legal holds on
+//! it: `{"hold": {"of": "<address>", "reason": …, "authority": …}}`.
 
 mod read;
 mod reader;

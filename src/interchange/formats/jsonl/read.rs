@@ -5,12 +5,14 @@ use std::io::{BufRead, Read as _};
 
 use crate::codec::{ContentAddress, Map, Profile, Value};
 use crate::grain::{self, Draft, Grain, StatusChange, Time};
-use crate::interchange::model::status;
+use crate::interchange::model::{hold, status};
 use crate::interchange::{Error, Place, ReadOptions, Record};
+use crate::policy::RecordedAuthorization;
 
 /// Reads JSON lines; an invalid line is an error, and the next one follows.
 ///
-/// A record is returned once the line after it has been read, because that may be its status.
+/// A record is returned once the line after it has been read, because that may be its status or a
+/// hold on it.
 ///
 /// Errors carry the line: the codes of grains, `JSONL_BOM`, `JSONL_UTF8`, `JSONL_LONG_LINE`,
 /// `JSONL_BLOB`, `JSONL_STATUS`; after `ERR_IO` there is nothing more.
@@ -29,7 +31,7 @@ pub struct Reader<R> {
     profile: Profile,
     default_created_at: Option<Time>,
     line: u64,
-    /// The line that was read to look for a status.
+    /// The line that was read to look for a status or a hold.
     ahead: Option<Result<Line, Error>>,
     is_done: bool,
 }
@@ -112,6 +114,7 @@ impl<R: BufRead> Reader<R> {
             Some(map) if map.contains("blob") => self.blob(map, "blob"),
             Some(map) if map.contains("envelope") => self.blob(map, "envelope"),
             Some(map) if map.contains("status") => self.status(map),
+            Some(map) if map.contains("hold") => self.hold(map),
             _ => self.grain(value),
         }
     }
@@ -190,6 +193,23 @@ impl<R: BufRead> Reader<R> {
         })
     }
 
+    fn hold(&self, map: &Map) -> Result<Line, Error> {
+        self.only(map, &["hold"], ErrorCode::JsonlStatus)?;
+        let Some(Value::Map(map)) = map.get("hold") else {
+            return Err(self.fault(ErrorCode::JsonlStatus, "hold is not an object"));
+        };
+        self.only(map, &hold::MEMBERS, ErrorCode::JsonlStatus)?;
+        let (of, hold) = hold::read(map).map_err(|name| {
+            let message = format!("{name} is not what it must be");
+            self.fault(ErrorCode::JsonlStatus, message)
+        })?;
+        Ok(Line::Hold {
+            of,
+            hold,
+            line: self.line,
+        })
+    }
+
     /// An unknown member may be a misspelt one, whose value would be lost.
     fn only(&self, map: &Map, allowed: &[&str], code: ErrorCode) -> Result<(), Error> {
         match map.iter().find(|(name, _)| !allowed.contains(name)) {
@@ -230,14 +250,31 @@ impl<R: BufRead> Iterator for Reader<R> {
                 let message = "a status must follow the grain it is of";
                 return Some(Err(fault_at(line, ErrorCode::JsonlStatus, message)));
             }
+            Ok(Line::Hold { line, .. }) => {
+                let message = "a hold must follow the grain it is on, behind its status";
+                return Some(Err(fault_at(line, ErrorCode::JsonlStatus, message)));
+            }
             Err(error) => return Some(Err(error)),
         };
-        match self.next_line() {
-            Some(Ok(Line::Status { of, change, .. })) if of == record.grain.address() => {
-                record.status = change;
-            }
-            other => self.ahead = other,
+        let address = record.grain.address();
+        let mut next = self.next_line();
+        if let Some(Ok(Line::Status { of, change, .. })) = &next
+            && *of == address
+        {
+            record.status = *change;
+            next = self.next_line();
         }
+        self.ahead = loop {
+            match next {
+                Some(Ok(Line::Hold { of, hold, .. }))
+                    if of == address && record.holds.len() < HOLDS_MAX =>
+                {
+                    record.holds.push(hold);
+                    next = self.next_line();
+                }
+                other => break other,
+            }
+        };
         Some(Ok(*record))
     }
 }
@@ -250,11 +287,19 @@ enum Line {
         change: StatusChange,
         line: u64,
     },
+    Hold {
+        of: ContentAddress,
+        hold: RecordedAuthorization,
+        line: u64,
+    },
 }
 
 fn fault_at(line: u64, code: ErrorCode, message: impl Into<String>) -> Error {
     Error::format(code, Place::Line(line), message)
 }
+
+/// The most holds on one grain: more than anyone places, and a bound on memory.
+const HOLDS_MAX: usize = 1_000;
 
 /// Enough for any grain as JSON or as a blob (OMS 18: 1 MiB), and a bound on memory.
 const LINE_LEN_MAX: u64 = 16 * 1024 * 1024;

@@ -1,11 +1,12 @@
-//! Writing JSON lines: a grain a line, and its status on the line after it.
+//! Writing JSON lines: a grain a line, and its status and its holds on the lines after it.
 
 use std::io::Write;
 
-use crate::codec::{Map, Profile, Value};
+use crate::codec::{ContentAddress, Map, Profile, Value};
 use crate::grain::{Draft, Grain, Status};
-use crate::interchange::model::status;
+use crate::interchange::model::{hold, status};
 use crate::interchange::{Error, Place};
+use crate::policy::RecordedAuthorization;
 
 /// Writes JSON lines.
 ///
@@ -60,6 +61,18 @@ impl<W: Write> Writer<W> {
         let members = status::write(grain.address(), status);
         let line: Map = [("status", members)].into_iter().collect();
         self.line(&Value::Map(line).to_json())
+    }
+
+    /// Writes the legal holds on the grain that was written last.
+    pub(crate) fn write_holds(
+        &mut self,
+        of: ContentAddress,
+        holds: &[RecordedAuthorization],
+    ) -> Result<(), Error> {
+        holds.iter().try_for_each(|said| {
+            let line: Map = [("hold", hold::write(of, said))].into_iter().collect();
+            self.line(&Value::Map(line).to_json())
+        })
     }
 
     /// Returns the output.

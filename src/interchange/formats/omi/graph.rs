@@ -202,7 +202,10 @@ impl Sides {
                 Some(host) => hosted.push((host, Beside::Packed(number))),
                 None => {
                     if let Some((grain, status)) = entries.read(number)? {
-                        add_side(envelope, embedded_grain::pack(&grain, &status));
+                        add_side(
+                            envelope,
+                            embedded_grain::pack_held(&grain, &status, entries),
+                        );
                     }
                 }
             }
@@ -229,7 +232,9 @@ impl Sides {
                 continue;
             };
             match *beside {
-                Beside::Packed(_) => add_side(map, embedded_grain::pack(&grain, &status)),
+                Beside::Packed(_) => {
+                    add_side(map, embedded_grain::pack_held(&grain, &status, entries));
+                }
                 Beside::Entity(_) => {
                     if let Some(entity) = entity(&grain) {
                         push(map, "entities", entity);

@@ -6,7 +6,7 @@ use std::io::{BufRead, Seek};
 use crate::codec::{ContentAddress, Map, Profile, Value};
 use crate::grain::{Draft, ENVELOPE_TAG, Time};
 use crate::interchange::model::compact_table::CompactTable;
-use crate::interchange::model::embedded_grain::{self, Unpacked};
+use crate::interchange::model::embedded_grain;
 use crate::interchange::model::normalize::context_of;
 use crate::interchange::model::record_set::RecordSource;
 use crate::interchange::{
@@ -226,7 +226,10 @@ impl<R: BufRead + Seek + Send + Sync> RecordSource for File<R> {
         let mut is_wanted = take(Record::finish(whole, profile, Place::File)?);
         let place = Place::pointer("/ext");
         let sides = extension.sides(profile).into_iter();
-        is_wanted = is_wanted && sides.map(|side| side_of(side, &place)).all(&mut *take);
+        is_wanted = is_wanted
+            && sides
+                .map(|side| side.into_record(place.clone()))
+                .all(&mut *take);
         let excluded = &self.excluded;
         let mut result = Ok(());
         records.each(
@@ -306,7 +309,7 @@ fn records_of(
     };
     // An edited record stands alone.
     let beside = beside.into_iter().filter(|_| record.foreign_id.is_none());
-    let beside: Vec<Record> = beside.map(|side| side_of(side, place)).collect();
+    let beside: Vec<Record> = beside.map(|side| side.into_record(place.clone())).collect();
     Some(Ok(std::iter::once(record).chain(beside).collect()))
 }
 
@@ -338,20 +341,9 @@ fn record_of(
     let is_own = super::residual(&unpacked.grain).is_some();
     let record = Record {
         foreign_id: is_own.then_some(id),
-        status: unpacked.status,
-        warnings: unpacked.warnings,
-        ..Record::new(unpacked.grain, place.clone())
+        ..unpacked.into_record(place.clone())
     };
     Some(Ok((record, true)))
-}
-
-/// Builds the record of a grain that stands beside others.
-fn side_of(side: Unpacked, place: &Place) -> Record {
-    Record {
-        status: side.status,
-        warnings: side.warnings,
-        ..Record::new(side.grain, place.clone())
-    }
 }
 
 /// Builds the grains of a record's relations.

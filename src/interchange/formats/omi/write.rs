@@ -195,6 +195,14 @@ impl File {
             if has_residual(&grain) {
                 map = uninherit(map, &grain, &status, &self.given);
             }
+            let holds = entries.holds(&grain.address());
+            if !holds.is_empty() {
+                // A record that says all of its grain has no extension yet.
+                extend(&mut map, &grain, &status);
+                if let Some(packed) = extension(&mut map) {
+                    embedded_grain::add_holds(packed, &grain, &holds);
+                }
+            }
             Ok((Value::Map(map).to_json(), loss))
         };
         each(entries, self.lines.iter().copied(), make, |(text, lost)| {

@@ -1,5 +1,5 @@
 //! `grainstore merge`: the grains of another store in this one, by JSON lines between them, which carry
-//! every status. They are in memory only: a copy in a file would stay in plain where a signal ends the
+//! every status and hold. They are in memory only: a copy in a file would stay in plain where a signal ends the
 //! command.
 //!
 //! A copy of a whole store is made by `backup` and `restore`.
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
-use grainstore::store::{Authorization, Create, Hold};
+use grainstore::store::Create;
 use grainstore::{Filter, Options, Store};
 
 use super::report::{report_errors, report_import};
@@ -19,7 +19,8 @@ use crate::session::Session;
 /// Add the grains of another store to this one, with their status
 ///
 /// The other store is only read, and yours: what ended or was judged there ends here too, as far as policy
-/// permits. Its legal holds are placed here too. Merging it again changes nothing, and two stores that are merged both ways end equal. Where
+/// permits. Its legal holds are placed here too, but for those that were lifted here. Merging it again changes
+/// nothing, and two stores that are merged both ways end equal. Where
 /// both replaced the same grain, both versions stay current and are told (exit 1). A grain
 /// that this store erased does not come back; one that may not leave the other store is not carried.
 /// The keys, rules and ledger of the other store are not merged.
@@ -34,7 +35,7 @@ pub(crate) struct Merge {
 
 impl Merge {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let (lines, left_out, holds) = self.write()?;
+        let (lines, left_out) = self.write()?;
         if left_out > 0 {
             session.out.note(format!(
                 "{left_out} grains stay in {}: they may not leave it, or are damaged",
@@ -60,7 +61,6 @@ impl Merge {
             let bar = progress::storing(&session.out, reading.records.len());
             let summary = store.import_with(reading, &mut |done| bar.set_position(done))?;
             drop(bar);
-            hold(&store, &holds)?;
             progress::closing(&session.out, store);
             summary
         };
@@ -68,8 +68,8 @@ impl Merge {
         Ok(Exit::done_if(summary.is_complete()))
     }
 
-    /// Returns the grains of the other store as JSON lines, how many are left out, and its holds.
-    fn write(&self) -> anyhow::Result<(Vec<u8>, u64, Vec<Hold>)> {
+    /// Returns the grains of the other store as JSON lines, and how many are left out.
+    fn write(&self) -> anyhow::Result<(Vec<u8>, u64)> {
         let failed = |error: &grainstore::Error| CliError::of(error).in_store(&self.other);
         let store = Store::open_read_only(&self.other, Options::default());
         let store = store.map_err(|error| failed(&error))?;
@@ -88,23 +88,6 @@ impl Merge {
             .map(|admin| admin.export(Format::Jsonl, &everything, &options, &mut lines))?;
         let exported = exported.map_err(|error| CliError::of(&error).in_store(&self.other))?;
         let all = store.maintenance()?.stats()?.grains;
-        let left_out = all.saturating_sub(exported.grains);
-        Ok((lines, left_out, store.admin()?.holds()))
+        Ok((lines, all.saturating_sub(exported.grains)))
     }
-}
-
-/// Places the holds of the other store on the grains that are here without one.
-fn hold(store: &Store, holds: &[Hold]) -> anyhow::Result<()> {
-    let here = store.admin()?.holds();
-    for hold in holds {
-        let is_held = here.iter().any(|it| it.address == hold.address);
-        if !is_held && store.exists(&hold.address)? {
-            let authorization = Authorization {
-                reason: &hold.authorization.reason,
-                authority: &hold.authorization.authority,
-            };
-            store.admin()?.place_hold(&hold.address, authorization)?;
-        }
-    }
-    Ok(())
 }

@@ -108,6 +108,7 @@ pub(super) fn report_import(
             "unchanged": summary.unchanged,
             "embedded": summary.embedded,
             "corrected": summary.corrected,
+            "held": summary.held,
             "unapplied": unapplied.collect::<Vec<_>>(),
             "conflicts": conflicts.collect::<Vec<_>>(),
             "denied": denied.collect::<Vec<_>>(),
@@ -134,6 +135,10 @@ pub(super) fn report_import(
     if summary.corrected > 0 {
         let corrected = summary.corrected;
         out.line(format!("  {corrected} ended or judged here as in the copy"))?;
+    }
+    if summary.held > 0 {
+        let held = summary.held;
+        out.line(format!("  {held} legal holds placed here as in the copy"))?;
     }
     if !summary.erased.is_empty() {
         let erased = summary.erased.len();

@@ -73,8 +73,8 @@ fn a_correction_and_a_hold_reach_the_other_store_by_a_merge() {
     home.ok(&[&["hold", "place", &contract][..], &why].concat());
     let ran = home.run(&["--store", "copy.grains", "--json", "merge", "memory.grains"]);
     assert_eq!(
-        (ran.code, &ran.json()["corrected"]),
-        (0, &1.into()),
+        (ran.code, &ran.json()["corrected"], &ran.json()["held"]),
+        (0, &1.into(), &1.into()),
         "{}",
         ran.stdout
     );

@@ -165,11 +165,7 @@ impl RecordBuilder<'_> {
         }
         let unpacked = message.unpack(self.profile)?;
         let place = Place::Pointer(message.object.at.clone());
-        Some(Record {
-            status: unpacked.status,
-            warnings: unpacked.warnings,
-            ..Record::new(unpacked.grain, place)
-        })
+        Some(unpacked.into_record(place))
     }
 
     /// Builds the grain of a memory, without the status that depends on its replacement.
@@ -183,11 +179,7 @@ impl RecordBuilder<'_> {
     ) -> Result<Record, Error> {
         let place = Place::Pointer(memory.object.at.clone());
         if let Some(unpacked) = memory.unpack(self.profile) {
-            return Ok(Record {
-                status: unpacked.status,
-                warnings: unpacked.warnings,
-                ..Record::new(unpacked.grain, place)
-            });
+            return Ok(unpacked.into_record(place));
         }
         let draft = memory.draft(&self.owner, replaced.into_iter(), message);
         let mut record = self.finish(draft, place)?;

@@ -86,11 +86,8 @@ impl MemoryBuilder<'_> {
             Some(_) => Vec::new(),
             None => memory.sides(self.builder.profile),
         };
-        let sides = sides.into_iter().map(|side| Record {
-            status: side.status,
-            warnings: side.warnings,
-            ..Record::new(side.grain, record.place.clone())
-        });
+        let sides = sides.into_iter();
+        let sides = sides.map(|side| side.into_record(record.place.clone()));
         Ok(BuiltMemory {
             sides: sides.collect(),
             record,

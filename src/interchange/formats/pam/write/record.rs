@@ -84,7 +84,14 @@ impl Plan {
                 let is_told = map.contains("embedding_ref");
                 (map, is_told)
             }
-            _ => (memory(&grain, &status, loss), true),
+            _ => {
+                let mut map = memory(&grain, &status, loss);
+                if let Some(packed) = extension(&mut map) {
+                    let holds = entries.holds(&grain.address());
+                    embedded_grain::add_holds(packed, &grain, &holds);
+                }
+                (map, true)
+            }
         };
         let replacement = match status.superseded_by {
             Some(address) => match entries.find(&address)? {
@@ -139,7 +146,7 @@ impl Plan {
         let sides = self.beside.get(from..).unwrap_or_default().iter();
         for (_, side) in sides.take_while(|(host, _)| *host == number) {
             if let (Some((grain, status)), Some(packed)) = (entries.read(*side)?, extension(map)) {
-                let side = embedded_grain::pack(&grain, &status);
+                let side = embedded_grain::pack_held(&grain, &status, entries);
                 match packed.get_mut(SIDES) {
                     Some(Value::Array(sides)) => sides.push(Value::Map(side)),
                     _ => drop(packed.insert(SIDES, vec![Value::Map(side)])),

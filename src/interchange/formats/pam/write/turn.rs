@@ -7,7 +7,7 @@ use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status, Time, Type, Verification};
 use crate::interchange::export::event_time;
 use crate::interchange::model::compact_table::CompactTable;
-use crate::interchange::model::embedded_grain::{pack, said};
+use crate::interchange::model::embedded_grain::{pack_held, said};
 use crate::interchange::model::rfc3339::insert_required;
 use crate::interchange::{Entries, Loss};
 
@@ -157,7 +157,8 @@ pub(super) fn message<E: Entries + ?Sized>(
     if let Some(model) = grain.text("model_id") {
         map.insert("model", model);
     }
-    let raw: Map = [(EXTENSION, pack(grain, status))].into_iter().collect();
+    let packed = pack_held(grain, status, entries);
+    let raw: Map = [(EXTENSION, packed)].into_iter().collect();
     map.insert("raw_metadata", raw);
     Ok(map)
 }
