@@ -57,6 +57,10 @@ impl Draft {
         for name in OF_ONE_VERSION {
             fields.remove(name);
         }
+        // OMS 8.10: of a grant it is what this version replaced, of a withdrawal what it withdraws.
+        if !withdraws(&fields) {
+            fields.remove("prior_consent");
+        }
         Self::from_fields(grain.type_(), fields)
             .encoding(grain.encoding())
             .sensitivity(grain.header().sensitivity())
@@ -342,6 +346,34 @@ impl Draft {
     pub fn derived_from(self, address: ContentAddress) -> Self {
         self.push("derived_from", address)
     }
+
+    /// Names a grain that this one replaces, unless it does already: a Consent in `prior_consent`, any
+    /// other in `derived_from` (ruling I5).
+    ///
+    /// A Consent that names another one there withdraws that; `derived_from` then has the address too.
+    #[must_use]
+    pub fn replacing(self, address: ContentAddress) -> Self {
+        let names = |field: &str| {
+            let value = self.fields.get(field);
+            let mut texts = value.into_iter().flat_map(Value::texts);
+            texts.any(|text| ContentAddress::from_reference(text).is_ok_and(|it| it == address))
+        };
+        let is_absent = |field: &str| matches!(self.fields.get(field), None | Some(Value::Nil));
+        match self.of {
+            Type::Consent if names("prior_consent") => self,
+            Type::Consent if is_absent("prior_consent") => self.set("prior_consent", address),
+            _ if names("derived_from") => self,
+            // A value of another kind is left to be refused.
+            _ => match self.fields.get("derived_from") {
+                None | Some(Value::Nil | Value::Array(_)) => self.derived_from(address),
+                Some(_) => self,
+            },
+        }
+    }
+}
+
+fn withdraws(consent: &Map) -> bool {
+    consent.get("is_withdrawal").and_then(Value::as_bool) == Some(true)
 }
 
 /// Fields that say when, by whom and from what one version of a grain was made.

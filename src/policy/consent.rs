@@ -34,6 +34,12 @@ pub(crate) fn holds(consent: &Grain, operation: Consented, now: Time) -> bool {
     is_grant(consent, now) && scope.any(|named| named == operation.name())
 }
 
+/// Returns whether a grain is a Consent that withdraws another, whatever it names as that.
+pub(crate) fn is_withdrawal(grain: &Grain) -> bool {
+    let withdraws = grain.field("is_withdrawal").and_then(Value::as_bool) == Some(true);
+    withdraws && grain.type_() == Type::Consent
+}
+
 /// Returns whether a grain is a Consent that grants anything, inside its window.
 fn is_grant(consent: &Grain, now: Time) -> bool {
     let bound = |field: &str| consent.field(field).and_then(Value::as_i64);

@@ -23,7 +23,7 @@ mod error;
 
 pub use authorization::{Authorization, RecordedAuthorization};
 pub use capability::{Capability, Role};
-pub(crate) use consent::{Consented, Party, documents, holds, person_of};
+pub(crate) use consent::{Consented, Party, documents, holds, is_withdrawal, person_of};
 pub use decide::{Actor, Operation};
 pub(crate) use delegation::{
     DelegatedOperation, Delegation, StoredDelegation, authorize_delegated,
@@ -36,7 +36,7 @@ pub(crate) use lasting::{AIMEM_RECORD, DNA};
 pub(crate) use protection::{evidence_of, starts_early, waits};
 pub use regime::{Clause, Regime};
 pub use rule::Rule;
-pub(crate) use supersession::{implies_supersession, says_why_derived};
+pub(crate) use supersession::{gives_consent, implies_supersession, says_why_derived};
 pub use transfer::Purpose;
 pub(crate) use transfer::{is_opted_out, may_leave, profile_fields};
 pub(crate) use trust::Trusts;

@@ -3,6 +3,8 @@
 use crate::codec::Value;
 use crate::grain::{Grain, Type};
 
+use super::consent::is_withdrawal;
+
 /// Returns whether a put of `new` would replace `parent` without superseding it; `parent` is a
 /// current grain that its `derived_from` names (OMS 17.2, ruling I4).
 pub(crate) fn implies_supersession(new: &Grain, parent: &Grain) -> bool {
@@ -10,12 +12,23 @@ pub(crate) fn implies_supersession(new: &Grain, parent: &Grain) -> bool {
         return false;
     }
     let same = |field: &str| new.field(field) == parent.field(field);
+    // OMS 8.10: it names the Consent that it supersedes.
+    if new.link("prior_consent") == Some(parent.address()) && gives_consent(new) {
+        return parent.type_() == Type::Consent;
+    }
     let names_the_same = match new.type_() {
         Type::Belief => same("subject") && same("relation"),
         Type::Goal => same("description"),
+        // A withdrawal has an effect of its own.
+        Type::Consent => gives_consent(new) && same("subject_did") && same("grantee_did"),
         _ => false,
     };
     new.type_() == parent.type_() && same("namespace") && names_the_same
+}
+
+/// Returns whether a grain is a Consent that gives one, and withdraws none.
+pub(crate) fn gives_consent(new: &Grain) -> bool {
+    new.type_() == Type::Consent && !is_withdrawal(new)
 }
 
 /// Returns whether a grain states why it is derived from others, so that it replaces none of them:

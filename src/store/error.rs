@@ -91,7 +91,7 @@ pub enum Error {
     },
     /// A superseding grain that does not name the grain it supersedes (ruling I5).
     #[error(
-        "the superseding grain must name {address} in derived_from, or a Consent in prior_consent"
+        "the superseding grain must name {address} in derived_from; where that is a grant of consent, it must be a Consent that names it in prior_consent"
     )]
     NotDerived {
         /// The grain to be superseded.

@@ -252,7 +252,7 @@ fn a_protected_grain_refuses_supersession_and_the_refusal_is_recorded() {
     let grant = store
         .put(Draft::consent("did:a", "did:b", ["store"]))
         .unwrap();
-    let narrower = Draft::consent("did:a", "did:b", ["retrieve"]).derived_from(grant);
+    let narrower = Draft::consent("did:a", "did:b", ["retrieve"]).replacing(grant);
     assert_eq!(
         store.supersede(&grant, narrower, None).unwrap_err().code(),
         "ERR_INVALIDATION_DENIED"

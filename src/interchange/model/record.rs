@@ -59,8 +59,8 @@ impl Record {
 /// The new addresses of grains that could not be stored under the ones they were read as.
 pub(crate) type AddressMap = HashMap<ContentAddress, ContentAddress>;
 
-/// Returns the grain of a record with the addresses it names replaced by the new ones, and derived
-/// from the version it replaces; `None` if nothing changes.
+/// Returns the grain of a record with the addresses it names replaced by the new ones, and the name
+/// of the version it replaces; `None` if nothing changes.
 ///
 /// # Errors
 /// Those of grains, for one that exceeds its profile.
@@ -90,7 +90,7 @@ pub(crate) fn rewrite_links(
     if !changed {
         return Ok(None);
     }
-    let draft = replaces.into_iter().fold(draft, Draft::derived_from);
+    let draft = replaces.into_iter().fold(draft, Draft::replacing);
     draft.finish(profile).map(Some)
 }
 

@@ -4,10 +4,11 @@ use crate::codec::{ContentAddress, Value, nfc};
 use crate::grain::{Grain, Time, Type};
 use crate::index::{Family, Rows, Snapshot};
 use crate::ledger::EntryId;
+use crate::policy::is_withdrawal;
 use crate::store::instance::Inner;
 use crate::store::records::Frame;
 use crate::store::state::Withdrawal;
-use crate::store::view::{is_withdrawal, withdrawn_by};
+use crate::store::view::withdrawn_by;
 use crate::store::{Admin, Error};
 
 /// A filter of consents: every given condition must hold (OMS 8.10).

@@ -19,6 +19,7 @@ use crate::store::read::Lengths;
 use crate::store::records::FlagRecord;
 use crate::store::rules::{Admitted, Permit, stronger_signature};
 use crate::store::txn::{AdmittedFrame, Transaction};
+use crate::store::view::{names, names_replaced};
 
 /// An import in progress.
 pub(super) struct Importer<'a> {
@@ -313,7 +314,13 @@ impl<'a> Importer<'a> {
             self.flush(txn)?;
         }
         let target = self.version(&old)?;
+        let is_named = match &target {
+            Some((_, version)) => names_replaced(&grain, &version.grain),
+            None => names(&grain, &old),
+        };
         let permit = match &target {
+            // A signed grain, or a withdrawal, cannot be made to name it.
+            _ if !is_named => Err(Error::NotDerived { address: old }),
             Some((row, version)) => self.authorize_replacement(txn, *row, version, &grain),
             None => Ok(Permit::unasked(self.deed())),
         };

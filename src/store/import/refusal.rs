@@ -54,7 +54,10 @@ impl Importer<'_> {
                 existing,
                 rule,
             }),
-            refused @ (Error::Refused { .. } | Error::Violation(_) | Error::Untrusted { .. }) => {
+            refused @ (Error::Refused { .. }
+            | Error::NotDerived { .. }
+            | Error::Violation(_)
+            | Error::Untrusted { .. }) => {
                 if let Some(denial) = refused.denial(Operation::Import.name()) {
                     let of = Some(existing);
                     self.frame

@@ -12,14 +12,15 @@ use crate::store::rules::{
     Admitted, Deed, Guard, Permit, Proposed, Way, authorize_successor, stronger_signature,
 };
 use crate::store::txn::{Transaction, authorize_put};
-use crate::store::view::{Version, names};
+use crate::store::view::{Version, names_replaced};
 use crate::store::{Error, Store};
 
 impl Store {
     /// Stores a grain that replaces another, and marks the other as superseded, atomically (OMS
     /// 28.4). Returns the address of the new grain.
     ///
-    /// The new grain names the old one in `derived_from`, or a Consent in `prior_consent`.
+    /// The new grain names the old one in `derived_from`, or where that is a grant of consent in
+    /// `prior_consent`: [`Draft::replacing`](crate::Draft::replacing).
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`; `ERR_CONFLICT` for a grain that is no longer current (ruling I17);
@@ -66,7 +67,7 @@ fn supersede(
         }
         None => {}
     }
-    check_names(&new, old)?;
+    check_names(&new, &target.grain)?;
     if permit.asks(Guard::Writer) {
         txn.authorize_change(new.text("author_did"), &target.grain)?;
     }
@@ -163,11 +164,12 @@ fn add_successor(
 }
 
 /// OMS 23.1, ruling I5: a superseding grain names the superseded one.
-fn check_names(new: &Grain, old: &ContentAddress) -> Result<(), Error> {
+fn check_names(new: &Grain, old: &Grain) -> Result<(), Error> {
+    let address = old.address();
     // A grain cannot replace itself, as it cannot name its own address.
-    if names(new, old) && new.address() != *old {
+    if names_replaced(new, old) && new.address() != address {
         Ok(())
     } else {
-        Err(Error::NotDerived { address: *old })
+        Err(Error::NotDerived { address })
     }
 }

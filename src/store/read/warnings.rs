@@ -1,10 +1,10 @@
 //! Warnings about valid grains that need the store: a put and an import give the same ones
 //! (ruling P17).
 
-use crate::codec::{ContentAddress, Value};
+use crate::codec::ContentAddress;
 use crate::crypto::Did;
-use crate::grain::{Grain, Type, Warning};
-use crate::policy::Delegation;
+use crate::grain::{Grain, Warning};
+use crate::policy::{Delegation, is_withdrawal};
 use crate::store::{Error, Store};
 
 impl Store {
@@ -78,9 +78,4 @@ pub(crate) fn beside(grain: &Grain, named: Option<&Grain>) -> Option<Warning> {
         let message = "opens nothing: a delegation is written by its delegator (OMS 28.7)";
         warning("author_did", message)
     })
-}
-
-fn is_withdrawal(grain: &Grain) -> bool {
-    grain.type_() == Type::Consent
-        && grain.field("is_withdrawal").and_then(Value::as_bool) == Some(true)
 }

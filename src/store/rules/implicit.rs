@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use crate::codec::ContentAddress;
 use crate::grain::Grain;
-use crate::policy;
+use crate::policy::{self, is_withdrawal};
 use crate::store::Error;
 use crate::store::state::claim_of;
-use crate::store::view::{View, declares_supersession};
+use crate::store::view::{View, declares_supersession, replaceable};
 
 /// Returns the stored parents of a grain that it does not supersede implicitly.
 ///
@@ -19,7 +19,7 @@ pub(crate) fn non_superseding_parents(
     grain: &Grain,
 ) -> Result<Vec<ContentAddress>, Error> {
     let mut non_superseding = Vec::new();
-    if declares_supersession(grain) {
+    if declares_supersession(grain) || policy::gives_consent(grain) {
         return Ok(non_superseding);
     }
     let claim = claim_of(grain).filter(|_| !policy::says_why_derived(grain));
@@ -53,8 +53,13 @@ pub(crate) fn refuse_implicit_supersession<'a>(
     skipped: &dyn Fn(&ContentAddress) -> bool,
     pending: &dyn Fn(&ContentAddress) -> Option<&'a Grain>,
 ) -> Result<(), Error> {
-    let parents = grain.derived_from();
-    let mut parents = parents.filter(|address| !skipped(address)).peekable();
+    // Ruling I7: a withdrawal takes effect by itself.
+    let is_parent =
+        |it: &ContentAddress| !is_withdrawal(grain) || grain.link("prior_consent") != Some(*it);
+    let mut parents = replaceable(grain)
+        .filter(is_parent)
+        .filter(|address| !skipped(address))
+        .peekable();
     if parents.peek().is_none() {
         return Ok(());
     }

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::codec::{ContentAddress, Value};
+use crate::codec::ContentAddress;
 use crate::crypto::Did;
 use crate::grain::{Grain, Type, Verification};
 use crate::index::{Family, Rows};
-use crate::policy::Rule;
+use crate::policy::{Rule, is_withdrawal};
 use crate::store::Error;
 use crate::store::records::{ConsentEffectRecord, Frame};
 use crate::store::state::Withdrawal;
@@ -269,10 +269,4 @@ pub(crate) fn effect_of(grain: &Grain) -> Option<ConsentEffectRecord> {
         consent,
         withdrawal: grain.address(),
     })
-}
-
-/// Returns whether a grain is a Consent that withdraws another, whatever it names as that.
-pub(crate) fn is_withdrawal(grain: &Grain) -> bool {
-    let withdraws = grain.field("is_withdrawal").and_then(Value::as_bool) == Some(true);
-    withdraws && grain.type_() == Type::Consent
 }

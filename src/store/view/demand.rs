@@ -13,7 +13,7 @@ use crate::policy::{self, Consented, Party, Rule};
 use crate::store::Error;
 use crate::store::records::Frame;
 use crate::store::state::Resting;
-use crate::store::view::{Origin, View, is_withdrawal};
+use crate::store::view::{Origin, View};
 
 /// The demand that a consent must meet.
 pub(crate) struct Demand<'a> {
@@ -219,7 +219,7 @@ impl View<'_> {
 /// A consent of an agent counts for no demand, and the ledger tells it from the owner's by its
 /// actor: a handle without an actor must not write one that would pass for the owner's.
 pub(crate) fn counts_for_party(consent: &Grain, party: &Party) -> bool {
-    is_withdrawal(consent) || *party != Party::Unnamed || is_signed_by_subject(consent)
+    policy::is_withdrawal(consent) || *party != Party::Unnamed || is_signed_by_subject(consent)
 }
 
 fn is_signed_by_subject(consent: &Grain) -> bool {

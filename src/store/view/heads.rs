@@ -219,8 +219,23 @@ pub(crate) fn declares_supersession(grain: &Grain) -> bool {
     declared.iter().any(|name| grain.field(name).is_some())
 }
 
+/// Returns whether a grain names one that it supersedes where ruling I5 asks for it: a grant of consent
+/// is replaced by a Consent, which has it in `prior_consent`.
+pub(crate) fn names_replaced(new: &Grain, old: &Grain) -> bool {
+    match policy::gives_consent(old) {
+        true => new.type_() == Type::Consent && new.link("prior_consent") == Some(old.address()),
+        false => names(new, &old.address()),
+    }
+}
+
+/// Returns the grains that a grain names as ones that it may replace.
+pub(crate) fn replaceable(new: &Grain) -> impl Iterator<Item = ContentAddress> {
+    let prior = new.link("prior_consent");
+    let prior = prior.filter(|_| new.type_() == Type::Consent);
+    new.derived_from().chain(prior)
+}
+
 /// Returns whether a grain names another as one that it may replace.
 pub(crate) fn names(new: &Grain, old: &ContentAddress) -> bool {
-    new.derived_from().any(|parent| parent == *old)
-        || (new.type_() == Type::Consent && new.link("prior_consent") == Some(*old))
+    replaceable(new).any(|parent| parent == *old)
 }

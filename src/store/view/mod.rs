@@ -18,9 +18,11 @@ mod vault;
 mod walk;
 
 pub(crate) use self::core::{Core, CoreFiles, View};
-pub(crate) use consents::{effect_of, is_withdrawal, withdrawn_by};
+pub(crate) use consents::{effect_of, withdrawn_by};
 pub(crate) use demand::{Demand, counts_for_party};
-pub(crate) use heads::{choose, declares_supersession, names};
+#[cfg(feature = "interchange")]
+pub(crate) use heads::claims_to_replace;
+pub(crate) use heads::{choose, declares_supersession, names, names_replaced, replaceable};
 pub(crate) use identity::Weight;
 pub use lookup::Version;
 pub(crate) use origin::Origin;

@@ -74,3 +74,77 @@ fn what_says_why_it_is_derived_replaces_nothing() {
     store.put(result).unwrap();
     assert!(store.status(&call).unwrap().is_current());
 }
+
+/// A consent of a person for a party.
+fn consent(person: &str, party: &str, scope: &str) -> Draft {
+    let (person, party) = (format!("did:web:{person}"), format!("did:web:{party}"));
+    Draft::consent(person, party, [scope])
+}
+
+#[test]
+fn a_put_renews_no_consent_whether_it_is_derived_or_named() {
+    // OMS 8.10: the one before would be in force beside it, although its person gave less.
+    let old = || consent("ada", "bob", "store");
+    assert!(is_implied(old(), |_| consent("ada", "bob", "retrieve")));
+    for other in [
+        consent("eve", "bob", "store"),
+        consent("ada", "eve", "store"),
+        consent("ada", "bob", "store").namespace("work"),
+        Draft::event("ada said so"),
+    ] {
+        assert!(!is_implied(old(), |_| other.clone()), "{other:?}");
+    }
+    let withdrawal = |of| {
+        let withdrawal = consent("ada", "bob", "store").set("is_withdrawal", true);
+        withdrawal.set("prior_consent", of)
+    };
+    assert!(!is_implied(old(), withdrawal));
+    let store = Store::in_memory(Options::default()).unwrap();
+    let first = store.put(old()).unwrap();
+    let renewed = consent("ada", "bob", "retrieve").set("prior_consent", first);
+    for handle in [&store, &store.in_namespace("work")] {
+        let renewed = renewed.clone().author("did:web:ada");
+        assert!(handle.put(renewed).is_err());
+    }
+    // One that is not here is replaced by nothing.
+    let absent = ContentAddress::of(b"absent");
+    store
+        .put(renewed.clone().set("prior_consent", absent))
+        .unwrap();
+    let renewed = store
+        .supersede(&first, renewed, Some("she gave less"))
+        .unwrap();
+    assert_eq!(store.status(&first).unwrap().superseded_by, Some(renewed));
+}
+
+#[test]
+fn a_grant_is_replaced_only_by_a_consent_that_names_it_as_prior() {
+    // Ruling I5.
+    let store = Store::in_memory(Options::default()).unwrap();
+    let first = store.put(consent("ada", "bob", "store")).unwrap();
+    let new = || consent("ada", "bob", "retrieve");
+    let other = ContentAddress::of(b"another");
+    for wrong in [
+        new().derived_from(first),
+        new().derived_from(first).set("prior_consent", other),
+        Draft::event("it ended").derived_from(first),
+    ] {
+        let refused = store.supersede(&first, wrong, Some("renewed")).unwrap_err();
+        assert_eq!(refused.code(), "ERR_SCHEMA");
+        assert!(refused.to_string().contains("prior_consent"), "{refused}");
+    }
+    assert!(store.status(&first).unwrap().is_current());
+    let second = store
+        .supersede(&first, new().replacing(first), Some("renewed"))
+        .unwrap();
+    // The prior_consent of a withdrawal is what it withdraws, so its correction names it as a source.
+    let away = || new().set("is_withdrawal", true).replacing(second);
+    let withdrawal = store.supersede(&second, away(), None).unwrap();
+    let corrected = away().set("jurisdiction", "eu").replacing(withdrawal);
+    let corrected = store
+        .supersede(&withdrawal, corrected, Some("added"))
+        .unwrap();
+    let found = store.get(&corrected).unwrap().unwrap();
+    assert_eq!(found.link("prior_consent"), Some(second));
+    assert_eq!(found.derived_from().collect::<Vec<_>>(), [withdrawal]);
+}

@@ -117,7 +117,15 @@ fn what_protects_others_is_known_after_opening() {
                     .put(belief("a", &policy("soft_locked", scope)))
                     .unwrap(),
             };
-            let new = Draft::event("instead").derived_from(root);
+            let new = match protects {
+                // By itself it is not protected.
+                "consent" => soft_locked_by_itself().set(
+                    "invalidation_policy",
+                    grainstore::codec::Map::from_iter([("mode", "open")]),
+                ),
+                _ => Draft::event("instead"),
+            };
+            let new = new.replacing(root);
             let below = match protects {
                 "subtree" => store.put(new).unwrap(),
                 _ => store.supersede(&root, new, Some("asked")).unwrap(),

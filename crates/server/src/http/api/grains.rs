@@ -197,7 +197,7 @@ fn with_warnings(
 }
 
 /// Returns the grain of a document and the handle that stores it. A draft gets the author, the user,
-/// the namespace and the time that it lacks, and `supersedes` in `derived_from`.
+/// the namespace and the time that it lacks, and names `supersedes`.
 fn new_grain<'a>(
     call: &'a Call<'_>,
     body: GrainBody,
@@ -218,7 +218,7 @@ fn new_grain<'a>(
     }
     let mut draft = Draft::from_json(&text)?;
     if let Some(old) = supersedes {
-        draft = naming(draft, old);
+        draft = draft.replacing(*old);
     }
     let namespace = draft.fields().get("namespace").and_then(Value::as_text);
     let view = scope.view(namespace)?;
@@ -228,21 +228,6 @@ fn new_grain<'a>(
     };
     let grain = draft.created_at_or(call.now).finish(Profile::Extended)?;
     Ok((view, grain))
-}
-
-/// OMS 23.1: a superseding grain names the one that it supersedes.
-fn naming(draft: Draft, old: &ContentAddress) -> Draft {
-    let names = |field: &str| {
-        let value = draft.fields().get(field);
-        let mut texts = value.into_iter().flat_map(Value::texts);
-        texts.any(|text| ContentAddress::from_reference(text).is_ok_and(|named| named == *old))
-    };
-    let is_named = names("derived_from") || names("prior_consent");
-    match draft.fields().get("derived_from") {
-        None | Some(Value::Nil | Value::Array(_)) if !is_named => draft.derived_from(*old),
-        // A value of another kind is left for the store to refuse.
-        _ => draft,
-    }
 }
 
 /// Returns a grain with its address.

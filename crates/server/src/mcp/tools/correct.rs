@@ -46,7 +46,7 @@ impl Tool for Correct {
     fn run(self, scope: &Scope) -> Result<Answer<Corrected>, Failure> {
         let old = resolve(scope, &self.address)?;
         let grain = scope.get(&old)?.ok_or_else(|| Failure::not_found(old))?;
-        let draft = scope.fill(self.draft(&grain)?).derived_from(old);
+        let draft = scope.fill(self.draft(&grain)?).replacing(old);
         let user = draft
             .fields()
             .get("user_id")
@@ -116,5 +116,5 @@ impl Correct {
     }
 }
 
-/// Fields that the store states, or that name what the old version replaced.
-const STATED_BY_THE_STORE: &[&str] = &["prior_consent", "superseded_by", "verification_status"];
+/// Fields that the store states.
+const STATED_BY_THE_STORE: &[&str] = &["superseded_by", "verification_status"];
