@@ -262,7 +262,7 @@ fn what_was_changed_here_and_there_is_a_conflict_until_somebody_chooses() {
     let theirs = conflict.kept.unwrap();
     assert_eq!((conflict.existing, summary.conflicts.len()), (mine, 1));
     let listed = store.admin().unwrap().conflicts().unwrap();
-    assert_eq!(listed[0].id, ForeignId::new("pam", "o", "a"));
+    assert_eq!(listed[0].id, Some(ForeignId::new("pam", "o", "a")));
     assert_eq!(listed[0].versions, [theirs, mine]);
     store
         .admin()
@@ -287,7 +287,7 @@ fn two_omi_records_of_one_key_are_both_kept_and_both_flagged() {
     import(&store, &file);
     edit(&mut file, "memories/3/content", Some("\"boil less water\""));
     let summary = import(&store, &file);
-    let id = &summary.conflicts[0].id;
+    let id = summary.conflicts[0].id.as_ref().unwrap();
     let (old, new) = (
         summary.conflicts[0].existing,
         summary.conflicts[0].kept.unwrap(),

@@ -66,7 +66,9 @@ async function conflicts(section, isCurrent) {
     return;
   }
   section.replaceChildren(...shown.map((one) => h("div", { class: "box" },
-    h("p", {}, "Records with the id ", h("code", {}, text(one.id)), ` (${one.format}) contradict each other.`),
+    one.id === null
+      ? h("p", {}, "The first stands here, and a file puts the others in its place.")
+      : h("p", {}, "Records with the id ", h("code", {}, text(one.id)), ` (${one.format}) contradict each other.`),
     h("div", { class: "pair" }, one.versions.map((address, at) => h("div", {},
       h("p", {}, link(short(summary(one.grains[at]?.grain)), "grain", address)),
       at > 0 && one.grains[0] && one.grains[at] && differences(one.grains[0].grain, one.grains[at].grain, ["The first", "This one"]),

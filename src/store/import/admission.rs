@@ -28,6 +28,10 @@ impl Importer<'_> {
             self.warnings.note(place.clone(), warning.to_string());
         }
         for note in notes.into_iter().flatten() {
+            if let Error::ImplicitSupersession { address } = note {
+                let fork = [address, record.grain.address()];
+                self.forks.insert(fork, place.clone());
+            }
             let message = match note {
                 // A copy of the owner's own states that itself, and it is decided at the end.
                 Error::ImplicitSupersession { .. } if self.is_own => continue,

@@ -55,6 +55,10 @@ pub(super) struct Importer<'a> {
     pub(super) is_own: bool,
     /// The statements of the file about grains that were here before it.
     pub(super) corrections: Vec<Correction>,
+    /// Where the ledger ended before the import.
+    pub(super) since: u64,
+    /// The grains of the file that it puts in the place of a current one: that one, and the grain.
+    pub(super) forks: BTreeMap<[ContentAddress; 2], Place>,
     /// The legal holds of the file, with the place of each.
     pub(super) holds: BTreeMap<(ContentAddress, RecordedAuthorization), Place>,
     /// The grains of this store that chunks of the file were exported from.
@@ -91,6 +95,8 @@ impl<'a> Importer<'a> {
             has_records: false,
             is_own: false,
             corrections: Vec::new(),
+            since: inner.snapshot().watermark(),
+            forks: BTreeMap::new(),
             holds: BTreeMap::new(),
             twins: HashSet::new(),
             lengths: Lengths::new(),
@@ -131,6 +137,7 @@ impl<'a> Importer<'a> {
         let mut txn = Transaction::begin(self.inner, self.caller)?;
         self.flush(&mut txn)?;
         self.correct(&mut txn)?;
+        self.list_forks()?;
         self.hold()?;
         self.flush(&mut txn)?;
         drop(txn);
@@ -379,23 +386,16 @@ impl<'a> Importer<'a> {
                 }
             }
         }
-        for of in [existing, address] {
-            self.flag(FlagRecord {
-                conflict: Some(true),
-                ..FlagRecord::of(of)
-            })?;
-        }
+        self.flag_conflict([existing, address])?;
         // Until an operator chooses, the identifier stays with its earlier grain.
         self.name(address, record.foreign_id.clone(), Some(existing))?;
         self.name(existing, record.foreign_id.clone(), None)?;
-        if let Some(id) = record.foreign_id {
-            self.summary.conflicts.push(Conflict {
-                place: record.place,
-                id,
-                existing,
-                kept: Some(address),
-            });
-        }
+        self.summary.conflicts.push(Conflict {
+            place: record.place,
+            id: record.foreign_id,
+            existing,
+            kept: Some(address),
+        });
         Ok(address)
     }
 }

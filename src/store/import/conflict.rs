@@ -1,4 +1,5 @@
-//! Conflicts of imports: records of one foreign identifier that contradict each other (OMI 13.4).
+//! Conflicts of imports: records of one foreign identifier that contradict each other (OMI 13.4), and
+//! grains that a file puts in the place of one that stands here.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +13,11 @@ use crate::store::instance::Inner;
 use crate::store::lineage::Change;
 use crate::store::records::{AliasRecord, FlagRecord, Record, StatusRecord};
 use crate::store::rules::{Deed, Guard, Permit};
+use crate::store::view::{Version, View, claims_to_replace, replaceable};
 use crate::store::{Admin, Error, Store};
 
-/// Grains of one foreign identifier that contradict each other (OMI 13.4).
+/// Grains of one foreign identifier that contradict each other (OMI 13.4), or a grain that stands with those
+/// that a file puts in its place (rulings I4, I17).
 ///
 /// ```
 /// use grainstore::{Options, Store};
@@ -25,8 +28,8 @@ use crate::store::{Admin, Error, Store};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflicting {
-    /// The identifier.
-    pub id: ForeignId,
+    /// The identifier; `None` where the later versions are put in the place of the first.
+    pub id: Option<ForeignId>,
     /// The grains, in the order in which the identifier was assigned to them.
     pub versions: Vec<ContentAddress>,
 }
@@ -39,27 +42,38 @@ impl Admin<'_> {
     pub fn conflicts(self) -> Result<Vec<Conflicting>, Error> {
         let snapshot = self.store().snapshot();
         let flags = flags(self.inner(), &snapshot)?;
-        let flagged = flags.iter().filter(|(_, flag)| flag.conflict);
-        let mut groups: BTreeMap<ForeignId, Vec<ContentAddress>> = BTreeMap::new();
-        for (address, _) in flagged {
+        let view = self.inner().as_of(&snapshot);
+        let is_open = |one: &ContentAddress| flags.get(one).is_some_and(|flag| flag.conflict);
+        let mut named: BTreeMap<ForeignId, Vec<ContentAddress>> = BTreeMap::new();
+        let mut forks: BTreeMap<ContentAddress, Vec<ContentAddress>> = BTreeMap::new();
+        for address in flags.keys().filter(|it| is_open(it)) {
+            for stands in put_in_place_of(&view, address, &is_open)? {
+                forks.entry(stands).or_default().push(*address);
+            }
             let Some(id) = foreign_id_of(self.inner(), &snapshot, address)? else {
                 continue;
             };
-            if groups.contains_key(&id) {
-                continue;
+            if !named.contains_key(&id) {
+                let mut versions = view.named(&id)?;
+                versions.retain(is_open);
+                named.insert(id, versions);
             }
-            let mut versions = self.inner().as_of(&snapshot).named(&id)?;
-            versions.retain(|one| flags.get(one).is_some_and(|flag| flag.conflict));
-            groups.insert(id, versions);
         }
-        let groups = groups.into_iter();
+        let named = named.into_iter().map(|(id, versions)| (Some(id), versions));
+        let forks = forks.into_iter().map(|(stands, forks)| {
+            let versions = std::iter::once(stands).chain(forks);
+            (None, versions.collect())
+        });
+        let groups = named
+            .chain(forks)
+            .filter(|(_, versions)| versions.len() > 1);
         Ok(groups
             .map(|(id, versions)| Conflicting { id, versions })
             .collect())
     }
 
-    /// Resolves a conflict in favour of one grain: the others of its identifier are contradicted,
-    /// and the identifier belongs to it.
+    /// Resolves a conflict in favour of one grain: the others are contradicted, and the identifier
+    /// belongs to it.
     ///
     /// # Errors
     /// `ERR_NOT_FOUND` for a grain that is not part of an open conflict; `ERR_INVALIDATION_DENIED`
@@ -109,11 +123,9 @@ impl Admin<'_> {
             let status = StatusRecord::of(address, change).because(justification);
             txn.change(&permit, &Record::Status(status))?;
         }
-        let alias = AliasRecord {
-            of: *keep,
-            id: conflict.id,
-        };
-        txn.record(&Record::Alias(alias))?;
+        if let Some(id) = conflict.id {
+            txn.record(&Record::Alias(AliasRecord { of: *keep, id }))?;
+        }
         txn.commit()?;
         Ok(())
     }
@@ -152,6 +164,28 @@ fn flags(inner: &Inner, snapshot: &Snapshot) -> Result<BTreeMap<ContentAddress, 
         flag.conflict = entry.conflict.unwrap_or(flag.conflict);
     }
     Ok(flags)
+}
+
+/// Returns the current grains with an open conflict that a current grain claims to replace.
+fn put_in_place_of(
+    view: &View<'_>,
+    address: &ContentAddress,
+    is_open: &dyn Fn(&ContentAddress) -> bool,
+) -> Result<Vec<ContentAddress>, Error> {
+    let current = |address: &ContentAddress| -> Result<Option<Version>, Error> {
+        let version = view.locate(address)?.map(|row| view.version_at(row));
+        Ok(version.transpose()?.filter(|it| it.status.is_current()))
+    };
+    let Some(fork) = current(address)? else {
+        return Ok(Vec::new());
+    };
+    let mut stands = Vec::new();
+    for parent in replaceable(&fork.grain).filter(|it| is_open(it)) {
+        if current(&parent)?.is_some_and(|it| claims_to_replace(&fork.grain, &it.grain)) {
+            stands.push(parent);
+        }
+    }
+    Ok(stands)
 }
 
 /// Returns the last identifier assigned to a grain.

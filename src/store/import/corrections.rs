@@ -136,7 +136,10 @@ impl Importer<'_> {
         match decided {
             Ok(permit) => Ok(Some(permit)),
             Err(error) => {
-                self.keep_earlier(place.clone(), version.grain.address(), error)?;
+                let stands = version.grain.address();
+                self.keep_earlier(place.clone(), stands, error)?;
+                let fork = new.map(|new| ([stands, new.address()], place.clone()));
+                self.forks.extend(fork);
                 Ok(None)
             }
         }

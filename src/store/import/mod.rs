@@ -6,6 +6,7 @@ mod batch;
 mod conflict;
 mod corrections;
 mod entries;
+mod forks;
 mod holds;
 mod lookup;
 mod refusal;

@@ -81,12 +81,11 @@ impl Importer<'_> {
 
     /// Counts a record as a conflict of which nothing is stored (AIMEM 2.9).
     pub(super) fn reject(&mut self, place: Place, id: Option<ForeignId>, existing: ContentAddress) {
-        let conflict = id.map(|id| Conflict {
+        self.summary.conflicts.push(Conflict {
             place,
             id,
             existing,
             kept: None,
         });
-        self.summary.conflicts.extend(conflict);
     }
 }

@@ -38,14 +38,14 @@ pub struct Summary {
     pub loss: Loss,
 }
 
-/// A record that differs from the one imported under its identifier, where nothing decides between
-/// the two.
+/// A record that differs from the one imported under its identifier, or that is put in the place of a
+/// grain that stands here, where nothing decides between the two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     /// Its place in the file.
     pub place: Place,
-    /// Its foreign identifier.
-    pub id: ForeignId,
+    /// Its foreign identifier; `None` of a grain that is put in the place of one that stands here.
+    pub id: Option<ForeignId>,
     /// The grain of the earlier import.
     pub existing: ContentAddress,
     /// The grain stored for it, until

@@ -1,7 +1,7 @@
 //! Forks of lineages that imports bring (ruling I17): the head in force is the same in any order of
 //! arrival.
 
-use grainstore::interchange::{ImportFile, ReadOptions};
+use grainstore::interchange::{Format, ImportFile, ReadOptions};
 use grainstore::policy::Rule;
 use grainstore::store::{Fork, Summary};
 use grainstore::{ContentAddress, Draft, Grain, Options, Store, Time};
@@ -29,12 +29,13 @@ fn status(of: &Grain, more: &str) -> String {
 }
 
 fn import(store: &Store, lines: &[String]) -> Summary {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("in.jsonl");
-    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
-    store
-        .import(ImportFile::open(&path, None, &ReadOptions::default()).unwrap())
-        .unwrap()
+    store.import(file(lines)).unwrap()
+}
+
+fn file(lines: &[String]) -> ImportFile {
+    let lines = lines.join("\n") + "\n";
+    let options = ReadOptions::default();
+    ImportFile::of_bytes(lines.as_bytes(), Some(Format::Jsonl), &options).unwrap()
 }
 
 /// The winner, and the others with the rule that speaks against them.
@@ -100,6 +101,79 @@ fn what_an_import_would_put_in_place_of_a_current_grain_does_not_stand() {
         heads(&store, &old),
         (old.address(), vec![(theirs.address(), None)])
     );
+}
+
+#[test]
+fn a_fork_of_a_locked_grain_that_a_file_brings_is_a_conflict() {
+    let locked = r#","invalidation_policy":{"mode":"locked","scope":"grain"}"#;
+    let old = belief("900", 1, locked, None);
+    let theirs = belief("990", 9, "", Some(&old));
+    let said = [
+        theirs.to_json(),
+        old.to_json(),
+        status(&old, &format!(r#","superseded_by":"{}""#, theirs.address())),
+    ];
+    for is_own in [false, true] {
+        let store = memory();
+        store.put(old.clone()).unwrap();
+        let opened = || {
+            let mut file = file(&said);
+            file.is_own = is_own;
+            file
+        };
+        let preview = store.admin().unwrap().preview_import(opened()).unwrap();
+        let summary = store.import(opened()).unwrap();
+        for told in [&preview, &summary] {
+            let conflicts: Vec<_> = told
+                .conflicts
+                .iter()
+                .map(|it| (it.existing, it.kept))
+                .collect();
+            assert_eq!(
+                conflicts,
+                [(old.address(), Some(theirs.address()))],
+                "{told:?}"
+            );
+            assert!(!told.is_complete());
+        }
+        let listed = store.admin().unwrap().conflicts().unwrap();
+        assert_eq!(listed.len(), 1);
+        assert_eq!(listed[0].versions, [old.address(), theirs.address()]);
+        // What policy protects is not given up for it.
+        let resolve = |keep: &Grain| {
+            let admin = store.admin().unwrap();
+            admin.resolve_conflict(&keep.address(), Some("asked"))
+        };
+        assert_eq!(
+            resolve(&theirs).unwrap_err().code(),
+            "ERR_INVALIDATION_DENIED"
+        );
+        assert_eq!(store.admin().unwrap().conflicts().unwrap().len(), 1);
+        resolve(&old).unwrap();
+        assert_eq!(store.admin().unwrap().conflicts().unwrap(), []);
+        assert!(!store.status(&theirs.address()).unwrap().is_current());
+    }
+}
+
+#[test]
+fn a_fork_that_ends_is_no_conflict_any_more() {
+    let store = memory();
+    let old = belief("900", 1, "", None);
+    let theirs = belief("990", 9, "", Some(&old));
+    store.put(old.clone()).unwrap();
+    assert_eq!(import(&store, &[theirs.to_json()]).conflicts.len(), 1);
+    // The owner vouches for the same file.
+    let said = status(&old, &format!(r#","superseded_by":"{}""#, theirs.address()));
+    let copy = || {
+        let mut copy = file(&[old.to_json(), said.clone(), theirs.to_json()]);
+        copy.is_own = true;
+        copy
+    };
+    let preview = store.admin().unwrap().preview_import(copy()).unwrap();
+    for summary in [preview, store.import(copy()).unwrap()] {
+        assert_eq!((summary.corrected, summary.conflicts.len()), (1, 0));
+    }
+    assert_eq!(store.admin().unwrap().conflicts().unwrap(), []);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Which puts are supersessions that do not say so (OMS 17.2, ruling I4).
 
 use grainstore::codec::Map;
+use grainstore::interchange::{Format, ImportFile, ReadOptions};
 use grainstore::ledger::MemoryDisk;
 use grainstore::{ContentAddress, Draft, Options, Store, Time};
 
@@ -147,4 +148,28 @@ fn a_grant_is_replaced_only_by_a_consent_that_names_it_as_prior() {
     let found = store.get(&corrected).unwrap().unwrap();
     assert_eq!(found.link("prior_consent"), Some(second));
     assert_eq!(found.derived_from().collect::<Vec<_>>(), [withdrawal]);
+}
+
+#[test]
+fn a_consent_of_a_file_that_renews_one_here_is_a_conflict() {
+    let store = Store::in_memory(Options::default()).unwrap();
+    let first = store.put(consent("ada", "bob", "store")).unwrap();
+    let renewed = consent("ada", "bob", "retrieve").created_at(Time::from_ms(2));
+    let derived = renewed.clone().derived_from(first);
+    for named in [renewed.set("prior_consent", first), derived] {
+        let line = named.finish(Default::default()).unwrap().to_json();
+        let read = || {
+            let options = ReadOptions::default();
+            ImportFile::of_bytes(line.as_bytes(), Some(Format::Jsonl), &options).unwrap()
+        };
+        let agent = store.as_actor(&"did:web:eve".parse().unwrap());
+        assert_eq!(agent.import(read()).unwrap().refused.len(), 1);
+        let summary = store.import(read()).unwrap();
+        assert_eq!(
+            (summary.inserted, summary.conflicts.len()),
+            (1, 1),
+            "{summary:?}"
+        );
+    }
+    assert!(store.status(&first).unwrap().is_current());
 }

@@ -1,6 +1,7 @@
 //! `grainstore conflicts`: contradictions between imported records, listed and resolved.
 //!
-//! A conflict is two records with the same id and different content; both are stored.
+//! A conflict is two records with the same id and different content, or a grain that stands here and one
+//! that a file puts in its place; both are stored.
 
 use clap::{Args, Subcommand};
 use grainstore::Store;
@@ -13,7 +14,8 @@ use crate::session::Session;
 /// List and resolve contradictions between imported records
 ///
 /// Two records with the same id and different content are both stored, until the conflict is
-/// resolved. Exits with 1 if there is no open conflict.
+/// resolved; so are a grain that stands here and one that a file puts in its place. Exits with 1 if there
+/// is no open conflict.
 #[derive(Debug, Args)]
 #[command(after_long_help = r#"Example:
   grainstore conflicts resolve 5f2c01ab --justification "asked Mira""#)]
@@ -26,7 +28,7 @@ pub(crate) struct Conflicts {
 enum Action {
     /// List open conflicts (default)
     List,
-    /// Keep one grain, and mark the others of the same id as contradicted
+    /// Keep one grain, and mark the others as contradicted
     Resolve {
         /// Address of the grain to keep, or its first digits, 4 or more
         address: String,
@@ -64,10 +66,12 @@ fn list(store: &Store, session: &mut Session) -> anyhow::Result<Exit> {
     let conflicts = store.admin()?.conflicts()?;
     if session.out.is_json() {
         let conflicts = conflicts.iter().map(|conflict| {
-            let id = &conflict.id;
+            let id = conflict.id.as_ref();
+            let id =
+                id.map(|id| json!({ "format": id.format(), "scope": id.scope(), "id": id.id() }));
             let versions = conflict.versions.iter().map(ToString::to_string);
             json!({
-                "id": { "format": id.format(), "scope": id.scope(), "id": id.id() },
+                "id": id,
                 "versions": versions.collect::<Vec<_>>(),
             })
         });
@@ -75,8 +79,10 @@ fn list(store: &Store, session: &mut Session) -> anyhow::Result<Exit> {
         session.out.json(&json!({ "conflicts": conflicts }))?;
     } else {
         for conflict in &conflicts {
-            let id = &conflict.id;
-            session.out.line(format!("{} {}", id.format(), id.id()))?;
+            session.out.line(match &conflict.id {
+                Some(id) => format!("{} {}", id.format(), id.id()),
+                None => "the first stands, and a file puts the others in its place".to_owned(),
+            })?;
             for address in &conflict.versions {
                 let grain = store.get(address)?;
                 let summary = grain.map(|grain| grain.summary()).unwrap_or_default();

@@ -83,10 +83,12 @@ pub(super) fn report_import(
     let errors = cli_errors(&summary.refused, path);
     if out.is_json() {
         let conflicts = summary.conflicts.iter().map(|conflict| {
-            let id = &conflict.id;
+            let id = conflict.id.as_ref();
+            let id =
+                id.map(|id| json!({ "format": id.format(), "scope": id.scope(), "id": id.id() }));
             json!({
                 "place": conflict.place.to_string(),
-                "id": { "format": id.format(), "scope": id.scope(), "id": id.id() },
+                "id": id,
                 "existing": conflict.existing.to_string(),
                 "kept": conflict.kept.map(|address| address.to_string()),
             })
@@ -155,15 +157,16 @@ pub(super) fn report_import(
 /// Lists conflicts, and records that a policy denied.
 fn report_conflicts(summary: &Summary, out: &Output) {
     for conflict in summary.conflicts.iter().take(SHOWN_MAX) {
-        let (place, id) = (&conflict.place, conflict.id.id());
-        let existing = conflict.existing;
+        let (place, existing) = (&conflict.place, conflict.existing);
+        let what = match &conflict.id {
+            Some(id) => format!("{} contradicts {existing}", id.id()),
+            None => format!("is in the place of {existing}, which stands here"),
+        };
         let outcome = match conflict.kept {
             Some(kept) => format!("both are stored, this one as {kept}"),
             None => "not stored".to_owned(),
         };
-        out.note(format!(
-            "conflict: {place}: {id} contradicts {existing}; {outcome}"
-        ));
+        out.note(format!("conflict: {place}: {what}; {outcome}"));
     }
     if summary.conflicts.iter().any(|it| it.kept.is_some()) {
         out.note("`grainstore conflicts` lists conflicts; `conflicts resolve ADDRESS` keeps one");

@@ -225,7 +225,7 @@ pub(crate) fn import(call: &Call<'_>) -> Result<Answer, Failure> {
     let rejected: Vec<_> = summary
         .conflicts
         .iter()
-        .map(|conflict| urn(&conflict.id))
+        .filter_map(|conflict| conflict.id.as_ref().map(urn))
         .collect();
     // A chunk that was updated is stored as a version of the one before, under another address, and
     // so is one that was updated by an earlier import.

@@ -5,7 +5,7 @@
 
 use std::io::{Seek, SeekFrom, Write};
 
-use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
+use grainstore::interchange::{ForeignId, Format, ImportFile, ReadOptions, WriteOptions};
 use grainstore::query::Sort;
 use grainstore::store::{Clock, Summary, SystemClock};
 use grainstore::{ContentAddress, ErrorCode, Filter, Store};
@@ -108,7 +108,7 @@ pub(crate) fn spool(
 pub(crate) fn summary_json(summary: &Summary, dropped: u64) -> Value {
     let conflicts = summary.conflicts.iter().map(|conflict| {
         json!({
-            "id": conflict.id.id(),
+            "id": conflict.id.as_ref().map(ForeignId::id),
             "existing": conflict.existing.to_string(),
             "kept": conflict.kept.map(|address| address.to_string()),
         })

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use grainstore::interchange::ForeignId;
 use grainstore::ledger::EntryId;
 use grainstore::policy::{Actor, Operation};
 use grainstore::query::{Sort, SortBy};
@@ -162,9 +163,9 @@ pub(crate) fn conflicts(call: &Call<'_>) -> Result<Answer, Failure> {
     let conflicts = conflicts.iter().map(|conflict| {
         let versions = conflict.versions.iter().map(ToString::to_string);
         json!({
-            "format": conflict.id.format(),
-            "scope": conflict.id.scope(),
-            "id": conflict.id.id(),
+            "format": conflict.id.as_ref().map(ForeignId::format),
+            "scope": conflict.id.as_ref().map(ForeignId::scope),
+            "id": conflict.id.as_ref().map(ForeignId::id),
             "versions": versions.collect::<Vec<_>>(),
         })
     });
