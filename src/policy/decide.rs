@@ -6,6 +6,7 @@ use crate::crypto::Did;
 use crate::grain::{Grain, Time, Type};
 
 use super::protection::goal::{self, Transition};
+use super::retention::names_required;
 use super::{Mode, Protection, Rule};
 
 /// An operation on a stored grain.
@@ -56,6 +57,8 @@ pub struct Facts<'a> {
     pub may_amend_locked: bool,
     /// Until when its `retention_policy` keeps it.
     pub retained_until: Option<Time>,
+    /// Whose word its `retention_policy` requires for a deletion.
+    pub deletion_requires: Option<&'a str>,
     /// Whether an operator placed a legal hold on it.
     pub legal_hold: bool,
     /// Whether it is a Consent that was withdrawn, or withdraws one.
@@ -117,6 +120,7 @@ pub enum Verdict {
 ///     evidence: 0,
 ///     may_amend_locked: false,
 ///     retained_until: None,
+///     deletion_requires: None,
 ///     legal_hold: false,
 ///     is_evidence: false,
 ///     is_lasting: false,
@@ -154,7 +158,8 @@ pub fn decide(
     verdict
 }
 
-/// Ruling I19: a hold and unmet retention keep a grain; the other modes only require an authority.
+/// Ruling I19: a hold and unmet retention keep a grain; the other modes only require an authority, which is
+/// the one that `deletion_requires` names.
 fn destroy(facts: &Facts<'_>, actor: &Actor<'_>, at: TrustedNow) -> Verdict {
     let held = |protection: &Protection| effective(protection, at).0 == Mode::Hold;
     if facts.protections.iter().any(held) {
@@ -170,10 +175,16 @@ fn destroy(facts: &Facts<'_>, actor: &Actor<'_>, at: TrustedNow) -> Verdict {
     if facts.is_evidence {
         return Verdict::Deny(Rule::ConsentKept);
     }
-    if actor.reason().is_none() || actor.authority.is_none_or(|who| who.trim().is_empty()) {
+    let authority = actor.authority.filter(|who| !who.trim().is_empty());
+    let Some(authority) = authority.filter(|_| actor.reason().is_some()) else {
         return Verdict::Deny(Rule::Authority);
+    };
+    match facts.deletion_requires {
+        Some(required) if !names_required(authority, required) => {
+            Verdict::Deny(Rule::DeletionRequires)
+        }
+        _ => Verdict::Allow,
     }
-    Verdict::Allow
 }
 
 /// Judges one protection on its own.

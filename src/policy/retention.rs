@@ -1,6 +1,6 @@
-//! Until when a grain must be kept (OMS 6.1, A.3).
+//! Until when a grain must be kept, and whose word its deletion needs (OMS 6.1, A.3).
 
-use crate::codec::Value;
+use crate::codec::{Value, nfc};
 use crate::grain::{Grain, Time};
 
 use super::transfer::{profile_fields, tags};
@@ -27,6 +27,27 @@ pub fn retained_until(grain: &Grain) -> Option<Time> {
     let years = own.into_iter().chain(finance.into_iter().flatten());
     let years = years.filter_map(Value::as_i64).max()?;
     Some(after_years(grain.created_at(), years))
+}
+
+/// Returns whose word a grain's `retention_policy` requires for a deletion (OMS 6.1); `None` if it
+/// requires none.
+pub(crate) fn deletion_requires(grain: &Grain) -> Option<&str> {
+    let policy = grain.field("retention_policy").and_then(Value::as_map);
+    let required = policy.and_then(|policy| policy.get("deletion_requires"));
+    let required = required.and_then(Value::as_text).map(str::trim);
+    required.filter(|text| !text.is_empty())
+}
+
+/// Returns the regulation that a grain's `retention_policy` names (OMS 6.1).
+pub(crate) fn regulation(grain: &Grain) -> Option<&str> {
+    let policy = grain.field("retention_policy").and_then(Value::as_map);
+    policy.and_then(|policy| policy.get("regulation")?.as_text())
+}
+
+/// Returns whether an authority names what a deletion requires, in capitals or not.
+pub(super) fn names_required(authority: &str, required: &str) -> bool {
+    let plain = |text: &str| nfc(text).to_lowercase();
+    plain(authority).contains(&plain(required))
 }
 
 pub(super) fn after_years(from: Time, years: i64) -> Time {

@@ -26,10 +26,12 @@ pub enum Rule {
     Clock,
     /// `hold`, the grain's own or an ancestor's.
     Hold,
-    /// A legal hold that the store's operator placed.
+    /// A legal hold: the operator's, or that of the grain in `legal:hold_ref` (OMS A.2).
     LegalHold,
     /// `retention_policy`: the grain must be kept longer (ruling I19).
     Retention,
+    /// `retention_policy`: the authority is not the one that `deletion_requires` asks for.
+    DeletionRequires,
     /// Authorization without a reason or an authority (OMS 28.4, ruling I19).
     Authority,
     /// A goal's successor drops its policy (OMS 23.5).
@@ -93,6 +95,7 @@ impl Rule {
             Self::Hold => "hold",
             Self::LegalHold => "legal_hold",
             Self::Retention => "retention",
+            Self::DeletionRequires => "deletion_requires",
             Self::Authority => "authority",
             Self::Laundering => "goal_laundering",
             Self::Evidence => "evidence",
@@ -139,7 +142,7 @@ impl Rule {
             | Self::Clock
             | Self::Hold => "23.2",
             Self::LegalHold | Self::Authority => "28.4",
-            Self::Retention => "6.1",
+            Self::Retention | Self::DeletionRequires => "6.1",
             Self::Laundering | Self::Evidence => "23.5",
             Self::Dependency => "8.7",
             Self::Consent | Self::ConsentKept | Self::Withdrawal => "8.10",
@@ -170,6 +173,7 @@ impl Rule {
             Self::Clock => "the operator to accept the clock",
             Self::Hold | Self::LegalHold => "the hold to be lifted",
             Self::Retention => "the end of its retention",
+            Self::DeletionRequires => "an authority that names what its deletion_requires asks for",
             Self::Authority => "a reason and an authority",
             Self::Laundering => "a successor with the same invalidation_policy or a stricter one",
             Self::Evidence => "satisfaction_evidence that names enough other stored grains",

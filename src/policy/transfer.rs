@@ -84,6 +84,14 @@ pub(crate) fn profile_fields<'a>(
     inside.into_iter().chain(grain.field(name))
 }
 
+/// Returns the grains that place a hold on a grain, as it says (OMS A.2, `legal:hold_ref`); `None` for a
+/// name that is no address.
+pub(crate) fn hold_refs(grain: &Grain) -> impl Iterator<Item = Option<ContentAddress>> {
+    let said = profile_fields(grain, "legal:hold_ref").filter_map(Value::as_text);
+    let said = said.filter(|name| !name.trim().is_empty());
+    said.map(|name| ContentAddress::from_reference(name).ok())
+}
+
 pub(super) fn tags(grain: &Grain) -> impl Iterator<Item = &str> {
     let tags = grain.field("structural_tags");
     tags.into_iter().flat_map(Value::texts)

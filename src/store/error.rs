@@ -97,6 +97,19 @@ pub enum Error {
         /// The grain to be superseded.
         address: ContentAddress,
     },
+    /// The grain's `retention_policy` names another authority for its deletion (OMS 6.1).
+    #[error(
+        "{address} is protected: deletion_requires (OMS 6.1); requires an authority that names {required:?}{}",
+        regulation.as_ref().map_or(String::new(), |it| format!(" ({it})"))
+    )]
+    DeletionRequires {
+        /// The grain.
+        address: ContentAddress,
+        /// The text of `deletion_requires`.
+        required: String,
+        /// The `regulation` that the same policy names.
+        regulation: Option<String>,
+    },
     /// A policy forbids it: the grain's own, or one that reaches it (OMS 23).
     #[error("{address} is protected: {rule} ({} {}); requires {}", rule.specification(), rule.section(), rule.wants())]
     Denied {
@@ -302,9 +315,9 @@ impl Error {
                 rule: Rule::Dependency,
                 ..
             } => ErrorCode::Dependency,
-            Self::Denied { .. } | Self::ImplicitSupersession { .. } => {
-                ErrorCode::InvalidationDenied
-            }
+            Self::Denied { .. }
+            | Self::DeletionRequires { .. }
+            | Self::ImplicitSupersession { .. } => ErrorCode::InvalidationDenied,
             Self::NoAuthorization => ErrorCode::Authority,
             Self::NoReview { .. } => ErrorCode::Review,
             Self::Deadline { .. } => ErrorCode::Range,

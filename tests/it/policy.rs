@@ -70,6 +70,7 @@ fn facts(protections: &[Protection]) -> Facts<'_> {
         evidence: 0,
         may_amend_locked: false,
         retained_until: None,
+        deletion_requires: None,
         legal_hold: false,
         is_evidence: false,
         is_lasting: false,
@@ -246,6 +247,27 @@ fn holds_and_retention_keep_a_grain_from_deletion() {
     };
     assert_eq!(ask(&retained, 4), Verdict::Deny(Rule::Retention));
     assert_eq!(ask(&retained, 5), Verdict::Allow);
+    let required = Facts {
+        deletion_requires: Some("The DPO"),
+        ..plain
+    };
+    for (authority, is_named) in [("the dpo, request 17", true), ("the office", false)] {
+        let actor = Actor {
+            authority: Some(authority),
+            ..actor
+        };
+        let expected = match is_named {
+            true => Verdict::Allow,
+            false => Verdict::Deny(Rule::DeletionRequires),
+        };
+        assert_eq!(
+            decide(Operation::Delete, &required, &actor, at(1)),
+            expected
+        );
+        // No other operation asks for it.
+        let contradicted = decide(Operation::Contradict, &required, &actor, at(1));
+        assert_eq!(contradicted, Verdict::Allow);
+    }
     for (justification, authority) in [
         (None, Some("dpo")),
         (Some(" "), Some("dpo")),

@@ -4,7 +4,7 @@
 use crate::codec::ContentAddress;
 use crate::index::Snapshot;
 use crate::ledger::EntryId;
-use crate::policy::{Actor, Authorization, Operation, Rule, Verdict};
+use crate::policy::{self, Actor, Authorization, Operation, Rule, Verdict};
 use crate::store::erasure::erase::{ErasedPersons, erase};
 use crate::store::instance::{Caller, Inner};
 use crate::store::lineage::Change;
@@ -24,7 +24,8 @@ impl Admin<'_> {
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`; `ERR_INVALIDATION_DENIED` for a grain that a hold or its retention keeps,
-    /// and without a reason and an authority; the refusal is recorded. Storage errors: from the
+    /// without a reason and an authority, and under one that does not name what the grain's
+    /// `deletion_requires` asks for (OMS 6.1); the refusal is recorded. Storage errors: from the
     /// first entry on the grain is invisible, and the next open completes the erasure.
     pub fn delete(
         self,
@@ -64,10 +65,7 @@ impl Admin<'_> {
         let outcomes = addresses.iter().zip(outcomes);
         let outcomes = outcomes.map(|(address, outcome)| match outcome {
             Deletion::Done => Ok(()),
-            Deletion::Kept(rule) => Err(Error::Denied {
-                address: *address,
-                rule,
-            }),
+            Deletion::Kept(rule) => Err(kept_by_rule(self.inner(), address, rule)),
             Deletion::NotStored => Err(Error::NotFound { address: *address }),
         });
         Ok(outcomes.collect())
@@ -101,9 +99,10 @@ pub(crate) fn delete_all(
         inner.resume_erasures_as(&mut txn)?;
         let snapshot = inner.snapshot();
         let mut targets = Vec::new();
-        // The policy of a deletion asks for the authority too, of each grain.
+        // The policy of a deletion asks for the retention and the authority too, of each grain.
         let mut permit = Permit::of(Deed::Delete);
         permit.asks(Guard::Policy);
+        permit.asks(Guard::Retention);
         permit.asks(Guard::Authority);
         for address in addresses {
             let Some(row) = inner.as_of(&snapshot).locate(address)? else {
@@ -174,6 +173,29 @@ pub(super) fn kept_from_deletion(
         Verdict::Deny(rule) => Some(rule),
         Verdict::Allow | Verdict::Review => None,
     })
+}
+
+/// Returns the error of a grain that a rule keeps, with what the grain itself requires.
+pub(super) fn kept_by_rule(inner: &Inner, address: &ContentAddress, rule: Rule) -> Error {
+    let address = *address;
+    let snapshot = inner.snapshot();
+    let view = inner.as_of(&snapshot);
+    let grain = match rule {
+        Rule::DeletionRequires => view.locate(&address).ok().flatten(),
+        _ => None,
+    };
+    let grain = grain.and_then(|row| view.grain_at(row, &address).ok());
+    match grain.as_ref().and_then(policy::deletion_requires) {
+        Some(required) => Error::DeletionRequires {
+            address,
+            required: required.to_owned(),
+            regulation: grain
+                .as_ref()
+                .and_then(policy::regulation)
+                .map(str::to_owned),
+        },
+        None => Error::Denied { address, rule },
+    }
 }
 
 /// Returns the record of a refused deletion.

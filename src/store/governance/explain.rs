@@ -211,12 +211,17 @@ fn explain_change(
                     protections: std::slice::from_ref(*protection),
                     legal_hold: false,
                     retained_until: None,
+                    deletion_requires: None,
                     ..facts
                 };
                 asked(alone) == denied
             });
             let by = denying.next().map_or(address, |(source, _)| *source);
-            Explanation::denied(rule, by)
+            let mut explained = Explanation::denied(rule, by);
+            if let (Rule::DeletionRequires, Some(required)) = (rule, facts.deletion_requires) {
+                explained.wants = Some(format!("an authority that names {required:?}"));
+            }
+            explained
         }
     }
 }

@@ -59,8 +59,9 @@ impl Admin<'_> {
         Ok(())
     }
 
-    /// Lifts every legal hold on a grain, and the mode `hold` of its own policy (ruling I19).
-    /// Returns whether there was anything to lift.
+    /// Lifts every legal hold on a grain, and the mode `hold` of its own policy (ruling I19), with the
+    /// hold on those that name it in `legal:hold_ref` (OMS A.2). Returns whether there was anything to
+    /// lift.
     ///
     /// # Errors
     /// As [`Admin::place_hold`](crate::store::Admin::place_hold).
@@ -74,12 +75,15 @@ impl Admin<'_> {
         let mut txn = self.begin()?;
         let row = txn.view().locate(address)?;
         let row = row.ok_or(Error::NotFound { address: *address })?;
-        let holds_itself = match inner.grain_at(row, address) {
+        let is_held = match inner.grain_at(row, address) {
             // The policy of a grain whose bytes are damaged is unknown: it may hold the grain.
             Err(error) if error.code() == ErrorCode::StorageDamaged => true,
-            grain => inner.own_protection(&grain?).can_hold(),
+            grain => {
+                let grain = grain?;
+                inner.own_protection(&grain).can_hold() || inner.is_held(&grain)
+            }
         };
-        if !holds_itself && !inner.state().holds().is_held(address) {
+        if !is_held {
             return Ok(false);
         }
         txn.change(

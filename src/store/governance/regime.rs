@@ -37,12 +37,9 @@ impl Admin<'_> {
 }
 
 impl Store {
-    /// Returns whether a hold keeps a grain from deletion: that of its own policy, or an
-    /// operator's.
+    /// Returns whether a hold keeps a grain from deletion: that of its own policy, or a legal one.
     pub(crate) fn is_on_hold(&self, grain: &Grain) -> bool {
-        let inner = &*self.inner;
-        inner.own_protection(grain).mode() == Mode::Hold
-            || inner.state().holds().is_held(&grain.address())
+        self.inner.own_protection(grain).mode() == Mode::Hold || self.inner.is_held(grain)
     }
 
     /// Returns why operators hold a grain, which is no part of it: each reason and authority once.

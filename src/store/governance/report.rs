@@ -7,7 +7,8 @@ use crate::grain::{Grain, Type};
 use crate::index::Snapshot;
 use crate::ledger::{EntryId, Kind};
 use crate::policy::{
-    Clause, Delegation, Mode, Protection, Regime, Regimes, is_opted_out, profile_fields,
+    Clause, Delegation, Mode, Protection, Regime, Regimes, deletion_requires, is_opted_out,
+    profile_fields,
 };
 use crate::store::{Admin, Error};
 
@@ -148,7 +149,6 @@ impl Tally {
         let flag = |name: &str| grain.field(name).and_then(Value::as_bool) == Some(true);
         let is_personal = has("user_id") || tagged("pii:") || tagged("phi:");
         let protection = Protection::of(grain);
-        let retention = grain.field("retention_policy").and_then(Value::as_map);
         let is_consent = grain.type_() == Type::Consent;
         let facts = [
             ("grains", true),
@@ -175,15 +175,12 @@ impl Tally {
             ("delegations", Delegation::of(grain).is_some()),
             ("requiring review", flag("requires_human_review")),
             ("opted out of sale", is_opted_out(grain)),
-            // Kept as written: the store asks neither.
+            ("with deletion_requires", deletion_requires(grain).is_some()),
             (
-                "with deletion_requires, not enforced",
-                retention.is_some_and(|policy| policy.contains("deletion_requires")),
-            ),
-            (
-                "with legal:hold_ref, not enforced",
+                "with legal:hold_ref",
                 profile_fields(grain, "legal:hold_ref").next().is_some(),
             ),
+            // Kept as written: the store does not ask.
             (
                 "with visibility or shared_with, not enforced",
                 states_visibility(grain),

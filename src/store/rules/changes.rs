@@ -45,6 +45,7 @@ pub(crate) enum Guard {
     Signers,
     Reason,
     Policy,
+    Retention,
     Authority,
 }
 
@@ -162,6 +163,14 @@ const TABLE: &[Row] = &[
             Refuse,
         ],
         "OMS 23",
+    ),
+    (
+        Guard::Retention,
+        "its retention is over, and the authority is the one that deletion_requires names",
+        [
+            Skip, Skip, Skip, Refuse, Refuse, Skip, Skip, Skip, Skip, Skip, Skip, Skip,
+        ],
+        "OMS 6.1, I19",
     ),
     (
         Guard::Authority,

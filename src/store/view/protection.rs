@@ -18,6 +18,7 @@ pub(crate) struct EffectiveProtection {
     /// The grain that each protection belongs to.
     sources: Vec<ContentAddress>,
     retained_until: Option<Time>,
+    deletion_requires: Option<String>,
     legal_hold: bool,
     is_evidence: bool,
     is_lasting: bool,
@@ -36,6 +37,7 @@ impl EffectiveProtection {
             evidence: self.evidence,
             may_amend_locked: self.may_amend_locked,
             retained_until: self.retained_until,
+            deletion_requires: self.deletion_requires.as_deref(),
             legal_hold: self.legal_hold,
             is_evidence: self.is_evidence,
             is_lasting: self.is_lasting,
@@ -86,7 +88,8 @@ impl View<'_> {
             protections,
             sources,
             retained_until: self.retained_until(&target.grain),
-            legal_hold: self.known_state().holds().is_held(&own),
+            deletion_requires: policy::deletion_requires(&target.grain).map(str::to_owned),
+            legal_hold: self.is_held(&target.grain),
             is_evidence: self.is_evidence(&target.grain)?,
             is_lasting: policy::is_lasting(&target.grain),
             may_amend_locked: self.options().authorized_may_amend_locked,
@@ -255,7 +258,8 @@ impl Core {
             protections: vec![self.own_protection(grain)],
             sources: vec![grain.address()],
             retained_until: self.retained_until(grain),
-            legal_hold: false,
+            deletion_requires: policy::deletion_requires(grain).map(str::to_owned),
+            legal_hold: self.is_held(grain),
             is_evidence: false,
             is_lasting: policy::is_lasting(grain),
             is_transition: false,
@@ -267,6 +271,15 @@ impl Core {
     fn retained_until(&self, grain: &Grain) -> Option<Time> {
         let by_regimes = self.known_state().regimes().all().retained_until(grain);
         policy::retained_until(grain).max(by_regimes)
+    }
+
+    /// Returns whether a legal hold is on a grain: an operator's, or one that another grain places as this
+    /// one says (OMS A.2), until it is lifted from either.
+    pub(crate) fn is_held(&self, grain: &Grain) -> bool {
+        let state = self.known_state();
+        let (holds, own) = (state.holds(), grain.address());
+        let stands = |by: Option<ContentAddress>| by.is_none_or(|by| !holds.was_lifted(&by));
+        holds.is_held(&own) || (policy::hold_refs(grain).any(stands) && !holds.was_lifted(&own))
     }
 
     /// Returns the protection by a grain's own policy, unless an operator has lifted it.

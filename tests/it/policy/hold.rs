@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use grainstore::codec::Map;
 use grainstore::grain::Verification;
 use grainstore::ledger::MemoryDisk;
 use grainstore::store::{Authorization, NewGrain};
@@ -194,4 +195,51 @@ fn what_was_lifted_from_a_grain_is_forgotten_with_it() {
     store.put(NewGrain::from(held()).again()).unwrap();
     let denied = store.admin().unwrap().delete(&address, ASKED).unwrap_err();
     assert!(denied.to_string().contains("hold"), "{denied}");
+}
+
+/// A grain that says which grain places a hold on it (OMS A.2).
+fn filed(by: &str, is_in_context: bool) -> Draft {
+    let draft = Draft::event("the contract").tag("profile:legal");
+    match is_in_context {
+        false => draft.set("legal:hold_ref", by),
+        true => draft.set("context", Map::from_iter([("legal:hold_ref", by)])),
+    }
+}
+
+#[test]
+fn a_grain_is_held_by_the_one_that_its_hold_ref_names_until_one_is_lifted() {
+    let disk = MemoryDisk::default();
+    let store = open(&disk);
+    let hold = Map::from_iter([("mode", "hold")]);
+    let order = Draft::event("preserve all of Doe v. Acme").set("invalidation_policy", hold);
+    let order = store.put(order).unwrap();
+    let named = order.to_string();
+    let refs = [
+        (named.as_str(), false),
+        (named.as_str(), true),
+        ("H-1", false),
+    ];
+    let filed = refs.map(|(by, is_in_context)| store.put(filed(by, is_in_context)).unwrap());
+    drop(store);
+    let store = open(&disk);
+    let delete = |of: &ContentAddress| store.admin().unwrap().delete(of, ASKED);
+    for of in &filed {
+        let refused = delete(of).unwrap_err();
+        assert_eq!(refused.code(), "ERR_INVALIDATION_DENIED");
+        assert!(store.contradict(of, Some("x")).is_err());
+    }
+    // Lifted from the grain that places it, and from the grain itself.
+    let lift = |of: &ContentAddress| store.admin().unwrap().lift_hold(of, COUNSEL).unwrap();
+    assert!(lift(&order) && !lift(&filed[0]));
+    assert!(delete(&filed[0]).is_ok() && delete(&filed[1]).is_ok());
+    assert!(delete(&filed[2]).is_err());
+    assert!(lift(&filed[2]));
+    delete(&filed[2]).unwrap();
+}
+
+#[test]
+fn an_empty_hold_ref_names_no_hold() {
+    let store = Store::in_memory(Options::default()).unwrap();
+    let of = store.put(filed(" ", false)).unwrap();
+    store.admin().unwrap().delete(&of, ASKED).unwrap();
 }

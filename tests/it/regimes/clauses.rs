@@ -146,7 +146,7 @@ fn the_report_counts_each_kind_of_grain_apart() {
         ("with retention", 2),
         ("consents", 2),
         ("withdrawals", 1),
-        ("with deletion_requires, not enforced", 1),
+        ("with deletion_requires", 1),
         ("refusals", 2),
     ];
     for (name, count) in expected {

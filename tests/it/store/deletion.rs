@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
+use grainstore::codec::Map;
 use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::ledger::MemoryDisk;
-use grainstore::store::{Authorization, NewGrain};
+use grainstore::policy::{Actor, Operation, Rule};
+use grainstore::store::{Asked, Authorization, ErasureScope, NewGrain, Person};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store};
 
 const ASKED: Authorization<'static> = Authorization {
@@ -186,7 +188,7 @@ fn a_grain_is_kept_as_long_as_its_retention_says() {
     // OMS 6.1: apart from the invalidation policy, which may be open.
     let clock = super::at(1_000);
     let store = Store::in_memory(clock.0).unwrap();
-    let mut policy = grainstore::codec::Map::new();
+    let mut policy = Map::new();
     policy.insert("minimum_retention_years", 7);
     let draft = belief("taxes").set("retention_policy", policy);
     let address = store.put(draft).unwrap();
@@ -212,7 +214,7 @@ fn retention_keeps_a_grain_from_deletion_and_from_nothing_else() {
     let (options, _) = super::at(1_000);
     let store = Store::in_memory(options).unwrap();
     let kept = |what: &str, years: i64| {
-        let policy = grainstore::codec::Map::from_iter([("minimum_retention_years", years)]);
+        let policy = Map::from_iter([("minimum_retention_years", years)]);
         store
             .put(belief(what).set("retention_policy", policy))
             .unwrap()
@@ -230,7 +232,7 @@ fn retention_keeps_a_grain_from_deletion_and_from_nothing_else() {
     assert!(store.admin().unwrap().delete(&free, ASKED).is_ok());
     use grainstore::codec::Value;
     for wrong in [Value::from("7"), 7.5.into(), true.into(), Value::from(-1)] {
-        let policy = grainstore::codec::Map::from_iter([("minimum_retention_years", wrong)]);
+        let policy = Map::from_iter([("minimum_retention_years", wrong)]);
         let refused = store.put(belief("f").set("retention_policy", policy));
         let code = refused.unwrap_err().code();
         assert!(
@@ -238,4 +240,84 @@ fn retention_keeps_a_grain_from_deletion_and_from_nothing_else() {
             "{code}"
         );
     }
+}
+
+#[test]
+fn a_deletion_names_the_authority_that_the_grain_requires() {
+    // OMS 6.1: `deletion_requires`, for a deletion by hand, of a person, and after a withdrawal.
+    let store = Store::in_memory(Options::default()).unwrap();
+    let kept = Map::from_iter([
+        ("deletion_requires", "records office"),
+        ("regulation", "sox"),
+    ]);
+    let consent = Draft::consent("did:web:ada", "did:web:bob", ["store"]);
+    let consent = store.put(consent).unwrap();
+    let receipt = belief("wombats")
+        .user("ada")
+        .set("processing_basis", consent);
+    let receipt = store.put(receipt.set("retention_policy", kept)).unwrap();
+    let withdrawal = Draft::consent("did:web:ada", "did:web:bob", ["store"]);
+    let withdrawal = withdrawal
+        .set("is_withdrawal", true)
+        .set("prior_consent", consent);
+    store.put(withdrawal).unwrap();
+    let admin = || store.admin().unwrap();
+    let ada = Person::new("ada");
+    let erase = |asked| admin().erase_person(&ada, ErasureScope::default(), asked);
+    for refused in [
+        admin().delete(&receipt, ASKED).unwrap_err(),
+        erase(ASKED).unwrap_err(),
+    ] {
+        assert_eq!(refused.code(), "ERR_INVALIDATION_DENIED");
+        let said = refused.to_string();
+        let required = r#"requires an authority that names "records office" (sox)"#;
+        assert!(said.ends_with(required), "{said}");
+    }
+    let rule = Some(Rule::DeletionRequires);
+    assert_eq!(admin().pending_erasures().unwrap()[0].kept, rule);
+    assert_eq!(
+        admin().run_consent_erasures(ASKED).unwrap().kept[0].kept,
+        rule
+    );
+    let actor = Actor {
+        justification: Some("asked"),
+        authority: Some("the office"),
+        ..Actor::default()
+    };
+    let asked = Asked::Change(Operation::Delete);
+    let explained = admin().explain_policy(&receipt, asked, &actor).unwrap();
+    let wants = Some(r#"an authority that names "records office""#.to_owned());
+    assert_eq!((explained.is_allowed, explained.wants), (false, wants));
+    let named = Authorization {
+        authority: "the Records Office, file 9",
+        ..ASKED
+    };
+    assert_eq!(
+        admin().run_consent_erasures(named).unwrap().erased,
+        [receipt]
+    );
+}
+
+#[test]
+fn a_person_is_erased_by_the_authority_that_a_grain_requires() {
+    let store = Store::in_memory(Options::default()).unwrap();
+    let kept = Map::from_iter([("deletion_requires", "records office")]);
+    let receipt = belief("wombats").user("ada").set("retention_policy", kept);
+    let receipt = store.put(receipt).unwrap();
+    let scope = ErasureScope {
+        except_kept: true,
+        ..ErasureScope::default()
+    };
+    let erase = |asked| {
+        let admin = store.admin().unwrap();
+        admin
+            .erase_person(&Person::new("ada"), scope, asked)
+            .unwrap()
+    };
+    assert_eq!(erase(ASKED).kept, [(receipt, Rule::DeletionRequires)]);
+    let named = Authorization {
+        authority: "records office",
+        ..ASKED
+    };
+    assert_eq!(erase(named).erased, [receipt]);
 }

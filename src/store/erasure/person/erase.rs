@@ -6,7 +6,7 @@ use crate::grain::Time;
 use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::{Authorization, Rule};
-use crate::store::erasure::delete::{denied, kept_from_deletion};
+use crate::store::erasure::delete::{denied, kept_by_rule, kept_from_deletion};
 use crate::store::erasure::erase::{ErasedPersons, HeldGrain, erase};
 use crate::store::governance::recorded;
 use crate::store::instance::Inner;
@@ -135,6 +135,7 @@ impl Admin<'_> {
         let snapshot = inner.snapshot();
         let chosen = selection.finish(&snapshot, scope.mentions)?;
         permit.asks(Guard::Policy);
+        permit.asks(Guard::Retention);
         let (grains, uids) = (&chosen.grains, &persons.uids);
         let divided = divide(&mut txn, &snapshot, grains, scope, uids, authorization)?;
         let Divided {
@@ -146,7 +147,7 @@ impl Admin<'_> {
         persons.held = divided.held;
         if let Some((address, rule)) = divided.refused_by {
             txn.commit()?;
-            return Err(Error::Denied { address, rule });
+            return Err(kept_by_rule(inner, &address, rule));
         }
         let (begun, blanked) = if targets.is_empty() && persons.uids.is_empty() {
             txn.commit()?;
