@@ -2,9 +2,8 @@
 //! withdrawal.
 
 use crate::policy::Authorization;
-use crate::store::governance::recorded;
 use crate::store::instance::Inner;
-use crate::store::records::{PolicyRecord, Record, RequiredConsent};
+use crate::store::records::{PolicyRecord, RequiredConsent};
 use crate::store::{Admin, Error};
 
 impl Admin<'_> {
@@ -24,11 +23,13 @@ impl Admin<'_> {
             let field = "namespace".into();
             return Err(crate::grain::Error::Empty { field }.into());
         }
-        self.record_one(&Record::Policy(PolicyRecord::ConsentRequired {
-            namespace: namespace.to_owned(),
-            required,
-            authorization: recorded(authorization)?,
-        }))
+        self.set(authorization, |authorization| {
+            PolicyRecord::ConsentRequired {
+                namespace: namespace.to_owned(),
+                required,
+                authorization,
+            }
+        })
     }
 
     /// Returns the namespaces that require consent, or did before.
@@ -52,10 +53,10 @@ impl Admin<'_> {
         if hours > DEADLINE_MAX_HOURS {
             return Err(Error::Deadline { hours });
         }
-        self.record_one(&Record::Policy(PolicyRecord::ConsentDeadline {
-            ms: i64::from(hours).saturating_mul(HOUR_MS),
-            authorization: recorded(authorization)?,
-        }))
+        let ms = i64::from(hours).saturating_mul(HOUR_MS);
+        self.set(authorization, |authorization| {
+            PolicyRecord::ConsentDeadline { ms, authorization }
+        })
     }
 }
 

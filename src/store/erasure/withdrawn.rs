@@ -11,7 +11,7 @@ use crate::store::consent::deadline_ms;
 use crate::store::erasure::delete::{Deletion, delete_all};
 use crate::store::erasure::waiting;
 use crate::store::governance::recorded;
-use crate::store::records::{PolicyRecord, Record, Uid};
+use crate::store::records::{PolicyRecord, Uid};
 use crate::store::{Admin, Error};
 
 /// A grain whose erasure is pending because its consent was withdrawn (OMS 23.2,
@@ -102,18 +102,18 @@ impl Admin<'_> {
         self,
         authorization: Authorization<'_>,
     ) -> Result<ErasureReport, Error> {
-        let mandate = recorded(authorization)?;
+        recorded(authorization)?;
         let inner = self.inner();
         let unexamined = waiting::unexamined(inner)?;
         let looked = waiting::look_into(inner, &unexamined)?;
         let (mut done, kept) = self.carry_out(self.pending_and_damaged()?, authorization)?;
         let waiting: BTreeSet<Uid> = looked.keys().copied().chain(kept).collect();
         if !(unexamined.is_empty() && waiting.is_empty()) {
-            let record = PolicyRecord::ConsentRun {
-                waiting: waiting.into_iter().collect(),
-                authorization: mandate,
-            };
-            self.record_one(&Record::Policy(record))?;
+            let waiting = waiting.into_iter().collect();
+            self.set(authorization, |authorization| PolicyRecord::ConsentRun {
+                waiting,
+                authorization,
+            })?;
         }
         waiting::carry_out_locked(self, looked, &mut done)?;
         Ok(done)

@@ -2,12 +2,10 @@
 //! entries anew after one that was wrong (ruling I21).
 
 use crate::grain::Time;
-use crate::policy::Authorization;
+use crate::policy::{Authorization, RecordedAuthorization};
 use crate::store::Admin;
 use crate::store::Error;
-use crate::store::records::{PolicyRecord, Record};
-
-use super::regime::recorded;
+use crate::store::records::PolicyRecord;
 
 /// The state of the trusted clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,9 +45,10 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_AUTHORITY` without a reason or an authority; storage errors.
     pub fn accept_clock(self, authorization: Authorization<'_>) -> Result<(), Error> {
-        self.trust_clock(PolicyRecord::ClockAccepted {
-            reading: self.inner().read_clock(),
-            authorization: recorded(authorization)?,
+        let reading = self.inner().read_clock();
+        self.trust_clock(authorization, |authorization| PolicyRecord::ClockAccepted {
+            reading,
+            authorization,
         })
     }
 
@@ -60,14 +59,19 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_AUTHORITY` without a reason or an authority; storage errors.
     pub fn repair_clock(self, authorization: Authorization<'_>) -> Result<(), Error> {
-        self.trust_clock(PolicyRecord::ClockRepaired {
-            reading: self.inner().read_clock(),
-            authorization: recorded(authorization)?,
+        let reading = self.inner().read_clock();
+        self.trust_clock(authorization, |authorization| PolicyRecord::ClockRepaired {
+            reading,
+            authorization,
         })
     }
 
-    fn trust_clock(self, record: PolicyRecord) -> Result<(), Error> {
-        self.record_one(&Record::Policy(record))?;
+    fn trust_clock(
+        self,
+        authorization: Authorization<'_>,
+        setting: impl FnOnce(RecordedAuthorization) -> PolicyRecord,
+    ) -> Result<(), Error> {
+        self.set(authorization, setting)?;
         self.inner().measure_clock();
         Ok(())
     }

@@ -23,11 +23,27 @@ impl Admin<'_> {
         authorization: Authorization<'_>,
     ) -> Result<(), Error> {
         let documents = regimes.into_iter().map(|regime| regime.text().to_owned());
-        let record = PolicyRecord::Regimes {
-            documents: documents.collect(),
-            authorization: recorded(authorization)?,
-        };
-        self.record_one(&Record::Policy(record))
+        let documents = documents.collect();
+        self.set(authorization, |authorization| PolicyRecord::Regimes {
+            documents,
+            authorization,
+        })
+    }
+
+    /// Records a setting of the store, with its reason and its authority.
+    ///
+    /// # Errors
+    /// `ERR_AUTHORITY` without them; storage errors.
+    pub(in crate::store) fn set(
+        self,
+        authorization: Authorization<'_>,
+        setting: impl FnOnce(RecordedAuthorization) -> PolicyRecord,
+    ) -> Result<(), Error> {
+        let (permit, authorization) = authorized(Deed::Set, authorization)?;
+        let mut txn = self.begin()?;
+        txn.change(&permit, &Record::Policy(setting(authorization)))?;
+        txn.commit()?;
+        Ok(())
     }
 
     /// Returns the regimes in force.

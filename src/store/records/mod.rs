@@ -73,11 +73,13 @@ pub(crate) enum Record {
 }
 
 impl Record {
-    /// Returns whether it changes a stored grain, what protects one, or what a person is to decide.
+    /// Returns whether it changes a stored grain, what protects one, what a person is to decide, or a
+    /// setting of the store.
     pub(crate) const fn is_change(&self) -> bool {
         match self {
             Self::Status(_) | Self::Hold(_) | Self::Erasing(_) => true,
             Self::Review(review) => matches!(review, ReviewRecord::Cleared { .. }),
+            Self::Policy(policy) => policy.is_setting(),
             _ => false,
         }
     }

@@ -291,6 +291,23 @@ impl Reading {
 }
 
 impl PolicyRecord {
+    /// Returns whether it is a decision of an operator.
+    pub(super) const fn is_setting(&self) -> bool {
+        match self {
+            Self::ConsentRequired { .. }
+            | Self::ConsentDeadline { .. }
+            | Self::ConsentRun { .. }
+            | Self::Regimes { .. }
+            | Self::ClockAccepted { .. }
+            | Self::ClockRepaired { .. } => true,
+            Self::ConsentRan { .. }
+            | Self::ClockLeapt(_)
+            | Self::ClockFollowed(_)
+            | Self::ClockMeasured(_)
+            | Self::Checked(_) => false,
+        }
+    }
+
     /// Returns whether an operator set the trusted time: the clock is measured from there on.
     pub(crate) const fn sets_clock(&self) -> bool {
         matches!(

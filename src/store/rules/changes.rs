@@ -22,6 +22,9 @@ pub(crate) enum Deed {
     /// Placing a legal hold, and lifting it.
     Hold,
     ClearReview,
+    /// Of a setting of the store: the consents that namespaces require, the deadline and the run of
+    /// withdrawals, the regimes, the clock.
+    Set,
     /// A record of the owner's file that replaces its earlier grain.
     #[cfg(feature = "interchange")]
     OwnersVersion,
@@ -95,7 +98,7 @@ const fn effect(guard: Guard, deed: Deed) -> Effect {
     TABLE[guard as usize].2[deed as usize]
 }
 
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 13] = [
     "supersede",
     "contradict",
     "verify",
@@ -104,6 +107,7 @@ const COLUMNS: [&str; 12] = [
     "seal",
     "hold",
     "review",
+    "a setting",
     "the owner's version",
     "an actor's version",
     "a file's ending",
@@ -119,7 +123,7 @@ const TABLE: &[Row] = &[
         Guard::Sight,
         "the handle sees the grain",
         [
-            Refuse, Refuse, Refuse, Skip, Skip, Skip, Skip, Skip, Skip, Refuse, Skip, Skip,
+            Refuse, Refuse, Refuse, Skip, Skip, Skip, Skip, Skip, Skip, Skip, Refuse, Skip, Skip,
         ],
         "OMS 12.1",
     ),
@@ -127,7 +131,7 @@ const TABLE: &[Row] = &[
         Guard::Writer,
         "the handle may write, and the delegations of its author cover the grain",
         [
-            Refuse, Refuse, Refuse, Skip, Skip, Skip, Skip, Skip, Skip, Refuse, Skip, Skip,
+            Refuse, Refuse, Refuse, Skip, Skip, Skip, Skip, Skip, Skip, Skip, Refuse, Skip, Skip,
         ],
         "OMS 6.11",
     ),
@@ -135,7 +139,7 @@ const TABLE: &[Row] = &[
         Guard::OwnersJudgement,
         "a delegation, a Consent and who is who are verified by the owner alone",
         [
-            Skip, Skip, Refuse, Skip, Skip, Skip, Skip, Skip, Skip, Skip, Refuse, Skip,
+            Skip, Skip, Refuse, Skip, Skip, Skip, Skip, Skip, Skip, Skip, Skip, Refuse, Skip,
         ],
         "I26, I29, P10",
     ),
@@ -143,7 +147,7 @@ const TABLE: &[Row] = &[
         Guard::Signers,
         "its signers are trusted with the grain",
         [
-            Refuse, Refuse, Refuse, Skip, Skip, Skip, Skip, Skip, Refuse, Refuse, Skip, Skip,
+            Refuse, Refuse, Refuse, Skip, Skip, Skip, Skip, Skip, Skip, Refuse, Refuse, Skip, Skip,
         ],
         "trust.md",
     ),
@@ -151,7 +155,8 @@ const TABLE: &[Row] = &[
         Guard::Reason,
         "it has a reason where a regime asks for one",
         [
-            Refuse, Refuse, Refuse, Skip, Skip, Skip, Skip, Skip, Refuse, Refuse, Refuse, Refuse,
+            Refuse, Refuse, Refuse, Skip, Skip, Skip, Skip, Skip, Skip, Refuse, Refuse, Refuse,
+            Refuse,
         ],
         "OMS 27",
     ),
@@ -159,7 +164,7 @@ const TABLE: &[Row] = &[
         Guard::Policy,
         "the policies that protect the grain permit it, and its holds",
         [
-            Refuse, Refuse, Refuse, Refuse, Refuse, Skip, Skip, Skip, Refuse, Refuse, Refuse,
+            Refuse, Refuse, Refuse, Refuse, Refuse, Skip, Skip, Skip, Skip, Refuse, Refuse, Refuse,
             Refuse,
         ],
         "OMS 23",
@@ -168,7 +173,7 @@ const TABLE: &[Row] = &[
         Guard::Retention,
         "its retention is over, and the authority is the one that deletion_requires names",
         [
-            Skip, Skip, Skip, Refuse, Refuse, Skip, Skip, Skip, Skip, Skip, Skip, Skip,
+            Skip, Skip, Skip, Refuse, Refuse, Skip, Skip, Skip, Skip, Skip, Skip, Skip, Skip,
         ],
         "OMS 6.1, I19",
     ),
@@ -176,7 +181,7 @@ const TABLE: &[Row] = &[
         Guard::Authority,
         "it has a reason and an authority",
         [
-            Skip, Skip, Skip, Refuse, Refuse, Skip, Refuse, Refuse, Skip, Skip, Skip, Skip,
+            Skip, Skip, Skip, Refuse, Refuse, Skip, Refuse, Refuse, Refuse, Skip, Skip, Skip, Skip,
         ],
         "I19",
     ),
@@ -227,7 +232,7 @@ mod tests {
             let is_needed = effect(left_out, Deed::Supersede) == Refuse;
             assert_eq!(is_whole(permit), !is_needed, "{left_out:?}");
         }
-        assert!(!is_whole(Permit::of(Deed::Hold)));
+        assert!(!is_whole(Permit::of(Deed::Hold)) && !is_whole(Permit::of(Deed::Set)));
         assert!(is_whole(Permit::of(Deed::Seal)));
     }
 }
