@@ -1,9 +1,11 @@
 //! The options by which a command acts as an agent: its author, namespace, role and clearance.
 
 use clap::{Args, ValueEnum};
-use grainstore::Store;
+use grainstore::codec::Profile;
 use grainstore::crypto::Did;
 use grainstore::policy::{Capability, Role};
+use grainstore::store::{Clock as _, SystemClock};
+use grainstore::{Draft, Grain, Store};
 
 use crate::error::CliError;
 
@@ -74,6 +76,20 @@ impl As {
     /// Returns the author that the command acts as; `None` for the owner.
     pub(crate) fn author(&self) -> Option<&str> {
         self.author.as_deref()
+    }
+
+    /// Returns the grain of a draft, with the time and what it lacks of the caller's author and namespace.
+    ///
+    /// # Errors
+    /// `ERR_DID`; the codes of grains.
+    pub(crate) fn finish(&self, draft: Draft) -> Result<Grain, CliError> {
+        let draft = match self.capability()? {
+            Some(capability) => capability.fill(draft),
+            None => draft,
+        };
+        let draft = draft.created_at_or(SystemClock.now());
+        let finished = draft.finish(Profile::Extended);
+        finished.map_err(|error| CliError::of(&error))
     }
 
     /// Returns the handle that the arguments narrow a store to.

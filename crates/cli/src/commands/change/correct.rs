@@ -19,7 +19,7 @@ use crate::session::Session;
 ///
 /// Without --set and --unset the fields are opened in $VISUAL or $EDITOR, as JSON. The new version
 /// has the current time as created_at and names the old one in derived_from, beside the sources that
-/// the old one had. Author, signature and justification are those of the correction, and not those
+/// the old one had; a consent names it in prior_consent. Author, signature and justification are those of the correction, and not those
 /// of the old version. Exits with 1 if nothing is changed, with 3 if the policy of the grain denies
 /// it.
 #[derive(Debug, Args)]
@@ -76,20 +76,19 @@ impl Correct {
         let draft = Draft::from_value(Value::Map(after))?;
         let mut draft = sources(grain, &versions)
             .fold(draft, |draft, source| draft.push("derived_from", source));
-        draft = draft.derived_from(address);
+        draft = draft.replacing(address);
         // The encoding and the sensitivity of the header are no fields (OMS 3.1, 13.1).
         draft = draft
             .encoding(grain.encoding())
             .sensitivity(grain.header().sensitivity());
-        let new = handle.supersede(&address, draft, self.justification.as_deref())?;
+        let corrected = self.as_whom.finish(draft)?;
+        let new = handle.supersede(&address, corrected.clone(), self.justification.as_deref())?;
         if grain.is_signed() {
             session
                 .out
                 .note("the old version is signed; the correction is not");
         }
-        let stored = handle.get(&new)?;
-        let warnings = stored.map(|grain| handle.warnings(&grain)).transpose()?;
-        for warning in warnings.into_iter().flatten() {
+        for warning in handle.warnings(&corrected)? {
             session.out.note(warning);
         }
         if session.out.is_json() {

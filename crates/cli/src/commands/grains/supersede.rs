@@ -3,10 +3,8 @@
 //! Cosignatures that a quorum policy requires are added to the new grain here (OMS 23.2).
 
 use clap::Args;
-use grainstore::ErrorCode;
 use grainstore::codec::{Map, Value};
-use grainstore::store::NewGrain;
-use grainstore::{ContentAddress, Draft};
+use grainstore::{ContentAddress, Draft, ErrorCode, Grain};
 use serde_json::json;
 
 use crate::args::As;
@@ -16,8 +14,8 @@ use crate::session::Session;
 
 /// Replace a grain with a newer version; the old version is kept
 ///
-/// The new grain is one JSON object. The address of the old grain is added to derived_from if it
-/// is missing there. Exits with 3 if the invalidation_policy of the old grain denies it. A denied
+/// The new grain is one JSON object. The address of the old grain is added to derived_from, of a
+/// consent to prior_consent, if it is missing there. Exits with 3 if the invalidation_policy of the old grain denies it. A denied
 /// attempt is recorded in the ledger.
 #[derive(Debug, Args)]
 pub(crate) struct Supersede {
@@ -45,13 +43,11 @@ impl Supersede {
         let store = session.open_to_supersede(self.amend_locked)?;
         let old = address::resolve(&store, &self.old)?;
         let agreed = cosigned(&self.auth)?;
-        let new =
-            new_grain(text, &old, agreed).map_err(|error| error.at(display_name(&self.file)))?;
         let handle = self.as_whom.narrow(&store)?;
-        let new = handle.supersede(&old, new, self.justification.as_deref())?;
-        let stored = handle.get(&new)?;
-        let warnings = stored.map(|grain| handle.warnings(&grain)).transpose()?;
-        let warnings = warnings.unwrap_or_default();
+        let grain = self.new_grain(text, &old, agreed);
+        let grain = grain.map_err(|error| error.at(display_name(&self.file)))?;
+        let new = handle.supersede(&old, grain.clone(), self.justification.as_deref())?;
+        let warnings = handle.warnings(&grain)?;
         let warnings: Vec<_> = warnings.iter().map(ToString::to_string).collect();
         warnings.iter().for_each(|it| session.out.note(it));
         if session.out.is_json() {
@@ -64,6 +60,37 @@ impl Supersede {
             session.out.line(new)?;
         }
         Ok(Exit::Done)
+    }
+
+    /// Reads the new grain. A draft gets the reference to the old grain, the cosignatures, and what it
+    /// lacks of the caller; a blob or an envelope is final and is taken as it is.
+    fn new_grain(
+        &self,
+        text: String,
+        old: &ContentAddress,
+        agreed: Vec<Value>,
+    ) -> Result<Grain, CliError> {
+        let value = Value::from_json(&text).map_err(|error| CliError::of(&error))?;
+        let is_written = |value: &Value| {
+            let map = value.as_map();
+            let is_written = |map: &Map| map.contains("blob") || map.contains("envelope");
+            map.is_some_and(|map| is_written(map) && !map.contains("type"))
+        };
+        if is_written(&value) {
+            if !agreed.is_empty() {
+                let message = "--auth: cosignatures cannot be added to an encoded grain";
+                return Err(CliError::new(ErrorCode::Usage, message));
+            }
+            let line = Line {
+                number: 1,
+                bytes: Some(text.into_bytes()),
+            };
+            return line.grain();
+        }
+        let draft = Draft::from_value(value).map_err(|error| CliError::of(&error))?;
+        let draft = draft.replacing(*old);
+        let add = |draft: Draft, signature| draft.push("supersession_auth", signature);
+        self.as_whom.finish(agreed.into_iter().fold(draft, add))
     }
 }
 
@@ -84,46 +111,4 @@ fn cosigned(files: &[String]) -> Result<Vec<Value>, CliError> {
         }
     }
     Ok(signatures)
-}
-
-/// Reads the new grain. A draft gets the reference to the old grain and the cosignatures; a blob or
-/// an envelope is final and is taken as it is.
-fn new_grain(text: String, old: &ContentAddress, agreed: Vec<Value>) -> Result<NewGrain, CliError> {
-    let value = Value::from_json(&text).map_err(|error| CliError::of(&error))?;
-    let is_written = |value: &Value| {
-        let map = value.as_map();
-        let is_written = |map: &Map| map.contains("blob") || map.contains("envelope");
-        map.is_some_and(|map| is_written(map) && !map.contains("type"))
-    };
-    if is_written(&value) {
-        if !agreed.is_empty() {
-            let message = "--auth: cosignatures cannot be added to an encoded grain";
-            return Err(CliError::new(ErrorCode::Usage, message));
-        }
-        let line = Line {
-            number: 1,
-            bytes: Some(text.into_bytes()),
-        };
-        return Ok(line.grain()?.into());
-    }
-    let draft = Draft::from_value(value).map_err(|error| CliError::of(&error))?;
-    let draft = naming(draft, old);
-    let add = |draft: Draft, signature| draft.push("supersession_auth", signature);
-    Ok(agreed.into_iter().fold(draft, add).into())
-}
-
-/// OMS 23.1: a superseding grain names the grain that it supersedes.
-fn naming(draft: Draft, old: &ContentAddress) -> Draft {
-    let names = |field: &str| {
-        let mut texts = draft.fields().get(field).into_iter().flat_map(Value::texts);
-        texts.any(|text| ContentAddress::from_reference(text).is_ok_and(|named| named == *old))
-    };
-    if names("derived_from") || names("prior_consent") {
-        return draft;
-    }
-    match draft.fields().get("derived_from") {
-        None | Some(Value::Nil | Value::Array(_)) => draft.derived_from(*old),
-        // A value of another kind is left for the store to refuse.
-        Some(_) => draft,
-    }
 }

@@ -148,3 +148,60 @@ mod editor {
         assert!(said.contains("EDITOR") && said.contains("--set"), "{said}");
     }
 }
+
+#[test]
+fn a_consent_is_corrected_and_superseded_under_the_name_of_the_one_before() {
+    let home = Home::new();
+    let line = |scope: &str| {
+        format!(
+            r#"{{"type":"consent","subject_did":"did:web:ana","grantee_did":"did:web:bob",
+            "scope":["{scope}"],"is_withdrawal":false}}"#
+        )
+        .replace('\n', " ")
+    };
+    let first = home.put(&line("store")).remove(0);
+    let why = ["--justification", "she said so"];
+    let ran = home.run(&[&["correct", &first, "--set", "jurisdiction=eu"], &why[..]].concat());
+    let second = ran.stdout.trim().to_owned();
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let supersede = [&["supersede", &second, "-"], &why[..]].concat();
+    let third = home.run_with(&supersede, line("retrieve")).stdout;
+    for (new, old) in [(second.as_str(), &first), (third.trim(), &second)] {
+        let grain = home.run(&["get", new, "--json"]).json()["grain"].clone();
+        assert_eq!(grain["prior_consent"], old.as_str(), "{grain}");
+        assert!(grain.get("derived_from").is_none(), "{grain}");
+    }
+    let listed = home.run(&["consent", "list", "--json"]).json();
+    assert_eq!(listed["consents"].as_array().unwrap().len(), 3, "{listed}");
+}
+
+#[test]
+fn a_new_version_is_not_retrieved_for_its_warnings() {
+    let home = Home::new();
+    // A store that counts goes on counting.
+    let options = grainstore::Options {
+        accesses: Some(std::time::Duration::ZERO),
+        ..grainstore::Options::default()
+    };
+    let store = grainstore::Store::open(home.path("memory.grains"), options).unwrap();
+    let seen = store.put(grainstore::Draft::event("counted")).unwrap();
+    store.get(&seen).unwrap();
+    drop(store);
+    let old = home.put(&belief("ana", "likes", "tea")).remove(0);
+    let ran = home.run(&["correct", &old, "--set", "object=milk"]);
+    let new = ran.stdout.trim().to_owned();
+    let odd = r#"{"type":"observation","observer_id":"o","observer_type":"llm"}"#;
+    let odd = home.put(odd).remove(0);
+    let superseding = r#"{"type":"observation","observer_id":"p","observer_type":"llm"}"#;
+    let ran = home.run_with(&["--json", "supersede", &odd, "-"], superseding);
+    assert!(ran.stdout.contains("observer_model"), "{ran:?}");
+    let newer = ran.json()["address"].as_str().unwrap().to_owned();
+    for address in [new, newer] {
+        let status = home.run(&["status", &address, "--json"]).json();
+        assert_eq!(status["access_count"].as_u64().unwrap_or(0), 0, "{status}");
+    }
+    // A retrieval is told.
+    home.ok(&["get", &old]);
+    let status = home.run(&["status", &old, "--json"]).json();
+    assert_eq!(status["access_count"], 1, "{status}");
+}
