@@ -146,27 +146,30 @@ fn show(report: &Report, repaired: bool, out: &mut Output) -> std::io::Result<()
     ))
 }
 
-/// Returns what can be done about a finding.
-fn advice(id: &str) -> Option<&'static str> {
+/// Returns what can be done about a finding of a check.
+pub(super) fn advice(id: &str) -> Option<&'static str> {
     Some(match id {
-        "index-damaged" | "index-differs" | "text-damaged" | "text-behind" => {
+        "index-damaged" | "index-differs" | "text-damaged" => {
             "`grainstore check --repair` builds index and text index anew from the ledger"
         }
+        "text-behind" => "`grainstore compact`, or any command that writes, brings it to the end",
         "withdrawal-lost" => "`grainstore check --repair` gives the withdrawal its effect",
-        "vault-copy" => "`grainstore vault rotate` puts the copy in its place",
-        "seal-waits" => "the next command with the master key completes it",
+        "vault-copy" => {
+            "`grainstore vault rotate`, or any change of keys, puts the copy in its place"
+        }
+        "seal-waits" => "any command that changes the store with the master key completes it",
         "manifest-damaged" | "manifest-copy" => {
-            "the next command that may write makes MANIFEST and its copy the same again"
+            "the next command that opens the store to write makes MANIFEST and its copy the same again"
         }
         "state-differs" => "run the command again: nothing that is stored is wrong",
-        "torn-tail" => "`grainstore compact` removes the file of a torn tail",
-        "erasure-waits" => {
-            "free some disk space; `grainstore compact` completes an erasure that waits"
-        }
-        "namespace-long" | "grain-twice" | "text-unavailable" => return None,
+        "torn-tail" => "`grainstore compact` removes the file; nothing acknowledged is in it",
+        "erasure-waits" => "free some room on the disk, then `grainstore compact`",
+        "embedder-failed" | "grain-twice" | "namespace-long" | "text-unavailable" => return None,
+        "vault-damaged" => "put back the copy of `vault/` that is kept elsewhere",
         _ => {
-            "what is damaged in the ledger: `grainstore restore BACKUP NEW` takes it from a backup, \
-             `grainstore recover DIR NEW` brings out everything else"
+            "what is damaged in the ledger: `grainstore check --deep` lists it, `grainstore restore BACKUP \
+             NEW` takes it from a backup, `grainstore recover DIR NEW` brings out everything that still \
+             proves itself"
         }
     })
 }

@@ -93,7 +93,7 @@ fn a_check_says_where_the_damage_is_and_what_to_do() {
     for told in [
         "ledger/0000000000000001.seg, bytes ",
         "entry 6: ",
-        "`grainstore recover DIR NEW` brings out everything else",
+        "`grainstore recover DIR NEW` brings out everything that still proves itself",
     ] {
         assert!(ran.stdout.contains(told), "{told}: {ran:?}");
     }

@@ -13,7 +13,7 @@ use grainstore::ErrorCode;
 use grainstore::store::{Report, Severity};
 use serde_json::{Value, json};
 
-use super::check::unopened;
+use super::check::{advice, unopened};
 use crate::error::{CliError, Exit};
 use crate::output::{Output, progress};
 use crate::session::Session;
@@ -106,37 +106,19 @@ impl Doctor {
     }
 }
 
-/// Returns the findings of a check, each with what to do.
+/// Returns the findings of a check, each with what to do if anything can be done.
 fn of_report(report: &Report) -> impl Iterator<Item = Finding> {
     report.findings.iter().map(|finding| {
         let weight = match finding.severity {
             Severity::Damage => Weight::Damage,
             Severity::Warning => Weight::Warning,
         };
-        let advice = advice(finding.id);
-        Finding::new(finding.id, weight, &finding.message).advising(advice)
+        let said = Finding::new(finding.id, weight, &finding.message);
+        match advice(finding.id) {
+            Some(advice) => said.advising(advice),
+            None => said,
+        }
     })
-}
-
-/// Returns what to do about a finding of `check`.
-fn advice(id: &str) -> &'static str {
-    match id {
-        "index-damaged" => "`grainstore check --repair` builds the index anew from the ledger",
-        "text-unavailable" => "`grainstore check --repair` builds the text index anew",
-        "withdrawal-lost" => "`grainstore check --repair` gives the withdrawal its effect",
-        "text-behind" => "`grainstore compact`, or any command that writes, brings it to the end",
-        "torn-tail" => "`grainstore compact` removes the file; nothing acknowledged is in it",
-        "manifest-copy" => "the next command that opens the store to write makes the copy anew",
-        "vault-copy" => {
-            "`grainstore vault rotate`, or any change of keys, puts the copy in its place"
-        }
-        "seal-waits" => "any command that changes the store with the master key completes it",
-        "erasure-waits" => "free some room on the disk, then `grainstore compact`",
-        _ => {
-            "`grainstore check --deep` lists all damage; `grainstore restore BACKUP DIR` makes a new \
-             store from a backup, `grainstore recover DIR NEW` from all that still proves itself"
-        }
-    }
 }
 
 /// Writes the findings, the worst first, and a summary.
