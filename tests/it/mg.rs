@@ -19,6 +19,7 @@ use raw::Raw;
 
 mod foreign;
 mod lies;
+mod numbered;
 mod raw;
 
 const CODECS: [Compression; 3] = [Compression::None, Compression::Zstd, Compression::Lz4];

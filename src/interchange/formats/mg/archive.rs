@@ -86,7 +86,10 @@ impl<R: Read + Seek> Archive<R> {
     pub fn open(mut source: R, options: ReadOptions) -> Result<Self, Error> {
         let len = source.seek(SeekFrom::End(0)).map_err(at(0))?;
         let source = RefCell::new(source);
-        let (header, footer) = read_header(&source, len)?;
+        check_front(&source, len)?;
+        let footer = check_footer(&source, len.saturating_sub(FOOTER_LEN), len)?;
+        let front = Section::new(&source, 0, FileHeader::LEN).array();
+        let header = FileHeader::read(front.map_err(at(0))?)?;
         let footer_start = len.saturating_sub(FOOTER_LEN);
         let last = check_index(&source, header, len)?;
         let start = header.region_start();
@@ -202,15 +205,14 @@ pub(super) fn body_error(byte: u64, source: std::io::Error) -> Error {
     }
 }
 
-fn at(byte: u64) -> impl Fn(std::io::Error) -> Error {
+/// Returns the error of the file for an error of reading at a byte.
+pub(super) fn at(byte: u64) -> impl Fn(std::io::Error) -> Error {
     move |source| io_error(Place::Byte(byte), source)
 }
 
-fn read_header<R: Read + Seek>(
-    source: &RefCell<R>,
-    len: u64,
-) -> Result<(FileHeader, [u8; 32]), Error> {
-    let mut front = Section::new(source, 0, len);
+/// Checks that a file begins as an archive and has room for one.
+pub(super) fn check_front<R: Read + Seek>(source: &RefCell<R>, len: u64) -> Result<(), Error> {
+    let mut front = Section::new(source, 0, len.min(len_u64(MAGIC.len())));
     let magic = front.ahead(MAGIC.len()).map_err(at(0))?;
     if !magic
         .iter()
@@ -224,8 +226,7 @@ fn read_header<R: Read + Seek>(
         let message = format!("the file is {len} bytes; the shortest is 48");
         return Err(fault(ErrorCode::MgTruncated, Place::Byte(len), message));
     }
-    let footer = check_footer(source, len.saturating_sub(FOOTER_LEN), len)?;
-    Ok((FileHeader::read(front.array().map_err(at(0))?)?, footer))
+    Ok(())
 }
 
 /// Compares the checksum before anything else, so that accidents have one clear error; returns it.
@@ -256,6 +257,17 @@ fn check_footer<R: Read + Seek>(
     Ok(footer)
 }
 
+/// Checks that the index fits the file.
+pub(super) fn check_room(header: FileHeader, len: u64) -> Result<(), Error> {
+    let room = len.saturating_sub(FileHeader::LEN.saturating_add(FOOTER_LEN)) / 4;
+    if u64::from(header.count) <= room {
+        return Ok(());
+    }
+    let count = header.count;
+    let message = format!("{count} grains are more than the file has room for");
+    Err(fault(ErrorCode::MgIndex, Place::Byte(4), message))
+}
+
 /// Checks that offsets begin with the region and ascend; returns the last, counted from the
 /// region's first byte.
 fn check_index<R: Read + Seek>(
@@ -263,14 +275,7 @@ fn check_index<R: Read + Seek>(
     header: FileHeader,
     len: u64,
 ) -> Result<Option<u64>, Error> {
-    let room = len.saturating_sub(FileHeader::LEN.saturating_add(FOOTER_LEN)) / 4;
-    if u64::from(header.count) > room {
-        let message = format!(
-            "{} grains are more than the file has room for",
-            header.count
-        );
-        return Err(fault(ErrorCode::MgIndex, Place::Byte(4), message));
-    }
+    check_room(header, len)?;
     let mut index = Section::new(source, FileHeader::LEN, header.region_start());
     let base = header.offset_base();
     let mut last: Option<u64> = None;
@@ -359,7 +364,7 @@ fn check_last_offset(header: FileHeader, last: u64, end: u64) -> Result<(), Erro
 
 /// Returns how long the last grain of an uncompressed file is when a manifest follows: nothing
 /// but the grain itself says so (ruling M2).
-fn last_grain_len<R: Read + Seek>(
+pub(super) fn last_grain_len<R: Read + Seek>(
     mut section: Section<'_, R>,
     header: FileHeader,
 ) -> Result<u64, Error> {

@@ -16,6 +16,7 @@ mod header;
 mod manifest;
 mod order;
 mod plan;
+mod random_access;
 mod reader;
 mod records;
 mod report;
@@ -32,6 +33,7 @@ use crate::grain::Grain;
 use crate::interchange::{Error, Place, Record};
 
 pub use plan::WriteOptions;
+pub use random_access::grain_at;
 pub(in crate::interchange) use reader::Mg;
 
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.

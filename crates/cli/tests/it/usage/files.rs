@@ -35,6 +35,45 @@ fn the_sample_archive_is_what_its_source_makes() {
 }
 
 #[test]
+fn a_grain_of_an_archive_is_shown_by_its_number_without_a_store() {
+    // OMS 11.4.
+    let home = Home::new();
+    let events: String = (0..3).map(|n| event(&format!("event {n}"), n)).collect();
+    let addresses = home.put(&events);
+    home.ok(&["export", "--format", "mg", "-o", "made.mg"]);
+    fs::remove_dir_all(home.path("memory.grains")).unwrap();
+    let shown = home.run(&["get", "--archive", "made.mg", "2", "0", "--json"]);
+    let shown = shown.json_lines();
+    for (found, n) in shown.iter().zip([2, 0]) {
+        assert_eq!(found["grain"]["content"], format!("event {n}"));
+        assert_eq!(found["address"], addresses[n].as_str());
+        assert!(found.get("status").is_none());
+    }
+    assert_eq!(shown.len(), 2);
+    let delivered = home.ok(&["get", "--archive", "made.mg", "1", "--delivery"]);
+    assert!(delivered.contains("event 1"));
+    let none = ["get", "--archive", "made.mg", "3"];
+    let refused = |args: &[&str], exit: i32, said: &str| {
+        let ran = home.run(args);
+        assert_eq!(ran.code, exit, "{ran:?}");
+        assert!(ran.stderr.contains(said), "{ran:?}");
+    };
+    refused(&none, 1, "made.mg has no grain 3");
+    let address = ["get", "--archive", "made.mg", &addresses[0]];
+    refused(&address, 2, "is not the number of a grain");
+    // Another grain may be damaged.
+    let mut bytes = fs::read(home.path("made.mg")).unwrap();
+    let at = bytes.windows(7).position(|it| it == b"event 0").unwrap();
+    bytes[at] ^= 1;
+    home.write("made.mg", &bytes);
+    assert!(
+        home.ok(&["get", "--archive", "made.mg", "1"])
+            .contains("event 1")
+    );
+    refused(&["validate", "made.mg"], 1, "ERR_MG_CHECKSUM");
+}
+
+#[test]
 fn an_import_with_errors_stores_nothing_unless_told_to_keep_going() {
     let home = Home::new();
     let lines = event("one", 1) + "{\"type\":\"event\"}\nnonsense\n" + &event("two", 2);
