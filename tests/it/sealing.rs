@@ -283,7 +283,48 @@ fn the_ledger_binds_a_sealed_grain_by_the_hash_of_its_ciphertext() {
     let stored = ContentAddress::of(body);
     assert!(ledger.holds(*row, stored.as_bytes()).unwrap());
     assert!(!ledger.holds(*row, address.as_bytes()).unwrap());
-    assert_eq!(store.get(&stored).unwrap(), None);
+}
+
+#[test]
+fn a_sealed_grain_answers_to_the_hash_of_its_ciphertext_while_unlocked() {
+    let disk = MemoryDisk::default();
+    let store = with_persons(&disk, &["alice", "bob"]);
+    let address = store.put(note("likes tea", "alice")).unwrap();
+    let (_, _, body) = entries(&disk, &store).pop().unwrap();
+    store.put(note("likes milk", "bob")).unwrap();
+    let ciphertext = ContentAddress::of(&body);
+    let get = |store: &Store| {
+        let found = store.get(&ciphertext).unwrap();
+        let own = store.get(&address).unwrap();
+        assert_eq!(found, own);
+        let batch = store.get_batch(&[ciphertext, address]).unwrap();
+        assert_eq!(batch, [own.clone(), own.clone()]);
+        own.map(|grain| grain.address())
+    };
+    assert_eq!(get(&store), Some(address));
+    // It is no second address: what changes a grain names it by its own.
+    assert!(!store.exists(&ciphertext).unwrap());
+    let deleted = store.admin().unwrap().delete(&ciphertext, ASKED);
+    assert_eq!(deleted.unwrap_err().code(), "ERR_NOT_FOUND");
+    assert_eq!(get(&store.of_user("alice")), Some(address));
+    assert_eq!(get(&store.of_user("bob")), None);
+    store.lock("alice").unwrap();
+    assert_eq!(get(&store), None);
+
+    // A store that is opened again opens the entries from the ledger.
+    drop(store);
+    let store = open(&disk);
+    assert_eq!(get(&store), None);
+    store.unlock("alice").unwrap();
+    assert_eq!(get(&store), Some(address));
+    store.maintenance().unwrap().compact().unwrap();
+    for (name, content) in files(&disk) {
+        let finder = memchr::memmem::Finder::new(ciphertext.as_bytes());
+        assert!(finder.find(&content).is_none(), "it is in {name}");
+    }
+    store.admin().unwrap().delete(&address, ASKED).unwrap();
+    assert_eq!(get(&store), None);
+    sound(&store);
 }
 
 #[test]

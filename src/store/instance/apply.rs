@@ -319,6 +319,7 @@ fn entries_of<'a>(
             time: card.and_then(|card| card.since).unwrap_or(time),
             body,
             card,
+            ciphertext: sealed.address(place),
         }
     });
     entries.collect()

@@ -53,6 +53,9 @@ impl Store {
     /// Returns a grain by its address; its bytes are checked against it. `None` also for a grain
     /// that a narrowed handle does not see.
     ///
+    /// A grain of an unlocked person is also found by the hash of its ciphertext, which is its address
+    /// in the files (OMS 20.2); [`Grain::address`] is its own, by which all else knows it.
+    ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INTEGRITY`; `ERR_CONSENT` in a namespace that
     /// requires a consent for reading; through an agent's handle `ERR_REVIEW_REQUIRED` for a grain
@@ -102,7 +105,13 @@ impl Store {
 
     fn find_once(&self, address: &ContentAddress) -> Result<Option<(EntryId, Grain)>, Error> {
         let snapshot = self.snapshot();
-        let Some((row, grain)) = self.seen(&snapshot, address)? else {
+        let mut seen = self.seen(&snapshot, address)?;
+        if seen.is_none()
+            && let Some(own) = self.inner.as_of(&snapshot).sealed_as(address)?
+        {
+            seen = self.seen(&snapshot, &own)?;
+        }
+        let Some((row, grain)) = seen else {
             return Ok(None);
         };
         let mut allowed = self.authorize_read(&snapshot, &grain);

@@ -180,6 +180,12 @@ impl SealedEntries {
         Some(card)
     }
 
+    /// Returns the address of a sealed grain by its ciphertext (OMS 20.2).
+    pub(crate) fn address(&self, place: usize) -> Option<ContentAddress> {
+        let (card, body) = self.0.get(place)?.as_ref()?;
+        matches!(card.kind, Kind::Grain).then(|| ContentAddress::of(body))
+    }
+
     /// Puts the sealed entries in the place of those in the clear. The commitment is that of the
     /// sealed body: one of the plaintext could be guessed at.
     ///

@@ -1,6 +1,7 @@
 //! A committed entry, as every fold sees it: borrowed from the frame that was just written, or
 //! decoded from the ledger.
 
+use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time};
 use crate::ledger::{self, EntryId, Kind, Ledger};
 use crate::store::Error;
@@ -17,6 +18,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) body: Body<'a>,
     /// The card of an entry that is sealed, opened or not; `None` for one in the clear.
     pub(crate) card: Option<&'a SealedCard>,
+    /// The address of an opened grain as the files have it: the hash of its ciphertext (OMS 20.2).
+    pub(crate) ciphertext: Option<ContentAddress>,
 }
 
 /// The body of a committed entry.
@@ -51,6 +54,7 @@ pub(crate) struct DecodedEntry {
     time: Time,
     body: DecodedBody,
     card: Option<SealedCard>,
+    ciphertext: Option<ContentAddress>,
 }
 
 #[derive(Debug)]
@@ -86,6 +90,7 @@ impl DecodedEntry {
             time,
             body,
             card,
+            ciphertext: None,
         })
     }
 
@@ -99,9 +104,12 @@ impl DecodedEntry {
         if entry.header.kind == Kind::SealedGrain {
             opened = SealedRecord::decode(&entry.body).and_then(|sealed| keyring.open(&sealed));
         }
+        let is_grain = opened.as_ref().is_some_and(|it| it.kind == Kind::Grain);
+        let ciphertext = is_grain.then(|| ContentAddress::of(&entry.body));
         let mut decoded = Self::decode(entry)?;
         if let Some(opened) = opened {
             decoded.body = DecodedBody::of(row, opened.kind, opened.body)?;
+            decoded.ciphertext = ciphertext;
         }
         Ok(decoded)
     }
@@ -121,6 +129,7 @@ impl DecodedEntry {
                 time: Time::from_ms(header.time_ms),
                 body: DecodedBody::Damaged,
                 card: None,
+                ciphertext: None,
             });
         }
         Err(error.into())
@@ -137,6 +146,7 @@ impl DecodedEntry {
                 DecodedBody::Locked => Body::Locked,
             },
             card: self.card.as_ref(),
+            ciphertext: self.ciphertext,
         }
     }
 }

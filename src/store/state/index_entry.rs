@@ -46,6 +46,9 @@ pub(crate) fn index_entry(
     let record = match entry.body {
         Body::Grain(grain) => {
             batch.grain(row, grain, time);
+            if let Some(address) = &entry.ciphertext {
+                batch.mention(row, address);
+            }
             return Ok(());
         }
         Body::Record(record) => record,

@@ -200,6 +200,7 @@ mod tests {
                 time,
                 body,
                 card: None,
+                ciphertext: None,
             })
             .unwrap();
         }

@@ -4,7 +4,7 @@
 use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::{self, ForeignId, Grain, Status, Time};
-use crate::index::Batch;
+use crate::index::{Batch, Family};
 use crate::ledger::{self, EntryId, Kind};
 use crate::store::Error;
 use crate::store::records::{AliasRecord, Record, SealedRecord, StatusRecord};
@@ -53,6 +53,28 @@ impl View<'_> {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns the address of the opened grain whose ciphertext has an address (OMS 20.2).
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn sealed_as(
+        &self,
+        ciphertext: &ContentAddress,
+    ) -> Result<Option<ContentAddress>, Error> {
+        if self.keyring().is_empty() {
+            return Ok(None);
+        }
+        let rows = self.snapshot().pointing_at(Family::Mentions, ciphertext);
+        for row in rows.rows()?.iter() {
+            if self.snapshot().overlay_of(row).is_some()
+                && self.ledger().holds(row, ciphertext.as_bytes())?
+            {
+                return Ok(Some(self.grain(row)?.1.address()));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the row of a grain that must be stored.

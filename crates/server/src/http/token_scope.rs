@@ -143,6 +143,19 @@ impl TokenScope {
         }
     }
 
+    /// Returns a grain, and the handle that sees it.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`, also for a grain out of reach; as [`Store::get`].
+    pub(crate) fn get(&self, address: &ContentAddress) -> Result<(&Store, Grain), Failure> {
+        for view in &self.views {
+            if let Some(grain) = view.store.get(address)? {
+                return Ok((&view.store, grain));
+            }
+        }
+        Err(Failure::unseen(address))
+    }
+
     /// Returns the handle that sees a grain.
     ///
     /// # Errors

@@ -98,6 +98,7 @@ fn read_grain(scope: &Scope, uri: &str) -> Result<(String, &'static str), Failur
     let address = resolve(scope, uri)?;
     let grain = scope.get(&address)?;
     let grain = grain.ok_or_else(|| Failure::not_found(address))?;
+    let address = grain.address();
     let status = scope.store().status(&address)?;
     let (fields, left_out) = fields_within(&grain, &mut Budget::of(Some(u64::MAX)));
     let document = json!({

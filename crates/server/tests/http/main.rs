@@ -66,9 +66,12 @@ impl Server {
     }
 
     fn over(options: Options, limits: Limits, key: Option<SigningKey>) -> Self {
+        Self::of(Store::in_memory(options).unwrap(), limits, key)
+    }
+
+    fn of(store: Store, limits: Limits, key: Option<SigningKey>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let tokens = TokenFile::in_store(&folder.path().join("memory.grains"));
-        let store = Store::in_memory(options).unwrap();
         let log = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&log);
         let app = App::new(store.clone(), tokens.clone(), limits, move |line: &str| {

@@ -1,6 +1,11 @@
 //! The reach of a token, and the answers about everything outside it.
 
-use grainstore_server::http::{Grant, Operation};
+use std::sync::Arc;
+
+use grainstore::crypto::KeySource;
+use grainstore::ledger::{Disk, EntryId, Kind, Ledger, MemoryDisk};
+use grainstore::{ContentAddress, Options, Store};
+use grainstore_server::http::{Grant, Limits, Operation};
 use serde_json::{Value, json};
 
 use crate::tenants::Tenant;
@@ -39,6 +44,48 @@ fn what_waits_for_review_is_in_no_history_and_no_program_replaces_it() {
     server
         .post(&token, &format!("{path}/supersede"), &new)
         .expect(200);
+}
+
+#[test]
+fn a_sealed_grain_answers_to_the_hash_of_its_ciphertext_while_unlocked() {
+    // OMS 20.2.
+    let disk = Arc::new(MemoryDisk::default());
+    let options = Options {
+        master_key: Some(Arc::new(KeySource::Callback(Box::new(|| {
+            Ok(vec![7; 32].into())
+        })))),
+        ..Options::default()
+    };
+    let store = Store::open_on(Arc::clone(&disk) as Arc<dyn Disk>, options).unwrap();
+    store.admin().unwrap().vault().add(&["mira"]).unwrap();
+    store.unlock("mira").unwrap();
+    let id = store.maintenance().unwrap().stats().unwrap().store_id;
+    let server = Server::of(store, Limits::default(), None);
+    let token = server.all();
+    let mut own = belief("mira", "tea");
+    own["user_id"] = json!("mira");
+    let address = server
+        .post(&token, "/v1/grains", &own)
+        .expect(200)
+        .address();
+    let (ledger, _) = Ledger::open_to_read(disk, id, |_| Vec::new()).unwrap();
+    let last = ledger.read(EntryId::new(ledger.len() - 1)).unwrap();
+    assert_eq!(last.header.kind, Kind::SealedGrain);
+    let ciphertext = ContentAddress::of(&last.body);
+    let path = format!("/v1/grains/{ciphertext}");
+    let told = server.get(&token, &path).expect(200);
+    assert_eq!(told.json()["address"], json!(address));
+    let both = json!({ "addresses": [ciphertext.to_string(), address] });
+    let told = server.post(&token, "/v1/grains/get", &both).expect(200);
+    let told = told.json();
+    assert_eq!(told["grains"][0]["address"], json!(address), "{told}");
+    assert_eq!(told["grains"][1]["address"], json!(address), "{told}");
+    let client = Grant::new(ACTOR, Operation::ALL).for_user("sol");
+    server.get(&server.token(client), &path).expect(404);
+    server.store.lock("mira").unwrap();
+    let locked = server.get(&token, &path).expect(404);
+    let own = server.get(&token, &format!("/v1/grains/{address}"));
+    assert_eq!(locked.code(), own.expect(404).code());
 }
 
 #[test]

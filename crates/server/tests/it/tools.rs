@@ -1,7 +1,11 @@
 //! Every tool, as a model uses it.
 
+use std::sync::Arc;
+
+use grainstore::crypto::KeySource;
+use grainstore::ledger::{Disk, EntryId, Ledger, MemoryDisk};
 use grainstore::render::tokens;
-use grainstore::{Draft, Store};
+use grainstore::{ContentAddress, Draft, Options, Store};
 use serde_json::json;
 
 use crate::client::{Client, REVISIONS, STATELESS, parsed, store, text};
@@ -467,4 +471,34 @@ fn a_model_is_told_what_is_odd_about_what_it_stores() {
         stored["warnings"].to_string().contains("sessionid"),
         "{stored}"
     );
+}
+
+#[test]
+fn get_finds_a_sealed_grain_by_the_hash_of_its_ciphertext_while_unlocked() {
+    // OMS 20.2.
+    let disk = Arc::new(MemoryDisk::default());
+    let options = Options {
+        master_key: Some(Arc::new(KeySource::Callback(Box::new(|| {
+            Ok(vec![7; 32].into())
+        })))),
+        ..Options::default()
+    };
+    let store = Store::open_on(Arc::clone(&disk) as Arc<dyn Disk>, options).unwrap();
+    store.admin().unwrap().vault().add(&["mira"]).unwrap();
+    store.unlock("mira").unwrap();
+    let address = store.put(Draft::event("likes tea").user("mira")).unwrap();
+    let id = store.maintenance().unwrap().stats().unwrap().store_id;
+    let (ledger, _) = Ledger::open_to_read(disk, id, |_| Vec::new()).unwrap();
+    let last = ledger.read(EntryId::new(ledger.len() - 1)).unwrap();
+    let ciphertext = ContentAddress::of(&last.body).to_string();
+    let mut client = Client::of(&store);
+    let asked = json!({ "address": ciphertext });
+    let found = client.ok("get", asked.clone());
+    assert_eq!(found["address"], json!(address.to_string()));
+    let uri = json!({ "uri": format!("grain://{ciphertext}") });
+    let read = client.result("resources/read", uri);
+    let read = read["contents"][0]["text"].as_str().unwrap();
+    assert!(read.contains(&address.to_string()), "{read}");
+    store.lock("mira").unwrap();
+    client.refused("get", asked, "ERR_NOT_FOUND");
 }

@@ -1,8 +1,11 @@
 //! `user add|list|rekey`, `vault status|rotate|escrow|restore-root`, and the master key.
 
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use age::secrecy::ExposeSecret as _;
+use grainstore::ledger::{EntryId, FileDisk, Kind, Ledger};
+use grainstore::{ContentAddress, Options, Store};
 use serde_json::json;
 
 use crate::command::{Home, Ran, binary, event};
@@ -343,4 +346,23 @@ fn a_sealed_person_is_unlocked_for_a_command() {
     let search: Vec<&str> = search.iter().map(String::as_str).collect();
     assert!(home.ok(&search).contains("takes aspirin"));
     home.ok(&["check", "--deep"]);
+}
+    // OMS 20.2: by the hash of its ciphertext too.
+    let ciphertext = ciphertext(&home);
+    assert_eq!(home.run(&["get", &ciphertext]).code, 1, "locked");
+    let get = with_key(&["get", &ciphertext, "--json"]);
+    let get: Vec<&str> = get.iter().map(String::as_str).collect();
+    assert_eq!(home.run(&get).json()["address"], json!(address));
+
+/// Returns the address of the first sealed grain by its ciphertext.
+fn ciphertext(home: &Home) -> String {
+    let folder = home.path("memory.grains");
+    let store = Store::open_read_only(&folder, Options::default()).unwrap();
+    let id = store.maintenance().unwrap().stats().unwrap().store_id;
+    drop(store);
+    let disk = Arc::new(FileDisk::new(&folder));
+    let (ledger, _) = Ledger::open_to_read(disk, id, |_| Vec::new()).unwrap();
+    let mut entries = (0..ledger.len()).map(|at| ledger.read(EntryId::new(at)).unwrap());
+    let first = entries.find(|entry| entry.header.kind == Kind::SealedGrain);
+    ContentAddress::of(&first.unwrap().body).to_string()
 }

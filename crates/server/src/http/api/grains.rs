@@ -65,13 +65,10 @@ pub(crate) fn put_batch(call: &Call<'_>) -> Result<Answer, Failure> {
 
 /// Returns a grain with its status.
 pub(crate) fn get(call: &Call<'_>) -> Result<Answer, Failure> {
-    let address = call.address()?;
-    let view = call.scope()?.reach(&address)?;
-    let grain = view
-        .get(&address)?
-        .ok_or_else(|| Failure::unseen(&address))?;
+    let scope = call.scope()?;
+    let (view, grain) = scope.get(&call.address()?)?;
     let mut document = grain_json(&grain)?;
-    document["status"] = status_json(call.scope()?, &view.status(&address)?)?;
+    document["status"] = status_json(scope, &view.status(&grain.address())?)?;
     Ok(Answer::Json(200, document))
 }
 
@@ -93,8 +90,8 @@ pub(crate) fn get_batch(call: &Call<'_>) -> Result<Answer, Failure> {
             if !known.insert(address) {
                 return Ok(None);
             }
-            let found = match scope.reach(&address) {
-                Ok(view) => view.get(&address)?,
+            let found = match scope.get(&address) {
+                Ok((_, grain)) => Some(grain),
                 Err(failure) if failure.status == 404 => None,
                 Err(failure) => return Err(failure),
             };

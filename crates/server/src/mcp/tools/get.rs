@@ -53,6 +53,7 @@ impl Tool for Get {
         let address = resolve(scope, &self.address)?;
         let grain = scope.get(&address)?;
         let grain = grain.ok_or_else(|| Failure::not_found(address))?;
+        let address = grain.address();
         let status = scope.store().status(&address)?;
         let signature = scope.store().signature(&address)?;
         let (fields, left_out) = fields_within(&grain, &mut Budget::of(self.max_tokens));
