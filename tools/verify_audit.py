@@ -5,11 +5,13 @@
                     [--proof FILE]... [--receipt FILE]...
 
 Needs Python 3.9 and `cryptography`. It reads docs/format.md and RFC 9162, and shares no code with the
-program: the chain of leaves, the Merkle tree, notes (C2SP signed-note, tlog-cosignature), checkpoints
-and receipts (COSE_Sign1 with did:key), proofs; that no hold is lifted before anything was held, no
-withdrawal has an effect before a grain was stored, no erasure is complete before it began, and that the
-erasures of a receipt are complete. Exit 0 if all holds, 4 if anything does not, 2 for
-wrong usage. Without --log-key the signatures of notes are not checked, and the answer says so.
+program. Checked are the chain of leaves, the Merkle tree, notes (C2SP signed-note, tlog-cosignature),
+checkpoints and receipts (COSE_Sign1 with did:key), and proofs. Proven by their headers are the entries of
+erasures: what each blanked, that it ended, and what a receipt says of it: the entries, the number of grains,
+the destroyed key. Told, under the signature of the export, are the grains of holds and of withdrawn
+consents: each is stored, none is erased, no hold is lifted where none stands, and none is left out unless
+an erasure blanked it. Grains are named by the entries that stored them. Exit 0 if all holds, 4 if anything
+does not, 2 for wrong usage. Without --log-key the signatures are not checked, and the answer says so.
 """
 
 import argparse
@@ -262,6 +264,8 @@ def msgpack(reader, depth=0):
         return msgpack_map(reader, first & 15, depth)
     if first in (0xC0, 0xC2, 0xC3):
         return {0xC0: None, 0xC2: False, 0xC3: True}[first]
+    if first == 0xCB:
+        return struct.unpack(">d", reader.take(8))[0]
     if 0xC4 <= first <= 0xC6:
         return reader.take(reader.uint(1 << (first - 0xC4)))
     if 0xCC <= first <= 0xCF:
@@ -356,7 +360,8 @@ OPERATIONS = {
     19: {"restore"}, 20: {"checkpoint"}, 21: {"sign"}, 22: {"read"},
 }
 FORMAT = "grainstore-audit-export/v1"
-COUNTED = ("stored", "holds", "lifted", "withdrawals", "erasures", "completed")
+# What no erasure blanks: keys, erasures, restorations, checkpoints.
+LASTING = {16, 17, 18, 19, 20}
 
 
 class Export:
@@ -371,7 +376,7 @@ class Export:
         demand(end["sha256"] == hashlib.sha256(body).hexdigest(), "the checksum does not fit")
         lines = iter(body.split(b"\n")[:-1])
         head = parse(next(lines))
-        demand(head.get("format") == FORMAT and head.get("version") == 1, "not an audit export")
+        demand(head.get("format") == FORMAT and head.get("version") == 2, "not an audit export")
         self.store, self.entries = unhex(head["store"], 16), number(head["entries"])
         origin = "grainstore/" + self.store.hex()
         if log_key is not None:
@@ -383,7 +388,7 @@ class Export:
         self.leaf, self.tree = sha256(self.store), Tree()
         self.heads, wanted = {}, set(sizes)
         self.checkpoints, self.notes, self.headers = [], [], []
-        self.counts, self.completed = dict.fromkeys(COUNTED, 0), []
+        self.operations, self.opened, self.facts = [], {}, {}
         later = []
         for line in lines:
             entry = parse(line)
@@ -393,6 +398,9 @@ class Export:
             else:
                 later.append(entry)
         demand(self.tree.size == self.entries, "entries are missing")
+        self.check_erasures()
+        self.check_holds()
+        self.check_effects()
         for entry in later:
             if set(entry) == {"checkpoint"}:
                 self.checkpoints.append(open_statement(unhex(entry["checkpoint"]), "checkpoint"))
@@ -414,44 +422,133 @@ class Export:
                 note.check(log_key)
 
     def add(self, entry):
-        demand(set(entry) == {"entry", "header", "operation"}, "not an entry")
+        demand(
+            set(entry) - {"facts", "opened"} == {"entry", "header", "operation"}, "not an entry"
+        )
         header = unhex(entry["header"], 64)
         sequence, kind = struct.unpack(">Q", header[:8])[0], header[28]
         demand(sequence == self.tree.size == entry["entry"], "entries are not in their order")
         demand(kind in OPERATIONS and header[29:32] == b"\0\0\0", "not the header of an entry")
-        allowed = OPERATIONS[kind]
+        allowed, operation = OPERATIONS[kind], entry["operation"]
         demand(
-            isinstance(entry["operation"], str)
-            and (allowed is None or entry["operation"] in allowed),
+            isinstance(operation, str) and (allowed is None or operation in allowed),
             "the operation is not of the kind of the entry",
         )
-        self.follow(kind, entry["operation"], sequence)
+        if "opened" in entry:
+            demand(kind in (16, 17, 18), "an entry is opened that an erasure may blank")
+            self.opened[sequence] = open_entry(unhex(entry["opened"]), header)
+        demand(kind not in (17, 18) or "opened" in entry, "the entry of an erasure is not opened")
+        if "facts" in entry:
+            members = FACTS.get(operation)
+            demand(kind in (2, 7, 8) and members is not None, "facts of another entry")
+            demand(set(entry["facts"]) == members, "not the facts of the operation")
+            self.facts[sequence] = entry["facts"]
+        self.operations.append(operation)
         self.leaf = sha256(b"\x00", self.leaf, header)
         self.tree.push(self.leaf)
         self.headers.append(header)
 
-    def follow(self, kind, operation, sequence):
-        """Counts holds, effects of withdrawals and erasures, which come in an order."""
-        name = {7: "withdrawals", 17: "erasures", 18: "completed"}.get(kind)
-        if kind == 8:
-            name = {"hold": "holds", "release": "lifted"}[operation]
-        elif kind in (1, 2):
-            name = "stored"
-        if name is None:
-            return
-        counts = self.counts
-        counts[name] += 1
-        if kind == 18:
-            self.completed.append(sequence)
-        # The policy of a grain may hold it, without an entry of its own.
-        held = counts["holds"] + counts["stored"]
-        demand(counts["lifted"] <= held, "a hold is lifted where nothing could be held")
-        demand(counts["withdrawals"] <= counts["stored"], "an effect without a withdrawal")
-        demand(counts["completed"] <= counts["erasures"], "the end of an erasure that never began")
+    def kind(self, sequence):
+        return self.headers[sequence][28]
 
-    def is_complete(self, begun):
-        """Whether as many erasures ended behind these as there are."""
-        return sum(1 for sequence in self.completed if sequence > min(begun)) >= len(begun)
+    def is_grain(self, sequence):
+        """Whether an entry stored a grain; of a sealed one that was blanked it is not known."""
+        demand(number(sequence) < self.entries, "an entry that is not there")
+        return self.kind(sequence) in (1, 2) and self.operations[sequence] == "store"
+
+    def check_erasures(self):
+        """What the opened entries say: what was blanked, what is complete, which keys are gone."""
+        self.erasures, self.ended, self.destroyed = {}, {}, []
+        self.blanked = set()
+        for sequence, body in self.opened.items():
+            if self.kind(sequence) == 17:
+                rows = body.get("r")
+                demand(isinstance(rows, bytes) and len(rows) % 8 == 0, "not an erasure")
+                rows = {row for (row,) in struct.iter_unpack(">Q", rows)}
+                for row in rows:
+                    demand(row < sequence, "an erasure of what was not there")
+                    demand(self.kind(row) not in LASTING, "an erasure blanked what stays")
+                self.erasures[sequence] = rows
+                self.blanked |= rows
+            elif self.kind(sequence) == 18:
+                begun = body.get("e")
+                demand(begun in self.erasures, "the end of an erasure that never began")
+                self.ended.setdefault(begun, sequence)
+            else:
+                demand(body.get("op") == "erase", "an entry about keys is opened")
+                self.destroyed.append((sequence, body))
+
+    def told(self, operations):
+        """The facts of entries of some operations; they may lack where nothing can be read."""
+        self.unread = getattr(self, "unread", 0)
+        for sequence, operation in enumerate(self.operations):
+            if operation not in operations:
+                continue
+            if sequence in self.facts:
+                demand(sequence not in self.blanked, "facts of an entry that was blanked")
+                yield sequence, operation, self.facts[sequence]
+            elif sequence not in self.blanked:
+                # Those of a sealed person are read while the person is unlocked.
+                demand(self.kind(sequence) == 2, f"a {operation} without what it is about")
+                self.unread += 1
+
+    def named(self, sequence, before=None):
+        """A grain that facts name: stored, and not blanked."""
+        demand(self.is_grain(sequence), "facts about what is no grain")
+        demand(sequence not in self.blanked, "facts about a grain that was erased")
+        demand(before is None or sequence < before, "facts about a grain that came later")
+
+    def is_partial(self):
+        """Whether what facts name may be gone: with damage, or with a restoration."""
+        return "restore" in self.operations
+
+    def check_holds(self):
+        standing = {}
+        for sequence, operation, facts in self.told({"hold", "release"}):
+            demand(isinstance(facts["by"], str) and facts["by"], "a hold by none")
+            of = facts["of"]
+            if of is None:
+                demand(self.is_partial(), "a hold of no grain")
+                continue
+            self.named(of, sequence)
+            if operation == "hold":
+                standing.setdefault(of, []).append({"by": facts["by"], "entry": sequence})
+                continue
+            # The policy of a grain may hold it, without an entry of its own.
+            lifted = standing.pop(of, None) or facts["own"] is True or self.is_partial()
+            demand(lifted, "a hold is lifted where none stands")
+        self.holds = [{"of": of, "placed": placed} for of, placed in sorted(standing.items())]
+
+    def check_effects(self):
+        self.effects = []
+        for sequence, _, facts in self.told({"withdraw"}):
+            consent, withdrawal = facts["consent"], facts["withdrawal"]
+            if withdrawal is None:
+                demand(self.blanked or self.is_partial(), "an effect without a withdrawal")
+            else:
+                self.named(withdrawal, sequence)
+            if consent is not None:
+                self.named(consent)
+            demand(consent is None or consent != withdrawal, "a consent that withdraws itself")
+            resting = facts["resting"]
+            demand(isinstance(resting, list) and resting == sorted(set(resting)), "not a list")
+            demand(isinstance(facts["counts"], bool), "not whether a withdrawal counts")
+            demand(facts["counts"] or not resting, "grains rest on a consent that stands")
+            for row in resting:
+                self.named(row)
+                demand(row not in (consent, withdrawal), "a consent rests on itself")
+            self.effects.append({"entry": sequence, **facts})
+
+    def counts(self):
+        kinds = [self.kind(sequence) for sequence in range(self.entries)]
+        return {
+            "blanked": len(self.blanked),
+            "completed": len(self.ended),
+            "erasures": len(self.erasures),
+            "stored": sum(map(self.is_grain, range(self.entries))),
+            "unread": self.unread,
+            "withdrawals": kinds.count(7),
+        }
 
     def compute(self, sizes):
         """The leaf and root after some numbers of entries."""
@@ -476,6 +573,25 @@ class Export:
     def agrees(self, note):
         demand(note.store == self.store, "the note is of another store")
         demand(self.at(note.entries)[1] == note.root, "the note is of another ledger")
+
+
+FACTS = {
+    "hold": {"by", "of"},
+    "release": {"by", "of", "own"},
+    "withdraw": {"consent", "counts", "resting", "withdrawal"},
+}
+
+
+def open_entry(opening, header):
+    """The map in the body of an entry, which its header commits to."""
+    salt, body = opening[:16], opening[16:]
+    committed = sha256(b"\x02", salt, sha256(body))
+    demand(len(salt) == 16 and committed == header[32:], "an opened entry is another one")
+    reader = Reader(body)
+    found = msgpack(reader)
+    reader.end()
+    demand(isinstance(found, dict), "not the body of an entry")
+    return found
 
 
 def parse(line):
@@ -528,10 +644,38 @@ def check_receipt(message, export=None):
         leaf = sha256(b"\x00", before, header)
         verify_inclusion(begun, found["entries"], leaf, path, found["tree"])
     if export is not None:
-        demand(found["store"] == export.store, "a receipt of another store")
-        demand((found["head"], found["tree"]) == export.at(found["entries"]), "another ledger")
-        demand(export.is_complete(found["begun"]), "an erasure of the receipt is not complete")
+        compare_receipt(found, export)
     return found, did
+
+
+def compare_receipt(found, export):
+    """Verifies what a receipt says against the trail."""
+    demand(found["store"] == export.store, "a receipt of another store")
+    demand((found["head"], found["tree"]) == export.at(found["entries"]), "another ledger")
+    demand(len(set(found["begun"])) == len(found["begun"]), "the receipt has an erasure twice")
+    rows, marks, persons = set(), 0, False
+    for begun in found["begun"]:
+        demand(begun in export.erasures, "the receipt has an erasure that never began")
+        ended = export.ended.get(begun, export.entries)
+        demand(ended < found["entries"], "an erasure of the receipt is not complete")
+        body = export.opened[begun]
+        rows |= export.erasures[begun]
+        marks += len(body["t"]) // 32
+        persons = persons or "u" in body
+    demand(found["blanked"] == len(rows), "the receipt has another number of blanked entries")
+    plain = sum(1 for row in rows if export.kind(row) == 1)
+    sealed = sum(1 for row in rows if export.kind(row) == 2)
+    # Which sealed entries are grains is not known any more; each erased grain has a mark.
+    most = min(plain + sealed, marks)
+    demand(plain <= found["erased"] <= most, "the receipt has another number of grains")
+    demand(persons == ("kcv" in found), "the receipt and the trail differ on a destroyed key")
+    if persons:
+        checks = [
+            (body["kcv"], body["e"]) for sequence, body in export.destroyed
+            if sequence < found["entries"]
+        ]
+        wanted = (found["kcv"], found["epochs"][1])
+        demand(wanted in checks, "the key of the receipt was not destroyed")
 
 
 def read_note(path):
@@ -565,7 +709,9 @@ def run(options):
         "checkpoints": [did for _, did in export.checkpoints],
         "is_signed": True if key is not None else None,
         "anchored": bool(options.note),
-        "counts": export.counts,
+        "counts": export.counts(),
+        "holds": export.holds,
+        "effects": export.effects,
     }
 
 

@@ -41,6 +41,21 @@ impl Ledger {
         Ok((Entry { header, body }, hash))
     }
 
+    /// Reads the salt and the body of an entry, one behind the other, which open its commitment: for an
+    /// entry that no erasure blanks, since the salt is what keeps a blanked one from being guessed.
+    ///
+    /// # Errors
+    /// As [`Ledger::read`].
+    pub fn opening(&self, sequence: EntryId) -> Result<Vec<u8>, Error> {
+        let extent = self.locate_kept(sequence)?;
+        let bytes = self.fetch(sequence, &extent)?;
+        let context = ErrorContext::at(sequence, &extent);
+        let proven = prove(&bytes, sequence, &extent).map(|(entry, _)| entry.body.len());
+        let body_len = proven.map_err(|error| self.unless_erased(sequence, error))?;
+        let opening = bytes.get(EntryHeader::LEN..OVERHEAD.saturating_add(body_len));
+        Ok(opening.ok_or_else(|| context.short())?.to_vec())
+    }
+
     /// Reads the body of an entry if it has the SHA-256 `hash`, which proves it; `None` for one with
     /// another.
     ///

@@ -1,22 +1,29 @@
 //! The trail in a file, for a verifier that has neither the store nor this program: headers, signed
 //! statements and a checksum, in lines of JSON (docs/format.md, "Audit exports").
 //!
-//! It holds neither salts nor bodies: no content, no address, no name. The operation of an entry is
-//! told beside its header, which proves its kind; who keeps an old export learns nothing of what was
-//! erased since.
+//! It holds no content and no address: who keeps an old export learns nothing of what was erased since.
+//! So the entries of erasures, which no erasure blanks and which name grains by keyed marks alone, are
+//! opened, and their headers prove them. Of a hold and of the effect of a withdrawal the export tells
+//! which entries they are about: their bodies have addresses, and the salts of what may be blanked stay
+//! in the store.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::codec::ContentAddress;
 use crate::crypto::{Note, SigningKey};
-use crate::ledger::{self, EntryId, Kind};
+use crate::grain::Grain;
+use crate::ledger::{self, EntryId};
+use crate::policy::Protection;
 use crate::store::Error;
-use crate::store::records::Record;
+use crate::store::records::{ConsentEffectRecord, HoldRecord, KeyEventRecord, Record};
+use crate::store::view::{View, rests_on};
 
-use super::log::LogReader;
+use super::log::{Body, LogReader};
 use super::{Audit, AuditFilter};
 
 impl Audit<'_> {
@@ -52,29 +59,42 @@ impl Audit<'_> {
         let mut out = Hashing::new(out);
         let head = json!({
             "format": FORMAT,
-            "version": 1,
+            "version": 2,
             "store": HEXLOWER.encode(&note.store()),
             "entries": note.entries(),
         });
         out.line(&head).map_err(failed)?;
         let inner = self.inner();
         let everything = AuditFilter::default();
-        let mut reader = LogReader::new(inner, &everything);
+        let reader = LogReader::new(inner, &everything);
+        let snapshot = inner.snapshot();
+        let facts = Facts::of(inner.as_of(&snapshot))?;
         let mut checkpoints = Vec::new();
         for row in EntryId::all(&(EntryId::FIRST..EntryId::new(note.entries()))) {
             let header = inner.ledger().header(row)?;
-            let operation = reader.entry(row)?.map(|entry| entry.operation);
-            let entry = json!({
+            let (stated, body) = reader.body(row)?;
+            let mut entry = json!({
                 "entry": row.get(),
                 "header": HEXLOWER.encode(&header),
-                "operation": operation,
+                "operation": body.described(stated.kind).0,
             });
-            out.line(&entry).map_err(failed)?;
-            if inner.ledger().stated(row)?.kind == Kind::Checkpoint
-                && let Ok(Record::Checkpoint(checkpoint)) = inner.record_at(row)
-            {
-                checkpoints.push(HEXLOWER.encode(&checkpoint.message));
+            if let Body::Record(record) = &body {
+                match record {
+                    Record::Erasing(_)
+                    | Record::Erased(_)
+                    | Record::KeyEvent(KeyEventRecord::Erased { .. }) => {
+                        let opening = inner.ledger().opening(row)?;
+                        entry["opened"] = HEXLOWER.encode(&opening).into();
+                    }
+                    Record::Hold(hold) => entry["facts"] = facts.of_hold(hold)?,
+                    Record::ConsentEffect(effect) => entry["facts"] = facts.of_effect(effect)?,
+                    Record::Checkpoint(checkpoint) => {
+                        checkpoints.push(HEXLOWER.encode(&checkpoint.message));
+                    }
+                    _ => {}
+                }
             }
+            out.line(&entry).map_err(failed)?;
         }
         for checkpoint in checkpoints {
             out.line(&json!({ "checkpoint": checkpoint }))
@@ -88,6 +108,67 @@ impl Audit<'_> {
         out.line(&end).map_err(failed)?;
         out.inner.flush().map_err(failed)?;
         Ok(())
+    }
+}
+
+/// Names grains by the entries that stored them.
+struct Facts<'a> {
+    view: View<'a>,
+    /// Of each withdrawal that counts, the grains that rest on what it withdrew and are stored.
+    resting: BTreeMap<ContentAddress, BTreeSet<EntryId>>,
+}
+
+impl<'a> Facts<'a> {
+    fn of(view: View<'a>) -> Result<Self, Error> {
+        let mut resting: BTreeMap<_, BTreeSet<EntryId>> = BTreeMap::new();
+        for (withdrawal, _) in view.withdrawn_consents()? {
+            resting.entry(withdrawal.by).or_default();
+        }
+        for (withdrawal, consent, rows) in view.cascades()? {
+            let known = resting.entry(withdrawal.by).or_default();
+            for row in rows.iter() {
+                let version = view.sound_version_at(row)?;
+                known.extend(
+                    version
+                        .filter(|it| rests_on(&it.grain, &consent))
+                        .map(|_| row),
+                );
+            }
+        }
+        Ok(Self { view, resting })
+    }
+
+    fn entry_of(&self, address: &ContentAddress) -> Result<Option<u64>, Error> {
+        Ok(self.view.locate(address)?.map(EntryId::get))
+    }
+
+    fn of_hold(&self, hold: &HoldRecord) -> Result<Value, Error> {
+        let row = self.view.locate(&hold.of)?;
+        let mut facts = json!({
+            "by": hold.authorization.authority,
+            "of": row.map(EntryId::get),
+        });
+        if !hold.is_placed {
+            // A release also lifts the hold of the grain's own policy, which has no entry.
+            let version = match row {
+                Some(row) => self.view.sound_version_at(row)?,
+                None => None,
+            };
+            let can_hold = |grain: &Grain| Protection::of(grain).can_hold();
+            facts["own"] = version.is_none_or(|it| can_hold(&it.grain)).into();
+        }
+        Ok(facts)
+    }
+
+    fn of_effect(&self, effect: &ConsentEffectRecord) -> Result<Value, Error> {
+        let resting = self.resting.get(&effect.withdrawal);
+        let rows = resting.into_iter().flatten().map(|row| row.get());
+        Ok(json!({
+            "consent": self.entry_of(&effect.consent)?,
+            "counts": resting.is_some(),
+            "resting": rows.collect::<Vec<_>>(),
+            "withdrawal": self.entry_of(&effect.withdrawal)?,
+        }))
     }
 }
 

@@ -113,12 +113,26 @@ pub(super) struct LogReader<'a> {
 }
 
 /// The body of an entry, as far as it can be read.
-enum Body {
+pub(super) enum Body {
     Grain(Box<Grain>),
     Record(Record),
     Erased,
     Sealed,
     Damaged,
+}
+
+impl Body {
+    /// Returns the operation that an entry of a kind is of, and what it says of it.
+    pub(super) fn described(&self, kind: Kind) -> (&'static str, String) {
+        let plain = |detail: &str| (operation_of(kind), detail.to_owned());
+        match self {
+            Self::Grain(grain) => (operation_of(Kind::Grain), grain.type_().to_string()),
+            Self::Record(record) => describe(record),
+            Self::Erased => plain("erased"),
+            Self::Sealed => plain("sealed"),
+            Self::Damaged => plain("damaged"),
+        }
+    }
 }
 
 impl<'a> LogReader<'a> {
@@ -143,18 +157,11 @@ impl<'a> LogReader<'a> {
     /// Storage errors.
     pub(super) fn entry(&mut self, row: EntryId) -> Result<Option<AuditEntry>, Error> {
         let (header, body) = self.body(row)?;
-        let (operation, addresses, detail) = match &body {
-            Body::Grain(grain) => {
-                let type_ = grain.type_().to_string();
-                (operation_of(Kind::Grain), vec![grain.address()], type_)
-            }
-            Body::Record(record) => {
-                let (operation, detail) = describe(record);
-                (operation, record.named(), detail)
-            }
-            Body::Erased => (operation_of(header.kind), Vec::new(), "erased".to_owned()),
-            Body::Sealed => (operation_of(header.kind), Vec::new(), "sealed".to_owned()),
-            Body::Damaged => (operation_of(header.kind), Vec::new(), "damaged".to_owned()),
+        let (operation, detail) = body.described(header.kind);
+        let addresses = match &body {
+            Body::Grain(grain) => vec![grain.address()],
+            Body::Record(record) => record.named(),
+            Body::Erased | Body::Sealed | Body::Damaged => Vec::new(),
         };
         if !self.is_about(row, &body, &addresses) {
             return Ok(None);
@@ -177,7 +184,12 @@ impl<'a> LogReader<'a> {
         Ok(self.passes(&entry).then_some(entry))
     }
 
-    fn body(&self, row: EntryId) -> Result<(EntryHeader, Body), Error> {
+    /// Returns the body of an entry, and its header, which names the kind that a sealed entry would have
+    /// in the clear as far as that is known.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(super) fn body(&self, row: EntryId) -> Result<(EntryHeader, Body), Error> {
         let ledger = self.inner.ledger();
         let entry = match ledger.read(row) {
             Ok(entry) => entry,

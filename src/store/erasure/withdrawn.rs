@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codec::ContentAddress;
-use crate::grain::{Time, Type};
+use crate::grain::Time;
 use crate::ledger::EntryId;
 use crate::policy::{self, Actor, Authorization, Operation, Rule, Verdict};
 use crate::store::consent::deadline_ms;
@@ -12,6 +12,7 @@ use crate::store::erasure::delete::{Deletion, delete_all};
 use crate::store::erasure::waiting;
 use crate::store::governance::recorded;
 use crate::store::records::{PolicyRecord, Uid};
+use crate::store::view::rests_on;
 use crate::store::{Admin, Error};
 
 /// A grain whose erasure is pending because its consent was withdrawn (OMS 23.2,
@@ -134,11 +135,8 @@ impl Admin<'_> {
                     damaged.insert(row);
                     continue;
                 };
-                // OMS 8.10: a consent itself is retained. A row may appear under two withdrawals.
-                if target.grain.type_() == Type::Consent
-                    || target.grain.link("processing_basis") != Some(consent)
-                    || !seen.insert(row)
-                {
+                // A row may appear under two withdrawals.
+                if !rests_on(&target.grain, &consent) || !seen.insert(row) {
                     continue;
                 }
                 let protection = inner

@@ -263,6 +263,11 @@ pub(crate) fn withdrawn_by(grain: &Grain) -> Option<ContentAddress> {
         .flatten()
 }
 
+/// Returns whether a grain rests on a consent: a Consent itself is retained (OMS 8.10).
+pub(crate) fn rests_on(grain: &Grain, consent: &ContentAddress) -> bool {
+    grain.type_() != Type::Consent && grain.link("processing_basis") == Some(*consent)
+}
+
 /// Returns the effect of a grain that withdraws a consent.
 pub(crate) fn effect_of(grain: &Grain) -> Option<ConsentEffectRecord> {
     withdrawn_by(grain).map(|consent| ConsentEffectRecord {

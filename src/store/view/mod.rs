@@ -18,7 +18,7 @@ mod vault;
 mod walk;
 
 pub(crate) use self::core::{Core, CoreFiles, View};
-pub(crate) use consents::{effect_of, withdrawn_by};
+pub(crate) use consents::{effect_of, rests_on, withdrawn_by};
 pub(crate) use demand::{Demand, counts_for_party};
 #[cfg(feature = "interchange")]
 pub(crate) use heads::claims_to_replace;

@@ -12,8 +12,9 @@ use crate::session::Session;
 
 /// Write the trail to a file for a verifier without the store: tools/verify_audit.py
 ///
-/// The file has the header of every entry, the signed checkpoints and a checksum, signed with --key.
-/// It has no content, no address and no name, and stays valid when content is erased.
+/// The file has the header of every entry, what each erasure blanked, the entries of the grains of holds
+/// and of withdrawn consents, the signed checkpoints and a checksum, signed with --key. It has no content
+/// and no address, and no name but in reasons and authorities, and stays valid when content is erased.
 #[derive(Debug, Args)]
 pub(super) struct Export {
     /// Output file, which must not exist, or - for stdout
