@@ -18,6 +18,10 @@ impl Grain {
             } else {
                 gather(value, &mut words);
             }
+            if *name == "content_blocks" && self.text_blocks().next().is_some() {
+                // OMS 6.2: blocks take precedence, and the content is a fallback for other readers.
+                parts.retain(|(name, _)| *name != "content");
+            }
             if !words.is_empty() {
                 parts.push((*name, words));
             }

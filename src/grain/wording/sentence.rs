@@ -1,5 +1,7 @@
 //! The content of a grain in one sentence for a reader: without tags, hashes and the names of formats.
 
+use std::borrow::Cow;
+
 use crate::codec::{Map, Value};
 
 use super::SEARCHABLE_FIELDS;
@@ -20,19 +22,20 @@ impl Grain {
     /// # Ok::<(), grainstore::grain::Error>(())
     /// ```
     pub fn sentence(&self) -> String {
-        let text = |name: &str| self.text(name).filter(|text| !text.trim().is_empty());
+        let text = |name: &str| self.text(name).map(Cow::Borrowed);
         let whole = match self.type_() {
-            Type::Event => text("content"),
+            Type::Event => self.message_text(),
             // Of an imported conversation its title.
             Type::State if self.is_record() => self
                 .field("context")
                 .and_then(Value::as_map)
-                .and_then(|context| context.get("title")?.as_text()),
+                .and_then(|context| context.get("title")?.as_text())
+                .map(Cow::Borrowed),
             _ if self.is_record() => text("object"),
             _ => None,
         };
-        if let Some(whole) = whole {
-            return whole.to_owned();
+        if let Some(whole) = whole.filter(|text| !text.trim().is_empty()) {
+            return whole.into_owned();
         }
         if self.is_encrypted() || self.type_() == Type::Consent {
             return self.summary();
@@ -59,6 +62,42 @@ impl Grain {
             }
         }
         line
+    }
+
+    /// Returns the text of an Event: its text blocks, a line each, or its content where no block has
+    /// text (OMS 6.2). `None` for another type.
+    ///
+    /// ```
+    /// # use grainstore::grain::{Draft, Time};
+    /// let event = r#"{"type":"event","content":"a photo","created_at":1,
+    ///     "content_blocks":[{"type":"text","text":"Look!"},{"type":"image","source":"u"}]}"#;
+    /// let grain = Draft::from_json(event)?.finish(Default::default())?;
+    /// assert_eq!(grain.message_text().as_deref(), Some("Look!"));
+    /// # Ok::<(), grainstore::grain::Error>(())
+    /// ```
+    pub fn message_text(&self) -> Option<Cow<'_, str>> {
+        if self.type_() != Type::Event {
+            return None;
+        }
+        let blocks: Vec<&str> = self.text_blocks().collect();
+        match *blocks {
+            [] => self.text("content").map(Cow::Borrowed),
+            [only] => Some(Cow::Borrowed(only)),
+            ref several => Some(Cow::Owned(several.join("\n"))),
+        }
+    }
+
+    /// Returns the texts of the text blocks of an Event, but for blank ones.
+    pub(super) fn text_blocks(&self) -> impl Iterator<Item = &str> {
+        let blocks = match self.type_() {
+            Type::Event => self.field("content_blocks").and_then(Value::as_array),
+            _ => None,
+        };
+        let blocks = blocks.unwrap_or_default().iter().filter_map(Value::as_map);
+        let of_text = |block: &&Map| block.get("type").and_then(Value::as_text) == Some("text");
+        let texts = blocks.filter(of_text);
+        let texts = texts.filter_map(|block| block.get("text")?.as_text());
+        texts.filter(|text| !text.trim().is_empty())
     }
 
     /// Returns whether the grain was built from a record of another format, whose text is a whole

@@ -1,5 +1,6 @@
 //! The lines of a recall within its budget, and the order in which a prompt has them.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
@@ -249,10 +250,8 @@ pub(super) fn is_turn(grain: &Grain) -> bool {
 
 /// Returns the text of a grain, with all that is searched.
 fn text(grain: &Grain) -> String {
-    let of_event = grain
-        .text("content")
-        .filter(|_| grain.type_() == Type::Event);
-    of_event.map_or_else(|| grain.summary(), str::to_owned)
+    let of_event = grain.message_text();
+    of_event.map_or_else(|| grain.summary(), Cow::into_owned)
 }
 
 /// Returns a text without what makes no difference to a reader.

@@ -339,3 +339,38 @@ fn a_person_speaks_under_their_name() {
     let text = recalled(&store, "gate", &Recall::default());
     assert!(text.contains("] Caroline: the gate is open ("), "{text}");
 }
+
+#[test]
+fn the_blocks_of_a_message_take_precedence_over_its_content() {
+    // OMS 6.2: the content is a fallback for readers that do not know blocks.
+    let store = store();
+    let message = |n: i64, content: &str, blocks: &str| {
+        let message = format!(
+            r#"{{"type":"event","content":"{content}","content_blocks":[{blocks}],"created_at":{n}}}"#
+        );
+        store.put(Draft::from_json(&message).unwrap()).unwrap()
+    };
+    let said = r#"{"type":"text","text":"a walrus"},{"type":"thinking","thinking":"of a dugong"},
+        {"type":"text","text":"on the beach"}"#;
+    let said = message(1, "an okapi", said);
+    let image = message(
+        2,
+        "a picture of an ibis",
+        r#"{"type":"image","source":"u"}"#,
+    );
+    let found = |words: &str| {
+        let found = store.search(words, &Filter::new(), 5).unwrap();
+        let found = found.results.iter();
+        found.map(|hit| hit.grain.address()).collect::<Vec<_>>()
+    };
+    for word in ["walrus", "dugong", "beach"] {
+        assert_eq!(found(word), [said], "{word}");
+    }
+    assert_eq!(found("okapi"), []);
+    assert_eq!(found("ibis"), [image]);
+    let grain = store.get(&said).unwrap().unwrap();
+    assert_eq!(grain.sentence(), "a walrus\non the beach");
+    assert_eq!(grain.summary(), "a walrus of a dugong on the beach");
+    let grain = store.get(&image).unwrap().unwrap();
+    assert_eq!(grain.sentence(), "a picture of an ibis");
+}

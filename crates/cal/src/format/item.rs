@@ -1,5 +1,7 @@
 //! The content projection: the text and the attributes of a grain, by its type (CAL 10.3.2).
 
+use std::borrow::Cow;
+
 use grainstore::codec::Value as Stored;
 use grainstore::query::Found;
 use grainstore::render::escaped;
@@ -268,7 +270,7 @@ fn text_of(grain: &Grain) -> String {
             let parts = [relation, object].into_iter().flatten();
             Some(parts.collect::<Vec<String>>().join(" ")).filter(|text| !text.is_empty())
         }
-        Type::Event => field("content"),
+        Type::Event => grain.message_text().map(Cow::into_owned),
         Type::Goal => field("object").or_else(|| field("description")),
         Type::Action => ["object", "content"]
             .into_iter()

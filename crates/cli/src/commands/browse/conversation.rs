@@ -1,5 +1,7 @@
 //! A conversation: the grains of one session in the order of time, as a chat.
 
+use std::borrow::Cow;
+
 use grainstore::codec::Value;
 use grainstore::query::{Found, SortBy};
 use grainstore::{Filter, Grain, Store, Time, Type};
@@ -84,10 +86,9 @@ pub(super) fn speaker(grain: &Grain) -> String {
 
 /// Returns the text of a message with its line breaks; the summary of a grain has none.
 fn words(grain: &Grain) -> String {
-    match grain.text("content") {
-        Some(text) => text.to_owned(),
-        None => grain.summary(),
-    }
+    let text = grain.message_text();
+    let text = text.or_else(|| grain.text("content").map(Cow::Borrowed));
+    text.map_or_else(|| grain.summary(), Cow::into_owned)
 }
 
 /// Returns a time to the minute.
