@@ -55,6 +55,10 @@ pub struct WriteOptions {
     /// Whether archives and JSON lines, which are backups, leave out what must not leave the store,
     /// as every other format does.
     pub shareable: bool,
+    /// Whether PAM and OMI files, which are to be shared, leave out the ids of accounts, messages and
+    /// conversations on the platforms that records came from, and the grains embedded whole; each is
+    /// counted (PAM 21, OMI 16.2).
+    pub redact: bool,
     /// Whether grains whose bytes are damaged are left out and their entries named in
     /// [`Loss::damaged`](crate::interchange::Loss::damaged); else the first ends the export before
     /// anything is written.

@@ -4,6 +4,7 @@ mod any;
 mod conversation;
 mod embeddings;
 mod fault;
+mod redacted;
 pub(super) mod schema;
 pub(super) mod store;
 

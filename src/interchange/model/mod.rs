@@ -11,6 +11,7 @@ pub(super) mod normalize;
 pub(super) mod record;
 mod of_user;
 pub(super) mod record_set;
+pub(super) mod redaction;
 pub(super) mod rfc3339;
 pub(super) mod signature;
 pub(super) mod status;

@@ -10,7 +10,9 @@ use crate::store::Admin;
 
 use super::entries::StoreEntries;
 use super::output::Output;
-use super::{Error, ExportReport, Filter, io_error, sealed, unsupported, write_jsonl};
+use super::{
+    Error, ExportReport, Filter, check_redaction, io_error, sealed, unsupported, write_jsonl,
+};
 
 impl Admin<'_> {
     /// Writes the grains that pass a filter to a file. The file is either complete or absent.
@@ -32,6 +34,7 @@ impl Admin<'_> {
         options: &WriteOptions,
         path: &Path,
     ) -> Result<ExportReport, Error> {
+        check_redaction(format, options)?;
         let next = self.store().snapshot().watermark();
         let exported = match format {
             Format::Mg => self.export_volumes(filter, options, path),

@@ -73,6 +73,7 @@ impl Admin<'_> {
         options: &WriteOptions,
         out: &mut impl Write,
     ) -> Result<ExportReport, Error> {
+        check_redaction(format, options)?;
         let beside = matches!(format, Format::Aimem | Format::AimemNdjson);
         if options.sign.is_some() && beside {
             return Err(unsupported(
@@ -244,6 +245,17 @@ pub(super) fn sealed<W: Write, T>(
     let written = write(&mut sealed)?;
     sealed.finish()?;
     Ok(written)
+}
+
+/// Refuses what would look redacted and is not.
+fn check_redaction(format: Format, options: &WriteOptions) -> Result<(), Error> {
+    match format {
+        _ if !options.redact => Ok(()),
+        Format::Pam | Format::Omi | Format::OmiJsonl => Ok(()),
+        _ => Err(unsupported(
+            "only PAM and OMI files are redacted: others hold grains whole, or no ids of platforms",
+        )),
+    }
 }
 
 fn unsupported(message: &str) -> Error {

@@ -8,6 +8,7 @@ use crate::interchange::entries::{Newest, each, surveyed};
 use crate::interchange::export::{GENERATOR, event_time};
 use crate::interchange::model::embedded_grain;
 use crate::interchange::model::normalize::normalize_text;
+use crate::interchange::model::redaction::redact;
 use crate::interchange::model::rfc3339::{envelope_time, insert_optional, insert_required};
 use crate::interchange::{Entries, Entry, Error, Loss, Place, WriteOptions, Written, aimem, pam};
 
@@ -81,6 +82,8 @@ struct File {
     lines: Vec<u32>,
     sides: Sides,
     loss: Loss,
+    /// Whether it is to be shared (OMI 16.2).
+    is_redacted: bool,
 }
 
 /// The kind of a grain, as the first reading finds it.
@@ -172,12 +175,16 @@ impl File {
             &mut envelope,
             &mut loss,
         )?;
+        if options.redact {
+            redact(&mut envelope, &OF_ENVELOPE, &mut loss);
+        }
         Ok(Self {
             envelope,
             given,
             lines: records.lines,
             sides,
             loss,
+            is_redacted: options.redact,
         })
     }
 
@@ -194,6 +201,10 @@ impl File {
             self.sides.add_to(&mut map, number, entries)?;
             if has_residual(&grain) {
                 map = uninherit(map, &grain, &status, &self.given);
+            }
+            if self.is_redacted {
+                redact(&mut map, &OF_RECORD, &mut loss);
+                return Ok((Value::Map(map).to_json(), loss));
             }
             let holds = entries.holds(&grain.address());
             if !holds.is_empty() {
@@ -422,3 +433,7 @@ fn extend(map: &mut Map, grain: &Grain, status: &Status) {
         }
     }
 }
+
+/// Where a record stood on another platform (OMI 7.1), and the grains that are embedded whole.
+const OF_RECORD: [&str; 2] = ["source/ref", "ext/io.github.grainstore.grainstore"];
+const OF_ENVELOPE: [&str; 1] = ["ext/io.github.grainstore.grainstore"];

@@ -38,6 +38,10 @@ pub(crate) struct Convert {
     /// Output format; by default taken from the name of the output
     #[arg(long, value_enum)]
     to: Option<ExportFormat>,
+    /// Omit from PAM and OMI files, for sharing, the ids of accounts, messages and conversations on the
+    /// platforms that records came from, and the grains embedded whole
+    #[arg(long)]
+    redact: bool,
     #[command(flatten)]
     replace: Replace,
     #[command(flatten)]
@@ -57,6 +61,7 @@ impl Convert {
             encryption: self.encryption.seal_for(to.format())?,
             with_embeddings: true,
             history: true,
+            redact: self.redact,
             now: Some(SystemClock.now()),
             ..WriteOptions::default()
         };

@@ -62,6 +62,10 @@ pub(crate) struct Export {
     /// Omit grains marked as not exportable from archives and JSON lines too
     #[arg(long)]
     shareable: bool,
+    /// Omit from PAM and OMI files, for sharing, the ids of accounts, messages and conversations on the
+    /// platforms that records came from, and the grains embedded whole
+    #[arg(long)]
+    redact: bool,
     /// Export what was stored, or whose status changed, from this entry of the ledger on: the `next`
     /// that the export before printed with --json. --since TIME does the same from a time on
     #[arg(long, value_name = "ENTRY", conflicts_with = "since")]
@@ -242,6 +246,7 @@ impl Export {
             producer: self.producer.clone(),
             with_embeddings: self.with_embeddings,
             shareable: self.shareable,
+            redact: self.redact,
             skip_damaged: self.skip_damaged,
             history: self.history,
             purpose: match self.purpose {

@@ -50,6 +50,8 @@ pub(super) struct Plan {
     pub(super) with_files: bool,
     /// Whether it may refer to records of its base (PAM 16).
     pub(super) is_delta: bool,
+    /// Whether the ids of other platforms are left out (PAM 21).
+    pub(super) is_redacted: bool,
     /// The hashes of the ids of memories and of index entries.
     pub(super) memory_ids: CompactTable<()>,
     pub(super) entry_ids: CompactTable<()>,
@@ -134,6 +136,7 @@ impl Plan {
             with_files,
             is_later,
             is_delta: matches!(options.scope, Scope::Since(_)),
+            is_redacted: options.redact,
             ..Self::default()
         };
         // An increment may hold only some turns of a session, which make no whole conversation.

@@ -8,6 +8,7 @@ use crate::interchange::entries::each;
 use crate::interchange::model::embedded_grain::{self, SIDES};
 use crate::interchange::model::link::link_of;
 use crate::interchange::model::normalize::residual_json;
+use crate::interchange::model::redaction::redact;
 use crate::interchange::model::rfc3339::insert_required;
 use crate::interchange::{Diagnostics, Entries, Entry, Loss, aimem};
 
@@ -105,6 +106,9 @@ impl Plan {
         self.add_sides(entries, number, &mut map)?;
         if !self.is_delta {
             self.drop_dangling(&mut map, loss);
+        }
+        if self.is_redacted {
+            redact(&mut map, &OF_MEMORY, loss);
         }
         Ok(Some(map))
     }
@@ -244,6 +248,9 @@ impl Plan {
             head = settled(&CONVERSATION, head, "conversation", rules, loss)?;
         }
         head.remove("messages");
+        if self.is_redacted {
+            redact(&mut head, &OF_CONVERSATION, loss);
+        }
         Some(head)
     }
 
@@ -295,9 +302,26 @@ impl Plan {
             let children = children.map(|id| Value::from(id.as_str()));
             map.insert("children_ids", children.collect::<Vec<_>>());
         }
+        if self.is_redacted {
+            redact(&mut map, &OF_MESSAGE, loss);
+        }
         Some(map)
     }
 }
+
+/// The names of accounts and places on other platforms (PAM 21), and the grain that has them all.
+const OF_MEMORY: [&str; 2] = ["provenance/platform_user_id", "metadata/x_oms"];
+const OF_CONVERSATION: [&str; 4] = [
+    "provider/account_id",
+    "provider/conversation_id",
+    "participants/provider_id",
+    "raw_metadata",
+];
+const OF_MESSAGE: [&str; 3] = [
+    "provider_message_id",
+    "attachments/provider_id",
+    "raw_metadata",
+];
 
 /// The messages of a conversation, and those that answer each.
 #[derive(Default)]
