@@ -235,6 +235,64 @@ fn a_lost_root_comes_back_from_an_escrow_copy_which_the_status_and_the_ledger_te
 }
 
 #[test]
+fn what_is_kept_elsewhere_brings_the_living_back_from_a_lost_disk() {
+    let (home, officer) = home();
+    home.ok(&["init"]);
+    ok(&home, &["user", "add", "alice", "bob"]);
+    for user in ["alice", "bob"] {
+        let line = format!(r#"{{"type":"event","content":"tea","user_id":"{user}"}}"#);
+        let put = [&["put", "-", "--unlock", user][..], &KEY].concat();
+        assert_eq!(home.run_with(&put, line).code, 0);
+    }
+    std::fs::create_dir(home.path("elsewhere")).unwrap();
+    let blocks: Vec<&str> = SECURITY.split("```console\n").skip(1).collect();
+    let [copies, back, erasure] = blocks[..] else {
+        panic!("{} blocks", blocks.len());
+    };
+    let run = |block: &str| {
+        let (block, _) = block.split_once("```").unwrap();
+        for line in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
+            let line = line.replace("grainstore ", &format!("{} ", binary()));
+            let line = line.replace("age1…", &officer);
+            let mut command = Command::new("sh");
+            let command = command.args(["-c", &line]).current_dir(home.path(""));
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{line}: {output:?}");
+        }
+    };
+    let found = |user: &str| with_key(&home, &["search", "tea", "--unlock", user]).code;
+    let lose = || std::fs::remove_dir_all(home.path("memory.grains")).unwrap();
+
+    run(copies);
+    lose();
+    run(back);
+    assert_eq!((found("alice"), found("bob")), (0, 0));
+    // What is left of an erased person at a keeper is the root and the keys of before.
+    let of_before = std::fs::read(home.path("elsewhere/root.age")).unwrap();
+    run(erasure);
+    assert_eq!(found("alice"), 0);
+    with_key(&home, &["search", "tea", "--unlock", "bob"]).fails(1, "ERR_USER_UNKNOWN", "");
+    lose();
+    home.write("elsewhere/root.age", of_before);
+    let restored = ["restore", "elsewhere/backup", "memory.grains"];
+    assert_eq!(home.run(&restored).code, 0);
+    std::fs::create_dir_all(home.path("memory.grains/vault")).unwrap();
+    let keys = home.path("elsewhere/vault.redb");
+    std::fs::copy(keys, home.path("memory.grains/vault/vault.redb")).unwrap();
+    let restore = |name: &str| {
+        let args = ["vault", "restore-root", name, "--identity", "officer.txt"];
+        with_key(&home, &args)
+    };
+    restore("elsewhere/root.age").fails(2, "ERR_ROOT_MISSING", "");
+    assert_eq!(restore("elsewhere/root-2.age").code, 0);
+    assert_eq!(found("alice"), 0);
+    with_key(&home, &["search", "tea", "--unlock", "bob"]).fails(1, "ERR_USER_UNKNOWN", "");
+}
+
+/// The page that says what is kept elsewhere, and how it comes back.
+const SECURITY: &str = include_str!("../../../../../docs/security.md");
+
+#[test]
 fn an_escrow_copy_needs_a_recipient_and_an_end_and_is_told_by_receipts() {
     let (home, officer) = home();
     home.put("{\"type\":\"event\",\"user_id\":\"zoe\",\"content\":\"c\",\"created_at\":1}\n");
@@ -342,17 +400,17 @@ fn a_sealed_person_is_unlocked_for_a_command() {
     let get = with_key(&["get", &address]);
     let get: Vec<&str> = get.iter().map(String::as_str).collect();
     assert!(home.ok(&get).contains("takes aspirin"));
-    let search = with_key(&["search", "aspirin"]);
-    let search: Vec<&str> = search.iter().map(String::as_str).collect();
-    assert!(home.ok(&search).contains("takes aspirin"));
-    home.ok(&["check", "--deep"]);
-}
     // OMS 20.2: by the hash of its ciphertext too.
     let ciphertext = ciphertext(&home);
     assert_eq!(home.run(&["get", &ciphertext]).code, 1, "locked");
     let get = with_key(&["get", &ciphertext, "--json"]);
     let get: Vec<&str> = get.iter().map(String::as_str).collect();
     assert_eq!(home.run(&get).json()["address"], json!(address));
+    let search = with_key(&["search", "aspirin"]);
+    let search: Vec<&str> = search.iter().map(String::as_str).collect();
+    assert!(home.ok(&search).contains("takes aspirin"));
+    home.ok(&["check", "--deep"]);
+}
 
 /// Returns the address of the first sealed grain by its ciphertext.
 fn ciphertext(home: &Home) -> String {
