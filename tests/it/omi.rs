@@ -367,3 +367,46 @@ fn a_file_imports_once() {
         (0, 7, 0)
     );
 }
+
+#[test]
+fn an_export_advertises_no_profile_and_keeps_those_of_others() {
+    // OMI 10.4: a tool that writes a reserved name implements its specification, and there is none.
+    let record = r#"{"format":"open-memory-interchange","version":"0.1","memories":[{"id":"urn:x:1",
+        "content":"tea","created":"2026-01-01T00:00:00Z","subject":{"id":"a","type":"person"},
+        "ext":{"retrieval":{"embedding":{"model":"m","ref":"vec://1"}}}}]}"#;
+    let reading = ImportFile::of_bytes(record.as_bytes(), Some(Format::Omi), &Default::default());
+    let store = Store::in_memory(Options::default()).unwrap();
+    store.import(reading.unwrap()).unwrap();
+    let own = grainstore::Draft::event("likes ferns").created_at(grainstore::Time::from_ms(1));
+    let own = store.put(own).unwrap();
+    let vector = grainstore::store::Embedding::new(own, "tiny", &[0.5, 1.0]);
+    store.put_embeddings(&[vector]).unwrap();
+    let options = grainstore::interchange::WriteOptions {
+        with_embeddings: true,
+        ..Default::default()
+    };
+    let mut text = Vec::new();
+    let admin = store.admin().unwrap();
+    let filter = grainstore::Filter::new();
+    let exported = admin.export(Format::Omi, &filter, &options, &mut text);
+    let exported = exported.unwrap();
+    let counted: Vec<_> = exported.loss.iter().collect();
+    assert_eq!(counted, [("embedding", 1)]);
+    let document = json(std::str::from_utf8(&text).unwrap());
+    let memories = document.get("memories").unwrap().as_array().unwrap();
+    let mut profiles: Vec<_> = { memories.iter() }
+        .map(|memory| {
+            memory
+                .as_map()
+                .unwrap()
+                .get("ext")
+                .unwrap()
+                .as_map()
+                .unwrap()
+        })
+        .flat_map(|ext| ext.iter().map(|(name, _)| name.to_owned()))
+        .collect();
+    profiles.sort();
+    assert_eq!(profiles, ["io.github.grainstore.grainstore", "retrieval"]);
+    assert!(document.get("ext").is_none());
+}
