@@ -38,14 +38,11 @@ impl ClosedSegments {
     ) -> Result<Self, Error> {
         let mut segments = offsets.extents();
         segments.pop();
-        let watch = match watch(&**disk, &segments)? {
-            None => None,
-            Some(watch) => Some(Watched {
-                disk: Arc::clone(disk),
-                store_id,
-                watch,
-            }),
-        };
+        let watch = watch(&**disk, &segments)?.map(|watch| Watched {
+            disk: Arc::clone(disk),
+            store_id,
+            watch,
+        });
         Ok(Self { segments, watch })
     }
 

@@ -49,9 +49,11 @@ pub(in crate::text) fn open(
     fingerprint: &Fingerprint,
     fields: &Fields,
 ) -> Result<(Found, OpenOutcome), Error> {
+    // Files are mapped in a folder that is there.
+    let names = folder(&**disk)?;
     let directory = DiskDirectory::new(disk);
     // Without a list of segments there is no index, only remains of one that was removed.
-    let opened = if folder(&**disk)?.iter().any(|name| name == LIST) {
+    let opened = if names.iter().any(|name| name == LIST) {
         match find(&directory, ledger_len, fingerprint, fields) {
             Ok(found) => return Ok((found, OpenOutcome::Found)),
             Err(reason) => OpenOutcome::Rebuilt { reason },

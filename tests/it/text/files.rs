@@ -44,6 +44,22 @@ fn a_feed_commits_as_it_goes_when_much_is_waiting() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn segments_of_a_new_index_are_mapped_as_those_of_an_old_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = folder.path().to_str().unwrap();
+    for row in 0..2 {
+        let (text, _) = at(folder.path(), row);
+        text.add(EntryId::new(row), Document::from("green tea"))
+            .unwrap();
+        text.flush().unwrap();
+        assert_eq!(rows(&text, "tea").len() as u64, row + 1);
+        let maps = fs::read_to_string("/proc/self/maps").unwrap();
+        assert!(maps.lines().any(|line| line.contains(name)), "{row}");
+    }
+}
+
+#[test]
 fn feeding_covered_rows_again_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (text, _) = at(folder.path(), 0);
