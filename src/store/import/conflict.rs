@@ -2,6 +2,7 @@
 //! grains that a file puts in the place of one that stands here.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use crate::codec::ContentAddress;
 use crate::grain::ForeignId;
@@ -53,10 +54,10 @@ impl Admin<'_> {
             let Some(id) = foreign_id_of(self.inner(), &snapshot, address)? else {
                 continue;
             };
-            if !named.contains_key(&id) {
-                let mut versions = view.named(&id)?;
+            if let Entry::Vacant(vacant) = named.entry(id) {
+                let mut versions = view.named(vacant.key())?;
                 versions.retain(is_open);
-                named.insert(id, versions);
+                vacant.insert(versions);
             }
         }
         let named = named.into_iter().map(|(id, versions)| (Some(id), versions));
