@@ -494,9 +494,10 @@ fn each_format_carries_a_hold_or_counts_it() {
     for (format, carried) in carried {
         let target = memory();
         let (summary, report) = copy_and_tell(&source, &target, format, true);
-        let counts = (summary.held, holds(&target).len(), lost_holds(&report));
+        let held = holds(&target).len() as u64;
+        let counts = (summary.held, held, lost_holds(&report));
         let told = format!("{format}: {counts:?} {summary:?}");
-        assert_eq!(counts, (carried, carried as usize, 3 - carried), "{told}");
+        assert_eq!(counts, (carried, carried, 3 - carried), "{told}");
     }
 }
 
