@@ -55,14 +55,19 @@ impl ClosedSegments {
         let Some(gone) = (watched.watch)().and_then(|gone| self.segments.get(gone)) else {
             return Ok(());
         };
+        let replaced = |segment: &SegmentExtent| {
+            let reason = "its file was removed or replaced while the ledger was open";
+            damage(segment.number, 0, segment.first, reason)
+        };
+        if !watched.is_sparse(gone)? {
+            return Err(replaced(gone));
+        }
         // Others may have been replaced since the first was looked at, and the next test begins with
         // the files that are there now: each has to be the segment that it was.
         let next = watch(&*watched.disk, &self.segments)?;
-        let is_given_back = watched.is_sparse(gone)?;
         for segment in &self.segments {
-            if !is_given_back || !watched.is_same(segment)? {
-                let reason = "its file was removed or replaced while the ledger was open";
-                return Err(damage(gone.number, 0, gone.first, reason));
+            if !watched.is_same(segment)? {
+                return Err(replaced(segment));
             }
         }
         if let Some(next) = next {
@@ -76,13 +81,11 @@ impl Watched {
     fn is_sparse(&self, segment: &SegmentExtent) -> Result<bool, Error> {
         let name = name_of(segment.number);
         let failed = |source| Error::io("read", &name, source);
-        match self.disk.open(&name, OpenMode::Read) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-            opened => {
-                let is_damaged = sparse::is_damaged(&*opened.map_err(failed)?).map_err(failed)?;
-                Ok(is_damaged.is_some())
-            }
-        }
+        // A name that is gone, or a link, is not the file that was watched.
+        let Ok(file) = self.disk.open(&name, OpenMode::Read) else {
+            return Ok(false);
+        };
+        Ok(sparse::is_damaged(&*file).map_err(failed)?.is_some())
     }
 
     /// Returns whether the file of a segment has its header, and ends with its last entry.
