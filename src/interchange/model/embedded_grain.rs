@@ -7,7 +7,7 @@ use crate::policy::RecordedAuthorization;
 
 use crate::interchange::model::link::link_of;
 use crate::interchange::model::normalize::normalize_text;
-use crate::interchange::model::{hold, status};
+use crate::interchange::model::status;
 use crate::interchange::{Entries, Place, Record};
 
 /// The name of the extension: a domain name of this project, reversed.
@@ -37,7 +37,7 @@ pub(crate) fn pack_held<E: Entries + ?Sized>(grain: &Grain, state: &Status, entr
 pub(crate) fn add_holds(packed: &mut Map, grain: &Grain, holds: &[RecordedAuthorization]) {
     if !holds.is_empty() {
         let holds = holds.iter();
-        let holds = holds.map(|it| Value::Map(hold::write(grain.address(), it)));
+        let holds = holds.map(|it| Value::Map(status::write_hold(grain.address(), it)));
         packed.insert("holds", holds.collect::<Vec<_>>());
     }
 }
@@ -141,7 +141,7 @@ fn read(packed: &Value, profile: Profile) -> Option<Unpacked> {
     };
     let holds = packed.get("holds").and_then(Value::as_array);
     let holds = holds.unwrap_or_default().iter();
-    let holds = holds.filter_map(|it| hold::read(it.as_map()?).ok());
+    let holds = holds.filter_map(|it| status::read_hold(it.as_map()?).ok());
     let holds = holds.filter(|(of, _)| *of == grain.address());
     Some(Unpacked {
         holds: holds.map(|(_, hold)| hold).collect(),

@@ -4,7 +4,6 @@
 pub(super) mod compact_table;
 pub(super) mod diagnostics;
 pub(super) mod embedded_grain;
-pub(super) mod hold;
 pub(super) mod link;
 pub(super) mod loss;
 pub(super) mod normalize;

@@ -1,7 +1,8 @@
-//! A status as JSON, for formats that carry it beside the grain.
+//! A status, and the legal holds on a grain, as JSON, for formats that carry them beside the grain.
 
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Lifecycle, Status, StatusChange, Time, Verification};
+use crate::policy::RecordedAuthorization;
 
 /// The members a status may have.
 pub(crate) const MEMBERS: [&str; 6] = [
@@ -77,4 +78,31 @@ fn time(value: &Value) -> Option<Time> {
         Value::Text(text) => Time::parse(text).ok(),
         value => value.as_i64().map(Time::from_ms),
     }
+}
+
+/// The members of a hold.
+pub(crate) const HOLD_MEMBERS: [&str; 3] = ["of", "reason", "authority"];
+
+/// Returns the members of a hold on a grain.
+pub(crate) fn write_hold(of: ContentAddress, hold: &RecordedAuthorization) -> Map {
+    let mut members = Map::new();
+    members.insert("of", of);
+    members.insert("reason", hold.reason.as_str());
+    members.insert("authority", hold.authority.as_str());
+    members
+}
+
+/// Reads a hold, and the address of the grain that it is on.
+///
+/// # Errors
+/// The name of a member that is invalid.
+pub(crate) fn read_hold(
+    map: &Map,
+) -> Result<(ContentAddress, RecordedAuthorization), &'static str> {
+    let text = |name: &'static str| map.get(name).and_then(Value::as_text).ok_or(name);
+    let hold = RecordedAuthorization {
+        reason: text("reason")?.to_owned(),
+        authority: text("authority")?.to_owned(),
+    };
+    Ok((text("of")?.parse().map_err(|_| "of")?, hold))
 }

@@ -5,7 +5,7 @@ use std::io::{BufRead, Read as _};
 
 use crate::codec::{ContentAddress, Map, Profile, Value};
 use crate::grain::{self, Draft, Grain, StatusChange, Time};
-use crate::interchange::model::{hold, status};
+use crate::interchange::model::status;
 use crate::interchange::{Error, Place, ReadOptions, Record};
 use crate::policy::RecordedAuthorization;
 
@@ -198,8 +198,8 @@ impl<R: BufRead> Reader<R> {
         let Some(Value::Map(map)) = map.get("hold") else {
             return Err(self.fault(ErrorCode::JsonlStatus, "hold is not an object"));
         };
-        self.only(map, &hold::MEMBERS, ErrorCode::JsonlStatus)?;
-        let (of, hold) = hold::read(map).map_err(|name| {
+        self.only(map, &status::HOLD_MEMBERS, ErrorCode::JsonlStatus)?;
+        let (of, hold) = status::read_hold(map).map_err(|name| {
             let message = format!("{name} is not what it must be");
             self.fault(ErrorCode::JsonlStatus, message)
         })?;

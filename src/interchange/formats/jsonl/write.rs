@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::codec::{ContentAddress, Map, Profile, Value};
 use crate::grain::{Draft, Grain, Status};
-use crate::interchange::model::{hold, status};
+use crate::interchange::model::status;
 use crate::interchange::{Error, Place};
 use crate::policy::RecordedAuthorization;
 
@@ -70,7 +70,9 @@ impl<W: Write> Writer<W> {
         holds: &[RecordedAuthorization],
     ) -> Result<(), Error> {
         holds.iter().try_for_each(|said| {
-            let line: Map = [("hold", hold::write(of, said))].into_iter().collect();
+            let line: Map = [("hold", status::write_hold(of, said))]
+                .into_iter()
+                .collect();
             self.line(&Value::Map(line).to_json())
         })
     }
