@@ -251,7 +251,9 @@ mod sealed {
         let (done, kept) = admin.carry_out((pending, damaged), mandate)?;
         if kept.is_empty() {
             let persons = vec![*uid];
-            admin.record_one(&Record::Policy(PolicyRecord::ConsentRan { persons }))?;
+            let mut txn = admin.begin()?;
+            txn.record(&Record::Policy(PolicyRecord::ConsentRan { persons }))?;
+            txn.commit()?;
         }
         Ok(done)
     }

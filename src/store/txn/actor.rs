@@ -41,15 +41,4 @@ impl Admin<'_> {
     pub(in crate::store) fn begin(&self) -> Result<Transaction<'_>, Error> {
         Transaction::begin(self.inner(), self.caller())
     }
-
-    /// Records a decision of the owner for the whole store.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(in crate::store) fn record_one(self, record: &Record) -> Result<(), Error> {
-        let mut txn = self.begin()?;
-        txn.record(record)?;
-        txn.commit()?;
-        Ok(())
-    }
 }

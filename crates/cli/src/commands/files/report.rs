@@ -82,45 +82,7 @@ pub(super) fn report_import(
 ) -> anyhow::Result<()> {
     let errors = cli_errors(&summary.refused, path);
     if out.is_json() {
-        let conflicts = summary.conflicts.iter().map(|conflict| {
-            let id = conflict.id.as_ref();
-            let id =
-                id.map(|id| json!({ "format": id.format(), "scope": id.scope(), "id": id.id() }));
-            json!({
-                "place": conflict.place.to_string(),
-                "id": id,
-                "existing": conflict.existing.to_string(),
-                "kept": conflict.kept.map(|address| address.to_string()),
-            })
-        });
-        let denied = summary.denied.iter().map(|denied| {
-            json!({
-                "place": denied.place.to_string(),
-                "existing": denied.existing.to_string(),
-                "rule": denied.rule.name(),
-            })
-        });
-        let unapplied = summary.unapplied.iter().map(|(place, existing)| {
-            json!({ "place": place.to_string(), "existing": existing.to_string() })
-        });
-        return Ok(out.json(&json!({
-            "format": format.name(),
-            "inserted": summary.inserted,
-            "updated": summary.updated,
-            "unchanged": summary.unchanged,
-            "embedded": summary.embedded,
-            "corrected": summary.corrected,
-            "held": summary.held,
-            "unapplied": unapplied.collect::<Vec<_>>(),
-            "conflicts": conflicts.collect::<Vec<_>>(),
-            "denied": denied.collect::<Vec<_>>(),
-            "refused": errors.iter().map(CliError::to_json).collect::<Vec<_>>(),
-            "erased": summary.erased.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "finding_kinds": kinds_json(&summary.findings),
-            "findings": findings_json(&summary.findings),
-            "warnings": findings_json(&summary.warnings),
-            "loss": loss_json(&summary.loss),
-        }))?);
+        return Ok(out.json(&import_json(summary, format, &errors))?);
     }
     out.line(format!("{} ({format})", path.display()))?;
     out.line(format!(
@@ -152,6 +114,47 @@ pub(super) fn report_import(
     report_conflicts(summary, out);
     error_lines(&errors, out);
     Ok(())
+}
+
+fn import_json(summary: &Summary, format: Format, errors: &[CliError]) -> Value {
+    let conflicts = summary.conflicts.iter().map(|conflict| {
+        let id = conflict.id.as_ref();
+        let id = id.map(|id| json!({ "format": id.format(), "scope": id.scope(), "id": id.id() }));
+        json!({
+            "place": conflict.place.to_string(),
+            "id": id,
+            "existing": conflict.existing.to_string(),
+            "kept": conflict.kept.map(|address| address.to_string()),
+        })
+    });
+    let denied = summary.denied.iter().map(|denied| {
+        json!({
+            "place": denied.place.to_string(),
+            "existing": denied.existing.to_string(),
+            "rule": denied.rule.name(),
+        })
+    });
+    let unapplied = summary.unapplied.iter().map(
+        |(place, existing)| json!({ "place": place.to_string(), "existing": existing.to_string() }),
+    );
+    json!({
+        "format": format.name(),
+        "inserted": summary.inserted,
+        "updated": summary.updated,
+        "unchanged": summary.unchanged,
+        "embedded": summary.embedded,
+        "corrected": summary.corrected,
+        "held": summary.held,
+        "unapplied": unapplied.collect::<Vec<_>>(),
+        "conflicts": conflicts.collect::<Vec<_>>(),
+        "denied": denied.collect::<Vec<_>>(),
+        "refused": errors.iter().map(CliError::to_json).collect::<Vec<_>>(),
+        "erased": summary.erased.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "finding_kinds": kinds_json(&summary.findings),
+        "findings": findings_json(&summary.findings),
+        "warnings": findings_json(&summary.warnings),
+        "loss": loss_json(&summary.loss),
+    })
 }
 
 /// Lists conflicts, and records that a policy denied.
