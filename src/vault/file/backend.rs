@@ -9,14 +9,15 @@ use redb::{Builder, Database, StorageBackend};
 
 use crate::ledger::DiskFile;
 use crate::vault::Error;
-use crate::vault::error::OrFail;
+use crate::vault::error::{OrFail, guarded};
 
 use super::DATABASE;
 use super::read_backend::ReadBackend;
 
 /// An open database.
 pub(crate) struct OpenDatabase {
-    database: Database,
+    /// `None` once it is being closed.
+    database: Option<Database>,
     /// Ends a database that is opened to be read.
     end: Option<Arc<AtomicBool>>,
 }
@@ -24,7 +25,7 @@ pub(crate) struct OpenDatabase {
 /// Opens the database of a file, or creates it in an empty one.
 pub(crate) fn open(file: Arc<dyn DiskFile>) -> Result<OpenDatabase, Error> {
     Ok(OpenDatabase {
-        database: build(WriteBackend(file))?,
+        database: Some(build(WriteBackend(file))?),
         end: None,
     })
 }
@@ -36,7 +37,7 @@ pub(crate) fn open_to_read(file: Arc<dyn DiskFile>) -> Result<OpenDatabase, Erro
     let backend = ReadBackend::new(file, Arc::clone(&end));
     let backend = backend.map_err(|source| Error::io("read", DATABASE, source))?;
     Ok(OpenDatabase {
-        database: build(backend)?,
+        database: Some(build(backend)?),
         end: Some(end),
     })
 }
@@ -68,13 +69,13 @@ impl Deref for OpenDatabase {
     type Target = Database;
 
     fn deref(&self) -> &Database {
-        &self.database
+        self.database.as_ref().expect(OPEN)
     }
 }
 
 impl DerefMut for OpenDatabase {
     fn deref_mut(&mut self) -> &mut Database {
-        &mut self.database
+        self.database.as_mut().expect(OPEN)
     }
 }
 
@@ -83,6 +84,15 @@ impl Drop for OpenDatabase {
         // Closing reads and writes, and another process may have replaced the pages since.
         if let Some(end) = &self.end {
             end.store(true, Ordering::Release);
+        }
+        // redb writes to close a database, and panics on some damaged ones.
+        let database = self.database.take();
+        let closed = guarded(|| {
+            drop(database);
+            Ok(())
+        });
+        if let Err(error) = closed {
+            tracing::warn!(%error, "the database of the vault was not closed as it should be");
         }
     }
 }
@@ -114,6 +124,9 @@ impl StorageBackend for WriteBackend {
 }
 
 const CACHE_BYTES: usize = 8 << 20;
+
+/// Only `drop` takes it.
+const OPEN: &str = "a database is open until it is dropped";
 
 /// Magic number, state, and both commit slots.
 const HEADER_LEN: usize = 320;

@@ -31,7 +31,7 @@ const FORMATS: [Format; 5] = [
     Format::Omi,
 ];
 
-/// Writes a file of everything, in one of the formats; a bundle of AIMEM is of one of the users.
+/// Writes a file of everything, in one of the formats; those of AIMEM and PAM are of one of the users.
 pub(super) fn write_out(
     store: &Store,
     random: &mut Random,
@@ -43,8 +43,8 @@ pub(super) fn write_out(
     };
     let filter = Filter::new().with_superseded();
     let filter = match (format, random.pick(users)) {
-        (Format::Aimem, Some(user)) => filter.user(user),
-        (Format::Aimem, None) => return Ok(None),
+        (Format::Aimem | Format::Pam, Some(user)) => filter.user(user),
+        (Format::Aimem | Format::Pam, None) => return Ok(None),
         _ => filter,
     };
     let mut bytes = Vec::new();
