@@ -173,6 +173,7 @@ impl App {
         let thread = self.thread(&caller).await?;
         let app = Arc::clone(&self);
         let worked = tokio::task::spawn_blocking(move || {
+            let _held = thread;
             let uri = asked.parts.uri.to_string();
             let call = Call {
                 app: &app,
@@ -185,31 +186,29 @@ impl App {
                 now: SystemClock.now(),
             };
             let (answer, scope) = app.once(route, call, &uri);
-            (answer.map(Answer::written), scope, held, thread)
+            (answer.map(Answer::written), scope, held)
         });
         let broken = |_| Failure::new(500, "ERR_INTERNAL", "the server failed");
-        let (answer, scope, held, thread) = worked.await.map_err(broken)?;
+        let (answer, scope, (flight, bulk)) = worked.await.map_err(broken)?;
         let answer = answer?;
-        // Long answers wait for their readers in memory: a caller who takes none makes no more. A change
-        // has happened, and its answer says so.
+        // Long answers wait for their readers in memory: a caller who takes none makes no more, and waits
+        // with no thread and no answer. A change has happened, and its answer says so.
         let room = match answer.len() <= ANSWER_LEN_SHORT || route.is_change() {
             true => None,
-            false => Some(self.answers.take(&caller, self.limits.waiting_time).await?),
+            false => Some(self.answers.try_take(&caller)?),
         };
-        drop(thread);
-        let held = (held, room);
         Ok(match (answer, scope) {
             (Answer::Feed(changes), Some(scope)) => {
-                feed::stream(Arc::clone(&self), scope, changes, held.0.0)
+                feed::stream(Arc::clone(&self), scope, changes, flight)
             }
             // The work goes on behind the answer, and counts until it is done.
             (Answer::Job(job), _) => answer::job(Box::new(move |tell| {
                 let done = job(tell);
-                drop(held);
+                drop((flight, bulk));
                 done
             })),
             // An answer that no one takes is in memory: it counts until it was taken.
-            (answer, _) => finished(answer).map(|body| answer::held(body, held)),
+            (answer, _) => finished(answer).map(|body| answer::held(body, (flight, bulk, room))),
         })
     }
 
