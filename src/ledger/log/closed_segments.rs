@@ -85,7 +85,7 @@ impl Watched {
         let Ok(file) = self.disk.open(&name, OpenMode::Read) else {
             return Ok(false);
         };
-        Ok(sparse::is_damaged(&*file).map_err(failed)?.is_some())
+        sparse::is_sparse(&*file).map_err(failed)
     }
 
     /// Returns whether the file of a segment has its header, and ends with its last entry.

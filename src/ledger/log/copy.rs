@@ -197,10 +197,12 @@ impl Ledger {
         let failed = |source| Error::io("read", name, source);
         let segment = segment_file::open(&*self.disk, name, OpenMode::Read).map_err(failed)?;
         let file = self.disk.open(name, OpenMode::Read).map_err(failed)?;
-        let (len, is_sparse) = (file.len_bytes(), sparse::is_damaged(&*file));
-        let is_sparse = is_sparse.map_err(failed)?.is_some();
-        match is_sparse && segment.len_bytes().map_err(failed)? == end {
-            true => Ok((file, len.map_err(failed)?)),
+        let is_whole = segment.len_bytes().map_err(failed)? == end;
+        match is_whole && sparse::is_sparse(&*file).map_err(failed)? {
+            true => {
+                let len = file.len_bytes().map_err(failed)?;
+                Ok((file, len))
+            }
             false => Ok((segment, end)),
         }
     }

@@ -27,14 +27,18 @@ impl Ledger {
     /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`, after which each segment is the old one or the new one.
     pub fn give_back_blanked(&self) -> Result<u64, Error> {
         replacement::discard(&*self.disk)?;
+        let blank = self.blank_bytes();
+        let extents = self.offsets.read().extents();
         let mut given_back = 0;
-        for (number, blank) in self.blank_bytes() {
-            let stored = self.stored_len(number)?;
-            let extent = self.extent(number);
-            let Some(extent) = extent.filter(|_| stored.is_worth(blank)) else {
+        for extent in extents {
+            let Some(blank) = blank.get(&extent.number) else {
                 continue;
             };
-            if number == self.position().segment {
+            let stored = self.stored(extent.number)?;
+            if !stored.is_worth(extent.end, *blank) {
+                continue;
+            }
+            if extent.number == self.position().segment {
                 let tail = &mut *self.tail.lock();
                 if tail.halted {
                     return Err(Error::Halted);
@@ -42,22 +46,25 @@ impl Ledger {
                 self.begin_segment(tail, self.position())?;
             }
             if self.make_sparse(&extent)? {
-                given_back += stored.file.saturating_sub(self.stored_len(number)?.file);
+                let now = self.stored(extent.number)?;
+                given_back += stored.len.saturating_sub(now.len);
             }
         }
         Ok(given_back)
     }
 
-    /// Returns the length of all segments, as they are stored, in bytes.
+    /// Returns the length of the files of all segments, in bytes.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`.
     pub(crate) fn stored_bytes(&self) -> Result<u64, Error> {
         let extents = self.offsets.read().extents();
-        let lengths = extents
-            .iter()
-            .map(|one| Ok(self.stored_len(one.number)?.file));
-        lengths.sum()
+        let lengths = extents.iter().map(|extent| {
+            let name = segment_file::name_of(extent.number);
+            self.disk.open(&name, OpenMode::Read)?.len_bytes()
+        });
+        let sum: std::io::Result<u64> = lengths.sum();
+        sum.map_err(|source| Error::io("measure", FOLDER, source))
     }
 
     /// Returns how many bytes of each segment erasures have blanked, headers of frames included.
@@ -72,22 +79,13 @@ impl Ledger {
         blank
     }
 
-    fn extent(&self, number: u32) -> Option<SegmentExtent> {
-        let extents = self.offsets.read().extents();
-        extents.into_iter().find(|extent| extent.number == number)
-    }
-
-    fn stored_len(&self, number: u32) -> Result<Stored, Error> {
+    fn stored(&self, number: u32) -> Result<Stored, Error> {
         let name = segment_file::name_of(number);
         let failed = |source| Error::io("read", &name, source);
         let file = self.disk.open(&name, OpenMode::Read).map_err(failed)?;
-        let is_damaged = sparse::is_damaged(&*file).map_err(failed)? == Some(true);
-        let file = file.len_bytes().map_err(failed)?;
-        let segment = segment_file::open(&*self.disk, &name, OpenMode::Read).map_err(failed)?;
         Ok(Stored {
-            file,
-            segment: segment.len_bytes().map_err(failed)?,
-            is_damaged,
+            len: file.len_bytes().map_err(failed)?,
+            is_damaged: sparse::is_damaged(&*file).map_err(failed)?,
         })
     }
 
@@ -141,20 +139,21 @@ impl Ledger {
     }
 }
 
-/// The lengths of a segment and of its file, in bytes.
+/// The file of a segment.
 struct Stored {
-    file: u64,
-    segment: u64,
+    /// Its length in bytes.
+    len: u64,
     /// Whether a table of a sparse segment is damaged.
     is_damaged: bool,
 }
 
 impl Stored {
-    /// Returns whether a segment with so many blank bytes is worth being written again.
-    fn is_worth(&self, blank: u64) -> bool {
-        let stands_for = self.segment.saturating_sub(self.file);
-        let gain = blank.saturating_sub(stands_for);
-        self.is_damaged || (gain >= GAIN_MIN && gain >= self.file / 4)
+    /// Returns whether a segment that ends at `end`, with so many blank bytes, is worth being written
+    /// again.
+    fn is_worth(&self, end: u64, blank: u64) -> bool {
+        let left_out = end.saturating_sub(self.len);
+        let gain = blank.saturating_sub(left_out);
+        self.is_damaged || (gain >= GAIN_MIN && gain >= self.len / 4)
     }
 }
 

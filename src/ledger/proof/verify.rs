@@ -297,7 +297,7 @@ impl<'a> Pass<'a> {
         let name = segment_file::name_of(number);
         let failed = |source| Error::io("read", &name, source);
         let file = self.disk.open(&name, OpenMode::Read).map_err(failed)?;
-        if sparse::is_damaged(&*file).map_err(failed)? == Some(true) {
+        if sparse::is_damaged(&*file).map_err(failed)? {
             self.report(number, 0, "a table of a sparse segment does not hold");
         }
         Ok(())

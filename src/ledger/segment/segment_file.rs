@@ -120,12 +120,14 @@ pub(in crate::ledger) fn open_last(
     name: &str,
 ) -> io::Result<(Arc<dyn DiskFile>, bool)> {
     let file = disk.open(name, OpenMode::Write)?;
-    let is_sparse = sparse::is_damaged(&*file)?.is_some();
-    Ok((sparse::expand(file)?, is_sparse))
+    match sparse::is_sparse(&*file)? {
+        true => Ok((sparse::expand(file)?, true)),
+        false => Ok((file, false)),
+    }
 }
 
 /// Returns whether this is the header of a sparse segment.
-pub(super) fn is_sparse(header: &[u8; HEADER_LEN]) -> bool {
+pub(super) fn is_sparse_header(header: &[u8; HEADER_LEN]) -> bool {
     header.starts_with(&MAGIC) && header.get(8..10) == Some(&SPARSE_VERSION.to_be_bytes())
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::field::take;
-use super::segment_file::{HEADER_LEN, SegmentHeader, is_sparse};
+use super::segment_file::{HEADER_LEN, SegmentHeader, is_sparse_header};
 use crate::ledger::{DiskFile, StoreId};
 
 /// A sparse segment, read as the segment that it stands for.
@@ -62,14 +62,19 @@ pub(in crate::ledger) fn expand(file: Arc<dyn DiskFile>) -> io::Result<Arc<dyn D
     })
 }
 
-/// Returns whether one of the two tables of a sparse segment is damaged; `None` for another file.
-pub(in crate::ledger) fn is_damaged(file: &dyn DiskFile) -> io::Result<Option<bool>> {
+/// Returns whether a file is a sparse segment of which one of the two tables is damaged.
+pub(in crate::ledger) fn is_damaged(file: &dyn DiskFile) -> io::Result<bool> {
     let Some(header) = header_of(file)? else {
-        return Ok(None);
+        return Ok(false);
     };
     let first = HoleTable::first(file, &header)?;
     let second = HoleTable::second(file, &header)?;
-    Ok(Some(first.is_none() || first != second))
+    Ok(first.is_none() || first != second)
+}
+
+/// Returns whether a file is a sparse segment.
+pub(in crate::ledger) fn is_sparse(file: &dyn DiskFile) -> io::Result<bool> {
+    Ok(header_of(file)?.is_some())
 }
 
 /// Returns the header of a sparse segment; `None` for another file.
@@ -79,7 +84,7 @@ fn header_of(file: &dyn DiskFile) -> io::Result<Option<[u8; HEADER_LEN]>> {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
         read => read?,
     }
-    Ok(is_sparse(&header).then_some(header))
+    Ok(is_sparse_header(&header).then_some(header))
 }
 
 /// Writes the first `len` bytes of `segment` to a new file, without its holes, and syncs it. The
