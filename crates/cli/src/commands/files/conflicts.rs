@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use grainstore::Store;
 use serde_json::{Value, json};
 
+use super::report::id_json;
 use crate::args::address;
 use crate::error::Exit;
 use crate::session::Session;
@@ -66,12 +67,9 @@ fn list(store: &Store, session: &mut Session) -> anyhow::Result<Exit> {
     let conflicts = store.admin()?.conflicts()?;
     if session.out.is_json() {
         let conflicts = conflicts.iter().map(|conflict| {
-            let id = conflict.id.as_ref();
-            let id =
-                id.map(|id| json!({ "format": id.format(), "scope": id.scope(), "id": id.id() }));
             let versions = conflict.versions.iter().map(ToString::to_string);
             json!({
-                "id": id,
+                "id": id_json(conflict.id.as_ref()),
                 "versions": versions.collect::<Vec<_>>(),
             })
         });

@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use grainstore::interchange::{self, Format, ImportFile, Loss, RecordSet};
+use grainstore::interchange::{self, ForeignId, Format, ImportFile, Loss, RecordSet};
 use grainstore::store::Summary;
 use serde_json::{Value, json};
 
@@ -116,13 +116,20 @@ pub(super) fn report_import(
     Ok(())
 }
 
+/// Returns the identifier of a conflict; `null` for one between a grain and another that a file puts in
+/// its place.
+pub(super) fn id_json(id: Option<&ForeignId>) -> Value {
+    id.map_or(
+        Value::Null,
+        |id| json!({ "format": id.format(), "scope": id.scope(), "id": id.id() }),
+    )
+}
+
 fn import_json(summary: &Summary, format: Format, errors: &[CliError]) -> Value {
     let conflicts = summary.conflicts.iter().map(|conflict| {
-        let id = conflict.id.as_ref();
-        let id = id.map(|id| json!({ "format": id.format(), "scope": id.scope(), "id": id.id() }));
         json!({
             "place": conflict.place.to_string(),
-            "id": id,
+            "id": id_json(conflict.id.as_ref()),
             "existing": conflict.existing.to_string(),
             "kept": conflict.kept.map(|address| address.to_string()),
         })
