@@ -200,7 +200,7 @@ fn a_new_version_is_not_retrieved_for_its_warnings() {
         let status = home.run(&["status", &address, "--json"]).json();
         assert_eq!(status["access_count"].as_u64().unwrap_or(0), 0, "{status}");
     }
-    // A retrieval is told.
+    // The store counts this retrieval.
     home.ok(&["get", &old]);
     let status = home.run(&["status", &old, "--json"]).json();
     assert_eq!(status["access_count"], 1, "{status}");
