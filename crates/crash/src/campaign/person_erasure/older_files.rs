@@ -1,8 +1,6 @@
 //! Files that the store wrote before a crash, each imported after it: an erased person comes back out
 //! of none, and who lives keeps every grain.
 
-use std::collections::BTreeSet;
-
 use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use grainstore::{Filter, Store};
 
@@ -10,7 +8,7 @@ use crate::disk::sim_disk::SimDisk;
 use crate::random::Random;
 use crate::workload::oracle::Verdict;
 
-use super::recovery::grains;
+use super::recovery::{grains, unlock_all};
 use super::workload::{Run, open, text};
 
 /// A file of everything that the store held.
@@ -85,16 +83,9 @@ impl Run {
     pub(super) fn import_old(&self, old: &OldExport, state: usize, disk: &SimDisk) -> Verdict {
         let present = self.states.get(state).ok_or("no such state")?;
         let store = open(disk, self.seed, 103)?;
-        for user in store.admin().map_err(text)?.vault().list().map_err(text)? {
-            store.unlock(&user.user).map_err(text)?;
-        }
+        unlock_all(&store)?;
         import(&store, &old.bytes, old.format)?;
-        let earlier = self.states.iter().take(state);
-        let erased: BTreeSet<&String> = earlier
-            .flat_map(|it| it.persons.keys())
-            .filter(|user| !present.persons.contains_key(*user))
-            .collect();
-        for user in erased {
+        for user in self.gone(state)?.into_keys() {
             if !grains(&store, user)?.is_empty() {
                 return Err(format!(
                     "a file of before brings {user} back ({:?})",

@@ -1,7 +1,7 @@
 //! The checks of a crash state: the attacker finds nothing in its bytes, and a store that is opened on
 //! it, or restored from an earlier backup, answers as one of the states that may be there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use grainstore::store::Maintenance;
 use grainstore::{Filter, Store};
@@ -29,23 +29,26 @@ pub(super) fn allowed(log: &[Op]) -> Vec<usize> {
 }
 
 impl Run {
+    /// Returns those who were there before a state and are not in it.
+    pub(super) fn gone(&self, state: usize) -> Verdict<BTreeMap<&String, &Holdings>> {
+        let present = self.states.get(state).ok_or("no such state")?;
+        let earlier = self.states.iter().take(state).flat_map(|it| &it.persons);
+        Ok(earlier
+            .filter(|(user, _)| !present.persons.contains_key(*user))
+            .collect())
+    }
+
     /// Looks in all files, and in all backups made so far, for the keys and the words of all who are
     /// not there any more in a state. Returns the persons found.
     pub(super) fn attack(&self, state: usize, image: &Image) -> Verdict<Vec<String>> {
-        let present = self.states.get(state).ok_or("no such state")?;
-        let earlier = || self.states.iter().take(state).flat_map(|it| &it.persons);
-        let is_gone =
-            |of: &Holdings, user: &str| of.uid.is_some() && !present.persons.contains_key(user);
-        let mut gone: Vec<Target> = Vec::new();
-        for (user, of) in earlier().filter(|(user, of)| is_gone(of, user)) {
-            if !gone.iter().any(|target| target.user == *user) {
-                gone.push(Target {
-                    user: user.clone(),
-                    uid: of.uid.unwrap_or_default(),
-                    probe: None,
-                });
-            }
-        }
+        let gone = self.gone(state)?.into_iter().filter_map(|(user, of)| {
+            Some(Target {
+                user: user.clone(),
+                uid: of.uid?,
+                probe: None,
+            })
+        });
+        let gone: Vec<Target> = gone.collect();
         let old = self.backups.iter().filter(|backup| backup.state <= state);
         let mut files = image.bytes();
         files.extend(old.flat_map(|backup| backup.image.bytes()));
@@ -61,13 +64,8 @@ impl Run {
     /// Checks that no file of the store has a word of a plain person who is gone in a state.
     pub(super) fn lacks_erased_words(&self, state: usize, image: &Image) -> Verdict {
         let image = image.clone().without_backup();
-        let present = self.states.get(state).ok_or("no such state")?;
-        let earlier = self.states.iter().take(state).flat_map(|it| &it.persons);
-        let gone: BTreeSet<&String> = earlier
-            .filter(|(user, of)| of.uid.is_none() && !present.persons.contains_key(*user))
-            .map(|(user, _)| user)
-            .collect();
-        for user in gone {
+        let gone = self.gone(state)?;
+        for (user, _) in gone.into_iter().filter(|(_, of)| of.uid.is_none()) {
             let word = plain_word(user);
             let mut files = image.files.iter();
             if let Some((name, _)) = files.find(|(_, bytes)| holds(bytes, &word)) {
@@ -167,9 +165,9 @@ impl Run {
     }
 }
 
-type Sealed = Vec<(String, [u8; 16])>;
+pub(super) type Sealed = Vec<(String, [u8; 16])>;
 
-fn unlock_all(store: &Store) -> Verdict<Sealed> {
+pub(super) fn unlock_all(store: &Store) -> Verdict<Sealed> {
     let users = store.admin().map_err(text)?.vault().list().map_err(text)?;
     for user in &users {
         store.unlock(&user.user).map_err(text)?;
@@ -224,7 +222,7 @@ pub(super) fn grains(store: &Store, user: &str) -> Verdict<BTreeSet<grainstore::
     Ok(found)
 }
 
-pub(super) fn holds(file: &[u8], word: &str) -> bool {
+fn holds(file: &[u8], word: &str) -> bool {
     let mut windows = file.windows(word.len());
     windows.any(|part| part == word.as_bytes())
 }

@@ -37,12 +37,7 @@ impl Run {
                 return Err(format!("a rotten vault unlocks {user} without a grain"));
             }
         }
-        let earlier = self
-            .states
-            .iter()
-            .take(state)
-            .flat_map(|it| it.persons.keys());
-        for user in earlier.filter(|user| !present.persons.contains_key(*user)) {
+        for user in self.gone(state)?.into_keys() {
             if store.unlock(user).is_ok() || !grains(&store, user)?.is_empty() {
                 return Err(format!("a rotten vault brings {user} back"));
             }

@@ -264,18 +264,24 @@ impl Work {
         })
     }
 
-    /// Stores grains of a person; of a plain one who is new, too.
-    fn put(&mut self, is_sealed: bool) -> Verdict {
+    /// Returns a person, or a plain one who is new, and the word of their grains.
+    fn person(&mut self, is_sealed: bool) -> Option<(String, String)> {
         let mut users = self.users(is_sealed);
         if !is_sealed {
             users.push(format!("plain {}", self.made));
         }
-        let Some(user) = self.random.pick(&users).cloned() else {
-            return Ok(());
-        };
+        let user = self.random.pick(&users)?.clone();
         let word = match is_sealed {
             true => SEALED_WORD.to_owned(),
             false => plain_word(&user),
+        };
+        Some((user, word))
+    }
+
+    /// Stores grains of a person; of a plain one who is new, too.
+    fn put(&mut self, is_sealed: bool) -> Verdict {
+        let Some((user, word)) = self.person(is_sealed) else {
+            return Ok(());
         };
         let count = self.random.below(3) + 1;
         let drafts: Vec<Draft> = (self.made..self.made + count)
@@ -375,16 +381,8 @@ impl Work {
     /// Imports a file of another program about a person.
     fn import_foreign(&mut self) -> Verdict {
         let is_sealed = self.random.percent(50);
-        let mut users = self.users(is_sealed);
-        if !is_sealed {
-            users.push(format!("plain {}", self.made));
-        }
-        let Some(user) = self.random.pick(&users).cloned() else {
+        let Some((user, word)) = self.person(is_sealed) else {
             return Ok(());
-        };
-        let word = match is_sealed {
-            true => SEALED_WORD.to_owned(),
-            false => plain_word(&user),
         };
         let file = foreign(&user, &word, self.made);
         self.made += 1;
