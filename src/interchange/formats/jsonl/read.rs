@@ -175,17 +175,8 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn status(&self, map: &Map) -> Result<Line, Error> {
-        self.only(map, &["status"], ErrorCode::JsonlStatus)?;
-        let Some(Value::Map(map)) = map.get("status") else {
-            return Err(self.fault(ErrorCode::JsonlStatus, "status is not an object"));
-        };
-        self.only(map, &status::MEMBERS, ErrorCode::JsonlStatus)?;
-        let (of, change) = status::read(map).map_err(|name| {
-            self.fault(
-                ErrorCode::JsonlStatus,
-                format!("{name} is not what it must be"),
-            )
-        })?;
+        let map = self.beside(map, "status", &status::MEMBERS)?;
+        let (of, change) = status::read(map).map_err(|name| self.invalid(name))?;
         Ok(Line::Status {
             of,
             change,
@@ -194,20 +185,28 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn hold(&self, map: &Map) -> Result<Line, Error> {
-        self.only(map, &["hold"], ErrorCode::JsonlStatus)?;
-        let Some(Value::Map(map)) = map.get("hold") else {
-            return Err(self.fault(ErrorCode::JsonlStatus, "hold is not an object"));
-        };
-        self.only(map, &status::HOLD_MEMBERS, ErrorCode::JsonlStatus)?;
-        let (of, hold) = status::read_hold(map).map_err(|name| {
-            let message = format!("{name} is not what it must be");
-            self.fault(ErrorCode::JsonlStatus, message)
-        })?;
+        let map = self.beside(map, "hold", &status::HOLD_MEMBERS)?;
+        let (of, hold) = status::read_hold(map).map_err(|name| self.invalid(name))?;
         Ok(Line::Hold {
             of,
             hold,
             line: self.line,
         })
+    }
+
+    /// Returns the object of a line that goes with a grain, which has these members and no others.
+    fn beside<'m>(&self, map: &'m Map, name: &str, members: &[&str]) -> Result<&'m Map, Error> {
+        self.only(map, &[name], ErrorCode::JsonlStatus)?;
+        let Some(Value::Map(map)) = map.get(name) else {
+            return Err(self.fault(ErrorCode::JsonlStatus, format!("{name} is not an object")));
+        };
+        self.only(map, members, ErrorCode::JsonlStatus)?;
+        Ok(map)
+    }
+
+    fn invalid(&self, name: &str) -> Error {
+        let message = format!("{name} is not what it must be");
+        self.fault(ErrorCode::JsonlStatus, message)
     }
 
     /// An unknown member may be a misspelt one, whose value would be lost.
