@@ -19,8 +19,7 @@ use super::transfer::{profile_fields, tags};
 /// # Ok::<(), grainstore::grain::Error>(())
 /// ```
 pub fn retained_until(grain: &Grain) -> Option<Time> {
-    let policy = grain.field("retention_policy").and_then(Value::as_map);
-    let own = policy.and_then(|policy| policy.get("minimum_retention_years"));
+    let own = stated(grain, "minimum_retention_years");
     // OMS A.3: it overrides a default, so it never shortens the grain's own period.
     let is_finance = tags(grain).any(|tag| tag == "profile:finance");
     let finance = is_finance.then(|| profile_fields(grain, "fin:retention_years"));
@@ -32,16 +31,19 @@ pub fn retained_until(grain: &Grain) -> Option<Time> {
 /// Returns whose word a grain's `retention_policy` requires for a deletion (OMS 6.1); `None` if it
 /// requires none.
 pub(crate) fn deletion_requires(grain: &Grain) -> Option<&str> {
-    let policy = grain.field("retention_policy").and_then(Value::as_map);
-    let required = policy.and_then(|policy| policy.get("deletion_requires"));
-    let required = required.and_then(Value::as_text).map(str::trim);
+    let required = stated(grain, "deletion_requires").and_then(Value::as_text);
+    let required = required.map(str::trim);
     required.filter(|text| !text.is_empty())
 }
 
 /// Returns the regulation that a grain's `retention_policy` names (OMS 6.1).
 pub(crate) fn regulation(grain: &Grain) -> Option<&str> {
-    let policy = grain.field("retention_policy").and_then(Value::as_map);
-    policy.and_then(|policy| policy.get("regulation")?.as_text())
+    stated(grain, "regulation").and_then(Value::as_text)
+}
+
+/// Returns a member of a grain's `retention_policy`.
+fn stated<'a>(grain: &'a Grain, name: &str) -> Option<&'a Value> {
+    grain.field("retention_policy")?.as_map()?.get(name)
 }
 
 /// Returns whether an authority names what a deletion requires, in capitals or not.
