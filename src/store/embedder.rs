@@ -1,6 +1,6 @@
 //! Models of the caller that make vectors of texts: the trait, and what a store says of each.
 //!
-//! The store decides what is embedded and when; see `instance/embedding.rs` and
+//! The store decides what is embedded and when; see `engine/embedding/worker.rs` and
 //! `commit/embed.rs`. A vector that a model made is stored as one that a caller brings.
 
 use std::error::Error;

@@ -8,21 +8,21 @@
 //!
 //! | question | file |
 //! | --- | --- |
-//! | the handle, what it is narrowed to, `admin`, `maintenance` | `instance/store.rs` |
-//! | opening: files, lock, recovery; the text view | `instance/open.rs`; `instance/text_view.rs` |
-//! | what a committed entry changes: index, state, caches, text | `instance/apply.rs` |
-//! | an open store: its files, its state, its queue | `instance/inner.rs` |
-//! | a store that another process writes, opened for reading | `instance/processes/follow.rs` |
+//! | the handle, what it is narrowed to, `admin`, `maintenance` | `handle/store.rs` |
+//! | opening: files, lock, recovery; what a crash left; the text view | `engine/open.rs`; `opening/open.rs`; `engine/text/` |
+//! | what a committed entry changes: index, state, caches, text | `engine/apply.rs` |
+//! | an open store: its files, its state, its queue | `engine/instance.rs` |
+//! | a store that another process writes, opened for reading | `engine/follow.rs` |
 //! | the body of each kind of entry, encoded and decoded | `records/mod.rs` and the files beside it |
 //! | a batch of entries before it is written | `records/frame.rs` |
 //! | holds, consents, trust, regimes, reviews, actors, the clock, as the ledger leaves them | `state/` |
 //! | what a decision rests on: ledger, state, caches, keys, clock, as of a snapshot | `view/core.rs` |
-//! | whose grains are sealed; which entries of a frame are | `view/persons.rs`; `sealing/frame.rs` |
-//! | unlocking and locking a sealed person; what waits for it | `sealing/unlock.rs`; `erasure/unlocking.rs` |
-//! | which grains wait for a vector of a model; how they are embedded | `instance/embedding.rs`; `commit/embed.rs` |
+//! | whose grains are sealed; which entries of a frame are | `view/persons.rs`; `txn/seal.rs` |
+//! | unlocking and locking a sealed person; what waits for it | `engine/persons/overlay.rs`, `keys/unlock.rs`; `erasure/unlocking.rs` |
+//! | which grains wait for a vector of a model; how they are embedded | `engine/embedding/`; `commit/embed.rs` |
 //! | where a put is finished and queued | `commit/put.rs`, `txn/group.rs` |
 //! | which rules a new grain passes, for each way in | `rules/table.rs`; asked in `rules/admit.rs` |
-//! | group commit: leaders and followers | `instance/queue.rs` |
+//! | group commit: leaders and followers | `engine/queue.rs` |
 //! | the right to change, and the frame of a change | `txn/transaction.rs`, `txn/frame.rs` |
 //! | where a frame becomes durable | `txn/append.rs` |
 //! | get, list, history, status | `read/get.rs`; single entries `view/lookup.rs` |
@@ -42,7 +42,7 @@
 //! | files that come in | `import/batch.rs` |
 //! | check, repair, compact, backup, restore, checkpoints | `maintenance/` |
 //! | proofs, notes, the log and its export | `audit/` |
-//! | handing a task from agent to agent | `handle/handoff.rs` |
+//! | handing a task from agent to agent | `governance/handoff.rs` |
 //!
 //! The modules are declared in dependency order; `tests/it/tidy/rooms.rs` holds them to it. `view` and
 //! `rules` only read: a `View` is the store as of a snapshot, and a rule is a function of it.
@@ -57,23 +57,22 @@ mod records;
 mod state;
 mod view;
 mod rules;
-mod instance;
+mod engine;
 mod txn;
-#[cfg_attr(not(feature = "sealing"), path = "no_sealing.rs")]
-mod sealing;
+mod handle;
 mod commit;
 mod read;
 mod lineage;
 mod governance;
 mod consent;
-#[cfg(feature = "sealing")]
-mod keys;
 mod audit;
 mod erasure;
+#[cfg(feature = "sealing")]
+mod keys;
 #[cfg(feature = "interchange")]
 mod import;
+mod opening;
 mod maintenance;
-mod handle;
 
 #[cfg(test)]
 mod tests;
@@ -82,22 +81,22 @@ pub use audit::{Audit, AuditEntry, AuditFilter, InclusionProof};
 pub use commit::NewGrain;
 pub use consent::{Consent, ConsentFilter};
 pub use embedder::{Embedder, EmbedderError, EmbedderStatus};
+pub use engine::RecoveryReport;
+#[cfg(feature = "text")]
+pub(crate) use engine::language;
+#[doc(hidden)]
+pub use engine::untrusted_file_system;
 pub use erasure::{
     ErasureReport, ErasureScope, PendingErasure, Person, PersonErasure, PersonGrain, PersonReport,
 };
 pub use error::Error;
 pub use governance::{
-    AgentCard, Article, Asked, ClauseReport, ClockState, Coverage, Explanation, Hold,
-    Justification, PolicyReport, Review,
+    AgentCard, Article, Asked, ClauseReport, ClockState, Coverage, Explanation, HandedBack,
+    HandedOff, Handoff, Hold, Justification, PolicyReport, Review,
 };
-pub use handle::{HandedBack, HandedOff, Handoff};
+pub use handle::{Admin, Maintenance, Store};
 #[cfg(feature = "interchange")]
 pub use import::{Conflict, Conflicting, Denied, Summary};
-#[cfg(feature = "text")]
-pub(crate) use instance::language;
-#[doc(hidden)]
-pub use instance::untrusted_file_system;
-pub use instance::{Admin, Maintenance, RecoveryReport, Store};
 #[cfg(feature = "sealing")]
 pub use keys::{Escrow, VaultAdmin, VaultStatus};
 pub use lineage::{Fork, Heads};

@@ -1,7 +1,7 @@
 //! Notes that are signed without being asked for: when they are due, and where they go.
 //!
 //! Every so many entries and at closing, appended to a file that is shipped elsewhere, and handed to
-//! the program. The store decides that one is due; see `audit/schedule.rs`.
+//! the program. The store decides that one is due; see `engine/note.rs`.
 
 use std::fmt;
 use std::fs::OpenOptions;

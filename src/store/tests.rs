@@ -145,7 +145,7 @@ fn belief(object: &str) -> Draft {
 }
 
 fn until_waiting(store: &Store, count: usize) {
-    while store.inner.commits().queue.waiting() < count {
+    while store.engine.commits().queue.waiting() < count {
         thread::yield_now();
     }
 }
@@ -357,10 +357,10 @@ fn relaxed_syncs_when_asked_and_on_closing_and_not_for_each_put() {
         let address = store.put(belief(&n.to_string())).unwrap();
         assert!(store.exists(&address).unwrap());
     }
-    assert_eq!((syncs(), store.inner.ledger().durable()), (before, 0));
+    assert_eq!((syncs(), store.engine.ledger().durable()), (before, 0));
     store.maintenance().unwrap().sync().unwrap();
     store.maintenance().unwrap().sync().unwrap();
-    assert_eq!((syncs(), store.inner.ledger().durable()), (before + 1, 10));
+    assert_eq!((syncs(), store.engine.ledger().durable()), (before + 1, 10));
     store.put(belief("last")).unwrap();
     drop(store);
     assert_eq!(syncs(), before + 2);
@@ -427,9 +427,9 @@ fn a_read_on_record_waits_for_no_sync_and_one_that_cannot_be_recorded_is_refused
     );
     assert_eq!(disk.close(), before, "no sync");
     disk.set(|state| state.closed = false);
-    assert!(store.inner.ledger().durable() < store.inner.ledger().len());
+    assert!(store.engine.ledger().durable() < store.engine.ledger().len());
     store.put(belief("coffee")).unwrap();
-    assert_eq!(store.inner.ledger().durable(), store.inner.ledger().len());
+    assert_eq!(store.engine.ledger().durable(), store.engine.ledger().len());
 
     disk.set(|state| state.lock_lost = true);
     assert!(store.get(&watched).is_err());

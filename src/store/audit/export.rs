@@ -64,14 +64,14 @@ impl Audit<'_> {
             "entries": note.entries(),
         });
         out.line(&head).map_err(failed)?;
-        let inner = self.inner();
+        let engine = self.engine();
         let everything = AuditFilter::default();
-        let reader = LogReader::new(inner, &everything);
-        let snapshot = inner.snapshot();
-        let facts = Facts::of(inner.as_of(&snapshot))?;
+        let reader = LogReader::new(engine, &everything);
+        let snapshot = engine.snapshot();
+        let facts = Facts::of(engine.as_of(&snapshot))?;
         let mut checkpoints = Vec::new();
         for row in EntryId::all(&(EntryId::FIRST..EntryId::new(note.entries()))) {
-            let header = inner.ledger().header(row)?;
+            let header = engine.ledger().header(row)?;
             let (stated, body) = reader.body(row)?;
             let mut entry = json!({
                 "entry": row.get(),
@@ -83,7 +83,7 @@ impl Audit<'_> {
                     Record::Erasing(_)
                     | Record::Erased(_)
                     | Record::KeyEvent(KeyEventRecord::Erased { .. }) => {
-                        let opening = inner.ledger().opening(row)?;
+                        let opening = engine.ledger().opening(row)?;
                         entry["opened"] = HEXLOWER.encode(&opening).into();
                     }
                     Record::Hold(hold) => entry["facts"] = facts.of_hold(hold)?,
@@ -106,7 +106,7 @@ impl Audit<'_> {
         let signature = sign(&sum)?;
         let end = json!({ "sha256": sum, "signature": signature });
         out.line(&end).map_err(failed)?;
-        out.inner.flush().map_err(failed)?;
+        out.engine.flush().map_err(failed)?;
         Ok(())
     }
 }
@@ -179,20 +179,20 @@ fn signed(origin: &str, sum: &str) -> String {
 
 /// Lines that are hashed while they are written.
 struct Hashing<'a, W> {
-    inner: &'a mut W,
+    engine: &'a mut W,
     hash: Sha256,
 }
 
 impl<'a, W: Write> Hashing<'a, W> {
-    fn new(inner: &'a mut W) -> Self {
+    fn new(engine: &'a mut W) -> Self {
         let hash = Sha256::new();
-        Self { inner, hash }
+        Self { engine, hash }
     }
 
     fn line(&mut self, value: &Value) -> io::Result<()> {
         let line = format!("{value}\n");
         self.hash.update(&line);
-        self.inner.write_all(line.as_bytes())
+        self.engine.write_all(line.as_bytes())
     }
 
     fn sum(&self) -> String {

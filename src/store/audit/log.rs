@@ -12,7 +12,7 @@ use crate::ledger::{self, EntryHeader, EntryId, Kind};
 use crate::store::Error;
 use crate::store::audit::Audit;
 use crate::store::audit::describe::{describe, operation_of};
-use crate::store::instance::Inner;
+use crate::store::engine::Engine;
 use crate::store::records::{ActorRecord, Record, SealedRecord};
 
 /// One entry of the ledger, as an auditor reads it.
@@ -84,8 +84,8 @@ impl Audit<'_> {
             Some(_) => EntryId::FIRST,
             None => start,
         };
-        let mut reader = LogReader::new(self.inner(), filter);
-        for row in EntryId::all(&(from..EntryId::new(self.inner().ledger().len()))) {
+        let mut reader = LogReader::new(self.engine(), filter);
+        for row in EntryId::all(&(from..EntryId::new(self.engine().ledger().len()))) {
             if let Some(entry) = reader.entry(row)?
                 && row >= start
             {
@@ -101,7 +101,7 @@ impl Audit<'_> {
 
 /// Reads entries in the order of the ledger.
 pub(super) struct LogReader<'a> {
-    inner: &'a Inner,
+    engine: &'a Engine,
     filter: &'a AuditFilter,
     actors: BTreeMap<EntryId, ActorRecord>,
     /// The grains of the person that were seen.
@@ -136,13 +136,13 @@ impl Body {
 }
 
 impl<'a> LogReader<'a> {
-    pub(super) fn new(inner: &'a Inner, filter: &'a AuditFilter) -> Self {
+    pub(super) fn new(engine: &'a Engine, filter: &'a AuditFilter) -> Self {
         let marks = filter.address.iter().flat_map(|address| {
-            let mark = inner.manifest().tombstone_key().of_address(address);
-            inner.tombstones_for(mark, address.as_bytes())
+            let mark = engine.manifest().tombstone_key().of_address(address);
+            engine.tombstones_for(mark, address.as_bytes())
         });
         Self {
-            inner,
+            engine,
             filter,
             actors: BTreeMap::new(),
             of_person: BTreeSet::new(),
@@ -190,7 +190,7 @@ impl<'a> LogReader<'a> {
     /// # Errors
     /// Storage errors.
     pub(super) fn body(&self, row: EntryId) -> Result<(EntryHeader, Body), Error> {
-        let ledger = self.inner.ledger();
+        let ledger = self.engine.ledger();
         let entry = match ledger.read(row) {
             Ok(entry) => entry,
             Err(ledger::Error::Erased { .. }) => return Ok((ledger.stated(row)?, Body::Erased)),
@@ -205,7 +205,7 @@ impl<'a> LogReader<'a> {
                 return Ok((header, Body::Record(Record::Unknown(header.kind, None))));
             };
             header.kind = sealed.card.kind;
-            let Some(opened) = self.inner.keyring().open(&sealed) else {
+            let Some(opened) = self.engine.keyring().open(&sealed) else {
                 return Ok((header, Body::Sealed));
             };
             bytes = opened.body;
@@ -271,7 +271,7 @@ impl<'a> LogReader<'a> {
         if let Some(known) = self.actors.get(&row) {
             return Ok(Some(known.clone()));
         }
-        let actor = self.inner.actor_at(row)?.unwrap_or_default();
+        let actor = self.engine.actor_at(row)?.unwrap_or_default();
         self.actors.insert(row, actor.clone());
         Ok(Some(actor))
     }

@@ -10,12 +10,10 @@ mod log;
 mod note;
 mod proof;
 mod record;
-#[cfg(feature = "signatures")]
-mod schedule;
 
 pub use log::{AuditEntry, AuditFilter};
 pub use note::Audit;
 #[cfg(feature = "signatures")]
-pub(crate) use note::{inclusion_proof, note};
+pub(crate) use note::inclusion_proof;
 pub use proof::InclusionProof;
 pub(crate) use record::record_check;

@@ -1,8 +1,8 @@
 //! The notes of a store's ledger, the proofs between them, and whether the ledger agrees with one.
 
 use crate::crypto::Note;
-use crate::ledger::{self, EntryId, TreeView};
-use crate::store::instance::Inner;
+use crate::ledger::{EntryId, TreeView};
+use crate::store::engine::{Engine, note, with_tree};
 use crate::store::{Error, Maintenance, Store};
 
 use super::InclusionProof;
@@ -36,8 +36,8 @@ impl<'a> Maintenance<'a> {
 }
 
 impl<'a> Audit<'a> {
-    pub(in crate::store) fn inner(self) -> &'a Inner {
-        self.0.inner()
+    pub(in crate::store) fn engine(self) -> &'a Engine {
+        self.0.engine()
     }
 
     pub(in crate::store) const fn maintenance(self) -> Maintenance<'a> {
@@ -49,8 +49,8 @@ impl<'a> Audit<'a> {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED` for a ledger that is not the one this process knows; storage errors.
     pub fn head(self) -> Result<Note, Error> {
-        self.inner().sync()?;
-        note(self.inner(), None)
+        self.engine().sync()?;
+        note(self.engine(), None)
     }
 
     /// Returns the note of the first entries, without a signature.
@@ -58,7 +58,7 @@ impl<'a> Audit<'a> {
     /// # Errors
     /// `ERR_RANGE` past the end; as [`Audit::head`].
     pub fn head_after(self, entries: u64) -> Result<Note, Error> {
-        note(self.inner(), Some(entries))
+        note(self.engine(), Some(entries))
     }
 
     /// Proves an entry under the root of the first `entries`. Of an erased entry too: the proof is
@@ -67,7 +67,7 @@ impl<'a> Audit<'a> {
     /// # Errors
     /// `ERR_RANGE` for an entry that is not among them; as [`Audit::head`].
     pub fn prove(self, entry: EntryId, entries: u64) -> Result<InclusionProof, Error> {
-        inclusion_proof(self.inner(), entry, entries)
+        inclusion_proof(self.engine(), entry, entries)
     }
 
     /// Returns the hashes that prove that the first `second` entries begin with the first `first`,
@@ -77,7 +77,7 @@ impl<'a> Audit<'a> {
     /// `ERR_RANGE` if `first` is 0 or more than `second`; as [`Audit::head`].
     pub fn prove_growth(self, first: u64, second: u64) -> Result<Vec<[u8; 32]>, Error> {
         let prove = |view: &mut TreeView<'_>| view.consistency(first, second);
-        with_tree(self.inner(), prove)
+        with_tree(self.engine(), prove)
     }
 
     /// Returns whether the ledger begins with the entries of a note, none changed, missing or
@@ -86,7 +86,7 @@ impl<'a> Audit<'a> {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn extends(self, note: &Note) -> Result<bool, Error> {
-        extends(self.inner(), note)
+        extends(self.engine(), note)
     }
 }
 
@@ -96,8 +96,8 @@ impl Store {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED` if it does not; storage errors.
     pub(in crate::store) fn anchored(self) -> Result<Self, Error> {
-        match &self.inner.options().since {
-            Some(note) if !extends(&self.inner, note)? => Err(Error::damaged(
+        match &self.engine.options().since {
+            Some(note) if !extends(&self.engine, note)? => Err(Error::damaged(
                 "the ledger",
                 "it does not begin with the entries of the checkpoint that it is pinned to: it was \
                  rolled back, or its past was rewritten",
@@ -107,30 +107,18 @@ impl Store {
     }
 }
 
-/// Returns the note of the first entries, or of all.
-///
-/// # Errors
-/// As [`Audit::head_after`].
-pub(crate) fn note(inner: &Inner, entries: Option<u64>) -> Result<Note, Error> {
-    let (entries, root) = with_tree(inner, |view| {
-        let entries = entries.unwrap_or(view.len());
-        Ok((entries, view.root(entries)?))
-    })?;
-    Ok(Note::new(inner.store_id(), entries, root))
-}
-
 /// Proves an entry under the root of the first `entries`.
 ///
 /// # Errors
 /// As [`Audit::prove`].
 pub(crate) fn inclusion_proof(
-    inner: &Inner,
+    engine: &Engine,
     entry: EntryId,
     entries: u64,
 ) -> Result<InclusionProof, Error> {
-    let (before, path) = with_tree(inner, |view| view.inclusion(entry.get(), entries))?;
+    let (before, path) = with_tree(engine, |view| view.inclusion(entry.get(), entries))?;
     Ok(InclusionProof {
-        header: inner.ledger().header(entry)?,
+        header: engine.ledger().header(entry)?,
         before,
         entries,
         path,
@@ -141,18 +129,10 @@ pub(crate) fn inclusion_proof(
 ///
 /// # Errors
 /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-pub(crate) fn extends(inner: &Inner, note: &Note) -> Result<bool, Error> {
-    if note.store() != inner.store_id() || note.entries() > inner.ledger().len() {
+pub(crate) fn extends(engine: &Engine, note: &Note) -> Result<bool, Error> {
+    if note.store() != engine.store_id() || note.entries() > engine.ledger().len() {
         return Ok(false);
     }
-    let root = with_tree(inner, |view| view.root(note.entries()))?;
+    let root = with_tree(engine, |view| view.root(note.entries()))?;
     Ok(root == note.root())
-}
-
-fn with_tree<T>(
-    inner: &Inner,
-    ask: impl FnOnce(&mut TreeView<'_>) -> Result<T, ledger::Error>,
-) -> Result<T, Error> {
-    let mut history = inner.tree_history().lock();
-    Ok(ask(&mut history.view(inner.ledger())?)?)
 }

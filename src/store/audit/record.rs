@@ -2,7 +2,7 @@
 
 use crate::ledger::EntryId;
 use crate::store::Error;
-use crate::store::instance::{Caller, Inner};
+use crate::store::engine::{Caller, Engine};
 use crate::store::records::{CheckedRecord, PolicyRecord, Record};
 use crate::store::txn::Transaction;
 #[cfg(feature = "interchange")]
@@ -34,7 +34,7 @@ impl Admin<'_> {
             files,
             withheld,
         });
-        match record_observation(self.inner(), self.actor(), &record) {
+        match record_observation(self.engine(), self.actor(), &record) {
             Err(error) if error.code() == ErrorCode::StoreLocked => {
                 tracing::warn!(%error, "an export is not recorded");
                 Ok(())
@@ -48,12 +48,16 @@ impl Admin<'_> {
 ///
 /// # Errors
 /// Storage errors.
-pub(crate) fn record_check(inner: &Inner, check: CheckedRecord) -> Result<(), Error> {
-    record_observation(inner, None, &Record::Policy(PolicyRecord::Checked(check)))
+pub(crate) fn record_check(engine: &Engine, check: CheckedRecord) -> Result<(), Error> {
+    record_observation(engine, None, &Record::Policy(PolicyRecord::Checked(check)))
 }
 
-fn record_observation(inner: &Inner, actor: Option<EntryId>, record: &Record) -> Result<(), Error> {
-    let recorded = Transaction::begin(inner, Caller::owner(actor)).and_then(|mut txn| {
+fn record_observation(
+    engine: &Engine,
+    actor: Option<EntryId>,
+    record: &Record,
+) -> Result<(), Error> {
+    let recorded = Transaction::begin(engine, Caller::owner(actor)).and_then(|mut txn| {
         txn.record(record)?;
         txn.commit()
     });

@@ -1,15 +1,15 @@
 //! The steps of embedding: the texts of the grains that wait for a vector of a model, and storing the
 //! vectors that it made of them.
 //!
-//! The queue, and the thread that runs the steps, are in `instance/embedding.rs`.
+//! The queue, and the thread that runs the steps, are in `engine/embedding/worker.rs`.
 
 use crate::code::ErrorCode;
 use crate::grain::Grain;
 use crate::ledger::{EntryId, Kind};
 #[cfg(feature = "text")]
 use crate::store::Store;
+use crate::store::engine::{Caller, EmbedQueue, EmbedText, Engine};
 use crate::store::error::with_sources;
-use crate::store::instance::{Caller, EmbedQueue, EmbedText, Inner};
 use crate::store::read::{Embedding, Lengths, judge_embedding, without_vector};
 use crate::store::records::Record;
 use crate::store::txn::Transaction;
@@ -19,7 +19,7 @@ use crate::store::{Embedder, EmbedderStatus, Error};
 impl Store {
     /// Returns the model that embeds questions.
     pub(crate) fn embedder(&self) -> Option<&dyn Embedder> {
-        self.inner.options().embedders.first().map(|it| &**it)
+        self.engine.options().embedders.first().map(|it| &**it)
     }
 
     /// Returns the vector of a question; `None` if it says nothing to the model, or there is none.
@@ -39,88 +39,86 @@ impl Store {
     }
 }
 
-impl Inner {
-    /// Returns the texts of the next batch; none if no grain waits or another process embeds.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(crate) fn next_to_embed(&self, model: &EmbedQueue) -> Result<Vec<EmbedText>, Error> {
-        if !self.is_keeper() {
+/// Returns the texts of the next batch; none if no grain waits or another process embeds.
+///
+/// # Errors
+/// Storage errors.
+pub(crate) fn next_to_embed(engine: &Engine, model: &EmbedQueue) -> Result<Vec<EmbedText>, Error> {
+    if !engine.is_keeper() {
+        return Ok(Vec::new());
+    }
+    find_waiting(engine, model)?;
+    loop {
+        let rows = model.waiting().first();
+        if rows.is_empty() {
             return Ok(Vec::new());
         }
-        find_waiting(self, model)?;
-        loop {
-            let rows = model.waiting().first();
-            if rows.is_empty() {
-                return Ok(Vec::new());
-            }
-            let snapshot = self.snapshot();
-            let lacking = without_vector(self, &snapshot, model.embedder.model(), &rows)?;
-            let mut batch = Vec::new();
-            for row in rows.iter() {
-                let text = match lacking.contains(row) {
-                    true => text_to_embed(self, row)?,
-                    false => None,
-                };
-                match text {
-                    Some(text) => batch.push(text),
-                    None => model.waiting().rows.remove(row),
-                }
-            }
-            if !batch.is_empty() {
-                return Ok(batch);
-            }
-        }
-    }
-
-    /// Stores the vectors of a batch, of those grains that are still there; returns how many.
-    ///
-    /// # Errors
-    /// `ERR_EMBEDDER` for vectors of another length than the model says; `ERR_EMBEDDING`; storage
-    /// errors.
-    pub(crate) fn keep_embedded(
-        &self,
-        model: &EmbedQueue,
-        batch: &[EmbedText],
-        vectors: Vec<Vec<f32>>,
-    ) -> Result<u64, Error> {
-        let embedder = &*model.embedder;
-        let mut txn = Transaction::begin(self, Caller::default())?;
-        let snapshot = self.snapshot();
-        let mut lengths = Lengths::default();
-        for (of, vector) in batch.iter().zip(vectors) {
-            check_vector(embedder, &vector)?;
-            // Erased or locked while the model worked: nothing of it may be stored.
-            let is_there = self.as_of(&snapshot).locate(&of.address)?.is_some();
-            let says_nothing = vector.iter().all(|value| *value == 0.0);
-            if !is_there || says_nothing {
-                continue;
-            }
-            let embedding = Embedding {
-                of: of.address,
-                model: embedder.model().to_owned(),
-                vector,
+        let snapshot = engine.snapshot();
+        let lacking = without_vector(engine, &snapshot, model.embedder.model(), &rows)?;
+        let mut batch = Vec::new();
+        for row in rows.iter() {
+            let text = match lacking.contains(row) {
+                true => text_to_embed(engine, row)?,
+                false => None,
             };
-            judge_embedding(self, &snapshot, &embedding, &mut lengths)?;
-            txn.record(&Record::Embedding(embedding.to_record(None)))?;
+            match text {
+                Some(text) => batch.push(text),
+                None => model.waiting().rows.remove(row),
+            }
         }
-        let kept = txn.frame().len() as u64;
-        txn.commit()?;
-        Ok(kept)
+        if !batch.is_empty() {
+            return Ok(batch);
+        }
     }
+}
+
+/// Stores the vectors of a batch, of those grains that are still there; returns how many.
+///
+/// # Errors
+/// `ERR_EMBEDDER` for vectors of another length than the model says; `ERR_EMBEDDING`; storage
+/// errors.
+pub(crate) fn keep_embedded(
+    engine: &Engine,
+    model: &EmbedQueue,
+    batch: &[EmbedText],
+    vectors: Vec<Vec<f32>>,
+) -> Result<u64, Error> {
+    let embedder = &*model.embedder;
+    let mut txn = Transaction::begin(engine, Caller::default())?;
+    let snapshot = engine.snapshot();
+    let mut lengths = Lengths::default();
+    for (of, vector) in batch.iter().zip(vectors) {
+        check_vector(embedder, &vector)?;
+        // Erased or locked while the model worked: nothing of it may be stored.
+        let is_there = engine.as_of(&snapshot).locate(&of.address)?.is_some();
+        let says_nothing = vector.iter().all(|value| *value == 0.0);
+        if !is_there || says_nothing {
+            continue;
+        }
+        let embedding = Embedding {
+            of: of.address,
+            model: embedder.model().to_owned(),
+            vector,
+        };
+        judge_embedding(engine, &snapshot, &embedding, &mut lengths)?;
+        txn.record(&Record::Embedding(embedding.to_record(None)))?;
+    }
+    let kept = txn.frame().len() as u64;
+    txn.commit()?;
+    Ok(kept)
 }
 
 /// Embeds every grain that waits, by the calling thread.
 ///
 /// # Errors
 /// `ERR_EMBEDDER`; storage errors.
-pub(crate) fn embed_waiting(inner: &Inner) -> Result<(), Error> {
-    for model in inner.embeddings().models() {
+pub(crate) fn embed_waiting(engine: &Engine) -> Result<(), Error> {
+    for model in engine.embeddings().models() {
         let _turn = model.turn();
         model.waiting().retry();
         let drained = model.drain(
-            || Some(inner.next_to_embed(model)),
-            |batch, vectors| Some(inner.keep_embedded(model, batch, vectors)),
+            || Some(next_to_embed(engine, model)),
+            |batch, vectors| Some(keep_embedded(engine, model, batch, vectors)),
         );
         drained.unwrap_or(Ok(()))?;
         if let Some(reason) = model.status(0).failed {
@@ -131,29 +129,34 @@ pub(crate) fn embed_waiting(inner: &Inner) -> Result<(), Error> {
 }
 
 /// Returns how far the grains are embedded, by each model.
-pub(crate) fn embedder_statuses(inner: &Inner) -> Vec<EmbedderStatus> {
+pub(crate) fn embedder_statuses(engine: &Engine) -> Vec<EmbedderStatus> {
     let status = |model: &EmbedQueue| {
-        let looked = match inner.is_keeper() {
-            true => find_waiting(inner, model),
+        let looked = match engine.is_keeper() {
+            true => find_waiting(engine, model),
             false => Ok(()),
         };
-        let mut status = model.status(inner.ledger().len());
+        let mut status = model.status(engine.ledger().len());
         if let Err(error) = looked {
             status.failed = Some(with_sources(&error));
         }
         status
     };
-    inner.embeddings().models().iter().map(status).collect()
+    engine.embeddings().models().iter().map(status).collect()
 }
 
 /// Looks for the grains without a vector, if that was not done yet.
-fn find_waiting(inner: &Inner, model: &EmbedQueue) -> Result<(), Error> {
+fn find_waiting(engine: &Engine, model: &EmbedQueue) -> Result<(), Error> {
     // First, so that a grain which comes meanwhile is there too.
     if std::mem::replace(&mut model.waiting().is_known, true) {
         return Ok(());
     }
-    let snapshot = inner.snapshot();
-    let found = without_vector(inner, &snapshot, model.embedder.model(), &snapshot.grains());
+    let snapshot = engine.snapshot();
+    let found = without_vector(
+        engine,
+        &snapshot,
+        model.embedder.model(),
+        &snapshot.grains(),
+    );
     let mut waiting = model.waiting();
     match found {
         Ok(rows) => {
@@ -169,8 +172,8 @@ fn find_waiting(inner: &Inner, model: &EmbedQueue) -> Result<(), Error> {
 
 /// Returns the text of a grain; `None` of one without words, and of one that is gone, locked or
 /// damaged.
-fn text_to_embed(inner: &Inner, row: EntryId) -> Result<Option<EmbedText>, Error> {
-    let entry = match inner.entry(row) {
+fn text_to_embed(engine: &Engine, row: EntryId) -> Result<Option<EmbedText>, Error> {
+    let entry = match engine.entry(row) {
         Ok(entry) => entry,
         // It may be there again at the next attempt.
         Err(error) if error.code() == ErrorCode::StorageIo => return Err(error),

@@ -6,7 +6,7 @@ use crate::codec::ContentAddress;
 use crate::grain::{Draft, Grain, Time};
 use crate::index::Snapshot;
 use crate::ledger::Binding;
-use crate::store::instance::{Caller, Inner};
+use crate::store::engine::{Caller, Engine};
 use crate::store::records::{EntryBody, PendingPut};
 use crate::store::rules::non_superseding_parents;
 use crate::store::txn::{authorize_put, put_all};
@@ -102,7 +102,7 @@ impl Store {
     /// one, whose signature is not kept; storage errors, after which the outcome is unknown and a retry is
     /// safe.
     pub fn put(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
-        put_one(&self.inner, grain.into(), self.caller()?)
+        put_one(&self.engine, grain.into(), self.caller()?)
     }
 
     /// Stores grains together: all of them, or none if one is refused. Returns their addresses.
@@ -114,50 +114,50 @@ impl Store {
         grains: impl IntoIterator<Item = G>,
     ) -> Result<Vec<ContentAddress>, Error> {
         let grains = grains.into_iter().map(Into::into).collect();
-        put_many(&self.inner, grains, self.caller()?)
+        put_many(&self.engine, grains, self.caller()?)
     }
 }
 
 pub(crate) fn put_one(
-    inner: &Inner,
+    engine: &Engine,
     grain: NewGrain,
     caller: Caller<'_>,
 ) -> Result<ContentAddress, Error> {
-    let now = inner.now();
+    let now = engine.now();
     let again = grain.is_again();
-    let grain = grain.finish(now, inner.options(), caller)?;
-    authorize_put(inner, caller, &grain)?;
+    let grain = grain.finish(now, engine.options(), caller)?;
+    authorize_put(engine, caller, &grain)?;
     let address = grain.address();
-    let snapshot = inner.snapshot();
+    let snapshot = engine.snapshot();
     // A visible grain is acknowledged already; only grains that are not stored yet wait in the
     // queue, and those that bring a signature.
-    if grain.is_signed() || inner.as_of(&snapshot).locate(&address)?.is_none() {
-        let salt = inner.salts(1)?.pop().unwrap_or_default();
-        let put = prepare(inner, &snapshot, grain, salt, again, caller)?;
-        put_all(inner, vec![put]).map_err(Error::unbatched)?;
+    if grain.is_signed() || engine.as_of(&snapshot).locate(&address)?.is_none() {
+        let salt = engine.salts(1)?.pop().unwrap_or_default();
+        let put = prepare(engine, &snapshot, grain, salt, again, caller)?;
+        put_all(engine, vec![put]).map_err(Error::unbatched)?;
     }
     Ok(address)
 }
 
 fn put_many(
-    inner: &Inner,
+    engine: &Engine,
     grains: Vec<NewGrain>,
     caller: Caller<'_>,
 ) -> Result<Vec<ContentAddress>, Error> {
-    let puts = finish_all(inner, grains, caller)?;
+    let puts = finish_all(engine, grains, caller)?;
     for (index, put) in puts.iter().enumerate() {
-        authorize_put(inner, caller, &put.grain).map_err(|source| Error::batch(index, source))?;
+        authorize_put(engine, caller, &put.grain).map_err(|source| Error::batch(index, source))?;
     }
     let addresses = puts.iter().map(|put| put.grain.address()).collect();
     if !puts.is_empty() {
-        put_all(inner, puts)?;
+        put_all(engine, puts)?;
     }
     Ok(addresses)
 }
 
 /// Prepares a finished grain, as far as possible without the right to write.
 fn prepare(
-    inner: &Inner,
+    engine: &Engine,
     snapshot: &Snapshot,
     grain: Grain,
     salt: [u8; Binding::SALT_LEN],
@@ -165,7 +165,7 @@ fn prepare(
     caller: Caller<'_>,
 ) -> Result<PendingPut, Error> {
     Ok(PendingPut {
-        non_superseding_parents: non_superseding_parents(&inner.as_of(snapshot), &grain)?,
+        non_superseding_parents: non_superseding_parents(&engine.as_of(snapshot), &grain)?,
         signature: EntryBody::signature_of(&grain)?,
         binding: Binding::new(salt, grain.address().as_bytes()),
         grain,
@@ -177,17 +177,17 @@ fn prepare(
 
 /// Finishes grains before any lock is taken, on several threads if there are many.
 fn finish_all(
-    inner: &Inner,
+    engine: &Engine,
     grains: Vec<NewGrain>,
     caller: Caller<'_>,
 ) -> Result<Vec<PendingPut>, Error> {
-    let now = inner.now();
-    let salts = inner.salts(grains.len())?;
-    let snapshot = inner.snapshot();
+    let now = engine.now();
+    let salts = engine.salts(grains.len())?;
+    let snapshot = engine.snapshot();
     let prepare = |(grain, salt): (NewGrain, _)| {
         let again = grain.is_again();
-        let grain = grain.finish(now, inner.options(), caller)?;
-        prepare(inner, &snapshot, grain, salt, again, caller)
+        let grain = grain.finish(now, engine.options(), caller)?;
+        prepare(engine, &snapshot, grain, salt, again, caller)
     };
     let made: Vec<Result<PendingPut, Error>> = if grains.len() < 2 * CHUNK {
         grains.into_iter().zip(salts).map(prepare).collect()

@@ -15,14 +15,14 @@ use super::rules::withdrawn_rows;
 impl Store {
     /// Returns the rows that no query of this handle shows for want of a consent.
     pub(crate) fn unconsented(&self, snapshot: &Snapshot) -> Result<Arc<RowSet>, Error> {
-        let withdrawn = withdrawn_rows(&self.inner)?;
-        let view = self.inner.as_of(snapshot);
+        let withdrawn = withdrawn_rows(&self.engine)?;
+        let view = self.engine.as_of(snapshot);
         view.unconsented(&Party::of(self.capability()), withdrawn)
     }
 
     /// Returns whether a consent may keep any grain from this handle.
     pub(crate) fn is_consent_asked_to_read(&self) -> bool {
-        let state = self.inner.known_state();
+        let state = self.engine.known_state();
         let consents = state.consents();
         consents.is_any_required_to_read()
             || (self.capability().is_some() && !consents.withdrawals().is_empty())
@@ -39,14 +39,14 @@ impl Store {
             return Ok(());
         }
         let party = Party::of(self.capability());
-        self.inner.as_of(snapshot).authorize_read(grain, &party)
+        self.engine.as_of(snapshot).authorize_read(grain, &party)
     }
 
     /// Returns whether the Consent that a grain rests on is stored here, applies to it, and was not
     /// withdrawn (OMS A.3, A.6). One that cannot be read documents nothing.
     pub(crate) fn is_documented(&self, grain: &Grain, consent: &ContentAddress) -> bool {
-        self.inner
-            .as_of(&self.inner.snapshot())
+        self.engine
+            .as_of(&self.engine.snapshot())
             .is_documented(grain, consent)
             .unwrap_or(false)
     }

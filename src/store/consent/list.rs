@@ -5,7 +5,7 @@ use crate::grain::{Grain, Time, Type};
 use crate::index::{Family, Rows, Snapshot};
 use crate::ledger::EntryId;
 use crate::policy::is_withdrawal;
-use crate::store::instance::Inner;
+use crate::store::engine::Engine;
 use crate::store::records::Frame;
 use crate::store::state::Withdrawal;
 use crate::store::view::withdrawn_by;
@@ -90,7 +90,7 @@ impl Admin<'_> {
         let snapshot = self.store().snapshot();
         let mut found = Vec::new();
         for row in filter.rows(&snapshot)?.iter() {
-            let consent = consent_at(self.inner(), &snapshot, row)?;
+            let consent = consent_at(self.engine(), &snapshot, row)?;
             let is_asked = filter.is_of(&consent.grain);
             if is_asked && filter.at.is_none_or(|at| consent.is_in_force_at(at)) {
                 found.push(consent);
@@ -102,19 +102,19 @@ impl Admin<'_> {
     }
 }
 
-fn consent_at(inner: &Inner, snapshot: &Snapshot, row: EntryId) -> Result<Consent, Error> {
-    let version = inner.as_of(snapshot).version_at(row)?;
+fn consent_at(engine: &Engine, snapshot: &Snapshot, row: EntryId) -> Result<Consent, Error> {
+    let version = engine.as_of(snapshot).version_at(row)?;
     let address = version.grain.address();
     let withdraws = withdrawn_by(&version.grain);
     let is_withdrawal = is_withdrawal(&version.grain);
     let withdrawn = match is_withdrawal {
         true => None,
-        false => inner
+        false => engine
             .as_of(snapshot)
             .withdrawal_of(&Frame::default(), &address)?,
     };
     let is_grant_here = match withdraws {
-        Some(grant) => inner.as_of(snapshot).locate(&grant)?.is_some(),
+        Some(grant) => engine.as_of(snapshot).locate(&grant)?.is_some(),
         None => false,
     };
     Ok(Consent {

@@ -2,7 +2,7 @@
 //! withdrawal.
 
 use crate::policy::Authorization;
-use crate::store::instance::Inner;
+use crate::store::engine::Engine;
 use crate::store::records::{PolicyRecord, RequiredConsent};
 use crate::store::{Admin, Error};
 
@@ -34,7 +34,7 @@ impl Admin<'_> {
 
     /// Returns the namespaces that require consent, or did before.
     pub fn required_consent(self) -> Vec<(String, RequiredConsent)> {
-        let state = self.inner().state();
+        let state = self.engine().state();
         let required = state.consents().required().iter();
         required.map(|(name, what)| (name.clone(), *what)).collect()
     }
@@ -61,8 +61,8 @@ impl Admin<'_> {
 }
 
 /// Returns the deadline for executing a withdrawal, in milliseconds.
-pub(crate) fn deadline_ms(inner: &Inner) -> i64 {
-    let said = inner.state().consents().deadline_ms();
+pub(crate) fn deadline_ms(engine: &Engine) -> i64 {
+    let said = engine.state().consents().deadline_ms();
     let longest = i64::from(DEADLINE_MAX_HOURS) * HOUR_MS;
     said.unwrap_or(24 * HOUR_MS).clamp(0, longest)
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use crate::index::RowSet;
 use crate::store::Error;
-use crate::store::instance::Inner;
+use crate::store::engine::Engine;
 
 /// Returns the rows that rest on withdrawn consents now, also for a query about an earlier
 /// time.
-pub(super) fn withdrawn_rows(inner: &Inner) -> Result<Arc<RowSet>, Error> {
-    inner.caches().withdrawn.get_or(|| {
+pub(super) fn withdrawn_rows(engine: &Engine) -> Result<Arc<RowSet>, Error> {
+    engine.caches().withdrawn.get_or(|| {
         let mut rows = RowSet::default();
-        for (_, _, resting) in inner.as_of(&inner.snapshot()).cascades()? {
+        for (_, _, resting) in engine.as_of(&engine.snapshot()).cascades()? {
             resting.iter().for_each(|row| rows.insert(row));
         }
         Ok(rows)

@@ -5,8 +5,9 @@ use crate::codec::ContentAddress;
 use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::{self, Actor, Authorization, Operation, Rule, Verdict};
-use crate::store::erasure::erase::{ErasedPersons, erase};
-use crate::store::instance::{Caller, Inner};
+use crate::store::engine::{Caller, Engine};
+use crate::store::erasure::erase::{ErasedPersons, erase, resume_erasures_as};
+use crate::store::erasure::keeper::await_erasures;
 use crate::store::lineage::Change;
 use crate::store::records::{DenialRecord, Record};
 use crate::store::rules::{Deed, Guard, Permit};
@@ -61,11 +62,11 @@ impl Admin<'_> {
         addresses: &[ContentAddress],
         authorization: Authorization<'_>,
     ) -> Result<Vec<Result<(), Error>>, Error> {
-        let outcomes = delete_all(self.inner(), self.actor(), addresses, authorization)?;
+        let outcomes = delete_all(self.engine(), self.actor(), addresses, authorization)?;
         let outcomes = addresses.iter().zip(outcomes);
         let outcomes = outcomes.map(|(address, outcome)| match outcome {
             Deletion::Done => Ok(()),
-            Deletion::Kept(rule) => Err(kept_by_rule(self.inner(), address, rule)),
+            Deletion::Kept(rule) => Err(kept_by_rule(self.engine(), address, rule)),
             Deletion::NotStored => Err(Error::NotFound { address: *address }),
         });
         Ok(outcomes.collect())
@@ -87,17 +88,17 @@ pub(crate) enum Deletion {
 /// # Errors
 /// Storage errors.
 pub(crate) fn delete_all(
-    inner: &Inner,
+    engine: &Engine,
     actor: Option<EntryId>,
     addresses: &[ContentAddress],
     authorization: Authorization<'_>,
 ) -> Result<Vec<Deletion>, Error> {
     let mut all = Vec::with_capacity(addresses.len());
     for addresses in addresses.chunks(ERASED_AT_ONCE) {
-        let mut txn = Transaction::begin(inner, Caller::owner(actor))?;
+        let mut txn = Transaction::begin(engine, Caller::owner(actor))?;
         // One erasure at a time waits: another would need the same room.
-        inner.resume_erasures_as(&mut txn)?;
-        let snapshot = inner.snapshot();
+        resume_erasures_as(engine, &mut txn)?;
+        let snapshot = engine.snapshot();
         let mut targets = Vec::new();
         // The policy of a deletion asks for the retention and the authority too, of each grain.
         let mut permit = Permit::of(Deed::Delete);
@@ -105,11 +106,11 @@ pub(crate) fn delete_all(
         permit.asks(Guard::Retention);
         permit.asks(Guard::Authority);
         for address in addresses {
-            let Some(row) = inner.as_of(&snapshot).locate(address)? else {
+            let Some(row) = engine.as_of(&snapshot).locate(address)? else {
                 all.push(Deletion::NotStored);
                 continue;
             };
-            match kept_from_deletion(inner, &snapshot, row, address, authorization)? {
+            match kept_from_deletion(engine, &snapshot, row, address, authorization)? {
                 Some(rule) => {
                     txn.record(&denied(address, rule))?;
                     all.push(Deletion::Kept(rule));
@@ -125,7 +126,7 @@ pub(crate) fn delete_all(
         } else {
             let none = ErasedPersons::default();
             let (begun, _) = erase(
-                inner,
+                engine,
                 &mut txn,
                 &permit,
                 &snapshot,
@@ -134,7 +135,7 @@ pub(crate) fn delete_all(
                 authorization,
             )?;
             drop(txn);
-            inner.await_erasures(&begun)?;
+            await_erasures(engine, &begun)?;
         }
     }
     Ok(all)
@@ -145,18 +146,18 @@ pub(crate) fn delete_all(
 /// # Errors
 /// Storage errors.
 pub(super) fn kept_from_deletion(
-    inner: &Inner,
+    engine: &Engine,
     snapshot: &Snapshot,
     row: EntryId,
     address: &ContentAddress,
     authorization: Authorization<'_>,
 ) -> Result<Option<Rule>, Error> {
-    let Some(target) = inner.as_of(snapshot).sound_version_at(row)? else {
+    let Some(target) = engine.as_of(snapshot).sound_version_at(row)? else {
         // The policy inside a damaged grain is lost; a hold on it is not.
-        let is_held = inner.state().holds().is_held(address);
+        let is_held = engine.state().holds().is_held(address);
         return Ok(is_held.then_some(Rule::LegalHold));
     };
-    let protection = inner
+    let protection = engine
         .as_of(snapshot)
         .effective_protection(row, &target, None)?;
     let change = Change {
@@ -169,17 +170,17 @@ pub(super) fn kept_from_deletion(
             ..Actor::default()
         },
     };
-    Ok(match change.verdict(inner) {
+    Ok(match change.verdict(engine) {
         Verdict::Deny(rule) => Some(rule),
         Verdict::Allow | Verdict::Review => None,
     })
 }
 
 /// Returns the error of a grain that a rule keeps, with what the grain itself requires.
-pub(super) fn kept_by_rule(inner: &Inner, address: &ContentAddress, rule: Rule) -> Error {
+pub(super) fn kept_by_rule(engine: &Engine, address: &ContentAddress, rule: Rule) -> Error {
     let address = *address;
-    let snapshot = inner.snapshot();
-    let view = inner.as_of(&snapshot);
+    let snapshot = engine.snapshot();
+    let view = engine.as_of(&snapshot);
     let grain = match rule {
         Rule::DeletionRequires => view.locate(&address).ok().flatten(),
         _ => None,

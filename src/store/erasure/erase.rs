@@ -10,9 +10,9 @@ use crate::index::{Family, Snapshot};
 use crate::ledger::{self, EntryId, Kind, Ledger};
 use crate::policy::Authorization;
 use crate::store::Error;
+use crate::store::engine::{Caller, Engine, erase_text, remove_text_files};
 use crate::store::erasure::person::destroy_keys;
 use crate::store::erasure::protections::protections_left_by;
-use crate::store::instance::{Caller, Inner};
 use crate::store::read::forget_reads;
 use crate::store::records::{ErasedRecord, ErasingRecord, Record, SealedRecord, Uid};
 #[cfg(feature = "sealing")]
@@ -20,56 +20,54 @@ use crate::store::rules::Deed;
 use crate::store::rules::Permit;
 use crate::store::txn::{AdmittedFrame, Transaction};
 
-impl Inner {
-    /// Commits a frame whose sealed entries stand for entries in the clear, and erases these.
-    ///
-    /// # Errors
-    /// Storage errors.
-    #[cfg(feature = "sealing")]
-    pub(crate) fn erase_replaced(
-        &self,
-        txn: &mut Transaction<'_>,
-        mut frame: AdmittedFrame,
-        rows: &[EntryId],
-    ) -> Result<(), Error> {
-        let erasing = Record::Erasing(ErasingRecord {
-            rows: rows.to_vec(),
-            reason: "sealed under the key of the person".to_owned(),
-            authority: "the owner".to_owned(),
-            ..ErasingRecord::default()
-        });
-        frame.change(&Permit::of(Deed::Seal), &erasing)?;
-        let written = with_room(self, || txn.append(&frame))?;
-        let begun: Vec<EntryId> = EntryId::all(&written).rev().take(1).collect();
-        complete_erasure(self, txn, &begun, rows, true)
-    }
+/// Commits a frame whose sealed entries stand for entries in the clear, and erases these.
+///
+/// # Errors
+/// Storage errors.
+#[cfg(feature = "sealing")]
+pub(crate) fn erase_replaced(
+    engine: &Engine,
+    txn: &mut Transaction<'_>,
+    mut frame: AdmittedFrame,
+    rows: &[EntryId],
+) -> Result<(), Error> {
+    let erasing = Record::Erasing(ErasingRecord {
+        rows: rows.to_vec(),
+        reason: "sealed under the key of the person".to_owned(),
+        authority: "the owner".to_owned(),
+        ..ErasingRecord::default()
+    });
+    frame.change(&Permit::of(Deed::Seal), &erasing)?;
+    let written = with_room(engine, || txn.append(&frame))?;
+    let begun: Vec<EntryId> = EntryId::all(&written).rev().take(1).collect();
+    complete_erasure(engine, txn, &begun, rows, true)
+}
 
-    /// Completes the erasures that a crash, an error or a full disk interrupted, and those that
-    /// processes began which do not keep the derived files.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(crate) fn resume_erasures(&self) -> Result<(), Error> {
-        if self.state().erasures().open().is_empty() {
-            return Ok(());
-        }
-        self.resume_erasures_as(&mut Transaction::begin(self, Caller::default())?)
+/// Completes the erasures that a crash, an error or a full disk interrupted, and those that
+/// processes began which do not keep the derived files.
+///
+/// # Errors
+/// Storage errors.
+pub(crate) fn resume_erasures(engine: &Engine) -> Result<(), Error> {
+    if engine.state().erasures().open().is_empty() {
+        return Ok(());
     }
+    resume_erasures_as(engine, &mut Transaction::begin(engine, Caller::default())?)
+}
 
-    /// Completes them for the thread that writes.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(crate) fn resume_erasures_as(&self, txn: &mut Transaction<'_>) -> Result<(), Error> {
-        let open = self.state().erasures().open().clone();
-        if open.is_empty() {
-            return Ok(());
-        }
-        let begun: Vec<EntryId> = open.keys().copied().collect();
-        let rows: Vec<EntryId> = open.into_values().flatten().collect();
-        // The first attempt may have hidden the rows before the state was recovered.
-        complete_erasure(self, txn, &begun, &rows, true)
+/// Completes them for the thread that writes.
+///
+/// # Errors
+/// Storage errors.
+pub(crate) fn resume_erasures_as(engine: &Engine, txn: &mut Transaction<'_>) -> Result<(), Error> {
+    let open = engine.state().erasures().open().clone();
+    if open.is_empty() {
+        return Ok(());
     }
+    let begun: Vec<EntryId> = open.keys().copied().collect();
+    let rows: Vec<EntryId> = open.into_values().flatten().collect();
+    // The first attempt may have hidden the rows before the state was recovered.
+    complete_erasure(engine, txn, &begun, &rows, true)
 }
 
 /// Begins and completes the erasure of grains that may be deleted, each with its row: one frame
@@ -79,7 +77,7 @@ impl Inner {
 /// # Errors
 /// Storage errors.
 pub(super) fn erase(
-    inner: &Inner,
+    engine: &Engine,
     txn: &mut Transaction<'_>,
     permit: &Permit,
     snapshot: &Snapshot,
@@ -88,14 +86,15 @@ pub(super) fn erase(
     authorization: Authorization<'_>,
 ) -> Result<(Vec<EntryId>, usize), Error> {
     let mut frame = txn.take_frame();
-    let mut records = erasing_records(inner, permit, snapshot, targets, &mut frame, authorization)?;
+    let mut records =
+        erasing_records(engine, permit, snapshot, targets, &mut frame, authorization)?;
     if let Some(first) = records.first_mut() {
         let sealed = targets.iter();
         let sealed = sealed.filter_map(|(row, _)| snapshot.overlay_of(*row));
         let residue: BTreeSet<Uid> = sealed.filter(|uid| !persons.uids.contains(uid)).collect();
         first.residue.extend(residue);
     }
-    add_persons(inner, snapshot, &mut records, persons, authorization)?;
+    add_persons(engine, snapshot, &mut records, persons, authorization)?;
     let rows = records
         .iter()
         .flat_map(|record| record.rows.iter().copied());
@@ -104,27 +103,27 @@ pub(super) fn erase(
     for record in records {
         frame.change(permit, &Record::Erasing(record))?;
     }
-    let is_of_state = inner.state().rests_on(&rows, snapshot)?;
-    let written = with_room(inner, || txn.append(&frame))?;
+    let is_of_state = engine.state().rests_on(&rows, snapshot)?;
+    let written = with_room(engine, || txn.append(&frame))?;
     // The erasing entries are the last of their frame.
     let mut begun: Vec<EntryId> = EntryId::all(&written).rev().take(count).collect();
     begun.reverse();
-    complete_erasure(inner, txn, &begun, &rows, is_of_state)?;
+    complete_erasure(engine, txn, &begun, &rows, is_of_state)?;
     Ok((begun, rows.len()))
 }
 
 /// Runs a step of an erasure, which a full disk must not prevent: the ballast makes room for it,
 /// then the text view, which is derived.
-fn with_room<T>(inner: &Inner, mut step: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+fn with_room<T>(engine: &Engine, mut step: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
     let mut outcome = step();
-    let makes_room: &[MakesRoom] = match inner.is_keeper() {
-        true => &[release_ballast, Inner::remove_text_files],
+    let makes_room: &[MakesRoom] = match engine.is_keeper() {
+        true => &[release_ballast, remove_text_files],
         false => &[release_ballast],
     };
     for makes_room in makes_room {
         outcome = match outcome {
             Err(error) if error.code() == ErrorCode::StorageFull => {
-                makes_room(inner, &error)?;
+                makes_room(engine, &error)?;
                 match step() {
                     // The first error tells more: the write may have happened.
                     Err(halted) if halted.code() == ErrorCode::StorageHalted => Err(error),
@@ -139,7 +138,7 @@ fn with_room<T>(inner: &Inner, mut step: impl FnMut() -> Result<T, Error>) -> Re
 
 /// Carries out erasures that the ledger holds as the entries `begun`. Every step can be repeated.
 fn complete_erasure(
-    inner: &Inner,
+    engine: &Engine,
     txn: &mut Transaction<'_>,
     begun: &[EntryId],
     rows: &[EntryId],
@@ -147,31 +146,31 @@ fn complete_erasure(
 ) -> Result<(), Error> {
     // Of a sealed person, before anything else: their key. Without the master key the rest is
     // done, and the erasure waits for it.
-    let destroyed = destroy_keys(inner, txn);
+    let destroyed = destroy_keys(engine, txn);
     // So that no snapshot shows it from here on, however old.
-    inner.index().erase(rows.iter().copied());
-    inner.caches().forget(rows);
-    inner.ledger().redact(rows)?;
+    engine.index().erase(rows.iter().copied());
+    engine.caches().forget(rows);
+    engine.ledger().redact(rows)?;
     if is_of_state {
-        inner.recover_state()?;
+        engine.recover_state()?;
     }
-    inner.ledger().remove_torn_files()?;
+    engine.ledger().remove_torn_files()?;
     // The files that hold the rest are another process's to write.
-    if !inner.is_keeper() {
+    if !engine.is_keeper() {
         return destroyed;
     }
-    with_room(inner, || Ok(inner.index().expunge()?))?;
-    inner.erase_text(rows)?;
-    if let Some(counts) = inner.retrievals() {
-        with_room(inner, || Ok(counts.forget(rows)?))?;
+    with_room(engine, || Ok(engine.index().expunge()?))?;
+    erase_text(engine, rows)?;
+    if let Some(counts) = engine.retrievals() {
+        with_room(engine, || Ok(counts.forget(rows)?))?;
     }
     destroyed?;
     let mut frame = AdmittedFrame::default();
     for begun in begun.iter().copied() {
         frame.record(&Record::Erased(ErasedRecord { begun }))?;
     }
-    with_room(inner, || txn.append(&frame))?;
-    if let Err(error) = inner.ballast().restore(inner.disk()) {
+    with_room(engine, || txn.append(&frame))?;
+    if let Err(error) = engine.ballast().restore(engine.disk()) {
         tracing::warn!(%error, "no room is kept for erasing on a full disk");
     }
     Ok(())
@@ -180,7 +179,7 @@ fn complete_erasure(
 /// Adds the persons whose keys go to the first of the records, with every entry that is sealed
 /// for them and is not about a grain that is held.
 fn add_persons(
-    inner: &Inner,
+    engine: &Engine,
     snapshot: &Snapshot,
     records: &mut Vec<ErasingRecord>,
     persons: &ErasedPersons,
@@ -215,7 +214,7 @@ fn add_persons(
     }
     for uid in &persons.uids {
         for row in snapshot.sealed_for(uid).rows()?.iter() {
-            if !skipped.contains(&row) && is_sealed_for(inner.ledger(), row, uid)? {
+            if !skipped.contains(&row) && is_sealed_for(engine.ledger(), row, uid)? {
                 first.rows.push(row);
             }
         }
@@ -223,15 +222,15 @@ fn add_persons(
     Ok(())
 }
 
-fn release_ballast(inner: &Inner, _full: &dyn std::error::Error) -> Result<(), Error> {
-    Ok(inner.ballast().release(inner.disk())?)
+fn release_ballast(engine: &Engine, _full: &dyn std::error::Error) -> Result<(), Error> {
+    Ok(engine.ballast().release(engine.disk())?)
 }
 
 /// Returns the records that begin the erasure: every entry that names one of the grains, and
 /// the tombstones of the grains. The parts of such an entry about other grains are written
 /// again.
 fn erasing_records(
-    inner: &Inner,
+    engine: &Engine,
     permit: &Permit,
     snapshot: &Snapshot,
     targets: &[(EntryId, ContentAddress)],
@@ -241,16 +240,16 @@ fn erasing_records(
     let all: BTreeSet<ContentAddress> = targets.iter().map(|(_, address)| *address).collect();
     // An entry may name two of them, and is listed once.
     let mut listed = BTreeSet::new();
-    let mut reads = forget_reads(inner, snapshot, &all, frame)?;
+    let mut reads = forget_reads(engine, snapshot, &all, frame)?;
     let mut records = Vec::with_capacity(targets.len().div_ceil(LISTED_AT_ONCE));
     for targets in targets.chunks(LISTED_AT_ONCE) {
         let mut rows = std::mem::take(&mut reads);
-        let tombstones = erasure_plan(inner, permit, snapshot, targets, &all, &mut rows, frame)?;
+        let tombstones = erasure_plan(engine, permit, snapshot, targets, &all, &mut rows, frame)?;
         rows.retain(|row| listed.insert(*row));
         records.push(ErasingRecord {
             rows: rows.into_iter().collect(),
             tombstones,
-            protections: protections_left_by(inner, snapshot, targets)?,
+            protections: protections_left_by(engine, snapshot, targets)?,
             persons: Vec::new(),
             held: Vec::new(),
             residue: Vec::new(),
@@ -264,7 +263,7 @@ fn erasing_records(
 /// Adds the entries that name one of `targets`, which are of `all` that are erased, to `rows`,
 /// and returns the tombstones.
 fn erasure_plan(
-    inner: &Inner,
+    engine: &Engine,
     permit: &Permit,
     snapshot: &Snapshot,
     targets: &[(EntryId, ContentAddress)],
@@ -273,20 +272,20 @@ fn erasure_plan(
     frame: &mut AdmittedFrame,
 ) -> Result<Vec<[u8; 32]>, Error> {
     // OMS 28.4: the same mark for a sealed grain, since it must outlive the key of the person.
-    let key = inner.manifest().tombstone_key();
+    let key = engine.manifest().tombstone_key();
     let mut tombstones = Vec::with_capacity(targets.len());
     for (row, address) in targets {
         rows.insert(*row);
         tombstones.push(key.of_address(address));
         let mentions = snapshot.pointing_at(Family::Mentions, address).rows()?;
         for entry in mentions.iter() {
-            match inner.record_at(entry)? {
+            match engine.record_at(entry)? {
                 Record::Status(status) if status.of != *address => {
                     if status.change.superseded_by != Some(*address) {
                         continue;
                     }
                     if !all.contains(&status.of) {
-                        let time_ms = inner.ledger().read(entry)?.header.time_ms;
+                        let time_ms = engine.ledger().read(entry)?.header.time_ms;
                         let kept = status.without_successor(entry, Time::from_ms(time_ms));
                         frame.change(permit, &Record::Status(kept))?;
                     }
@@ -330,7 +329,7 @@ pub(super) struct HeldGrain {
 }
 
 /// A way to free space on the disk.
-type MakesRoom = fn(&Inner, &dyn std::error::Error) -> Result<(), Error>;
+type MakesRoom = fn(&Engine, &dyn std::error::Error) -> Result<(), Error>;
 
 /// Grains of one erasing entry: a look-up of a tombstone reads the whole entry.
 const LISTED_AT_ONCE: usize = 1_000;

@@ -3,6 +3,7 @@
 
 mod delete;
 mod erase;
+mod keeper;
 mod person;
 mod protections;
 #[cfg(feature = "sealing")]
@@ -10,5 +11,9 @@ mod unlocking;
 mod waiting;
 mod withdrawn;
 
+pub(crate) use erase::resume_erasures;
+#[cfg(feature = "sealing")]
+pub(crate) use erase::{erase_replaced, resume_erasures_as};
+pub(crate) use keeper::{require_keeper, tend};
 pub use person::{ErasureScope, Person, PersonErasure, PersonGrain, PersonReport};
 pub use withdrawn::{ErasureReport, PendingErasure};

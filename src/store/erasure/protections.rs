@@ -8,7 +8,7 @@ use crate::codec::ContentAddress;
 use crate::index::{Family, Snapshot};
 use crate::ledger::EntryId;
 use crate::policy::{Protection, Scope};
-use crate::store::instance::Inner;
+use crate::store::engine::Engine;
 use crate::store::records::ProtectionTombstone;
 use crate::store::view::names;
 use crate::store::{Admin, Error};
@@ -30,13 +30,13 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_NOT_FOUND`; storage errors.
     pub fn resting_on(self, address: &ContentAddress) -> Result<Vec<ContentAddress>, Error> {
-        let inner = self.inner();
-        let snapshot = inner.snapshot();
-        let row = inner.as_of(&snapshot).row_of(address)?;
+        let engine = self.engine();
+        let snapshot = engine.snapshot();
+        let row = engine.as_of(&snapshot).row_of(address)?;
         let mut rows = BTreeSet::new();
         for family in [Family::DerivedFrom, Family::ProcessingBasis] {
             for row in snapshot.pointing_at(family, address).rows()?.iter() {
-                let grain = inner.as_of(&snapshot).version_at(row)?.grain;
+                let grain = engine.as_of(&snapshot).version_at(row)?.grain;
                 // The index holds hashes of addresses.
                 if names(&grain, address) || grain.link("processing_basis") == Some(*address) {
                     rows.insert(row);
@@ -44,18 +44,18 @@ impl Admin<'_> {
             }
         }
         rows.extend(
-            inner
+            engine
                 .as_of(&snapshot)
                 .replaced_by(address)?
                 .iter()
                 .map(|(row, _)| *row),
         );
-        if let Some(by) = inner.as_of(&snapshot).status_at(row)?.superseded_by {
-            rows.extend(inner.as_of(&snapshot).locate(&by)?);
+        if let Some(by) = engine.as_of(&snapshot).status_at(row)?.superseded_by {
+            rows.extend(engine.as_of(&snapshot).locate(&by)?);
         }
         let grains = rows
             .into_iter()
-            .map(|row| inner.as_of(&snapshot).version_at(row));
+            .map(|row| engine.as_of(&snapshot).version_at(row));
         grains.map(|version| Ok(version?.grain.address())).collect()
     }
 
@@ -65,8 +65,8 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Admin::resting_on`](crate::store::Admin::resting_on).
     pub fn protected_by(self, address: &ContentAddress) -> Result<Vec<ContentAddress>, Error> {
-        let inner = self.inner();
-        let snapshot = inner.snapshot();
+        let engine = self.engine();
+        let snapshot = engine.snapshot();
         let mut seen = BTreeSet::from([*address]);
         let mut pending = self.resting_on(address)?;
         let mut protected = Vec::new();
@@ -74,9 +74,9 @@ impl Admin<'_> {
             if !seen.insert(at) {
                 continue;
             }
-            let row = inner.as_of(&snapshot).row_of(&at)?;
-            let target = inner.as_of(&snapshot).version_at(row)?;
-            let facts = inner
+            let row = engine.as_of(&snapshot).row_of(&at)?;
+            let target = engine.as_of(&snapshot).version_at(row)?;
+            let facts = engine
                 .as_of(&snapshot)
                 .effective_protection(row, &target, None)?;
             if facts.sources().contains(address) {
@@ -94,15 +94,15 @@ impl Admin<'_> {
 /// # Errors
 /// Storage errors.
 pub(super) fn protections_left_by(
-    inner: &Inner,
+    engine: &Engine,
     snapshot: &Snapshot,
     targets: &[(EntryId, ContentAddress)],
 ) -> Result<Vec<ProtectionTombstone>, Error> {
     let mut left = Vec::new();
-    if !inner.has_protections() {
+    if !engine.has_protections() {
         return Ok(left);
     }
-    let key = inner.manifest().tombstone_key();
+    let key = engine.manifest().tombstone_key();
     let mut leave = |of: &ContentAddress, is_below, protections: &[Protection]| {
         let of = key.of_address(of);
         for protection in protections.iter().filter(|it| !it.is_open()) {
@@ -118,24 +118,24 @@ pub(super) fn protections_left_by(
         Ok::<(), Error>(())
     };
     for (row, address) in targets {
-        let target = inner.as_of(snapshot).version_at(*row)?;
-        let own = inner.own_protection(&target.grain);
-        let mut below = inner.as_of(snapshot).protections_above(&target.grain)?;
-        let mut along = inner.as_of(snapshot).protections_along(*row, &target)?;
+        let target = engine.as_of(snapshot).version_at(*row)?;
+        let own = engine.own_protection(&target.grain);
+        let mut below = engine.as_of(snapshot).protections_above(&target.grain)?;
+        let mut along = engine.as_of(snapshot).protections_along(*row, &target)?;
         along.push(own.clone());
         if own.scope() == Scope::Subtree {
             below.push(own);
         }
         leave(address, true, &below)?;
         if let Some(successor) = target.status.superseded_by
-            && let Some(row) = inner.as_of(snapshot).locate(&successor)?
-            && names(&inner.grain_at(row, &successor)?, address)
+            && let Some(row) = engine.as_of(snapshot).locate(&successor)?
+            && names(&engine.grain_at(row, &successor)?, address)
         {
             leave(&successor, false, &along)?;
         }
         // A later version protects an earlier one by the scope `lineage` alone.
         along.retain(|protection| protection.scope() == Scope::Lineage);
-        for (_, earlier) in inner.as_of(snapshot).replaced_by(address)? {
+        for (_, earlier) in engine.as_of(snapshot).replaced_by(address)? {
             if names(&target.grain, &earlier) {
                 leave(&earlier, false, &along)?;
             }

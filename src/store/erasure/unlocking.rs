@@ -2,6 +2,8 @@
 //! is carried out with it.
 
 use crate::codec::nfc;
+use crate::store::engine::lock_persons;
+use crate::store::keys::unlock_person;
 use crate::store::{Error, Store};
 
 use super::waiting::carry_out_recorded;
@@ -19,7 +21,7 @@ impl Store {
     /// `ERR_MASTER_KEY`, `ERR_KEY`, `ERR_ROOT_MISSING`; storage errors.
     pub fn unlock(&self, user: &str) -> Result<(), Error> {
         let admin = self.admin()?;
-        let uid = admin.inner().unlock_person(user)?;
+        let uid = unlock_person(admin.engine(), user)?;
         // A person is not kept from their grains by what waited for them.
         if let Err(error) = carry_out_recorded(admin, &uid) {
             tracing::warn!(%error, "the erasure of what rests on withdrawn consents waits");
@@ -33,29 +35,19 @@ impl Store {
     /// # Errors
     /// `ERR_ACCESS_DENIED` for a narrowed handle; storage errors, after which the person is locked.
     pub fn lock(&self, user: &str) -> Result<(), Error> {
-        let inner = self.admin()?.inner();
-        let _writer = inner.exclusive()?;
-        match inner.keyring().uid_of(&nfc(user)) {
-            Some(uid) => inner.applying(|| inner.lock_persons(&[uid])),
+        let engine = self.admin()?.engine();
+        let _writer = engine.exclusive()?;
+        match engine.keyring().uid_of(&nfc(user)) {
+            Some(uid) => engine.applying(|| lock_persons(engine, &[uid])),
             None => Ok(()),
         }
     }
 
     /// Returns whether a person is unlocked in this process.
     pub fn is_unlocked(&self, user: &str) -> bool {
-        let inner = &self.inner;
-        let uid = inner.keyring().uid_of(&nfc(user));
-        let person = uid.and_then(|uid| inner.keyring().get(&uid));
+        let engine = &self.engine;
+        let uid = engine.keyring().uid_of(&nfc(user));
+        let person = uid.and_then(|uid| engine.keyring().get(&uid));
         person.is_some_and(|person| person.keys.keys().is_some())
-    }
-
-    /// Returns the number of persons whose grains no answer has: those who are locked in this process.
-    pub(crate) fn locked_persons(&self) -> u64 {
-        let state = self.inner.state();
-        let keys = state.keys();
-        let unlocked = self.inner.keyring().uids();
-        let unlocked = unlocked.iter().filter(|uid| keys.has(uid));
-        let all = keys.persons().saturating_sub(keys.holds().len() as u64);
-        all.saturating_sub(unlocked.count() as u64)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codec::ContentAddress;
 use crate::store::Error;
-use crate::store::instance::Inner;
+use crate::store::engine::Engine;
 use crate::store::records::Uid;
 
 #[cfg(not(feature = "sealing"))]
@@ -38,23 +38,23 @@ type Waiting = BTreeMap<Uid, Option<u64>>;
 ///
 /// # Errors
 /// Storage errors.
-pub(super) fn unexamined(inner: &Inner) -> Result<Unexamined, Error> {
-    if inner.state().keys().persons() == 0 {
+pub(super) fn unexamined(engine: &Engine) -> Result<Unexamined, Error> {
+    if engine.state().keys().persons() == 0 {
         return Ok(Unexamined::default());
     }
-    let snapshot = inner.snapshot();
-    let withdrawn = inner.as_of(&snapshot).withdrawn_consents()?;
+    let snapshot = engine.snapshot();
+    let withdrawn = engine.as_of(&snapshot).withdrawn_consents()?;
     if withdrawn.is_empty() {
         return Ok(Unexamined::default());
     }
     let candidates: Vec<Uid> = {
-        let state = inner.state();
+        let state = engine.state();
         let (consents, run) = (state.consents(), state.consents().run());
         let is_new = withdrawn
             .iter()
             .any(|(by, _)| run.is_none_or(|run| !consents.is_before(&by.by, run.at)));
         let waits = |uid: &Uid| is_new || run.is_some_and(|run| run.waiting.contains(uid));
-        let locked = state.keys().own().filter(|uid| !inner.keyring().has(uid));
+        let locked = state.keys().own().filter(|uid| !engine.keyring().has(uid));
         locked.filter(|uid| waits(uid)).copied().collect()
     };
     let mut persons = BTreeSet::new();
@@ -72,8 +72,8 @@ pub(super) fn unexamined(inner: &Inner) -> Result<Unexamined, Error> {
 ///
 /// # Errors
 /// Storage errors.
-pub(super) fn look_into(inner: &Inner, unexamined: &Unexamined) -> Result<Waiting, Error> {
-    let counts = counts_of(inner, unexamined)?;
+pub(super) fn look_into(engine: &Engine, unexamined: &Unexamined) -> Result<Waiting, Error> {
+    let counts = counts_of(engine, unexamined)?;
     let persons = unexamined.persons.iter();
     let persons = persons.map(|uid| (*uid, counts.get(uid).copied()));
     Ok(persons.filter(|(_, count)| *count != Some(0)).collect())
@@ -87,7 +87,7 @@ mod keyless {
     use super::*;
 
     #[expect(clippy::unnecessary_wraps, reason = "as with `sealing`")]
-    pub(crate) fn counts_of(_: &Inner, _: &Unexamined) -> Result<BTreeMap<Uid, u64>, Error> {
+    pub(crate) fn counts_of(_: &Engine, _: &Unexamined) -> Result<BTreeMap<Uid, u64>, Error> {
         Ok(BTreeMap::new())
     }
 
@@ -108,7 +108,9 @@ mod sealed {
     use crate::ledger::{self, Kind};
     use crate::policy::Authorization;
     use crate::store::Admin;
+    use crate::store::engine::{master_key, vault_of};
     use crate::store::erasure::withdrawn::ErasureReport;
+    use crate::store::keys::unlock_person;
     use crate::store::records::{PolicyRecord, Record, SealedRecord};
     use crate::store::state::place_of;
     use crate::vault::{Unlocked, User};
@@ -120,14 +122,14 @@ mod sealed {
     /// # Errors
     /// Storage errors.
     pub(crate) fn counts_of(
-        inner: &Inner,
+        engine: &Engine,
         unexamined: &Unexamined,
     ) -> Result<BTreeMap<Uid, u64>, Error> {
         let mut counts = BTreeMap::new();
-        for user in users_of(inner, &unexamined.persons) {
-            match look(inner, &user.user) {
+        for user in users_of(engine, &unexamined.persons) {
+            match look(engine, &user.user) {
                 Ok(keys) => {
-                    let count = count_resting(inner, &user.uid, &keys, &unexamined.consents)?;
+                    let count = count_resting(engine, &user.uid, &keys, &unexamined.consents)?;
                     counts.insert(user.uid, count);
                 }
                 Err(error) => tracing::warn!(%error, "a person is not looked into"),
@@ -138,13 +140,13 @@ mod sealed {
 
     /// Returns those of some persons who are in the vault; none without the master key, and of a vault
     /// that does not open, which `check` tells.
-    fn users_of(inner: &Inner, persons: &BTreeSet<Uid>) -> Vec<User> {
-        if persons.is_empty() || inner.options().master_key.is_none() {
+    fn users_of(engine: &Engine, persons: &BTreeSet<Uid>) -> Vec<User> {
+        if persons.is_empty() || engine.options().master_key.is_none() {
             return Vec::new();
         }
         let listed = || -> Result<Vec<User>, Error> {
-            match inner.vault()? {
-                Some(vault) => Ok(vault.list(&inner.master_key()?)?),
+            match vault_of(engine)? {
+                Some(vault) => Ok(vault.list(&master_key(engine)?)?),
                 None => Ok(Vec::new()),
             }
         };
@@ -156,22 +158,22 @@ mod sealed {
         users
     }
 
-    fn look(inner: &Inner, user: &str) -> Result<Unlocked, Error> {
-        let vault = inner.vault()?.ok_or(Error::Locked)?;
-        Ok(vault.look(&inner.master_key()?, user)?)
+    fn look(engine: &Engine, user: &str) -> Result<Unlocked, Error> {
+        let vault = vault_of(engine)?.ok_or(Error::Locked)?;
+        Ok(vault.look(&master_key(engine)?, user)?)
     }
 
     /// Returns the number of the grains of a locked person that rest on one of some consents.
     fn count_resting(
-        inner: &Inner,
+        engine: &Engine,
         uid: &Uid,
         keys: &Unlocked,
         consents: &BTreeSet<ContentAddress>,
     ) -> Result<u64, Error> {
-        let snapshot = inner.snapshot();
+        let snapshot = engine.snapshot();
         let mut count = 0;
         for row in snapshot.sealed_for(uid).rows()?.iter() {
-            let entry = match inner.ledger().read(row) {
+            let entry = match engine.ledger().read(row) {
                 Err(ledger::Error::Erased { .. }) => continue,
                 entry => entry?,
             };
@@ -204,12 +206,12 @@ mod sealed {
         persons: Waiting,
         done: &mut ErasureReport,
     ) -> Result<(), Error> {
-        let inner = admin.inner();
+        let engine = admin.engine();
         let looked = persons.iter().filter(|(_, count)| count.is_some());
         let looked: BTreeSet<Uid> = looked.map(|(uid, _)| *uid).collect();
         let mut waiting = persons;
-        for User { user, uid, .. } in users_of(inner, &looked) {
-            if let Err(error) = inner.unlock_person(&user) {
+        for User { user, uid, .. } in users_of(engine, &looked) {
+            if let Err(error) = unlock_person(engine, &user) {
                 tracing::warn!(%error, "a person waits for their next unlocking");
                 continue;
             }
@@ -230,18 +232,18 @@ mod sealed {
     /// # Errors
     /// Storage errors.
     pub(crate) fn carry_out_recorded(admin: Admin<'_>, uid: &Uid) -> Result<ErasureReport, Error> {
-        let inner = admin.inner();
+        let engine = admin.engine();
         let run = {
-            let state = inner.state();
+            let state = engine.state();
             let run = state.consents().run();
             run.filter(|run| run.waiting.contains(uid)).cloned()
         };
-        let (Some(run), Ok(())) = (run, inner.authorize_changes()) else {
+        let (Some(run), Ok(())) = (run, engine.authorize_changes()) else {
             return Ok(ErasureReport::default());
         };
         let (mut pending, damaged) = admin.pending_and_damaged()?;
         pending.retain(|one| {
-            let is_before = |by| inner.state().consents().is_before(by, run.at);
+            let is_before = |by| engine.state().consents().is_before(by, run.at);
             one.person == Some(*uid) && is_before(&one.due.withdrawal)
         });
         let mandate = Authorization {

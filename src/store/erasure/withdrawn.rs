@@ -86,7 +86,7 @@ impl Admin<'_> {
     /// # Errors
     /// Storage errors.
     pub fn waiting_persons(self) -> Result<BTreeMap<[u8; 16], Option<u64>>, Error> {
-        waiting::look_into(self.inner(), &waiting::unexamined(self.inner())?)
+        waiting::look_into(self.engine(), &waiting::unexamined(self.engine())?)
     }
 
     /// Executes all pending erasures, before their deadlines too, as
@@ -104,9 +104,9 @@ impl Admin<'_> {
         authorization: Authorization<'_>,
     ) -> Result<ErasureReport, Error> {
         recorded(authorization)?;
-        let inner = self.inner();
-        let unexamined = waiting::unexamined(inner)?;
-        let looked = waiting::look_into(inner, &unexamined)?;
+        let engine = self.engine();
+        let unexamined = waiting::unexamined(engine)?;
+        let looked = waiting::look_into(engine, &unexamined)?;
         let (mut done, kept) = self.carry_out(self.pending_and_damaged()?, authorization)?;
         let waiting: BTreeSet<Uid> = looked.keys().copied().chain(kept).collect();
         if !(unexamined.is_empty() && waiting.is_empty()) {
@@ -125,13 +125,13 @@ impl Admin<'_> {
         let mut pending = Vec::new();
         let mut damaged = BTreeSet::new();
         let mut seen = BTreeSet::new();
-        let inner = self.inner();
-        let snapshot = inner.snapshot();
-        let moment = inner.moment();
-        let deadline = deadline_ms(inner);
-        for (withdrawal, consent, rows) in inner.as_of(&snapshot).cascades()? {
+        let engine = self.engine();
+        let snapshot = engine.snapshot();
+        let moment = engine.moment();
+        let deadline = deadline_ms(engine);
+        for (withdrawal, consent, rows) in engine.as_of(&snapshot).cascades()? {
             for row in rows.iter() {
-                let Some(target) = inner.as_of(&snapshot).sound_version_at(row)? else {
+                let Some(target) = engine.as_of(&snapshot).sound_version_at(row)? else {
                     damaged.insert(row);
                     continue;
                 };
@@ -139,7 +139,7 @@ impl Admin<'_> {
                 if !rests_on(&target.grain, &consent) || !seen.insert(row) {
                     continue;
                 }
-                let protection = inner
+                let protection = engine
                     .as_of(&snapshot)
                     .effective_protection(row, &target, None)?;
                 let actor = Actor {
@@ -174,8 +174,8 @@ impl Admin<'_> {
         authorization: Authorization<'_>,
     ) -> Result<(ErasureReport, BTreeSet<Uid>), Error> {
         let addresses: Vec<ContentAddress> = pending.iter().map(|one| one.due.address).collect();
-        let inner = self.inner();
-        let became = delete_all(inner, self.actor(), &addresses, authorization)?;
+        let engine = self.engine();
+        let became = delete_all(engine, self.actor(), &addresses, authorization)?;
         let mut kept = BTreeSet::new();
         let mut done = ErasureReport {
             damaged,

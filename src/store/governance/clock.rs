@@ -28,8 +28,8 @@ pub struct ClockState {
 impl Admin<'_> {
     /// Returns the state of the trusted clock.
     pub fn clock_state(self) -> ClockState {
-        let clock = self.inner().state().clock();
-        let (now, opened) = (self.inner().read_clock(), self.inner().clock_opened());
+        let clock = self.engine().state().clock();
+        let (now, opened) = (self.engine().read_clock(), self.engine().clock_opened());
         ClockState {
             now: now.told,
             trusted: clock.trusted(),
@@ -45,7 +45,7 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_AUTHORITY` without a reason or an authority; storage errors.
     pub fn accept_clock(self, authorization: Authorization<'_>) -> Result<(), Error> {
-        let reading = self.inner().read_clock();
+        let reading = self.engine().read_clock();
         self.trust_clock(authorization, |authorization| PolicyRecord::ClockAccepted {
             reading,
             authorization,
@@ -59,7 +59,7 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_AUTHORITY` without a reason or an authority; storage errors.
     pub fn repair_clock(self, authorization: Authorization<'_>) -> Result<(), Error> {
-        let reading = self.inner().read_clock();
+        let reading = self.engine().read_clock();
         self.trust_clock(authorization, |authorization| PolicyRecord::ClockRepaired {
             reading,
             authorization,
@@ -72,7 +72,7 @@ impl Admin<'_> {
         setting: impl FnOnce(RecordedAuthorization) -> PolicyRecord,
     ) -> Result<(), Error> {
         self.set(authorization, setting)?;
-        self.inner().measure_clock();
+        self.engine().measure_clock();
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::codec::{ContentAddress, Value};
 use crate::policy::{Actor, Facts, Operation, Purpose, Rule, Verdict, Violation, may_leave};
-use crate::store::instance::Inner;
+use crate::store::engine::Engine;
 use crate::store::lineage::Change;
 use crate::store::rules::authorize_signers;
 use crate::store::view::EffectiveProtection;
@@ -91,7 +91,7 @@ impl Admin<'_> {
     ) -> Result<Explanation, Error> {
         let mut answer = self.decision(address, asked, actor)?;
         let snapshot = self.store().snapshot();
-        let view = self.inner().as_of(&snapshot);
+        let view = self.engine().as_of(&snapshot);
         if let Some(by) = answer.protected_by
             && let Some(row) = view.locate(&by)?
         {
@@ -110,16 +110,16 @@ impl Admin<'_> {
         actor: &Actor<'_>,
     ) -> Result<Explanation, Error> {
         let snapshot = self.store().snapshot();
-        let row = self.inner().as_of(&snapshot).row_of(address)?;
-        let target = self.inner().as_of(&snapshot).version_at(row)?;
+        let row = self.engine().as_of(&snapshot).row_of(address)?;
+        let target = self.engine().as_of(&snapshot).version_at(row)?;
         match asked {
             Asked::Change(operation) => {
                 let protection = self
-                    .inner()
+                    .engine()
                     .as_of(&snapshot)
                     .effective_protection(row, &target, None)?;
                 Ok(explain_change(
-                    self.inner(),
+                    self.engine(),
                     operation,
                     &target,
                     &protection,
@@ -149,7 +149,7 @@ impl Admin<'_> {
 }
 
 fn explain_change(
-    inner: &Inner,
+    engine: &Engine,
     operation: Operation,
     target: &crate::store::Version,
     protection: &EffectiveProtection,
@@ -171,7 +171,7 @@ fn explain_change(
     let has_reason = actor
         .justification
         .is_some_and(|text| !text.trim().is_empty());
-    let state = inner.state();
+    let state = engine.state();
     let regimes = state.regimes().all();
     if !destroys
         && !has_reason
@@ -181,7 +181,7 @@ fn explain_change(
     }
     let reviewed = !destroys && regimes.reviews(&target.grain);
     drop(state);
-    if !destroys && authorize_signers(inner, actor.signers, &target.grain).is_err() {
+    if !destroys && authorize_signers(engine, actor.signers, &target.grain).is_err() {
         return Explanation {
             rule: Some("untrusted".into()),
             stands_in: Some("OMS 20.1".into()),
@@ -199,7 +199,7 @@ fn explain_change(
             facts,
             actor: *actor,
         };
-        change.verdict(inner)
+        change.verdict(engine)
     };
     match asked(facts) {
         Verdict::Allow => Explanation::allowed(reviewed),

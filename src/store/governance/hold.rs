@@ -70,17 +70,17 @@ impl Admin<'_> {
         address: &ContentAddress,
         authorization: Authorization<'_>,
     ) -> Result<bool, Error> {
-        let inner = self.inner();
+        let engine = self.engine();
         let (permit, authorization) = authorized(Deed::Hold, authorization)?;
         let mut txn = self.begin()?;
         let row = txn.view().locate(address)?;
         let row = row.ok_or(Error::NotFound { address: *address })?;
-        let is_held = match inner.grain_at(row, address) {
+        let is_held = match engine.grain_at(row, address) {
             // The policy of a grain whose bytes are damaged is unknown: it may hold the grain.
             Err(error) if error.code() == ErrorCode::StorageDamaged => true,
             grain => {
                 let grain = grain?;
-                inner.own_protection(&grain).can_hold() || inner.is_held(&grain)
+                engine.own_protection(&grain).can_hold() || engine.is_held(&grain)
             }
         };
         if !is_held {
@@ -100,7 +100,7 @@ impl Admin<'_> {
 
     /// Returns the legal holds in force, by the address of the grain.
     pub fn holds(self) -> Vec<Hold> {
-        let state = self.inner().state();
+        let state = self.engine().state();
         let holds = state.holds().iter();
         let holds = holds.map(|(address, since, authorization)| Hold {
             address: *address,

@@ -45,14 +45,14 @@ impl Store {
     pub fn agent_card(&self, agent: &str) -> Result<AgentCard, Error> {
         let snapshot = self.snapshot();
         let capabilities = self
-            .inner
+            .engine
             .as_of(&snapshot)
             .identity(agent, HAS_CAPABILITY)?;
         let mut card = AgentCard {
             capabilities: self.keep_shown(&snapshot, capabilities)?,
             ..AgentCard::default()
         };
-        let owners = self.inner.as_of(&snapshot).owners(agent)?;
+        let owners = self.engine.as_of(&snapshot).owners(agent)?;
         let mut owners = self.keep_shown(&snapshot, owners)?;
         // The sort is stable: among equals, the first that was stored stays first.
         owners.sort_by_key(|claim| std::cmp::Reverse(Weight::of(claim.signature.as_ref())));

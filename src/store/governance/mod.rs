@@ -1,8 +1,10 @@
 //! Governance: permissions of callers, protection of grains besides their own policy (holds,
-//! reviews, regimes, trust), and the report on laws. Decisions themselves are made in `policy`.
+//! reviews, regimes, trust), tasks handed from agent to agent, and the report on laws. Decisions
+//! themselves are made in `policy`.
 
 mod clock;
 mod explain;
+mod handoff;
 mod hold;
 mod identity;
 mod justification;
@@ -15,6 +17,7 @@ mod verification;
 
 pub use clock::ClockState;
 pub use explain::{Asked, Explanation};
+pub use handoff::{HandedBack, HandedOff, Handoff};
 pub use hold::Hold;
 pub use identity::AgentCard;
 pub use justification::Justification;

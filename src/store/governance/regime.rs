@@ -48,24 +48,24 @@ impl Admin<'_> {
 
     /// Returns the regimes in force.
     pub fn regimes(self) -> Regimes {
-        self.inner().state().regimes().all().clone()
+        self.engine().state().regimes().all().clone()
     }
 }
 
 impl Store {
     /// Returns whether a hold keeps a grain from deletion: that of its own policy, or a legal one.
     pub(crate) fn is_on_hold(&self, grain: &Grain) -> bool {
-        self.inner.own_protection(grain).mode() == Mode::Hold || self.inner.is_held(grain)
+        self.engine.own_protection(grain).mode() == Mode::Hold || self.engine.is_held(grain)
     }
 
     /// Returns why operators hold a grain, which is no part of it: each reason and authority once.
     #[cfg(feature = "interchange")]
     pub(crate) fn holds_on(&self, address: &ContentAddress) -> BTreeSet<RecordedAuthorization> {
-        self.inner.state().holds().on(address).cloned().collect()
+        self.engine.state().holds().on(address).cloned().collect()
     }
 
     pub(crate) fn kept_here(&self, grain: &Grain) -> Option<Violation> {
-        kept_by(&self.inner, grain)
+        kept_by(&self.engine, grain)
     }
 }
 

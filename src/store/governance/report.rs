@@ -111,7 +111,7 @@ impl Admin<'_> {
             }
         }
         tally.count("persons", tally.persons.len() as u64);
-        tally.count("sealed persons", self.inner().state().keys().persons());
+        tally.count("sealed persons", self.engine().state().keys().persons());
         // Of these nothing else is counted.
         tally.count("locked persons", self.store().locked_persons());
         tally.count("entries", snapshot.watermark());

@@ -9,8 +9,8 @@ use crate::grain::{Grain, Time};
 use crate::index::{Family, RowSet};
 use crate::ledger::{EntryId, Kind};
 use crate::policy::{Authorization, RecordedAuthorization};
+use crate::store::engine::Engine;
 use crate::store::governance::regime::authorized;
-use crate::store::instance::Inner;
 use crate::store::records::{Record, ReviewRecord};
 use crate::store::rules::{Deed, requires_review};
 use crate::store::{Admin, Error, Store};
@@ -54,7 +54,7 @@ impl Admin<'_> {
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn reviews(self) -> Result<Vec<Review>, Error> {
         let rows = self.store().snapshot().of_kind(Kind::Review).rows()?;
-        let reviews = reviews_in(self.inner(), rows.iter())?;
+        let reviews = reviews_in(self.engine(), rows.iter())?;
         Ok(reviews.into_values().collect())
     }
 
@@ -108,7 +108,7 @@ impl Store {
         }
         let snapshot = self.snapshot();
         let mentions = snapshot.pointing_at(Family::Mentions, &grain.address());
-        let reviews = reviews_in(&self.inner, mentions.rows()?.iter())?;
+        let reviews = reviews_in(&self.engine, mentions.rows()?.iter())?;
         let mut asked = reviews.values().filter(|review| {
             review.operation == ReviewRecord::RELY && review.address == grain.address()
         });
@@ -118,13 +118,13 @@ impl Store {
     /// Returns the rows of the grains that wait for a review now, also for a query about an earlier
     /// time.
     pub(crate) fn unreviewed(&self) -> Result<Arc<RowSet>, Error> {
-        let inner = &*self.inner;
-        inner.caches().unreviewed.get_or(|| {
-            let unreviewed: Vec<_> = inner.state().reviews().unreviewed().copied().collect();
-            let snapshot = inner.snapshot();
+        let engine = &*self.engine;
+        engine.caches().unreviewed.get_or(|| {
+            let unreviewed: Vec<_> = engine.state().reviews().unreviewed().copied().collect();
+            let snapshot = engine.snapshot();
             let mut rows = RowSet::default();
             for address in &unreviewed {
-                let row = inner.as_of(&snapshot).locate(address)?;
+                let row = engine.as_of(&snapshot).locate(address)?;
                 row.into_iter().for_each(|row| rows.insert(row));
             }
             Ok(rows)
@@ -134,12 +134,12 @@ impl Store {
 
 /// Reads the reviews among entries, by the entry that opened each.
 fn reviews_in(
-    inner: &Inner,
+    engine: &Engine,
     rows: impl Iterator<Item = EntryId>,
 ) -> Result<BTreeMap<EntryId, Review>, Error> {
     let mut reviews = BTreeMap::new();
     for row in rows {
-        let entry = inner.entry(row)?;
+        let entry = engine.entry(row)?;
         if entry.header.kind != Kind::Review {
             continue;
         }

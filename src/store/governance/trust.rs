@@ -41,14 +41,14 @@ impl Admin<'_> {
                 reason: "the empty text is not a namespace",
             });
         }
-        let inner = self.inner();
+        let engine = self.engine();
         let record = Record::Trust(TrustRecord::Added {
             rule,
             reason: reason.to_owned(),
         });
         let mut txn = self.begin()?;
         txn.record(&record)?;
-        if adds_to(txn.frame(), inner.state().trust().all()) {
+        if adds_to(txn.frame(), engine.state().trust().all()) {
             txn.commit()?;
         }
         Ok(())
@@ -59,10 +59,10 @@ impl Admin<'_> {
     /// # Errors
     /// Storage errors.
     pub fn distrust(self, signer: &Did, reason: &str) -> Result<bool, Error> {
-        let inner = self.inner();
+        let engine = self.engine();
         let mut txn = self.begin()?;
         let is_trusted = {
-            let state = inner.state();
+            let state = engine.state();
             let mut rules = state.trust().all().rules().iter();
             rules.any(|rule| rule.signer == *signer)
         };
@@ -78,7 +78,7 @@ impl Admin<'_> {
 
     /// Returns the trust rules, oldest first.
     pub fn trusted(self) -> Vec<TrustRule> {
-        self.inner().state().trust().all().rules().to_vec()
+        self.engine().state().trust().all().rules().to_vec()
     }
 }
 

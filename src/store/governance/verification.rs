@@ -5,8 +5,8 @@ use crate::crypto::Statement;
 use crate::grain::{Status, StatusChange, Type, Verification};
 use crate::index::Snapshot;
 use crate::policy::{Actor, Delegation, Operation, Rule};
+use crate::store::engine::{Caller, Engine};
 use crate::store::governance::justification::Justification;
-use crate::store::instance::{Caller, Inner};
 use crate::store::lineage::Change;
 use crate::store::read::{self, unites};
 use crate::store::records::{DenialRecord, Record, StatusRecord};
@@ -36,7 +36,7 @@ impl Store {
         justification: impl Into<Justification<'a>>,
     ) -> Result<(), Error> {
         let caller = self.caller()?;
-        contradict(&self.inner, address, justification.into(), caller)
+        contradict(&self.engine, address, justification.into(), caller)
     }
 
     /// Records how far a grain has been verified (OMS 6.1). Recording the same again changes
@@ -55,7 +55,7 @@ impl Store {
     ) -> Result<(), Error> {
         let caller = self.caller()?;
         let justification = justification.into();
-        set_verification(&self.inner, address, verification, justification, caller)
+        set_verification(&self.engine, address, verification, justification, caller)
     }
 
     /// Returns these user ids and those that the owner said are the same person (ruling I29).
@@ -64,18 +64,18 @@ impl Store {
         snapshot: &Snapshot,
         ids: Vec<String>,
     ) -> Result<Vec<String>, Error> {
-        read::united(&self.inner, snapshot, ids)
+        read::united(&self.engine, snapshot, ids)
     }
 
     /// Returns the name of the person with a user id: the first of their ids in order.
     #[cfg(feature = "interchange")]
     pub(crate) fn person(&self, snapshot: &Snapshot, user: &str) -> Result<String, Error> {
-        read::person_of_user(&self.inner, snapshot, user)
+        read::person_of_user(&self.engine, snapshot, user)
     }
 }
 
 fn contradict(
-    inner: &Inner,
+    engine: &Engine,
     address: &ContentAddress,
     justification: Justification<'_>,
     caller: Caller<'_>,
@@ -83,28 +83,28 @@ fn contradict(
     let request = Request {
         deed: Deed::Contradict,
         operation: Operation::Contradict,
-        statement: Statement::contradict(*address, inner.store_id())?,
+        statement: Statement::contradict(*address, engine.store_id())?,
         justification,
     };
-    change_status(inner, &request, address, caller, |status| {
-        (!status.contradicted).then(|| contradiction(inner, status))
+    change_status(engine, &request, address, caller, |status| {
+        (!status.contradicted).then(|| contradiction(engine, status))
     })
 }
 
 /// Returns the change that contradicts a grain of some status.
-pub(crate) fn contradiction(inner: &Inner, status: &Status) -> StatusChange {
+pub(crate) fn contradiction(engine: &Engine, status: &Status) -> StatusChange {
     let is_open = status.system_valid_to.is_none();
     StatusChange {
         contradicted: Some(true),
         verification: Some(Verification::Contested),
         // A grain that has ended keeps its end.
-        system_valid_to: is_open.then(|| inner.entry_time()),
+        system_valid_to: is_open.then(|| engine.entry_time()),
         ..StatusChange::default()
     }
 }
 
 pub(crate) fn set_verification(
-    inner: &Inner,
+    engine: &Engine,
     address: &ContentAddress,
     verification: Verification,
     justification: Justification<'_>,
@@ -113,22 +113,22 @@ pub(crate) fn set_verification(
     let request = Request {
         deed: Deed::Verify,
         operation: Operation::Verify,
-        statement: Statement::verify(*address, verification, inner.store_id())?,
+        statement: Statement::verify(*address, verification, engine.store_id())?,
         justification,
     };
-    change_status(inner, &request, address, caller, |status| {
+    change_status(engine, &request, address, caller, |status| {
         // Ruling P18: what is withdrawn from use ends as what is superseded does.
         let ends = verification == Verification::Retracted && status.is_current();
         (ends || status.verification != verification).then(|| StatusChange {
             verification: Some(verification),
-            system_valid_to: ends.then(|| inner.entry_time()),
+            system_valid_to: ends.then(|| engine.entry_time()),
             ..StatusChange::default()
         })
     })
 }
 
 fn change_status(
-    inner: &Inner,
+    engine: &Engine,
     request: &Request<'_>,
     target: &ContentAddress,
     caller: Caller<'_>,
@@ -136,9 +136,9 @@ fn change_status(
 ) -> Result<(), Error> {
     // Before the right to write is taken, since a caller's resolver may be slow.
     let signatures = request.justification.signatures.iter().map(Vec::as_slice);
-    let signers = request.statement.signers(signatures, inner.resolver());
+    let signers = request.statement.signers(signatures, engine.resolver());
     let justification = request.justification.justification;
-    let mut txn = Transaction::begin(inner, caller)?;
+    let mut txn = Transaction::begin(engine, caller)?;
     let row = txn.view().row_of(target)?;
     let version = txn.view().version_at(row)?;
     let mut permit = Permit::of(request.deed);
@@ -167,7 +167,7 @@ fn change_status(
         return Err(Error::Refused { rule });
     }
     if permit.asks(Guard::Signers) {
-        let judged = authorize_signers(inner, &signers.voices(), &version.grain);
+        let judged = authorize_signers(engine, &signers.voices(), &version.grain);
         txn.recorded(judged)?;
     }
     // A retraction that any caller could undo would protect nothing.
@@ -175,7 +175,7 @@ fn change_status(
     let (needs_reason, is_protected) = (permit.asks(Guard::Reason), permit.asks(Guard::Policy));
     if !confirms || reopens {
         let protection = txn.view().effective_protection(row, &version, None)?;
-        let voices = inner.voices(&signers, &protection);
+        let voices = engine.voices(&signers, &protection);
         let asked = Change {
             operation: request.operation,
             target,

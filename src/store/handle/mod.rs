@@ -1,5 +1,5 @@
-//! Operations between agents on narrowed handles: the handoff of tasks, and reading a conversation.
+//! The handle on an open store, and the operations that only the owner's has.
 
-mod handoff;
+mod store;
 
-pub use handoff::{HandedBack, HandedOff, Handoff};
+pub use store::{Admin, Maintenance, Store};

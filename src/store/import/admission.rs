@@ -70,14 +70,14 @@ impl Importer<'_> {
             non_superseding: &[],
             replaces: target.as_ref().map(|(row, version)| (*row, version)),
         };
-        let snapshot = self.inner.snapshot();
+        let snapshot = self.engine.snapshot();
         let pending = |address: &ContentAddress| match self.caller.is_owner() {
             // A later record of the owner's file may name an earlier one: policy decides.
             true => None,
             false => self.pending(address),
         };
         match admit(
-            &self.inner.as_of(&snapshot),
+            &self.engine.as_of(&snapshot),
             &self.frame,
             &pending,
             &proposed,
@@ -135,16 +135,16 @@ impl Importer<'_> {
             txn.authorize_change(new.text("author_did"), &target.grain)?;
         }
         if permit.asks(Guard::Signers) {
-            authorize_successor(self.inner, &[], new, &target.grain)?;
+            authorize_successor(self.engine, &[], new, &target.grain)?;
         }
-        let snapshot = self.inner.snapshot();
+        let snapshot = self.engine.snapshot();
         let protection =
-            self.inner
+            self.engine
                 .as_of(&snapshot)
                 .effective_protection(row, target, Some(new))?;
         let address = target.grain.address();
-        let signers = self.inner.signers(new, &address)?;
-        let voices = self.inner.voices(&signers, &protection);
+        let signers = self.engine.signers(new, &address)?;
+        let voices = self.engine.voices(&signers, &protection);
         let change = Change {
             operation: Operation::Import,
             target: &address,
@@ -157,7 +157,7 @@ impl Importer<'_> {
         };
         let reason = new.text("supersession_justification");
         let is_reviewed =
-            permit.asks(Guard::Reason) && required_reason(self.inner, &target.grain, &[reason])?;
+            permit.asks(Guard::Reason) && required_reason(self.engine, &target.grain, &[reason])?;
         if permit.asks(Guard::Policy) {
             self.authorize_here(txn, &change, is_reviewed)?;
         }
@@ -173,7 +173,7 @@ impl Importer<'_> {
         is_reviewed: bool,
     ) -> Result<(), Error> {
         if self.is_dry {
-            return change.preview(self.inner);
+            return change.preview(self.engine);
         }
         change.authorize(txn, is_reviewed)?;
         txn.commit()?;

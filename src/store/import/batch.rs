@@ -11,10 +11,10 @@ use crate::interchange::{
 };
 use crate::policy::RecordedAuthorization;
 use crate::store::Error;
+use crate::store::engine::{Caller, Engine};
 use crate::store::import::corrections::Correction;
 use crate::store::import::lookup::is_envelope;
 use crate::store::import::{Conflict, Summary};
-use crate::store::instance::{Caller, Inner};
 use crate::store::read::Lengths;
 use crate::store::records::FlagRecord;
 use crate::store::rules::{Admitted, Permit, stronger_signature};
@@ -23,7 +23,7 @@ use crate::store::view::{names, names_replaced};
 
 /// An import in progress.
 pub(super) struct Importer<'a> {
-    pub(super) inner: &'a Inner,
+    pub(super) engine: &'a Engine,
     pub(super) caller: Caller<'a>,
     /// Whether it is a dry run.
     pub(super) is_dry: bool,
@@ -75,9 +75,9 @@ pub(super) struct Envelope {
 }
 
 impl<'a> Importer<'a> {
-    pub(super) fn new(inner: &'a Inner, caller: Caller<'a>, is_dry: bool) -> Self {
+    pub(super) fn new(engine: &'a Engine, caller: Caller<'a>, is_dry: bool) -> Self {
         Self {
-            inner,
+            engine,
             caller,
             is_dry,
             summary: Summary::default(),
@@ -95,7 +95,7 @@ impl<'a> Importer<'a> {
             has_records: false,
             is_own: false,
             corrections: Vec::new(),
-            since: inner.snapshot().watermark(),
+            since: engine.snapshot().watermark(),
             forks: BTreeMap::new(),
             holds: BTreeMap::new(),
             twins: HashSet::new(),
@@ -106,7 +106,7 @@ impl<'a> Importer<'a> {
     /// Adds records, whose grains are stored together.
     pub(super) fn add_all(&mut self, records: Vec<Record>) -> Result<(), Error> {
         // Held from the first decision to the acknowledgement, so that no grain is stored twice.
-        let mut txn = Transaction::begin(self.inner, self.caller)?;
+        let mut txn = Transaction::begin(self.engine, self.caller)?;
         for record in records {
             self.add(&mut txn, record)?;
         }
@@ -134,7 +134,7 @@ impl<'a> Importer<'a> {
             Some(_) => self.summary.unchanged += 1,
             None => {}
         }
-        let mut txn = Transaction::begin(self.inner, self.caller)?;
+        let mut txn = Transaction::begin(self.engine, self.caller)?;
         self.flush(&mut txn)?;
         self.correct(&mut txn)?;
         self.list_forks()?;
@@ -234,7 +234,7 @@ impl<'a> Importer<'a> {
     /// Gives a foreign record the addresses under which the records before it are stored.
     fn link_to_stored(&self, record: &mut Record) -> Result<(), Error> {
         if record.foreign_id.is_some() {
-            let profile = self.inner.options().profile;
+            let profile = self.engine.options().profile;
             if let Some(grain) = rewrite_links(&record.grain, &self.renamed, None, profile)? {
                 record.grain = grain;
             }
@@ -269,9 +269,9 @@ impl<'a> Importer<'a> {
     ) -> Result<ContentAddress, Error> {
         let address = record.grain.address();
         if self.is_here(&address)? {
-            let snapshot = self.inner.snapshot();
+            let snapshot = self.engine.snapshot();
             let pending = self.pending(&address);
-            match stronger_signature(&self.inner.as_of(&snapshot), pending, &record.grain) {
+            match stronger_signature(&self.engine.as_of(&snapshot), pending, &record.grain) {
                 Ok(signature) => {
                     signature.iter().try_for_each(|it| self.frame.record(it))?;
                     self.summary.unchanged += 1;
@@ -283,8 +283,8 @@ impl<'a> Importer<'a> {
                 Err(error) => return Err(error),
             }
         } else {
-            let snapshot = self.inner.snapshot();
-            for (parent, by) in self.inner.as_of(&snapshot).forks(&record.grain)? {
+            let snapshot = self.engine.snapshot();
+            for (parent, by) in self.engine.as_of(&snapshot).forks(&record.grain)? {
                 let message = format!("stored beside {by}, which replaced {parent} here");
                 self.findings.note(record.place.clone(), message);
             }
@@ -310,7 +310,7 @@ impl<'a> Importer<'a> {
         old: ContentAddress,
         admitted: Option<Admitted>,
     ) -> Result<ContentAddress, Error> {
-        let profile = self.inner.options().profile;
+        let profile = self.engine.options().profile;
         // OMS 23.1: a superseding grain is derived from the superseded one.
         let grain = rewrite_links(&record.grain, &AddressMap::new(), Some(old), profile)?;
         let grain = grain.unwrap_or_else(|| record.grain.clone());
@@ -355,7 +355,7 @@ impl<'a> Importer<'a> {
             })?;
         }
         if target.is_none_or(|(_, version)| version.status.is_current()) {
-            let now = self.inner.entry_time();
+            let now = self.engine.entry_time();
             let change = StatusChange {
                 superseded_by: Some(address),
                 system_valid_to: Some(now),

@@ -9,8 +9,8 @@ use crate::grain::ForeignId;
 use crate::index::{Family, Snapshot};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Operation};
+use crate::store::engine::Engine;
 use crate::store::governance::contradiction;
-use crate::store::instance::Inner;
 use crate::store::lineage::Change;
 use crate::store::records::{AliasRecord, FlagRecord, Record, StatusRecord};
 use crate::store::rules::{Deed, Guard, Permit};
@@ -42,8 +42,8 @@ impl Admin<'_> {
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn conflicts(self) -> Result<Vec<Conflicting>, Error> {
         let snapshot = self.store().snapshot();
-        let flags = flags(self.inner(), &snapshot)?;
-        let view = self.inner().as_of(&snapshot);
+        let flags = flags(self.engine(), &snapshot)?;
+        let view = self.engine().as_of(&snapshot);
         let is_open = |one: &ContentAddress| flags.get(one).is_some_and(|flag| flag.conflict);
         let mut named: BTreeMap<ForeignId, Vec<ContentAddress>> = BTreeMap::new();
         let mut forks: BTreeMap<ContentAddress, Vec<ContentAddress>> = BTreeMap::new();
@@ -51,7 +51,7 @@ impl Admin<'_> {
             for stands in put_in_place_of(&view, address, &is_open)? {
                 forks.entry(stands).or_default().push(*address);
             }
-            let Some(id) = foreign_id_of(self.inner(), &snapshot, address)? else {
+            let Some(id) = foreign_id_of(self.engine(), &snapshot, address)? else {
                 continue;
             };
             if let Entry::Vacant(vacant) = named.entry(id) {
@@ -138,7 +138,7 @@ impl Store {
         &self,
         snapshot: &Snapshot,
     ) -> Result<BTreeMap<ContentAddress, bool>, Error> {
-        let flags = flags(&self.inner, snapshot)?.into_iter();
+        let flags = flags(&self.engine, snapshot)?.into_iter();
         let said = flags.filter_map(|(address, flag)| Some((address, flag.exportable?)));
         Ok(said.collect())
     }
@@ -154,10 +154,10 @@ struct Flags {
 }
 
 /// Returns the flags of the grains that have any.
-fn flags(inner: &Inner, snapshot: &Snapshot) -> Result<BTreeMap<ContentAddress, Flags>, Error> {
+fn flags(engine: &Engine, snapshot: &Snapshot) -> Result<BTreeMap<ContentAddress, Flags>, Error> {
     let mut flags: BTreeMap<_, Flags> = BTreeMap::new();
     for row in snapshot.of_kind(Kind::Flag).rows()?.iter() {
-        let Record::Flag(entry) = inner.record_at(row)? else {
+        let Record::Flag(entry) = engine.record_at(row)? else {
             return Err(Error::damaged(format!("entry {row}"), "not a flag"));
         };
         let flag = flags.entry(entry.of).or_default();
@@ -191,7 +191,7 @@ fn put_in_place_of(
 
 /// Returns the last identifier assigned to a grain.
 fn foreign_id_of(
-    inner: &Inner,
+    engine: &Engine,
     snapshot: &Snapshot,
     address: &ContentAddress,
 ) -> Result<Option<ForeignId>, Error> {
@@ -201,7 +201,7 @@ fn foreign_id_of(
         .iter()
         .rev()
     {
-        if let Record::Alias(alias) = inner.record_at(row)?
+        if let Record::Alias(alias) = engine.record_at(row)?
             && alias.of == *address
         {
             return Ok(Some(alias.id));

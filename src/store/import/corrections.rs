@@ -71,7 +71,7 @@ impl Importer<'_> {
             if change.verification == Some(Verification::Retracted) && !is_ended {
                 // Ruling P18: a grain that is withdrawn from use has ended.
                 let is_open = version.status.is_current();
-                change.system_valid_to = is_open.then(|| self.inner.entry_time());
+                change.system_valid_to = is_open.then(|| self.engine.entry_time());
             }
             if Delegation::of(&version.grain).is_some() || version.grain.type_() == Type::Consent {
                 // Rulings I26, P10: only the owner verifies them, here.
@@ -102,7 +102,7 @@ impl Importer<'_> {
     fn successor(&self, by: Option<ContentAddress>) -> Result<Option<ContentAddress>, Error> {
         let by = by.map(|by| self.renamed.get(&by).copied().unwrap_or(by));
         match by {
-            Some(by) if was_deleted(&self.inner.as_of(&self.inner.snapshot()), &by)? => Ok(None),
+            Some(by) if was_deleted(&self.engine.as_of(&self.engine.snapshot()), &by)? => Ok(None),
             by => Ok(by),
         }
     }
@@ -155,10 +155,10 @@ impl Importer<'_> {
         let mut permit = Permit::of(Deed::FilesEnding);
         // Left out of the statement before: see `correct`.
         permit.asks(Guard::OwnersJudgement);
-        let snapshot = self.inner.snapshot();
+        let snapshot = self.engine.snapshot();
         let no_successor: Option<&Grain> = None;
         let protection =
-            self.inner
+            self.engine
                 .as_of(&snapshot)
                 .effective_protection(row, target, no_successor)?;
         let address = target.grain.address();
@@ -169,7 +169,7 @@ impl Importer<'_> {
             actor: Actor::default(),
         };
         let is_reviewed =
-            permit.asks(Guard::Reason) && required_reason(self.inner, &target.grain, &[None])?;
+            permit.asks(Guard::Reason) && required_reason(self.engine, &target.grain, &[None])?;
         if permit.asks(Guard::Policy) {
             self.authorize_here(txn, &change, is_reviewed)?;
         }

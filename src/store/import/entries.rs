@@ -30,7 +30,7 @@ impl Importer<'_> {
         let address = grain.address();
         self.pending.insert(address, self.frame.len());
         let delegates_to = Delegation::of(grain).map(|one| one.to().to_owned());
-        let snapshot = self.inner.snapshot();
+        let snapshot = self.engine.snapshot();
         self.frame.grain(admitted, grain.clone())?;
         // A handle that imports is the origin, as if it had put the grain.
         if self.caller.is_owner() && needs_identity(grain) {
@@ -40,7 +40,7 @@ impl Importer<'_> {
             })?;
         }
         self.frame
-            .record_consequences(&self.inner.as_of(&snapshot), grain, None)?;
+            .record_consequences(&self.engine.as_of(&snapshot), grain, None)?;
         let mut change = self.status_of(record, address)?;
         let gives = delegates_to.is_some() || grain.type_() == Type::Consent;
         if gives || (unites(grain) && !self.is_own) {
@@ -89,7 +89,7 @@ impl Importer<'_> {
             change.lifecycle = None;
             change.superseded_by = Some(by);
         } else if let Some(by) = change.superseded_by {
-            if was_deleted(&self.inner.as_of(&self.inner.snapshot()), &by)? {
+            if was_deleted(&self.engine.as_of(&self.engine.snapshot()), &by)? {
                 // Its address must not be stored again either.
                 change.superseded_by = None;
             } else if let Some(by) = self.renamed.get(&by) {
@@ -114,7 +114,7 @@ impl Importer<'_> {
         if change.verification == Some(Verification::Retracted) && change.superseded_by.is_none() {
             change
                 .system_valid_to
-                .get_or_insert_with(|| self.inner.entry_time());
+                .get_or_insert_with(|| self.engine.entry_time());
         }
         Ok(change)
     }
@@ -125,7 +125,7 @@ impl Importer<'_> {
         of: ContentAddress,
         by: ContentAddress,
     ) -> Result<bool, Error> {
-        let snapshot = self.inner.snapshot();
+        let snapshot = self.engine.snapshot();
         let mut at = by;
         for _ in 0..CYCLE_MAX {
             if at == of {
@@ -133,10 +133,10 @@ impl Importer<'_> {
             }
             let next = match (
                 self.links.get(&at),
-                self.inner.as_of(&snapshot).locate(&at)?,
+                self.engine.as_of(&snapshot).locate(&at)?,
             ) {
                 (Some(next), _) => Some(*next),
-                (None, Some(row)) => self.inner.as_of(&snapshot).status_at(row)?.superseded_by,
+                (None, Some(row)) => self.engine.as_of(&snapshot).status_at(row)?.superseded_by,
                 (None, None) => None,
             };
             match next {

@@ -33,10 +33,10 @@ impl Importer<'_> {
         for ((read, hold), place) in mem::take(&mut self.holds) {
             let of = self.renamed.get(&read).copied().unwrap_or(read);
             // The record of one that is not here is refused, and told.
-            if !self.is_here(&of)? || self.inner.state().holds().on(&of).any(|it| *it == hold) {
+            if !self.is_here(&of)? || self.engine.state().holds().on(&of).any(|it| *it == hold) {
                 continue;
             }
-            if self.inner.state().holds().lifted(&of, &hold) {
+            if self.engine.state().holds().lifted(&of, &hold) {
                 let message = "is under a legal hold in the file, which was lifted here";
                 self.findings.note(place, message);
                 continue;

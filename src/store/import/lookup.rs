@@ -84,10 +84,10 @@ impl Importer<'_> {
         if self.is_here(&relation.address())? {
             return Ok(None);
         }
-        let snapshot = self.inner.snapshot();
+        let snapshot = self.engine.snapshot();
         let says = |grain: &Grain, name: &str| grain.field(name) == relation.field(name);
         for row in snapshot.pointing_at(Family::RelatedTo, first).set()?.iter() {
-            let version = self.inner.as_of(&snapshot).version_at(row)?;
+            let version = self.engine.as_of(&snapshot).version_at(row)?;
             if self.caller.authorize_sight(&version.grain).is_err() {
                 continue;
             }
@@ -107,13 +107,13 @@ impl Importer<'_> {
         if !wanted.ends.iter().all(|end| self.twins.contains(end)) {
             return Ok(None);
         }
-        let snapshot = self.inner.snapshot();
+        let snapshot = self.engine.snapshot();
         let Some(first) = wanted.ends.first() else {
             return Ok(None);
         };
         let rows = snapshot.pointing_at(Family::RelatedTo, first).set()?;
         for row in rows.iter() {
-            let version = self.inner.as_of(&snapshot).version_at(row)?;
+            let version = self.engine.as_of(&snapshot).version_at(row)?;
             if link_of(&version.grain).is_some_and(|found| found == wanted) {
                 return Ok(Some(version.grain.address()));
             }
@@ -128,7 +128,7 @@ impl Importer<'_> {
 
     /// Returns the grains that an identifier was assigned to, each once, the newest last.
     pub(super) fn addresses_of(&self, id: &ForeignId) -> Result<Vec<ContentAddress>, Error> {
-        let mut addresses = self.inner.as_of(&self.inner.snapshot()).named(id)?;
+        let mut addresses = self.engine.as_of(&self.engine.snapshot()).named(id)?;
         for address in self.names.get(id).into_iter().flatten() {
             addresses.retain(|known| known != address);
             addresses.push(*address);
@@ -141,11 +141,11 @@ impl Importer<'_> {
         &self,
         address: &ContentAddress,
     ) -> Result<Option<(EntryId, Version)>, Error> {
-        let snapshot = self.inner.snapshot();
-        let Some(row) = self.inner.as_of(&snapshot).locate(address)? else {
+        let snapshot = self.engine.snapshot();
+        let Some(row) = self.engine.as_of(&snapshot).locate(address)? else {
             return Ok(None);
         };
-        let version = self.inner.as_of(&snapshot).version_at(row)?;
+        let version = self.engine.as_of(&snapshot).version_at(row)?;
         let is_seen = self.caller.authorize_sight(&version.grain).is_ok();
         Ok(is_seen.then_some((row, version)))
     }
@@ -192,35 +192,35 @@ impl Importer<'_> {
         if let Some(pending) = self.pending(address) {
             return Ok(Some(Cow::Borrowed(pending)));
         }
-        let row = self.inner.as_of(&self.inner.snapshot()).locate(address)?;
-        let grain = row.map(|row| self.inner.grain_at(row, address));
+        let row = self.engine.as_of(&self.engine.snapshot()).locate(address)?;
+        let grain = row.map(|row| self.engine.grain_at(row, address));
         Ok(grain.transpose()?.map(Cow::Owned))
     }
 
     pub(super) fn is_here(&self, address: &ContentAddress) -> Result<bool, Error> {
-        let snapshot = self.inner.snapshot();
+        let snapshot = self.engine.snapshot();
         Ok(self.pending.contains_key(address)
-            || self.inner.as_of(&snapshot).locate(address)?.is_some())
+            || self.engine.as_of(&snapshot).locate(address)?.is_some())
     }
 
     /// Returns whether a record is of a grain that was deleted here, by its address, its
     /// identifier or the address it was exported under, and has not been put again.
     pub(super) fn was_deleted(&self, record: &Record) -> Result<bool, Error> {
-        if !self.inner.state().erasures().any() {
+        if !self.engine.state().erasures().any() {
             return Ok(false);
         }
         let address = record.grain.address();
         let by_name = match &record.foreign_id {
-            Some(id) => was_named(&self.inner.as_of(&self.inner.snapshot()), id)?,
+            Some(id) => was_named(&self.engine.as_of(&self.engine.snapshot()), id)?,
             None => false,
         };
-        let snapshot = self.inner.snapshot();
-        if by_name || was_deleted(&self.inner.as_of(&self.inner.snapshot()), &address)? {
-            return Ok(self.inner.as_of(&snapshot).locate(&address)?.is_none());
+        let snapshot = self.engine.snapshot();
+        if by_name || was_deleted(&self.engine.as_of(&self.engine.snapshot()), &address)? {
+            return Ok(self.engine.as_of(&snapshot).locate(&address)?.is_none());
         }
         for exported in exported_addresses(record) {
-            if was_deleted(&self.inner.as_of(&self.inner.snapshot()), &exported)?
-                && self.inner.as_of(&snapshot).locate(&exported)?.is_none()
+            if was_deleted(&self.engine.as_of(&self.engine.snapshot()), &exported)?
+                && self.engine.as_of(&snapshot).locate(&exported)?.is_none()
             {
                 return Ok(true);
             }

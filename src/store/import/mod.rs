@@ -16,7 +16,7 @@ mod vectors;
 use crate::interchange::{ImportFile, Record, Signature};
 
 use super::{Admin, Error, Store};
-use crate::store::instance::Caller;
+use crate::store::engine::Caller;
 use crate::store::records::{ImportRecord, Record as Entry};
 use crate::store::txn::Transaction;
 
@@ -75,7 +75,7 @@ impl Store {
         let signature = reading.signature.map(Signature::name);
         let footer = reading.footer;
         let caller = self.caller()?;
-        let importer = Importer::new(&self.inner, caller, false);
+        let importer = Importer::new(&self.engine, caller, false);
         let summary = self.run(importer, reading, progress)?;
         let record = Entry::Import(ImportRecord {
             format: format.name().to_owned(),
@@ -89,7 +89,7 @@ impl Store {
                 summary.refusals(),
             ],
         });
-        let mut txn = Transaction::begin(&self.inner, caller)?;
+        let mut txn = Transaction::begin(&self.engine, caller)?;
         txn.record(&record)?;
         txn.commit()?;
         Ok(summary)
@@ -103,7 +103,7 @@ impl Store {
     ) -> Result<Summary, Error> {
         // No signature is stored that did not verify here, even if the reader of the file checked
         // it.
-        reading.verify_signatures(self.inner.resolver());
+        reading.verify_signatures(self.engine.resolver());
         importer.summary = Summary {
             refused: reading.errors,
             findings: reading.findings,
@@ -144,7 +144,7 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Store::import`](crate::Store::import).
     pub fn preview_import(self, reading: ImportFile) -> Result<Summary, Error> {
-        let importer = Importer::new(self.inner(), Caller::default(), true);
+        let importer = Importer::new(self.engine(), Caller::default(), true);
         self.store().run(importer, reading, &mut |_| {})
     }
 }

@@ -21,7 +21,7 @@ impl Importer<'_> {
         refused: &Error,
     ) -> Result<(), Error> {
         if let Some(denial) = refused.denial(Operation::Import.name()) {
-            let person = self.inner.unlocked_person_of(grain);
+            let person = self.engine.unlocked_person_of(grain);
             self.frame
                 .record_about(&Entry::Denial(denial), self.caller.actor, person)?;
         }

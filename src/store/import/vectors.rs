@@ -60,7 +60,7 @@ impl Importer<'_> {
     }
 
     fn keep_all(&mut self, vectors: Vec<ForeignVector>) -> Result<(), Error> {
-        let mut txn = Transaction::begin(self.inner, self.caller)?;
+        let mut txn = Transaction::begin(self.engine, self.caller)?;
         for vector in vectors {
             match self.of(&vector.of)? {
                 Some(of) => self.keep_one(of, vector)?,
@@ -91,8 +91,8 @@ impl Importer<'_> {
         embedding: &Embedding,
         record: Option<&str>,
     ) -> Result<Option<&'static str>, Error> {
-        let snapshot = self.inner.snapshot();
-        match judge_embedding(self.inner, &snapshot, embedding, &mut self.lengths) {
+        let snapshot = self.engine.snapshot();
+        match judge_embedding(self.engine, &snapshot, embedding, &mut self.lengths) {
             Ok(()) => {}
             Err(Error::Embedding { reason }) => return Ok(Some(reason)),
             Err(error) => return Err(error),
@@ -128,7 +128,7 @@ impl Importer<'_> {
     ) -> Result<bool, Error> {
         let mentions = snapshot.pointing_at(Family::Mentions, &embedding.of);
         for row in mentions.rows()?.iter().rev() {
-            if let Record::Embedding(found) = self.inner.record_at(row)?
+            if let Record::Embedding(found) = self.engine.record_at(row)?
                 && found.of == embedding.of
                 && found.model == embedding.model
             {

@@ -6,13 +6,15 @@
 use std::sync::Arc;
 
 use crate::crypto::{KeySource, MasterKey};
-use crate::store::instance::{Caller, Inner};
+use crate::store::engine::{Caller, Engine, master_key, vault_of, vault_or_new};
 use crate::store::read;
-use crate::store::records::{BlindFields, KeyEventRecord, Record};
-use crate::store::txn::{AdmittedFrame, Transaction};
+use crate::store::records::{BlindFields, KeyEventRecord};
+use crate::store::txn::Transaction;
 use crate::store::{Admin, Error};
 use crate::vault::{self, User, Vault};
 
+use super::events::{tell, tell_missed_swap};
+use super::rekey::rekey_ends;
 use super::status::{Escrow, VaultStatus};
 
 /// Owner-only operations on the keys of sealed persons: see [`Admin::vault`].
@@ -34,12 +36,12 @@ use super::status::{Escrow, VaultStatus};
 /// # Ok::<(), grainstore::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct VaultAdmin<'a>(pub(super) &'a Inner);
+pub struct VaultAdmin<'a>(pub(super) &'a Engine);
 
 impl<'a> Admin<'a> {
     /// Returns the operations on the keys of sealed persons.
     pub fn vault(self) -> VaultAdmin<'a> {
-        VaultAdmin(self.inner())
+        VaultAdmin(self.engine())
     }
 }
 
@@ -75,13 +77,13 @@ impl VaultAdmin<'_> {
     }
 
     fn add_recorded(&self, users: &[&str], seals: bool) -> Result<Vec<User>, Error> {
-        let inner = self.0;
-        let mut txn = Transaction::begin(inner, Caller::default())?;
-        inner.authorize_changes()?;
-        let (vault, master) = inner.vault_or_new()?;
-        inner.tell_missed_swap(&mut txn, &vault)?;
+        let engine = self.0;
+        let mut txn = Transaction::begin(engine, Caller::default())?;
+        engine.authorize_changes()?;
+        let (vault, master) = vault_or_new(engine)?;
+        tell_missed_swap(engine, &mut txn, &vault)?;
         let named = users.iter().map(|user| (*user).to_owned()).collect();
-        let united = read::united(inner, &inner.snapshot(), named)?;
+        let united = read::united(engine, &engine.snapshot(), named)?;
         let mut users = users.to_vec();
         for other in united.iter().skip(users.len()) {
             if !vault.has(&master, other)? {
@@ -89,12 +91,13 @@ impl VaultAdmin<'_> {
             }
         }
         let mut told = Ok(());
-        let added = vault.add_recorded(&master, &users, inner.entry_time(), &mut |users, epoch| {
-            let uids = users.iter().map(|user| user.uid).collect();
-            let event = KeyEventRecord::Added { uids, epoch, seals };
-            told = inner.tell(&mut txn, event);
-            told.is_ok()
-        });
+        let added =
+            vault.add_recorded(&master, &users, engine.entry_time(), &mut |users, epoch| {
+                let uids = users.iter().map(|user| user.uid).collect();
+                let event = KeyEventRecord::Added { uids, epoch, seals };
+                told = tell(&mut txn, event);
+                told.is_ok()
+            });
         told?;
         Ok(added?)
     }
@@ -104,10 +107,10 @@ impl VaultAdmin<'_> {
     /// # Errors
     /// `ERR_KEY`, `ERR_MASTER_KEY`, `ERR_ROOT_MISSING`, `ERR_STORAGE_DAMAGED`; storage errors.
     pub fn list(self) -> Result<Vec<User>, Error> {
-        let Some(vault) = self.0.vault()? else {
+        let Some(vault) = vault_of(self.0)? else {
             return Ok(Vec::new());
         };
-        Ok(vault.list(&self.0.master_key()?)?)
+        Ok(vault.list(&master_key(self.0)?)?)
     }
 
     /// Destroys the root for a fresh one, and returns the number of roots so far. Keys of persons do
@@ -134,7 +137,7 @@ impl VaultAdmin<'_> {
             |vault| match vault.is_master(&next)? {
                 // The replacement was complete before: the old key opens nothing.
                 true => Ok(None),
-                false => self.0.master_key().map(Some),
+                false => master_key(self.0).map(Some),
             },
             |vault, master| {
                 let Some(master) = master else {
@@ -155,8 +158,7 @@ impl VaultAdmin<'_> {
         let mut txn = Transaction::begin(self.0, Caller::default())?;
         self.0.authorize_changes()?;
         let epoch = self.0.state().keys().epoch();
-        self.0
-            .tell(&mut txn, KeyEventRecord::BlindFields { fields, epoch })
+        tell(&mut txn, KeyEventRecord::BlindFields { fields, epoch })
     }
 
     /// Opens the keys of every person, and returns their number: a row that does not open is damage.
@@ -164,8 +166,8 @@ impl VaultAdmin<'_> {
     /// # Errors
     /// As [`VaultAdmin::list`]; `ERR_USER_UNKNOWN` of a store without a vault.
     pub fn check(self) -> Result<u64, Error> {
-        let vault = self.0.vault()?.ok_or(vault::Error::NoVault)?;
-        Ok(vault.check(&self.0.master_key()?)?)
+        let vault = vault_of(self.0)?.ok_or(vault::Error::NoVault)?;
+        Ok(vault.check(&master_key(self.0)?)?)
     }
 
     /// Returns the state of the vault, also of one that does not open.
@@ -173,7 +175,7 @@ impl VaultAdmin<'_> {
     /// # Errors
     /// Storage errors.
     pub fn status(self) -> Result<VaultStatus, Error> {
-        let fault = match self.0.vault() {
+        let fault = match vault_of(self.0) {
             Err(Error::Vault(fault)) => Some(fault),
             opened => {
                 opened?;
@@ -187,7 +189,7 @@ impl VaultAdmin<'_> {
             persons: keys.persons(),
             epoch: keys.epoch(),
             escrows: keys.escrows().iter().map(Escrow::from).collect(),
-            due: self.0.rekey_ends(),
+            due: rekey_ends(self.0),
             blind_fields: keys.blind_fields(),
             file_system: medium.as_ref().map(|medium| medium.name.clone()),
             overwrites: medium.and_then(|medium| medium.overwrites),
@@ -201,7 +203,7 @@ impl VaultAdmin<'_> {
         change: impl FnOnce(&Vault, &MasterKey) -> Result<(T, KeyEventRecord), Error>,
     ) -> Result<T, Error> {
         self.change_with(
-            |_| self.0.master_key(),
+            |_| master_key(self.0),
             |vault, master| {
                 let (value, event) = change(vault, master)?;
                 Ok((value, Some(event)))
@@ -214,43 +216,16 @@ impl VaultAdmin<'_> {
         key: impl FnOnce(&Vault) -> Result<K, Error>,
         change: impl FnOnce(&Vault, &K) -> Result<(T, Option<KeyEventRecord>), Error>,
     ) -> Result<T, Error> {
-        let inner = self.0;
-        let mut txn = Transaction::begin(inner, Caller::default())?;
-        inner.authorize_changes()?;
-        let vault: Arc<Vault> = inner.vault()?.ok_or(vault::Error::NoVault)?;
+        let engine = self.0;
+        let mut txn = Transaction::begin(engine, Caller::default())?;
+        engine.authorize_changes()?;
+        let vault: Arc<Vault> = vault_of(engine)?.ok_or(vault::Error::NoVault)?;
         let key = key(&vault)?;
-        inner.tell_missed_swap(&mut txn, &vault)?;
+        tell_missed_swap(engine, &mut txn, &vault)?;
         let (value, event) = change(&vault, &key)?;
         if let Some(event) = event {
-            inner.tell(&mut txn, event)?;
+            tell(&mut txn, event)?;
         }
         Ok(value)
-    }
-}
-
-impl Inner {
-    /// Records a key event.
-    pub(crate) fn tell(
-        &self,
-        txn: &mut Transaction<'_>,
-        event: KeyEventRecord,
-    ) -> Result<(), Error> {
-        let mut frame = AdmittedFrame::default();
-        frame.record(&Record::KeyEvent(event))?;
-        txn.append(&frame)?;
-        Ok(())
-    }
-
-    /// Records a swap of the root that a crash kept from the ledger.
-    pub(super) fn tell_missed_swap(
-        &self,
-        txn: &mut Transaction<'_>,
-        vault: &Vault,
-    ) -> Result<(), Error> {
-        let (epoch, told) = (vault.epoch()?, self.state().keys().epoch());
-        match told > 0 && epoch > told {
-            true => self.tell(txn, KeyEventRecord::RootRotated { epoch }),
-            false => Ok(()),
-        }
     }
 }

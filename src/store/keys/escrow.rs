@@ -11,9 +11,9 @@ use crate::grain::Time;
 #[cfg(feature = "interchange")]
 use crate::interchange::{self, Decryption, Encryption};
 #[cfg(feature = "interchange")]
-use crate::store::instance::Caller;
+use crate::store::engine::Caller;
 #[cfg(feature = "signatures")]
-use crate::store::instance::Inner;
+use crate::store::engine::Engine;
 #[cfg(feature = "interchange")]
 use crate::store::records::{EscrowRecord, KeyEventRecord};
 #[cfg(feature = "interchange")]
@@ -23,6 +23,8 @@ use crate::store::{Error, keys::VaultAdmin};
 #[cfg(feature = "interchange")]
 use crate::vault::{self, Vault};
 
+#[cfg(feature = "interchange")]
+use super::events::tell;
 #[cfg(any(feature = "interchange", feature = "signatures"))]
 use super::status::Escrow;
 
@@ -69,33 +71,31 @@ impl VaultAdmin<'_> {
     /// `ERR_SEALED` if `secret` does not open the file; `ERR_CORRUPT` for a file that is no copy;
     /// `ERR_STORAGE_DAMAGED` without `vault/vault.redb`; `ERR_KEY`, `ERR_MASTER_KEY`; storage errors.
     pub fn restore_root(self, file: impl Read, secret: Option<&Decryption>) -> Result<u64, Error> {
-        let inner = self.0;
+        let engine = self.0;
         let copy = interchange::open_encrypted(file, secret)?;
         let copy = copy.ok_or(vault::Error::NoCopy)?;
-        let mut txn = Transaction::begin(inner, Caller::default())?;
-        inner.authorize_changes()?;
-        let told = inner.state().keys().epoch();
-        let mut cell = inner.vault_cell().lock();
+        let mut txn = Transaction::begin(engine, Caller::default())?;
+        engine.authorize_changes()?;
+        let told = engine.state().keys().epoch();
+        let mut cell = engine.vault_cell().lock();
         if cell.is_some() {
             return Err(vault::Error::Exists.into());
         }
-        let files = inner.vault_files();
-        let epoch = Vault::restore_root(&files, inner.key_source()?, &copy, told)?;
+        let files = engine.vault_files();
+        let epoch = Vault::restore_root(&files, engine.key_source()?, &copy, told)?;
         *cell = None;
         drop(cell);
-        inner.tell(&mut txn, KeyEventRecord::RootRestored { epoch })?;
+        tell(&mut txn, KeyEventRecord::RootRestored { epoch })?;
         Ok(epoch)
     }
 }
 
+/// Returns the escrow copies whose time is not over at a moment, each with its end.
 #[cfg(feature = "signatures")]
-impl Inner {
-    /// Returns the escrow copies whose time is not over at a moment, each with its end.
-    pub(crate) fn remaining_escrows(&self, at: Time) -> Vec<(String, Time)> {
-        let state = self.state();
-        let escrows = state.keys().escrows().iter();
-        let remaining = escrows.filter(|escrow| escrow.until > at);
-        let named = remaining.map(|escrow| (Escrow::from(escrow).name(), escrow.until));
-        named.collect()
-    }
+pub(crate) fn remaining_escrows(engine: &Engine, at: Time) -> Vec<(String, Time)> {
+    let state = engine.state();
+    let escrows = state.keys().escrows().iter();
+    let remaining = escrows.filter(|escrow| escrow.until > at);
+    let named = remaining.map(|escrow| (Escrow::from(escrow).name(), escrow.until));
+    named.collect()
 }

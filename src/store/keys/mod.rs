@@ -5,11 +5,19 @@
 
 mod admin;
 mod escrow;
-mod opening;
+mod events;
 mod rekey;
+mod retained;
 mod seal;
 mod status;
+mod unlock;
 
 pub use admin::VaultAdmin;
-pub(crate) use opening::{is_vault_rotten, vault_fault};
+#[cfg(feature = "signatures")]
+pub(crate) use escrow::remaining_escrows;
+pub(crate) use events::tell;
+pub(crate) use rekey::rekey_due_in_passing;
+pub(crate) use retained::retained_keys;
+pub(crate) use seal::seal_unsealed;
 pub use status::{Escrow, VaultStatus};
+pub(crate) use unlock::unlock_person;

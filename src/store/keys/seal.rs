@@ -10,13 +10,16 @@ use crate::grain::{Grain, Time};
 use crate::index::{Family, Snapshot};
 use crate::ledger::{EntryId, Kind};
 use crate::store::Error;
-use crate::store::instance::{Caller, Inner};
+use crate::store::engine::{Caller, Engine, lock_persons, master_key, unlock_for_writer, vault_of};
+use crate::store::erasure::{erase_replaced, resume_erasures_as};
 use crate::store::keys::VaultAdmin;
 use crate::store::read::forget_reads;
 use crate::store::records::{KeyEventRecord, Record, Uid};
 use crate::store::txn::{AdmittedFrame, Transaction};
 use crate::store::view::sealable_ids;
 use crate::vault;
+
+use super::events::tell;
 
 impl VaultAdmin<'_> {
     /// Seals the grains of a person that are in the clear, with every entry about them, and returns
@@ -30,79 +33,77 @@ impl VaultAdmin<'_> {
     /// `ERR_USER_UNKNOWN` for a person without a key; `ERR_UNSUPPORTED` for more than one frame of the
     /// ledger holds, 1 GiB; as [`VaultAdmin::list`].
     pub fn seal(self, user: &str) -> Result<u64, Error> {
-        let inner = self.0;
-        let mut txn = Transaction::begin(inner, Caller::default())?;
-        inner.authorize_changes()?;
-        seal_plain(inner, &mut txn, &nfc(user))
+        let engine = self.0;
+        let mut txn = Transaction::begin(engine, Caller::default())?;
+        engine.authorize_changes()?;
+        seal_plain(engine, &mut txn, &nfc(user))
     }
 }
 
-impl Inner {
-    /// Completes the sealing of persons who were added, which a crash or an error interrupted: with the
-    /// master key. A store opens all the same without it, and a check names them.
-    pub(crate) fn seal_unsealed(&self) {
-        if self.state().keys().unsealed().is_empty()
-            || self.options().master_key.is_none()
-            || self.authorize_changes().is_err()
-        {
-            return;
-        }
-        if let Err(error) = seal_all_unsealed(self) {
-            tracing::warn!(%error, "the sealing of persons who were added waits");
-        }
+/// Completes the sealing of persons who were added, which a crash or an error interrupted: with the
+/// master key. A store opens all the same without it, and a check names them.
+pub(crate) fn seal_unsealed(engine: &Engine) {
+    if engine.state().keys().unsealed().is_empty()
+        || engine.options().master_key.is_none()
+        || engine.authorize_changes().is_err()
+    {
+        return;
+    }
+    if let Err(error) = seal_all_unsealed(engine) {
+        tracing::warn!(%error, "the sealing of persons who were added waits");
     }
 }
 
-fn seal_all_unsealed(inner: &Inner) -> Result<(), Error> {
-    let vault = inner.vault()?.ok_or(vault::Error::NoVault)?;
-    let users = vault.list(&inner.master_key()?)?;
-    let mut txn = Transaction::begin(inner, Caller::default())?;
-    let waiting = inner.state().keys().unsealed().clone();
+fn seal_all_unsealed(engine: &Engine) -> Result<(), Error> {
+    let vault = vault_of(engine)?.ok_or(vault::Error::NoVault)?;
+    let users = vault.list(&master_key(engine)?)?;
+    let mut txn = Transaction::begin(engine, Caller::default())?;
+    let waiting = engine.state().keys().unsealed().clone();
     for uid in waiting {
         match users.iter().find(|user| user.uid == uid) {
-            Some(user) => drop(seal_plain(inner, &mut txn, &user.user)?),
+            Some(user) => drop(seal_plain(engine, &mut txn, &user.user)?),
             // The vault never got the person: nothing is to be sealed for a key that is nowhere.
-            None => tell_sealed(inner, &mut txn, uid)?,
+            None => tell_sealed(engine, &mut txn, uid)?,
         }
     }
     Ok(())
 }
 
-fn tell_sealed(inner: &Inner, txn: &mut Transaction<'_>, uid: Uid) -> Result<(), Error> {
-    let epoch = inner.state().keys().epoch();
+fn tell_sealed(engine: &Engine, txn: &mut Transaction<'_>, uid: Uid) -> Result<(), Error> {
+    let epoch = engine.state().keys().epoch();
     let uids = vec![uid];
-    inner.tell(txn, KeyEventRecord::Sealed { uids, epoch })
+    tell(txn, KeyEventRecord::Sealed { uids, epoch })
 }
 
-fn seal_plain(inner: &Inner, txn: &mut Transaction<'_>, user: &str) -> Result<u64, Error> {
-    inner.resume_erasures_as(txn)?;
-    let was_unlocked = inner.keyring().uid_of(user).is_some();
-    let uid = inner.unlock_for_writer(user)?;
-    let sealed = seal_plain_of(inner, txn, user, uid);
+fn seal_plain(engine: &Engine, txn: &mut Transaction<'_>, user: &str) -> Result<u64, Error> {
+    resume_erasures_as(engine, txn)?;
+    let was_unlocked = engine.keyring().uid_of(user).is_some();
+    let uid = unlock_for_writer(engine, user)?;
+    let sealed = seal_plain_of(engine, txn, user, uid);
     // The overlay of the person has the rows from before.
-    inner.lock_persons(&[uid])?;
+    lock_persons(engine, &[uid])?;
     if was_unlocked {
-        inner.unlock_for_writer(user)?;
+        unlock_for_writer(engine, user)?;
     }
     let sealed = sealed?;
-    if inner.state().keys().unsealed().contains(&uid) {
-        tell_sealed(inner, txn, uid)?;
+    if engine.state().keys().unsealed().contains(&uid) {
+        tell_sealed(engine, txn, uid)?;
     }
     Ok(sealed)
 }
 
 fn seal_plain_of(
-    inner: &Inner,
+    engine: &Engine,
     txn: &mut Transaction<'_>,
     user: &str,
     uid: Uid,
 ) -> Result<u64, Error> {
-    let snapshot = inner.snapshot();
+    let snapshot = engine.snapshot();
     let mut rows = BTreeSet::new();
     let mut grains = BTreeSet::new();
     // Every grain in the clear: no key of the index tells the subject of a foreign record.
     for row in snapshot.grains().iter() {
-        let entry = inner.ledger().read(row)?;
+        let entry = engine.ledger().read(row)?;
         if entry.header.kind != Kind::Grain {
             continue;
         }
@@ -116,41 +117,41 @@ fn seal_plain_of(
         return Ok(0);
     }
     let mut frame = AdmittedFrame::default();
-    seal_reads(inner, &snapshot, &grains, uid, (&mut frame, &mut rows))?;
+    seal_reads(engine, &snapshot, &grains, uid, (&mut frame, &mut rows))?;
     for address in &grains {
         for row in snapshot
             .pointing_at(Family::Mentions, address)
             .rows()?
             .iter()
         {
-            let named = inner.record_at(row)?.named();
+            let named = engine.record_at(row)?.named();
             // A record of another person's is sealed already.
-            let is_plain = inner.ledger().read(row)?.header.kind != Kind::SealedGrain;
+            let is_plain = engine.ledger().read(row)?.header.kind != Kind::SealedGrain;
             if is_plain && named.contains(address) {
                 rows.insert(row);
             }
         }
     }
     for row in &rows {
-        frame.seal_anew(inner.ledger(), *row, uid)?;
+        frame.seal_anew(engine.ledger(), *row, uid)?;
     }
-    inner.erase_replaced(txn, frame, &rows.into_iter().collect::<Vec<_>>())?;
+    erase_replaced(engine, txn, frame, &rows.into_iter().collect::<Vec<_>>())?;
     Ok(grains.len() as u64)
 }
 
 /// Divides the reads of the grains, which list others too: the part about the grains is sealed.
 fn seal_reads(
-    inner: &Inner,
+    engine: &Engine,
     snapshot: &Snapshot,
     grains: &BTreeSet<ContentAddress>,
     uid: Uid,
     (frame, rows): (&mut AdmittedFrame, &mut BTreeSet<EntryId>),
 ) -> Result<(), Error> {
-    for row in forget_reads(inner, snapshot, grains, frame)? {
-        let Record::Read(mut read) = inner.record_at(row)? else {
+    for row in forget_reads(engine, snapshot, grains, frame)? {
+        let Record::Read(mut read) = engine.record_at(row)? else {
             continue;
         };
-        let header = inner.ledger().read(row)?.header;
+        let header = engine.ledger().read(row)?.header;
         let first = (row, Time::from_ms(header.time_ms));
         read.addresses.retain(|address| grains.contains(address));
         read.replaces = read.replaces.or(Some(first));

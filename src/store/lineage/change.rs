@@ -3,7 +3,7 @@
 use crate::codec::ContentAddress;
 use crate::policy::{self, Actor, Facts, Operation, Verdict};
 use crate::store::Error;
-use crate::store::instance::Inner;
+use crate::store::engine::Engine;
 use crate::store::txn::Transaction;
 
 /// A change that policy must permit.
@@ -39,8 +39,8 @@ impl Change<'_> {
     /// # Errors
     /// As [`Change::authorize`].
     #[cfg(feature = "interchange")]
-    pub(crate) fn preview(&self, inner: &Inner) -> Result<(), Error> {
-        match self.verdict(inner) {
+    pub(crate) fn preview(&self, engine: &Engine) -> Result<(), Error> {
+        match self.verdict(engine) {
             Verdict::Allow | Verdict::Review => Ok(()),
             Verdict::Deny(rule) => Err(Error::Denied {
                 address: *self.target,
@@ -49,7 +49,7 @@ impl Change<'_> {
         }
     }
 
-    pub(crate) fn verdict(&self, inner: &Inner) -> Verdict {
-        policy::decide(self.operation, &self.facts, &self.actor, inner.moment())
+    pub(crate) fn verdict(&self, engine: &Engine) -> Verdict {
+        policy::decide(self.operation, &self.facts, &self.actor, engine.moment())
     }
 }

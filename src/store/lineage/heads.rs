@@ -50,21 +50,21 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn heads(self, address: &ContentAddress) -> Result<Heads, Error> {
-        let inner = self.inner();
-        let snapshot = inner.snapshot();
-        let row = inner.as_of(&snapshot).row_of(address)?;
-        let mut at = inner
+        let engine = self.engine();
+        let snapshot = engine.snapshot();
+        let row = engine.as_of(&snapshot).row_of(address)?;
+        let mut at = engine
             .as_of(&snapshot)
-            .beginning(inner.as_of(&snapshot).version_at(row)?)?;
+            .beginning(engine.as_of(&snapshot).version_at(row)?)?;
         let mut others = Vec::new();
         let mut seen = BTreeSet::from([at.grain.address()]);
         loop {
-            let mut claims = inner.as_of(&snapshot).claims(&at)?;
+            let mut claims = engine.as_of(&snapshot).claims(&at)?;
             claims.retain(|claim| !seen.contains(&claim.version.grain.address()));
             let chosen = choose(&at, &claims).map(|chosen| claims.remove(chosen));
             for claim in claims {
                 let denied = claim.denied;
-                for address in inner.as_of(&snapshot).ends(claim.version, &mut seen)? {
+                for address in engine.as_of(&snapshot).ends(claim.version, &mut seen)? {
                     others.push(Fork {
                         address,
                         of: at.grain.address(),

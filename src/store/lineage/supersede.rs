@@ -5,7 +5,7 @@ use crate::grain::{Grain, StatusChange};
 use crate::ledger::EntryId;
 use crate::policy::{Actor, Operation};
 use crate::store::commit::NewGrain;
-use crate::store::instance::{Caller, Inner};
+use crate::store::engine::{Caller, Engine};
 use crate::store::lineage::change::Change;
 use crate::store::records::{Record, StatusRecord};
 use crate::store::rules::{
@@ -34,24 +34,24 @@ impl Store {
         justification: Option<&str>,
     ) -> Result<ContentAddress, Error> {
         let caller = self.caller()?;
-        supersede(&self.inner, old, new.into(), justification, caller)
+        supersede(&self.engine, old, new.into(), justification, caller)
     }
 }
 
 fn supersede(
-    inner: &Inner,
+    engine: &Engine,
     old: &ContentAddress,
     new: NewGrain,
     justification: Option<&str>,
     caller: Caller<'_>,
 ) -> Result<ContentAddress, Error> {
-    let new = new.finish(inner.now(), inner.options(), caller)?;
-    authorize_put(inner, caller, &new)?;
+    let new = new.finish(engine.now(), engine.options(), caller)?;
+    authorize_put(engine, caller, &new)?;
     let address = new.address();
     // Before the right to write is taken, since a caller's resolver may be slow.
-    let signers = inner.signers(&new, old)?;
+    let signers = engine.signers(&new, old)?;
 
-    let mut txn = Transaction::begin(inner, caller)?;
+    let mut txn = Transaction::begin(engine, caller)?;
     let mut permit = Permit::of(Deed::Supersede);
     let row = txn.view().row_of(old)?;
     let target = txn.view().version_at(row)?;
@@ -74,11 +74,11 @@ fn supersede(
     let is_new = txn.view().locate(&address)?.is_none();
     let admitted = admit_successor(&mut txn, &new, is_new, (row, &target))?;
     if permit.asks(Guard::Signers) {
-        let judged = authorize_successor(inner, &signers.voices(), &new, &target.grain);
+        let judged = authorize_successor(engine, &signers.voices(), &new, &target.grain);
         txn.recorded(judged)?;
     }
     let protection = txn.view().effective_protection(row, &target, Some(&new))?;
-    let voices = inner.voices(&signers, &protection);
+    let voices = engine.voices(&signers, &protection);
     let operation = Operation::Supersede;
     let change = Change {
         operation,
@@ -107,7 +107,7 @@ fn supersede(
     txn.change(&permit, &Record::Status(status))?;
     txn.commit()?;
     if is_new {
-        inner.inherit(&target.grain, address);
+        engine.inherit(&target.grain, address);
     }
     Ok(address)
 }

@@ -56,7 +56,7 @@ impl Audit<'_> {
             findings.filter(|it| it.severity == severity).count() as u64
         };
         record_check(
-            self.inner(),
+            self.engine(),
             CheckedRecord {
                 is_deep,
                 warnings: count(Severity::Warning),

@@ -3,7 +3,7 @@
 use crate::codec::ContentAddress;
 use crate::crypto::{Checkpoint, Did, Receipt, SigningKey};
 use crate::grain::Time;
-use crate::store::instance::Caller;
+use crate::store::engine::Caller;
 use crate::store::records::{CheckpointRecord, Record};
 use crate::store::txn::Transaction;
 use crate::store::{Error, Maintenance};
@@ -18,22 +18,22 @@ impl Maintenance<'_> {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED` for a damaged ledger; `ERR_KEY`; storage errors.
     pub fn checkpoint(self, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
-        let inner = self.inner();
-        let found = inner.ledger().verify()?;
+        let engine = self.engine();
+        let found = engine.ledger().verify()?;
         let (Some(end), []) = (found.tree_heads.last(), found.findings.as_slice()) else {
             let reason = "it is not signed; a check says what is wrong";
             return Err(Error::damaged("the ledger", reason));
         };
         // The signed entries must not be lost afterwards, so the ledger is synced first.
-        inner.sync()?;
-        let mut txn = Transaction::begin(inner, Caller::default())?;
+        engine.sync()?;
+        let mut txn = Transaction::begin(engine, Caller::default())?;
         let checkpoint = Checkpoint {
-            store: inner.store_id(),
+            store: engine.store_id(),
             entries: end.entries,
             head: end.head,
             root: end.root,
-            time: inner.entry_time(),
-            previous: checkpoints(inner)?.pop().map(|message| hash(&message)),
+            time: engine.entry_time(),
+            previous: checkpoints(engine)?.pop().map(|message| hash(&message)),
         };
         let message = checkpoint.sign(key, did)?;
         txn.record(&Record::Checkpoint(CheckpointRecord {
@@ -54,13 +54,13 @@ impl Maintenance<'_> {
         key: &SigningKey,
         did: &Did,
     ) -> Result<Vec<u8>, Error> {
-        let inner = self.inner();
-        let sequence = inner.as_of(&self.store().snapshot()).row_of(address)?;
-        let header = inner.ledger().read(sequence)?.header;
+        let engine = self.engine();
+        let sequence = engine.as_of(&self.store().snapshot()).row_of(address)?;
+        let header = engine.ledger().read(sequence)?.header;
         // A receipt must not be issued for an entry that a crash could still remove.
-        inner.sync()?;
+        engine.sync()?;
         let receipt = Receipt {
-            store: inner.store_id(),
+            store: engine.store_id(),
             grain: *address,
             sequence: sequence.get(),
             time: Time::from_ms(header.time_ms),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::ledger::{Disk, FileDisk, Lock, OnDamage};
-use crate::store::instance::{LOCK, prepare_folder, this_process};
+use crate::store::engine::{LOCK, prepare_folder, this_process};
 use crate::store::records::Manifest;
 use crate::store::{Create, Error, Maintenance};
 
@@ -80,13 +80,13 @@ impl Maintenance<'_> {
     }
 
     fn copy(self, disk: &dyn Disk, path: &Path, on_damage: OnDamage) -> Result<Backup, Error> {
-        let inner = self.inner();
+        let engine = self.engine();
         // This store holds it if it is backed up to its own directory.
         let _lock = Lock::take(disk, LOCK, &this_process())?;
         let found = Manifest::read(disk, path)?;
         if found
             .as_ref()
-            .is_some_and(|found| found != inner.manifest())
+            .is_some_and(|found| found != engine.manifest())
         {
             return Err(Error::OtherStore {
                 path: path.to_owned(),
@@ -94,13 +94,13 @@ impl Maintenance<'_> {
         }
         // Written first, so that the backup contains it.
         self.store().read_recorder("backup").record_all()?;
-        inner.sync()?;
-        let copied = inner
+        engine.sync()?;
+        let copied = engine
             .ledger()
-            .copy_following(disk, on_damage, &|| inner.follow())?;
+            .copy_following(disk, on_damage, &|| engine.follow())?;
         match found {
             // Last: without it there is no store.
-            None => inner.manifest().write(disk)?,
+            None => engine.manifest().write(disk)?,
             Some(manifest) => drop(manifest.mend(disk)?),
         }
         Ok(Backup {

@@ -6,7 +6,7 @@ use crate::crypto::{self, Checkpoint, Resolver, Signer};
 use crate::ledger::{Kind, LedgerVerification, TreeHead};
 
 use super::report::{Report, Severity};
-use crate::store::instance::Inner;
+use crate::store::engine::Engine;
 use crate::store::records::Record;
 use crate::store::{Error, Maintenance};
 
@@ -30,12 +30,12 @@ impl Maintenance<'_> {
     /// signer whose key is not known here, and for each in a build without the feature
     /// `signatures`; `ERR_STORAGE_IO`.
     pub fn verify_checkpoint(self, message: &[u8]) -> Result<Checked, Error> {
-        let inner = self.inner();
-        let (checkpoint, signer) = Checkpoint::open(message, inner.resolver())?;
-        let found = inner.ledger().verify_at(&[checkpoint.entries])?;
+        let engine = self.engine();
+        let (checkpoint, signer) = Checkpoint::open(message, engine.resolver())?;
+        let found = engine.ledger().verify_at(&[checkpoint.entries])?;
         let is_sound = found.findings.is_empty();
         Ok(Checked {
-            is_of_this_ledger: is_sound && agrees(inner, &checkpoint, &found),
+            is_of_this_ledger: is_sound && agrees(engine, &checkpoint, &found),
             checkpoint,
             signer,
         })
@@ -46,51 +46,51 @@ impl Maintenance<'_> {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn checkpoints(self) -> Result<Vec<Vec<u8>>, Error> {
-        checkpoints(self.inner())
+        checkpoints(self.engine())
     }
 }
 
-pub(super) fn checkpoints(inner: &Inner) -> Result<Vec<Vec<u8>>, Error> {
-    let rows = inner.snapshot().of_kind(Kind::Checkpoint).rows()?;
-    let message = |row| match inner.record_at(row)? {
+pub(super) fn checkpoints(engine: &Engine) -> Result<Vec<Vec<u8>>, Error> {
+    let rows = engine.snapshot().of_kind(Kind::Checkpoint).rows()?;
+    let message = |row| match engine.record_at(row)? {
         Record::Checkpoint(checkpoint) => Ok(checkpoint.message),
         _ => Err(Error::damaged(format!("entry {row}"), "not a checkpoint")),
     };
     rows.iter().map(message).collect()
 }
 
-fn agrees(inner: &Inner, checkpoint: &Checkpoint, found: &LedgerVerification) -> bool {
+fn agrees(engine: &Engine, checkpoint: &Checkpoint, found: &LedgerVerification) -> bool {
     let expected = TreeHead {
         entries: checkpoint.entries,
         head: checkpoint.head,
         root: checkpoint.root,
     };
-    checkpoint.store == inner.store_id() && found.tree_heads.contains(&expected)
+    checkpoint.store == engine.store_id() && found.tree_heads.contains(&expected)
 }
 
 /// Returns the lengths of the ledger that the checkpoints of this store state.
-pub(crate) fn checkpointed(inner: &Inner) -> Vec<u64> {
-    let resolver = inner.resolver();
-    let messages = checkpoints(inner).unwrap_or_default().into_iter();
+pub(crate) fn checkpointed(engine: &Engine) -> Vec<u64> {
+    let resolver = engine.resolver();
+    let messages = checkpoints(engine).unwrap_or_default().into_iter();
     let opened = messages.filter_map(|message| open(&message, resolver).ok().flatten());
     opened.map(|checkpoint| checkpoint.entries).collect()
 }
 
 /// Verifies every checkpoint against its ledger, and against the one before it.
 pub(crate) fn check_checkpoints(
-    inner: &Inner,
+    engine: &Engine,
     found: &LedgerVerification,
     report: &mut Report,
 ) -> Result<(), Error> {
     let mut previous: Option<[u8; 32]> = None;
     let mut unknown = 0_u64;
-    for message in checkpoints(inner)? {
-        let complaint = match open(&message, inner.resolver()) {
+    for message in checkpoints(engine)? {
+        let complaint = match open(&message, engine.resolver()) {
             Ok(None) => {
                 unknown += 1;
                 None
             }
-            Ok(Some(checkpoint)) if !agrees(inner, &checkpoint, found) => {
+            Ok(Some(checkpoint)) if !agrees(engine, &checkpoint, found) => {
                 Some("is of another ledger".to_owned())
             }
             Ok(Some(checkpoint)) if checkpoint.previous != previous => {

@@ -1,6 +1,9 @@
 //! Compaction: index runs and text segments are merged, and the room of blank bodies in the ledger is
 //! given back.
 
+use crate::store::erasure::{require_keeper, resume_erasures};
+#[cfg(feature = "sealing")]
+use crate::store::keys::rekey_due_in_passing;
 use crate::store::{Error, Maintenance, Store};
 
 /// The sizes of the files that compaction writes again.
@@ -50,18 +53,19 @@ impl Maintenance<'_> {
     /// `ERR_STORE_LOCKED` names the process that keeps the derived files, if it is another one;
     /// `ERR_INDEX_DAMAGED`, `ERR_TEXT`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`; nothing is lost.
     pub fn compact(self) -> Result<Compacted, Error> {
-        let inner = self.inner();
-        inner.require_keeper()?;
+        let engine = self.engine();
+        require_keeper(engine)?;
         let before = self.store().sizes()?;
-        inner.resume_erasures()?;
-        inner.rekey_due_in_passing()?;
-        let writer = inner.exclusive()?;
-        inner.ledger().remove_torn_files()?;
-        inner.ledger().give_back_blanked()?;
-        inner.freeze();
+        resume_erasures(engine)?;
+        #[cfg(feature = "sealing")]
+        rekey_due_in_passing(engine)?;
+        let writer = engine.exclusive()?;
+        engine.ledger().remove_torn_files()?;
+        engine.ledger().give_back_blanked()?;
+        engine.freeze();
         drop(writer);
-        inner.index().merge_all()?;
-        inner.text().compact()?;
+        engine.index().merge_all()?;
+        engine.text().compact()?;
         Ok(Compacted {
             before,
             after: self.store().sizes()?,
@@ -71,12 +75,12 @@ impl Maintenance<'_> {
 
 impl Store {
     fn sizes(&self) -> Result<Sizes, Error> {
-        let inner = &*self.inner;
-        let (text_segments, text_bytes) = inner.text().size()?;
+        let engine = &*self.engine;
+        let (text_segments, text_bytes) = engine.text().size()?;
         Ok(Sizes {
-            ledger_bytes: inner.ledger().stored_bytes()?,
-            index_runs: inner.index().runs(),
-            index_bytes: inner.index().len_bytes(),
+            ledger_bytes: engine.ledger().stored_bytes()?,
+            index_runs: engine.index().runs(),
+            index_bytes: engine.index().len_bytes(),
             text_segments,
             text_bytes,
         })

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::store::instance::{Caller, Inner};
+use crate::store::engine::{Caller, Engine};
 use crate::store::records::Record;
 use crate::store::txn::Transaction;
 use crate::store::{Create, Error, Options, Store};
@@ -33,15 +33,15 @@ impl Store {
             ..options
         };
         let store = Self::open_folder(path.as_ref(), options, true)?;
-        record_lost_effects(&store.inner)?;
+        record_lost_effects(&store.engine)?;
         store.maintenance()?.compact()?;
         Ok(store)
     }
 }
 
 /// Records the effects of stored withdrawals of which damage took the entry (OMS 8.10).
-fn record_lost_effects(inner: &Inner) -> Result<(), Error> {
-    let mut txn = Transaction::begin(inner, Caller::default())?;
+fn record_lost_effects(engine: &Engine) -> Result<(), Error> {
+    let mut txn = Transaction::begin(engine, Caller::default())?;
     for effect in txn.view().missing_effects()? {
         txn.record(&Record::ConsentEffect(effect))?;
     }

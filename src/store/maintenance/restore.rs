@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::grain::Time;
 use crate::ledger::{self, Disk, Entry, EntryId, FileDisk, Kind, Ledger, Lock};
-use crate::store::instance::{LOCK, no_manifest, this_process};
+use crate::store::engine::{LOCK, no_manifest, this_process};
 use crate::store::maintenance::restore_target::RestoreTarget;
 use crate::store::records::{
     ErasingRecord, Frame, Manifest, Record, RestoredRecord, Until, erased_rows,

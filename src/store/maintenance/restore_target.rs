@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::ledger::{self, Disk, END, Ledger, Lock};
 use crate::store::Error;
-use crate::store::instance::{LOCK, create_private, this_process};
+use crate::store::engine::{LOCK, create_private, this_process};
 use crate::store::records::{Announced, COPY, MANIFEST, Manifest, TEMPORARY};
 
 pub(super) struct RestoreTarget<'a> {

@@ -50,7 +50,7 @@ impl Maintenance<'_> {
     /// # Errors
     /// `ERR_STORAGE_IO`, `ERR_INDEX_DAMAGED`.
     pub fn stats(self) -> Result<Stats, Error> {
-        let inner = self.inner();
+        let engine = self.engine();
         let snapshot = self.store().snapshot();
         let mut by_type = BTreeMap::new();
         for byte in 1..=u8::MAX {
@@ -71,8 +71,8 @@ impl Maintenance<'_> {
             source,
         };
         let (mut segments, mut ledger_bytes) = (0, 0);
-        for name in inner.disk().list("ledger").map_err(failed)? {
-            let file = inner
+        for name in engine.disk().list("ledger").map_err(failed)? {
+            let file = engine
                 .disk()
                 .open(&format!("ledger/{name}"), OpenMode::Read)
                 .map_err(failed)?;
@@ -80,21 +80,21 @@ impl Maintenance<'_> {
             segments += u64::from(name.ends_with(".seg"));
         }
         Ok(Stats {
-            store_id: inner.manifest().store_id,
-            created_at: inner.manifest().created_at,
+            store_id: engine.manifest().store_id,
+            created_at: engine.manifest().created_at,
             grains: grains.len(),
             current: current as u64,
             by_type,
-            entries: inner.ledger().len(),
-            head: inner.ledger().head(),
+            entries: engine.ledger().len(),
+            head: engine.ledger().head(),
             segments,
             ledger_bytes,
-            index_runs: inner.index().runs() as u64,
-            index_bytes: inner.index().len_bytes(),
-            torn_files: inner.ledger().torn_files()?,
-            erasures_waiting: inner.state().erasures().open().len() as u64,
-            text_unavailable: inner.text().unavailable(),
-            embedders: embedder_statuses(inner),
+            index_runs: engine.index().runs() as u64,
+            index_bytes: engine.index().len_bytes(),
+            torn_files: engine.ledger().torn_files()?,
+            erasures_waiting: engine.state().erasures().open().len() as u64,
+            text_unavailable: engine.text().unavailable(),
+            embedders: embedder_statuses(engine),
         })
     }
 }

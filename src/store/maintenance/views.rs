@@ -19,7 +19,7 @@ impl Maintenance<'_> {
     /// ```
     #[doc(hidden)]
     pub fn index_snapshot(self) -> Snapshot {
-        self.inner().snapshot()
+        self.engine().snapshot()
     }
 
     /// Completes what puts leave for later: commits the text view, so that the next open need not feed
@@ -32,9 +32,9 @@ impl Maintenance<'_> {
     /// # Errors
     /// `ERR_TEXT`; `ERR_EMBEDDER` if grains still wait, because a model failed; storage errors.
     pub fn flush_text(self) -> Result<(), Error> {
-        if self.inner().is_keeper() {
-            self.inner().text().close()?;
-            embed_waiting(self.inner())?;
+        if self.engine().is_keeper() {
+            self.engine().text().close()?;
+            embed_waiting(self.engine())?;
         }
         Ok(())
     }
@@ -45,6 +45,6 @@ impl Maintenance<'_> {
     /// # Errors
     /// `ERR_STORAGE_IO`, `ERR_STORAGE_HALTED`.
     pub fn sync(self) -> Result<(), Error> {
-        self.inner().sync()
+        self.engine().sync()
     }
 }

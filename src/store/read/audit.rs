@@ -8,9 +8,9 @@ use crate::grain::{Grain, Time};
 use crate::index::{Family, Snapshot};
 use crate::ledger::{EntryId, Kind};
 use crate::policy::{Capability, Clause, Regime};
-use crate::store::instance::{Caller, Inner};
+use crate::store::engine::{Caller, Engine};
 use crate::store::records::{DenialRecord, ReadRecord, Record, Uid};
-use crate::store::txn::{AdmittedFrame, Transaction};
+use crate::store::txn::{AdmittedFrame, Transaction, actor};
 use crate::store::{Admin, Error, Store};
 
 /// A recorded read, as a clause of a regime requires.
@@ -51,7 +51,7 @@ pub struct AuditedRead {
 
 /// The grains that an operation is about to return.
 pub(crate) struct ReadRecorder<'a> {
-    inner: &'a Inner,
+    engine: &'a Engine,
     capability: Option<&'a Capability>,
     operation: &'static str,
     /// Whether any clause requires it: most stores have none, and pay for this check only.
@@ -72,13 +72,13 @@ impl Admin<'_> {
         after: Option<EntryId>,
         limit: usize,
     ) -> Result<Vec<AuditedRead>, Error> {
-        let inner = self.inner();
+        let engine = self.engine();
         let snapshot = self.store().snapshot();
         let mut rows: BTreeSet<EntryId> = BTreeSet::new();
         match of {
             None => rows.extend(snapshot.of_kind(Kind::Read).rows()?.iter()),
             Some(of) => {
-                let since = inner
+                let since = engine
                     .as_of(&snapshot)
                     .locate(of)?
                     .unwrap_or(EntryId::new(u64::MAX));
@@ -95,7 +95,7 @@ impl Admin<'_> {
             if found.len() == limit {
                 break;
             }
-            let read = read_at(inner, row)?;
+            let read = read_at(engine, row)?;
             // The index holds hashes of addresses.
             if of.is_none_or(|of| read.addresses.is_empty() || read.addresses.contains(of)) {
                 found.push(read);
@@ -108,13 +108,13 @@ impl Admin<'_> {
 impl Store {
     /// Starts the record of an operation that returns grains.
     pub(crate) fn read_recorder(&self, operation: &'static str) -> ReadRecorder<'_> {
-        let is_watched = self.inner.state().regimes().records_reads();
+        let is_watched = self.engine.state().regimes().records_reads();
         ReadRecorder::new(self, operation, is_watched)
     }
 
     /// Returns what [`Store::read_recorder`] does, for grains that were found in a snapshot.
     pub(crate) fn recorder_of_found(&self, operation: &'static str) -> ReadRecorder<'_> {
-        let is_watched = self.inner.known_state().regimes().records_reads();
+        let is_watched = self.engine.known_state().regimes().records_reads();
         ReadRecorder::new(self, operation, is_watched)
     }
 
@@ -143,7 +143,7 @@ impl Store {
 impl<'a> ReadRecorder<'a> {
     fn new(store: &'a Store, operation: &'static str, is_watched: bool) -> Self {
         Self {
-            inner: &store.inner,
+            engine: &store.engine,
             capability: store.capability(),
             operation,
             is_watched,
@@ -173,13 +173,13 @@ impl<'a> ReadRecorder<'a> {
 
     fn watch(&mut self, grain: &Grain) {
         let clauses: Vec<String> = {
-            let state = self.inner.state();
+            let state = self.engine.state();
             let clauses = state.regimes().all().recording_reads_of(grain);
             clauses.map(name).collect()
         };
         if !clauses.is_empty() {
             // An entry names grains of one sealed person, or grains in the clear.
-            let person = self.inner.unlocked_person_of(grain);
+            let person = self.engine.unlocked_person_of(grain);
             let watched = self.watched.entry((clauses, person)).or_default();
             watched.insert(grain.address());
         }
@@ -191,12 +191,12 @@ impl<'a> ReadRecorder<'a> {
         if self.watched.is_empty() {
             return Ok(());
         }
-        let actor = self.inner.actor(self.capability)?;
+        let actor = actor(self.engine, self.capability)?;
         let mut frames = vec![AdmittedFrame::by(actor)];
-        let mut txn = Transaction::begin(self.inner, Caller::owner(actor))?;
-        let snapshot = self.inner.snapshot();
+        let mut txn = Transaction::begin(self.engine, Caller::owner(actor))?;
+        let snapshot = self.engine.snapshot();
         for ((clauses, person), addresses) in &self.watched {
-            let addresses = still_here(self.inner, &snapshot, addresses)?;
+            let addresses = still_here(self.engine, &snapshot, addresses)?;
             for addresses in addresses.chunks(ADDRESSES_MAX) {
                 let read = ReadRecord::new(self.operation, clauses, addresses);
                 if frames.last().is_none_or(|frame| frame.len() == ENTRIES_MAX) {
@@ -219,12 +219,12 @@ impl<'a> ReadRecorder<'a> {
             return Ok(());
         }
         let clauses: Vec<String> = {
-            let state = self.inner.state();
+            let state = self.engine.state();
             state.regimes().all().recording().map(name).collect()
         };
         let read = ReadRecord::new(self.operation, &clauses, &[]);
-        let actor = self.inner.actor(self.capability)?;
-        let mut txn = Transaction::begin(self.inner, Caller::owner(actor))?;
+        let actor = actor(self.engine, self.capability)?;
+        let mut txn = Transaction::begin(self.engine, Caller::owner(actor))?;
         txn.record(&Record::Read(read))?;
         txn.commit()?;
         Ok(())
@@ -235,22 +235,22 @@ impl<'a> ReadRecorder<'a> {
             return Ok(());
         }
         let is_required = {
-            let state = self.inner.state();
+            let state = self.engine.state();
             let mut clauses = state.regimes().all().recording_reads_of(grain);
             clauses.next().is_some()
         };
         if !is_required {
             return Ok(());
         }
-        let actor = self.inner.actor(self.capability)?;
-        Transaction::begin(self.inner, Caller::owner(actor))?.refuse(denial)
+        let actor = actor(self.engine, self.capability)?;
+        Transaction::begin(self.engine, Caller::owner(actor))?.refuse(denial)
     }
 }
 
 /// Returns the read entries that name grains to be erased, and writes new ones for their other
 /// grains.
 pub(crate) fn forget_reads(
-    inner: &Inner,
+    engine: &Engine,
     snapshot: &Snapshot,
     gone: &BTreeSet<ContentAddress>,
     frame: &mut AdmittedFrame,
@@ -261,7 +261,7 @@ pub(crate) fn forget_reads(
     }
     let mut rows = BTreeSet::new();
     for row in named {
-        let Record::Read(mut read) = inner.record_at(row)? else {
+        let Record::Read(mut read) = engine.record_at(row)? else {
             continue;
         };
         let before = read.addresses.len();
@@ -271,7 +271,7 @@ pub(crate) fn forget_reads(
         }
         rows.insert(row);
         if !read.addresses.is_empty() {
-            let header = inner.ledger().read(row)?.header;
+            let header = engine.ledger().read(row)?.header;
             let first = (row, Time::from_ms(header.time_ms));
             read.replaces = read.replaces.or(Some(first));
             frame.record_by(&Record::Read(read), header.actor)?;
@@ -282,30 +282,30 @@ pub(crate) fn forget_reads(
 
 /// Leaves out grains that were erased since they were read: no entry may name them any more.
 fn still_here(
-    inner: &Inner,
+    engine: &Engine,
     snapshot: &Snapshot,
     addresses: &BTreeSet<ContentAddress>,
 ) -> Result<Vec<ContentAddress>, Error> {
-    let any_erased = inner.state().erasures().any();
+    let any_erased = engine.state().erasures().any();
     let mut here = Vec::with_capacity(addresses.len());
     for address in addresses {
-        if !any_erased || inner.as_of(snapshot).locate(address)?.is_some() {
+        if !any_erased || engine.as_of(snapshot).locate(address)?.is_some() {
             here.push(*address);
         }
     }
     Ok(here)
 }
 
-fn read_at(inner: &Inner, row: EntryId) -> Result<AuditedRead, Error> {
-    let Record::Read(read) = inner.record_at(row)? else {
+fn read_at(engine: &Engine, row: EntryId) -> Result<AuditedRead, Error> {
+    let Record::Read(read) = engine.record_at(row)? else {
         return Err(Error::damaged(format!("entry {row}"), "not a read"));
     };
-    let recorded_at = Time::from_ms(inner.ledger().read(row)?.header.time_ms);
+    let recorded_at = Time::from_ms(engine.ledger().read(row)?.header.time_ms);
     let at = read.replaces.map_or(recorded_at, |(_, at)| at);
     Ok(AuditedRead {
         entry: row,
         at,
-        by: inner.actor_of(row)?,
+        by: engine.actor_of(row)?,
         operation: read.operation,
         clauses: read.clauses,
         addresses: read.addresses,

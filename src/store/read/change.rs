@@ -64,7 +64,7 @@ impl Store {
         snapshot: &Snapshot,
         entry: EntryId,
     ) -> Result<Option<Change>, Error> {
-        let header = self.inner.ledger().stated(entry)?;
+        let header = self.engine.ledger().stated(entry)?;
         let what = match self.change_of(snapshot, &header) {
             Err(error) if error.code() == ErrorCode::Locked => Some(Changed::Other),
             what => what?,
@@ -93,12 +93,12 @@ impl Store {
         let mut changed = BTreeSet::new();
         let mut entry = from;
         while entry.get() < snapshot.watermark() {
-            let header = self.inner.ledger().stated(entry)?;
+            let header = self.engine.ledger().stated(entry)?;
             match header.kind {
                 Kind::Grain | Kind::SealedGrain => drop(changed.insert(entry)),
                 Kind::Status | Kind::Hold => {
                     if let Some(of) = self.changed_by(entry)? {
-                        changed.extend(self.inner.as_of(snapshot).locate(&of)?);
+                        changed.extend(self.engine.as_of(snapshot).locate(&of)?);
                     }
                 }
                 _ => {}
@@ -112,7 +112,7 @@ impl Store {
     /// who is locked.
     #[cfg(feature = "interchange")]
     fn changed_by(&self, entry: EntryId) -> Result<Option<ContentAddress>, Error> {
-        match self.inner.record_at(entry) {
+        match self.engine.record_at(entry) {
             Ok(Record::Status(status)) => Ok(Some(status.of)),
             Ok(Record::Hold(hold)) => Ok(Some(hold.of)),
             Err(error) if ![ErrorCode::Erased, ErrorCode::Locked].contains(&error.code()) => {
@@ -129,10 +129,10 @@ impl Store {
     #[cfg(feature = "interchange")]
     pub(crate) fn entry_at(&self, time: Time) -> Result<EntryId, Error> {
         // The time of the ledger never goes back, but where an operator repairs it (I21).
-        let (mut low, mut high) = (0, self.inner.snapshot().watermark());
+        let (mut low, mut high) = (0, self.engine.snapshot().watermark());
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.inner.ledger().stated(EntryId::new(middle))?.time_ms < time.ms() {
+            match self.engine.ledger().stated(EntryId::new(middle))?.time_ms < time.ms() {
                 true => low = middle + 1,
                 false => high = middle,
             }
@@ -151,7 +151,7 @@ impl Store {
         if !is_of_grain && self.capability().is_some() {
             return Ok(None);
         }
-        let entry = match self.inner.entry(row) {
+        let entry = match self.engine.entry(row) {
             Err(error) if error.code() == ErrorCode::Erased => return Ok(Some(Changed::Erased)),
             entry => entry?,
         };
@@ -175,7 +175,7 @@ impl Store {
         if snapshot.grains_from(row).next() != Some(row) {
             return Ok(Some(Changed::Erased));
         }
-        let mut version = self.inner.as_of(snapshot).version_at(row)?;
+        let mut version = self.engine.as_of(snapshot).version_at(row)?;
         match self.authorize_read(snapshot, &version.grain) {
             Err(Error::Denied { .. }) => return Ok(None),
             allowed => allowed?,
@@ -183,7 +183,7 @@ impl Store {
         if !self.sees(snapshot, &version.grain)? || !self.may_rely_on(&version.grain)? {
             return Ok(None);
         }
-        version.stored_by = self.inner.actor_of(row)?;
+        version.stored_by = self.engine.actor_of(row)?;
         Ok(Some(Changed::Stored(Box::new(version))))
     }
 }

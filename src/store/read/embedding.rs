@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::codec::{ContentAddress, nfc};
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::{EntryId, Kind};
-use crate::store::instance::Inner;
+use crate::store::engine::Engine;
 use crate::store::records::{EmbeddingRecord, Record};
 use crate::store::state::StoredAt;
 use crate::store::txn::Transaction;
@@ -71,15 +71,15 @@ impl Store {
     /// a direction, or of another length than the model's others, and for a model without a name;
     /// storage errors.
     pub fn put_embeddings(&self, embeddings: &[Embedding]) -> Result<(), Error> {
-        let inner = &*self.inner;
+        let engine = &*self.engine;
         let caller = self.caller()?;
         caller.may_write().map_err(|rule| Error::Refused { rule })?;
-        let mut txn = Transaction::begin(inner, caller)?;
-        let snapshot = inner.snapshot();
+        let mut txn = Transaction::begin(engine, caller)?;
+        let snapshot = engine.snapshot();
         let mut lengths = Lengths::default();
         for embedding in embeddings {
             self.seen_row(&snapshot, &embedding.of)?;
-            judge_embedding(inner, &snapshot, embedding, &mut lengths)?;
+            judge_embedding(engine, &snapshot, embedding, &mut lengths)?;
             txn.record(&Record::Embedding(embedding.to_record(None)))?;
         }
         txn.commit()?;
@@ -99,8 +99,8 @@ impl Store {
         let found = self.vector_of(address, model)?;
         let mut read_recorder = self.read_recorder("embedding");
         if found.is_some() && read_recorder.is_watched() {
-            let row = self.inner.as_of(&self.snapshot()).row_of(address)?;
-            read_recorder.add(&self.inner.grain_at(row, address)?);
+            let row = self.engine.as_of(&self.snapshot()).row_of(address)?;
+            read_recorder.add(&self.engine.grain_at(row, address)?);
         }
         read_recorder.record()?;
         Ok(found)
@@ -116,11 +116,11 @@ impl Store {
         let row = self.seen_row(&snapshot, address)?;
         // A vector reveals the content of its grain, so it needs the same consent.
         if self.is_consent_asked_to_read() {
-            let grain = self.inner.grain_at(row, address)?;
+            let grain = self.engine.grain_at(row, address)?;
             let allowed = self.authorize_read(&snapshot, &grain);
             allowed.map_err(|refusal| self.refuse_read("embedding", &grain, refusal))?;
         }
-        let found = with_view(&self.inner, &snapshot, model, |index| index.get(row))?;
+        let found = with_view(&self.engine, &snapshot, model, |index| index.get(row))?;
         Ok(found.flatten())
     }
 
@@ -133,7 +133,7 @@ impl Store {
         rows: &RowSet,
         limit: usize,
     ) -> Result<(Vec<Near>, u64), Error> {
-        let found = with_view(&self.inner, snapshot, model, |index| {
+        let found = with_view(&self.engine, snapshot, model, |index| {
             if vector.len() != index.dimensions() {
                 return Err(Error::Embedding {
                     reason: "it is not as long as those of the model",
@@ -153,7 +153,7 @@ impl Store {
         vector: &[f32],
         rows: &[EntryId],
     ) -> Result<Vec<Option<f32>>, Error> {
-        let cosines = with_view(&self.inner, snapshot, model, |index| {
+        let cosines = with_view(&self.engine, snapshot, model, |index| {
             index.cosines(vector, rows)
         })?;
         Ok(cosines.unwrap_or_default())
@@ -184,7 +184,7 @@ fn check(embedding: &Embedding) -> Result<(), Error> {
 /// # Errors
 /// `ERR_EMBEDDING`; storage errors.
 pub(crate) fn judge_embedding(
-    inner: &Inner,
+    engine: &Engine,
     snapshot: &Snapshot,
     embedding: &Embedding,
     lengths: &mut Lengths,
@@ -193,7 +193,7 @@ pub(crate) fn judge_embedding(
     let len = match lengths.get(&embedding.model) {
         Some(len) => *len,
         None => {
-            let known = with_view(inner, snapshot, &embedding.model, VectorIndex::dimensions)?;
+            let known = with_view(engine, snapshot, &embedding.model, VectorIndex::dimensions)?;
             let len = known.unwrap_or(embedding.vector.len());
             lengths.insert(embedding.model.clone(), len);
             len
@@ -212,20 +212,20 @@ pub(crate) fn judge_embedding(
 /// # Errors
 /// Storage errors.
 pub(crate) fn without_vector(
-    inner: &Inner,
+    engine: &Engine,
     snapshot: &Snapshot,
     model: &str,
     rows: &RowSet,
 ) -> Result<RowSet, Error> {
     let mut lacking = rows.clone();
-    with_view(inner, snapshot, model, |matrix| {
+    with_view(engine, snapshot, model, |matrix| {
         lacking.retain(|row| matrix.get(row).is_none());
     })?;
     Ok(lacking)
 }
 
-pub(super) fn embedding_record(inner: &Inner, row: EntryId) -> Result<EmbeddingRecord, Error> {
-    match inner.record_at(row)? {
+pub(super) fn embedding_record(engine: &Engine, row: EntryId) -> Result<EmbeddingRecord, Error> {
+    match engine.record_at(row)? {
         Record::Embedding(embedding) => Ok(embedding),
         _ => Err(Error::damaged(format!("entry {row}"), "not an embedding")),
     }
@@ -234,7 +234,7 @@ pub(super) fn embedding_record(inner: &Inner, row: EntryId) -> Result<EmbeddingR
 /// Passes on the index of a model, brought up to the snapshot; `None` if the model has no
 /// vectors.
 fn with_view<T>(
-    inner: &Inner,
+    engine: &Engine,
     snapshot: &Snapshot,
     model: &str,
     ask: impl FnOnce(&VectorIndex) -> T,
@@ -242,15 +242,15 @@ fn with_view<T>(
     let model = &*nfc(model);
     let rows = || Ok(snapshot.of_kind(Kind::Embedding).set()?);
     let read = |entry| {
-        let embedding = embedding_record(inner, entry)?;
+        let embedding = embedding_record(engine, entry)?;
         if embedding.model != model {
             return Ok(None);
         }
-        let grain = inner.as_of(snapshot).locate(&embedding.of)?;
+        let grain = engine.as_of(snapshot).locate(&embedding.of)?;
         let vector = embedding.vector;
         Ok(grain.map(|grain| StoredAt { grain, vector }))
     };
-    let vectors = &inner.caches().vectors;
+    let vectors = &engine.caches().vectors;
     vectors.with(model, snapshot.watermark(), rows, read, ask)
 }
 

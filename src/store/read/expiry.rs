@@ -7,12 +7,12 @@ use crate::index::{Family, RowSet, Snapshot};
 
 use crate::store::Error;
 use crate::store::Store;
-use crate::store::instance::Inner;
+use crate::store::engine::Engine;
 
 impl Store {
     /// Returns the time by the store's clock.
     pub(crate) fn now(&self) -> Time {
-        self.inner.now()
+        self.engine.now()
     }
 
     /// Returns which of some rows have expired by a time: grains whose `valid_to` is before it, and
@@ -35,7 +35,7 @@ impl Store {
                 expired.subtract(&kept);
             }
         }
-        expired.unite(&inactive(&self.inner, snapshot, rows, now)?);
+        expired.unite(&inactive(&self.engine, snapshot, rows, now)?);
         Ok(expired)
     }
 }
@@ -62,20 +62,25 @@ fn over(snapshot: &Snapshot, rows: &RowSet, now: Time) -> Result<RowSet, Error> 
 
 /// Returns which of some rows are goals that an `expiry_policy` makes inactive after a
 /// `deadline` before a time.
-fn inactive(inner: &Inner, snapshot: &Snapshot, rows: &RowSet, now: Time) -> Result<RowSet, Error> {
+fn inactive(
+    engine: &Engine,
+    snapshot: &Snapshot,
+    rows: &RowSet,
+    now: Time,
+) -> Result<RowSet, Error> {
     let goals = snapshot.of_type(Type::Goal).among(rows)?;
     if goals.is_empty() {
         return Ok(goals);
     }
-    let unread = inner.caches().deadlines.unread_of(&goals);
+    let unread = engine.caches().deadlines.unread_of(&goals);
     let mut ends = Vec::new();
     for row in unread.iter() {
-        let body = inner.entry(row)?.body.into_owned();
+        let body = engine.entry(row)?.body.into_owned();
         let end = end_of(&Grain::from_proven(body)?);
         ends.extend(end.map(|end| (end, row)));
     }
-    inner.caches().deadlines.learn(&unread, ends);
-    Ok(inner.caches().deadlines.ended_of(&goals, now))
+    engine.caches().deadlines.learn(&unread, ends);
+    Ok(engine.caches().deadlines.ended_of(&goals, now))
 }
 
 /// Returns the time after which a goal is inactive; the application applies the rest of its policy.

@@ -107,7 +107,7 @@ impl Store {
         let snapshot = self.snapshot();
         let mut seen = self.seen(&snapshot, address)?;
         if seen.is_none()
-            && let Some(own) = self.inner.as_of(&snapshot).sealed_as(address)?
+            && let Some(own) = self.engine.as_of(&snapshot).sealed_as(address)?
         {
             seen = self.seen(&snapshot, &own)?;
         }
@@ -120,7 +120,7 @@ impl Store {
             allowed = Err(Error::Refused { rule });
         }
         allowed.map_err(|refusal| self.refuse_read("get", &grain, refusal))?;
-        Ok(Some((row, self.inner.with_signature(row, grain)?)))
+        Ok(Some((row, self.engine.with_signature(row, grain)?)))
     }
 
     /// Reads a grain that the handle sees, for the store's own use: it does not count as retrieved
@@ -134,7 +134,7 @@ impl Store {
             return Ok(None);
         };
         self.authorize_read(&snapshot, &grain)?;
-        Ok(Some(self.inner.with_signature(row, grain)?))
+        Ok(Some(self.engine.with_signature(row, grain)?))
     }
 
     /// Returns a stored grain and its row, unless the handle does not see it.
@@ -145,13 +145,13 @@ impl Store {
     ) -> Result<Option<(EntryId, Grain)>, Error> {
         for row in snapshot.candidates(address)?.iter() {
             // The ledger decides whether the index was right.
-            if let Some(grain) = self.inner.grain_if(row, address)? {
+            if let Some(grain) = self.engine.grain_if(row, address)? {
                 return Ok(self.sees(snapshot, &grain)?.then_some((row, grain)));
             }
         }
-        if let Some(row) = self.inner.locate_damaged(address)? {
+        if let Some(row) = self.engine.locate_damaged(address)? {
             // It is there, and reading it says how it is damaged.
-            self.inner.ledger().read(row)?;
+            self.engine.ledger().read(row)?;
         }
         Ok(None)
     }
@@ -167,7 +167,7 @@ impl Store {
     ) -> Result<EntryId, Error> {
         let address = *address;
         if self.capability().is_none() {
-            return self.inner.as_of(snapshot).row_of(&address);
+            return self.engine.as_of(snapshot).row_of(&address);
         }
         let seen = self.seen(snapshot, &address)?;
         seen.map(|(row, _)| row).ok_or(Error::NotFound { address })
@@ -205,7 +205,7 @@ impl Store {
         self.unless_erased(|| {
             let snapshot = self.snapshot();
             let row = self.seen_row(&snapshot, address)?;
-            self.inner.as_of(&snapshot).status_at(row)
+            self.engine.as_of(&snapshot).status_at(row)
         })
     }
 
@@ -226,7 +226,7 @@ impl Store {
         };
         let mut last = None;
         for row in snapshot.grains_from(after.map_or(EntryId::FIRST, EntryId::next)) {
-            let (_, grain) = self.inner.grain(row)?;
+            let (_, grain) = self.engine.grain(row)?;
             if !self.sees(&snapshot, &grain)? {
                 continue;
             }
@@ -261,7 +261,7 @@ impl Store {
         let start = self.seen_row(&snapshot, address)?;
         let (mut shown, mut more, mut len) = (Vec::new(), 0, 0_usize);
         for row in self
-            .inner
+            .engine
             .as_of(&snapshot)
             .lineage_rows(start)?
             .into_iter()
@@ -287,7 +287,7 @@ impl Store {
             }
             if len < bytes {
                 len = len.saturating_add(version.grain.blob().len());
-                version.stored_by = self.inner.actor_of(row)?;
+                version.stored_by = self.engine.actor_of(row)?;
                 shown.push(version);
             } else {
                 more += 1;
@@ -299,14 +299,14 @@ impl Store {
 
     /// Reads the grain of a row; the caller got the row from this store's index.
     pub(crate) fn version_at(&self, snapshot: &Snapshot, row: EntryId) -> Result<Version, Error> {
-        self.inner.as_of(snapshot).version_at(row)
+        self.engine.as_of(snapshot).version_at(row)
     }
 
     /// Returns the entries of the grains that were damaged when the index was built, which does not
     /// have them.
     #[cfg(feature = "interchange")]
     pub(crate) fn unindexed_damage(&self) -> impl Iterator<Item = u64> {
-        self.inner.damaged().into_iter().map(EntryId::get)
+        self.engine.damaged().into_iter().map(EntryId::get)
     }
 
     /// Reads the grain of a row; `None` if its bytes are damaged.
@@ -316,14 +316,14 @@ impl Store {
         snapshot: &Snapshot,
         row: EntryId,
     ) -> Result<Option<Version>, Error> {
-        self.inner.as_of(snapshot).sound_version_at(row)
+        self.engine.as_of(snapshot).sound_version_at(row)
     }
 
     /// Returns whether a grain of a row that was read before may be used again: it was not erased,
     /// and there is no person whose key could have been destroyed since.
     #[cfg(feature = "interchange")]
     pub(crate) fn is_still_there(&self, row: EntryId) -> bool {
-        self.inner.keyring().is_empty() && !self.inner.ledger().is_erased(row)
+        self.engine.keyring().is_empty() && !self.engine.ledger().is_erased(row)
     }
 
     /// Returns the grain that a foreign identifier was assigned to, the newest if there are
@@ -333,7 +333,7 @@ impl Store {
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn resolve(&self, id: &ForeignId) -> Result<Option<ContentAddress>, Error> {
         let snapshot = self.snapshot();
-        let addresses = self.inner.as_of(&snapshot).named(id)?;
+        let addresses = self.engine.as_of(&snapshot).named(id)?;
         for address in addresses.into_iter().rev() {
             if self.capability().is_none() {
                 return Ok(Some(address));

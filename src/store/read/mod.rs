@@ -6,6 +6,7 @@ mod change;
 mod embedding;
 mod expiry;
 mod get;
+mod held;
 mod retrieval_counts;
 mod same_person;
 mod signature;

@@ -3,7 +3,6 @@
 use crate::codec::ContentAddress;
 use crate::index;
 use crate::ledger::EntryId;
-use crate::store::instance::Inner;
 use crate::store::{Error, Maintenance, Store};
 
 impl Maintenance<'_> {
@@ -38,8 +37,8 @@ impl Maintenance<'_> {
         address: &ContentAddress,
     ) -> Result<Option<index::RetrievalCount>, Error> {
         let snapshot = self.store().snapshot();
-        let row = self.inner().as_of(&snapshot).row_of(address)?;
-        let accesses = self.inner().retrievals();
+        let row = self.engine().as_of(&snapshot).row_of(address)?;
+        let accesses = self.engine().retrievals();
         Ok(accesses.and_then(|accesses| accesses.of(row)))
     }
 }
@@ -47,19 +46,8 @@ impl Maintenance<'_> {
 impl Store {
     /// Counts rows that were shown to a caller.
     pub(crate) fn retrieved(&self, rows: impl IntoIterator<Item = EntryId>) {
-        if let Some(counts) = self.inner.retrievals() {
-            counts.record(rows, self.inner.now());
-        }
-    }
-}
-
-impl Inner {
-    /// Writes the counts on closing.
-    pub(crate) fn close_retrievals(&self) {
-        if let Some(counts) = self.retrievals()
-            && let Err(error) = counts.flush()
-        {
-            tracing::warn!(%error, "closing without writing the last counts of retrievals");
+        if let Some(counts) = self.engine.retrievals() {
+            counts.record(rows, self.engine.now());
         }
     }
 }

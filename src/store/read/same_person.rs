@@ -6,14 +6,14 @@ use crate::codec::nfc;
 use crate::grain::{Grain, Verification};
 use crate::index::{Pattern, Snapshot};
 use crate::store::Error;
-use crate::store::instance::Inner;
+use crate::store::engine::Engine;
 
 /// Returns these user ids and those that the owner said are the same person.
 ///
 /// # Errors
 /// Storage errors.
 pub(crate) fn united(
-    inner: &Inner,
+    engine: &Engine,
     snapshot: &Snapshot,
     ids: Vec<String>,
 ) -> Result<Vec<String>, Error> {
@@ -23,7 +23,7 @@ pub(crate) fn united(
     };
     let mut pairs = Vec::new();
     for row in snapshot.triples(&pattern).rows()?.iter() {
-        let version = inner.as_of(snapshot).version_at(row)?;
+        let version = engine.as_of(snapshot).version_at(row)?;
         let is_verified = version.status.verification == Verification::Verified;
         if !is_verified || !version.status.is_current() || !unites(&version.grain) {
             continue;
@@ -57,11 +57,11 @@ pub(crate) fn united(
 /// # Errors
 /// Storage errors.
 pub(crate) fn person_of_user(
-    inner: &Inner,
+    engine: &Engine,
     snapshot: &Snapshot,
     user: &str,
 ) -> Result<String, Error> {
-    let all = united(inner, snapshot, vec![user.to_owned()])?;
+    let all = united(engine, snapshot, vec![user.to_owned()])?;
     Ok(all.into_iter().min().unwrap_or_default())
 }
 

@@ -13,7 +13,7 @@ impl Store {
     pub fn signature(&self, address: &ContentAddress) -> Result<Option<Signature>, Error> {
         let grain = self.peek(address)?;
         let grain = grain.ok_or(Error::NotFound { address: *address })?;
-        Ok(self.inner.signature_of(&grain))
+        Ok(self.engine.signature_of(&grain))
     }
 
     /// Returns a grain as it is delivered: its blob, or for a signed grain the COSE_Sign1 message

@@ -19,7 +19,7 @@ impl Store {
         show: &mut dyn FnMut(EntryId, EntryId),
     ) -> Result<(), Error> {
         for row in snapshot.of_kind(Kind::Embedding).set()?.iter() {
-            let of = embedding_record(&self.inner, row)?.of;
+            let of = embedding_record(&self.engine, row)?.of;
             if let Some(grain) = self.row_of(snapshot, &of)? {
                 show(grain, row);
             }
@@ -29,8 +29,8 @@ impl Store {
 
     /// Reads the vector of a row.
     pub(crate) fn stored_vector(&self, row: EntryId) -> Result<StoredVector, Error> {
-        let at = Time::from_ms(self.inner.ledger().read(row)?.header.time_ms);
-        let entry = embedding_record(&self.inner, row)?;
+        let at = Time::from_ms(self.engine.ledger().read(row)?.header.time_ms);
+        let entry = embedding_record(&self.engine, row)?;
         Ok(StoredVector {
             model: entry.model,
             numbers: entry.vector,
@@ -46,7 +46,7 @@ impl Store {
         address: &ContentAddress,
     ) -> Result<Option<EntryId>, Error> {
         for row in snapshot.candidates(address)?.iter() {
-            if self.inner.as_of(snapshot).holds(row, address)? {
+            if self.engine.as_of(snapshot).holds(row, address)? {
                 return Ok(Some(row));
             }
         }

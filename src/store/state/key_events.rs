@@ -44,6 +44,11 @@ impl KeyEvents {
     pub(crate) fn own(&self) -> impl Iterator<Item = &[u8; 16]> {
         self.persons.difference(&self.holds)
     }
+
+    /// Returns the pseudonyms under which only held grains of erased persons remain.
+    pub(crate) const fn holds(&self) -> &BTreeSet<[u8; 16]> {
+        &self.holds
+    }
 }
 
 #[cfg(feature = "sealing")]
@@ -62,11 +67,6 @@ impl KeyEvents {
     /// Returns whether a person has a key of their own.
     pub(crate) fn has(&self, uid: &[u8; 16]) -> bool {
         self.persons.contains(uid) && !self.is_hold(uid)
-    }
-
-    /// Returns the pseudonyms under which only held grains of erased persons remain.
-    pub(crate) const fn holds(&self) -> &BTreeSet<[u8; 16]> {
-        &self.holds
     }
 
     /// Returns whether a key opens only held grains of an erased person.

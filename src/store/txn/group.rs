@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::ledger;
-use crate::store::instance::{Caller, Enqueued, Inner, LeaderGuard, Reply};
+use crate::store::engine::{Caller, Engine, Enqueued, LeaderGuard, Reply};
 use crate::store::records::PendingPut;
 use crate::store::{Durability, Error};
 
@@ -15,12 +15,12 @@ use super::transaction::Transaction;
 ///
 /// # Errors
 /// As [`Store::put`](crate::Store::put), with the place of the grain in the request.
-pub(crate) fn put_all(inner: &Inner, grains: Vec<PendingPut>) -> Result<(), Error> {
+pub(crate) fn put_all(engine: &Engine, grains: Vec<PendingPut>) -> Result<(), Error> {
     let weight = grains.iter().map(PendingPut::weight).sum();
-    let answer = match inner.commits().queue.enqueue(grains, weight) {
+    let answer = match engine.commits().queue.enqueue(grains, weight) {
         Enqueued::Answered(answer) => answer,
         Enqueued::Lead(mut lead) => {
-            lead_group(inner, &mut lead);
+            lead_group(engine, &mut lead);
             lead.own()
         }
     };
@@ -29,22 +29,22 @@ pub(crate) fn put_all(inner: &Inner, grains: Vec<PendingPut>) -> Result<(), Erro
 }
 
 /// Decides the waiting requests in their order, and stores their new grains in one frame.
-fn lead_group(inner: &Inner, lead: &mut LeaderGuard<'_, Vec<PendingPut>, Result<(), Error>>) {
-    let patience = match inner.options().durability {
+fn lead_group(engine: &Engine, lead: &mut LeaderGuard<'_, Vec<PendingPut>, Result<(), Error>>) {
+    let patience = match engine.options().durability {
         Durability::Group(patience) => patience,
         Durability::Sync | Durability::Relaxed => Duration::ZERO,
     };
     // More requests arrive while other processes write.
-    let turn = inner.take_turn();
+    let turn = engine.take_turn();
     let requests = lead.take(FRAME_BYTES, patience);
     let right = match turn {
-        Ok(turn) => inner.exclusive_of_leader(turn),
+        Ok(turn) => engine.exclusive_of_leader(turn),
         Err(error) => {
             let waiting = requests.into_iter().map(|(_, reply)| reply);
             return refuse_all(waiting.collect(), error);
         }
     };
-    let txn = Transaction::with(inner, right, Caller::default());
+    let txn = Transaction::with(engine, right, Caller::default());
     let mut admission = Admission::new(txn);
     let mut waiting: Vec<Reply<_>> = Vec::with_capacity(requests.len());
     for (grains, reply) in requests {

@@ -7,8 +7,11 @@ mod append;
 mod frame;
 mod group;
 mod refusal;
+#[cfg(feature = "sealing")]
+mod seal;
 mod transaction;
 
+pub(crate) use actor::actor;
 pub(crate) use frame::AdmittedFrame;
 pub(crate) use group::put_all;
 pub(crate) use refusal::authorize_put;

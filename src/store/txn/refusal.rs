@@ -4,7 +4,7 @@ use crate::codec::ContentAddress;
 use crate::grain::Grain;
 use crate::policy::{DelegatedOperation, Operation, Rule};
 use crate::store::Error;
-use crate::store::instance::{Caller, Inner};
+use crate::store::engine::{Caller, Engine};
 use crate::store::records::{DenialRecord, Record};
 use crate::store::rules::required_reason;
 
@@ -15,10 +15,14 @@ use super::transaction::Transaction;
 ///
 /// # Errors
 /// `ERR_ACCESS_DENIED`; storage errors.
-pub(crate) fn authorize_put(inner: &Inner, caller: Caller<'_>, grain: &Grain) -> Result<(), Error> {
+pub(crate) fn authorize_put(
+    engine: &Engine,
+    caller: Caller<'_>,
+    grain: &Grain,
+) -> Result<(), Error> {
     caller.admits(grain).or_else(|rule| {
         let denial = DenialRecord::new(None, "put", rule.name());
-        Transaction::begin(inner, caller)?.refuse(denial)?;
+        Transaction::begin(engine, caller)?.refuse(denial)?;
         Err(Error::Refused { rule })
     })
 }

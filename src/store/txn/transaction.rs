@@ -11,7 +11,7 @@ use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::TrustedNow;
 use crate::store::Error;
-use crate::store::instance::{Caller, Exclusive, Inner};
+use crate::store::engine::{Caller, Engine, Exclusive};
 use crate::store::records::Record;
 use crate::store::rules::{Admitted, Permit, Proposed, admit};
 use crate::store::view::View;
@@ -22,7 +22,7 @@ use super::frame::AdmittedFrame;
 /// The right to change the store, held from a decision to its acknowledgement: no other thread and
 /// no other process writes meanwhile.
 pub(crate) struct Transaction<'a> {
-    inner: &'a Inner,
+    engine: &'a Engine,
     right: Exclusive<'a>,
     caller: Caller<'a>,
     /// The store as of the last commit, from the first question on.
@@ -31,10 +31,10 @@ pub(crate) struct Transaction<'a> {
 }
 
 impl Deref for Transaction<'_> {
-    type Target = Inner;
+    type Target = Engine;
 
-    fn deref(&self) -> &Inner {
-        self.inner
+    fn deref(&self) -> &Engine {
+        self.engine
     }
 }
 
@@ -42,15 +42,15 @@ impl<'a> Transaction<'a> {
     /// Waits until no other thread and no other process writes.
     ///
     /// # Errors
-    /// As [`Inner::exclusive`].
-    pub(crate) fn begin(inner: &'a Inner, caller: Caller<'a>) -> Result<Self, Error> {
-        Ok(Self::with(inner, inner.exclusive()?, caller))
+    /// As [`Engine::exclusive`].
+    pub(crate) fn begin(engine: &'a Engine, caller: Caller<'a>) -> Result<Self, Error> {
+        Ok(Self::with(engine, engine.exclusive()?, caller))
     }
 
     /// Makes a transaction of a right that is held.
-    pub(super) fn with(inner: &'a Inner, right: Exclusive<'a>, caller: Caller<'a>) -> Self {
+    pub(super) fn with(engine: &'a Engine, right: Exclusive<'a>, caller: Caller<'a>) -> Self {
         Self {
-            inner,
+            engine,
             right,
             caller,
             snapshot: OnceCell::new(),
@@ -64,8 +64,8 @@ impl<'a> Transaction<'a> {
 
     /// Returns the store as it is: no other thread changes it meanwhile.
     pub(crate) fn view(&self) -> View<'_> {
-        let snapshot = self.snapshot.get_or_init(|| self.inner.snapshot());
-        self.inner.as_of(snapshot)
+        let snapshot = self.snapshot.get_or_init(|| self.engine.snapshot());
+        self.engine.as_of(snapshot)
     }
 
     /// Returns what the next [`Transaction::commit`] appends.
@@ -104,8 +104,8 @@ impl<'a> Transaction<'a> {
         grain: &Grain,
         moment: Option<TrustedNow>,
     ) -> Result<(), Error> {
-        let snapshot = self.snapshot.get_or_init(|| self.inner.snapshot());
-        let view = self.inner.as_of(snapshot);
+        let snapshot = self.snapshot.get_or_init(|| self.engine.snapshot());
+        let view = self.engine.as_of(snapshot);
         self.frame.record_consequences(&view, grain, moment)
     }
 
@@ -141,6 +141,6 @@ impl<'a> Transaction<'a> {
     /// `ERR_STORAGE_DAMAGED` if a file of the store was removed or replaced.
     pub(crate) fn append(&mut self, frame: &AdmittedFrame) -> Result<Range<EntryId>, Error> {
         self.snapshot.take();
-        append(self.inner, &mut self.right, frame)
+        append(self.engine, &mut self.right, frame)
     }
 }

@@ -122,7 +122,7 @@ impl View<'_> {
                 .rows()?;
             for row in within.iter().filter(|row| !withdrawn.contains(*row)) {
                 let resting = self.resting(row)?;
-                // An inner namespace may require less.
+                // An engine namespace may require less.
                 let state = self.known_state();
                 let is_free =
                     resting.is_consent || !state.consents().required_in(&resting.namespace).read;

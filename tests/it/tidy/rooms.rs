@@ -12,15 +12,17 @@ const STORE: &[&[&str]] = &[
     &["state"],
     &["view"],
     &["rules"],
-    &["instance"],
+    &["engine"],
     &["txn"],
-    &["sealing"],
+    &["handle"],
     &["commit", "read"],
     &["lineage"],
-    &["governance", "consent", "keys"],
+    &["governance", "consent"],
     &["audit"],
-    &["erasure", "import", "maintenance"],
-    &["handle"],
+    &["erasure", "keys"],
+    &["import"],
+    &["opening"],
+    &["maintenance"],
 ];
 
 #[test]

@@ -6,10 +6,11 @@ use crate::grain::Time;
 use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::{Authorization, Rule};
+use crate::store::engine::Engine;
 use crate::store::erasure::delete::{denied, kept_by_rule, kept_from_deletion};
-use crate::store::erasure::erase::{ErasedPersons, HeldGrain, erase};
+use crate::store::erasure::erase::{ErasedPersons, HeldGrain, erase, resume_erasures_as};
+use crate::store::erasure::keeper::await_erasures;
 use crate::store::governance::recorded;
-use crate::store::instance::Inner;
 use crate::store::records::Uid;
 use crate::store::rules::{Deed, Guard, Permit};
 use crate::store::txn::Transaction;
@@ -119,20 +120,20 @@ impl Admin<'_> {
         let mut permit = Permit::of(Deed::Erase);
         permit.asks(Guard::Authority);
         recorded(authorization)?;
-        let inner = self.inner();
-        let (person, uids, is_vault_damaged) = unlocked_whole(inner, person)?;
+        let engine = self.engine();
+        let (person, uids, is_vault_damaged) = unlocked_whole(engine, person)?;
         let mut persons = ErasedPersons {
             uids,
             held: Vec::new(),
         };
-        let mut selection = Selection::of(inner, &person)?;
+        let mut selection = Selection::of(engine, &person)?;
         selection.leaves_locked = is_vault_damaged;
         // Most of the ledger is read before writers wait.
         selection.read_on()?;
         let mut txn = self.begin()?;
-        inner.resume_erasures_as(&mut txn)?;
+        resume_erasures_as(engine, &mut txn)?;
         selection.read_on()?;
-        let snapshot = inner.snapshot();
+        let snapshot = engine.snapshot();
         let chosen = selection.finish(&snapshot, scope.mentions)?;
         permit.asks(Guard::Policy);
         permit.asks(Guard::Retention);
@@ -147,14 +148,14 @@ impl Admin<'_> {
         persons.held = divided.held;
         if let Some((address, rule)) = divided.refused_by {
             txn.commit()?;
-            return Err(kept_by_rule(inner, &address, rule));
+            return Err(kept_by_rule(engine, &address, rule));
         }
         let (begun, blanked) = if targets.is_empty() && persons.uids.is_empty() {
             txn.commit()?;
             (Vec::new(), 0)
         } else {
             erase(
-                inner,
+                engine,
                 &mut txn,
                 &permit,
                 &snapshot,
@@ -164,7 +165,7 @@ impl Admin<'_> {
             )?
         };
         drop(txn);
-        inner.await_erasures(&begun)?;
+        await_erasures(engine, &begun)?;
         let mut erased: Vec<_> = targets.into_iter().map(|(_, address)| address).collect();
         erased.sort_unstable();
         Ok(PersonErasure {
@@ -177,12 +178,12 @@ impl Admin<'_> {
             is_vault_damaged,
             records: chosen.records.len() as u64,
             #[cfg(feature = "sealing")]
-            keys: destroyed_keys(inner, &persons.uids)?,
+            keys: destroyed_keys(engine, &persons.uids)?,
             blanked: blanked as u64,
             begun,
-            entries: inner.ledger().len(),
-            head: inner.ledger().head(),
-            time: inner.entry_time(),
+            entries: engine.ledger().len(),
+            head: engine.ledger().head(),
+            time: engine.entry_time(),
         })
     }
 }
@@ -200,14 +201,14 @@ struct Divided {
 
 /// Unlocks a sealed person with all their user ids: what one key opens may name another one. Also
 /// returns whether the vault is damaged: grains in the clear are erased without a key.
-fn unlocked_whole(inner: &Inner, person: &Person) -> Result<(Person, Vec<Uid>, bool), Error> {
-    let mut person = person.whole(inner)?;
+fn unlocked_whole(engine: &Engine, person: &Person) -> Result<(Person, Vec<Uid>, bool), Error> {
+    let mut person = person.whole(engine)?;
     loop {
-        let uids = match unlock_sealed(inner, person.ids()) {
+        let uids = match unlock_sealed(engine, person.ids()) {
             Err(error) if is_vault_damage(&error) => return Ok((person, Vec::new(), true)),
             uids => uids?,
         };
-        let whole = person.whole(inner)?;
+        let whole = person.whole(engine)?;
         if whole == person {
             return Ok((person, uids, false));
         }

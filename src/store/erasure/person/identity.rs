@@ -4,7 +4,7 @@ use crate::codec::{ContentAddress, Map, Profile, Value, encode_value, nfc};
 use crate::crypto::Did;
 use crate::grain::{ABOUT, Grain, USER, foreign_record, user_urn};
 use crate::store::Error;
-use crate::store::instance::Inner;
+use crate::store::engine::Engine;
 use crate::store::read;
 
 /// A person, by every identifier that the store may know them under.
@@ -68,8 +68,8 @@ impl Person {
     }
 
     /// Returns the person with all user ids that the owner said are theirs (ruling I29).
-    pub(super) fn whole(&self, inner: &Inner) -> Result<Self, Error> {
-        let ids = read::united(inner, &inner.snapshot(), self.ids.clone())?;
+    pub(super) fn whole(&self, engine: &Engine) -> Result<Self, Error> {
+        let ids = read::united(engine, &engine.snapshot(), self.ids.clone())?;
         Ok(ids.iter().fold(self.clone(), Self::also))
     }
 
@@ -184,16 +184,16 @@ impl<'a> Needles<'a> {
                 for (name, value) in map.iter() {
                     // The path is shown and must not repeat the identifier.
                     let is_id = self.is(name);
-                    let inner = if is_id { "(key)" } else { name };
-                    let inner = format!("{path}.{inner}");
+                    let engine = if is_id { "(key)" } else { name };
+                    let engine = format!("{path}.{engine}");
                     if is_id {
-                        found.push(inner.clone());
+                        found.push(engine.clone());
                     }
                     let record = match path == CONTEXT {
                         true => foreign_record(name, value),
                         false => None,
                     };
-                    self.walk(&inner, record.as_ref().unwrap_or(value), found);
+                    self.walk(&engine, record.as_ref().unwrap_or(value), found);
                 }
             }
             _ => {}

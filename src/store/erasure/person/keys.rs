@@ -7,7 +7,8 @@ use crate::codec::nfc;
 use crate::crypto::MasterKey;
 use crate::ledger::EntryId;
 use crate::store::Error;
-use crate::store::instance::Inner;
+use crate::store::engine::{Engine, lock_wiped, master_key, unlock_for_writer, vault_of};
+use crate::store::keys::{retained_keys, tell};
 use crate::store::records::{KeyEventRecord, Uid};
 use crate::store::txn::Transaction;
 use crate::vault::{ErasedKey, Vault};
@@ -17,25 +18,25 @@ use crate::vault::{ErasedKey, Vault};
 /// # Errors
 /// `ERR_LOCKED` where that is unknown without the master key; as
 /// [`Store::unlock`](crate::Store::unlock).
-pub(super) fn unlock_sealed(inner: &Inner, ids: &[String]) -> Result<Vec<Uid>, Error> {
-    if inner.state().keys().persons() == 0 {
+pub(super) fn unlock_sealed(engine: &Engine, ids: &[String]) -> Result<Vec<Uid>, Error> {
+    if engine.state().keys().persons() == 0 {
         return Ok(Vec::new());
     }
-    if inner.options().master_key.is_none() {
+    if engine.options().master_key.is_none() {
         return Err(Error::Locked);
     }
-    let Some(vault) = inner.vault()? else {
+    let Some(vault) = vault_of(engine)? else {
         return Ok(Vec::new());
     };
-    let _writer = inner.exclusive()?;
+    let _writer = engine.exclusive()?;
     let mut uids = BTreeSet::new();
     for id in ids {
-        if vault.has(&inner.master_key()?, id)? {
-            uids.insert(inner.unlock_for_writer(&nfc(id))?);
+        if vault.has(&master_key(engine)?, id)? {
+            uids.insert(unlock_for_writer(engine, &nfc(id))?);
         }
     }
     // A hold key is no person's.
-    uids.retain(|uid| !inner.state().keys().is_hold(uid));
+    uids.retain(|uid| !engine.state().keys().is_hold(uid));
     Ok(uids.into_iter().collect())
 }
 
@@ -44,11 +45,11 @@ pub(super) fn unlock_sealed(inner: &Inner, ids: &[String]) -> Result<Vec<Uid>, E
 /// # Errors
 /// `ERR_KEY`, `ERR_MASTER_KEY`, `ERR_ROOT_MISSING`: the erasure then waits; storage errors.
 pub(in crate::store::erasure) fn destroy_keys(
-    inner: &Inner,
+    engine: &Engine,
     txn: &mut Transaction<'_>,
 ) -> Result<(), Error> {
     let (persons, held, gone) = {
-        let state = inner.state();
+        let state = engine.state();
         let erasures = state.erasures();
         let persons = erasures.persons().filter(|uid| state.keys().has(uid));
         let persons: BTreeSet<Uid> = persons.copied().collect();
@@ -59,7 +60,7 @@ pub(in crate::store::erasure) fn destroy_keys(
     if persons.is_empty() {
         return Ok(());
     }
-    let Some(vault) = inner.vault()? else {
+    let Some(vault) = vault_of(engine)? else {
         return Ok(());
     };
     let mut living = Vec::new();
@@ -69,12 +70,12 @@ pub(in crate::store::erasure) fn destroy_keys(
         }
     }
     if !living.is_empty() {
-        let master = inner.master_key()?;
-        let users = names_of(inner, &vault, &master, &living)?;
+        let master = master_key(engine)?;
+        let users = names_of(engine, &vault, &master, &living)?;
         let mut retained = BTreeMap::new();
         for (uid, user) in users.iter().filter(|(uid, _)| held.contains(uid)) {
             let keys = vault.unlock(&master, user)?;
-            retained.insert(*uid, inner.retained_keys(uid, &keys, &gone)?);
+            retained.insert(*uid, retained_keys(engine, uid, &keys, &gone)?);
         }
         let users = users.iter();
         let users = users.map(|(uid, user)| (&**user, retained.get(uid)));
@@ -84,15 +85,15 @@ pub(in crate::store::erasure) fn destroy_keys(
         }
     }
     // Their keys are wiped: what was folded with them goes.
-    inner.lock_wiped()?;
-    for key in destroyed_keys(inner, &persons.into_iter().collect::<Vec<_>>())? {
+    lock_wiped(engine)?;
+    for key in destroyed_keys(engine, &persons.into_iter().collect::<Vec<_>>())? {
         let event = KeyEventRecord::Erased {
             uid: key.uid,
             key_check: key.key_check,
             epoch: key.to,
             is_held: held.contains(&key.uid),
         };
-        inner.tell(txn, event)?;
+        tell(txn, event)?;
     }
     Ok(())
 }
@@ -100,13 +101,13 @@ pub(in crate::store::erasure) fn destroy_keys(
 /// Returns the user ids of pseudonyms that have keys. An erasure unlocks its persons first; who
 /// completes one after a crash asks the vault, which opens the slot of every person.
 fn names_of(
-    inner: &Inner,
+    engine: &Engine,
     vault: &Vault,
     master: &MasterKey,
     uids: &[Uid],
 ) -> Result<Vec<(Uid, String)>, Error> {
     let unlocked = uids.iter().map(|uid| {
-        let person = inner.keyring().get(uid)?;
+        let person = engine.keyring().get(uid)?;
         Some((*uid, person.user))
     });
     if let Some(names) = unlocked.collect() {
@@ -122,11 +123,11 @@ fn names_of(
 ///
 /// # Errors
 /// Storage errors.
-pub(super) fn destroyed_keys(inner: &Inner, persons: &[Uid]) -> Result<Vec<ErasedKey>, Error> {
+pub(super) fn destroyed_keys(engine: &Engine, persons: &[Uid]) -> Result<Vec<ErasedKey>, Error> {
     if persons.is_empty() {
         return Ok(Vec::new());
     }
-    let Some(vault) = inner.vault()? else {
+    let Some(vault) = vault_of(engine)? else {
         return Ok(Vec::new());
     };
     let keys = persons.iter().map(|uid| vault.erased(uid));

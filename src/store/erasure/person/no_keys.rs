@@ -2,20 +2,20 @@
 //! build that can.
 
 use crate::store::Error;
-use crate::store::instance::Inner;
+use crate::store::engine::Engine;
 use crate::store::records::Uid;
 use crate::store::txn::Transaction;
 
 #[expect(clippy::unnecessary_wraps, reason = "as with `sealing`")]
-pub(super) const fn unlock_sealed(_: &Inner, _ids: &[String]) -> Result<Vec<Uid>, Error> {
+pub(super) const fn unlock_sealed(_: &Engine, _ids: &[String]) -> Result<Vec<Uid>, Error> {
     Ok(Vec::new())
 }
 
 pub(in crate::store::erasure) fn destroy_keys(
-    inner: &Inner,
+    engine: &Engine,
     _: &mut Transaction<'_>,
 ) -> Result<(), Error> {
-    match inner.state().erasures().persons().next() {
+    match engine.state().erasures().persons().next() {
         Some(_) => Err(Error::Locked),
         None => Ok(()),
     }

@@ -4,29 +4,18 @@ use crate::code::ErrorCode;
 use crate::crypto::ErasureReceipt;
 #[cfg(feature = "signatures")]
 use crate::crypto::{Did, SigningKey};
-#[cfg(feature = "signatures")]
-use crate::grain::Time;
 use crate::ledger::EntryId;
 #[cfg(feature = "signatures")]
-use crate::store::audit::{inclusion_proof, note};
+use crate::store::audit::inclusion_proof;
 #[cfg(feature = "signatures")]
-use crate::store::instance::Inner;
+use crate::store::engine::note;
+#[cfg(all(feature = "sealing", feature = "signatures"))]
+use crate::store::keys::remaining_escrows;
 use crate::store::records::Record;
 use crate::store::{Admin, Error, InclusionProof};
 
 #[cfg(feature = "signatures")]
 use super::erase::PersonErasure;
-
-/// Returns the copies of the root by which keys that are destroyed might be opened still.
-#[cfg(all(feature = "sealing", feature = "signatures"))]
-fn remaining_escrows(inner: &Inner, at: Time) -> Vec<(String, Time)> {
-    inner.remaining_escrows(at)
-}
-
-#[cfg(all(not(feature = "sealing"), feature = "signatures"))]
-fn remaining_escrows(_: &Inner, _: Time) -> Vec<(String, Time)> {
-    Vec::new()
-}
 
 impl Admin<'_> {
     /// Signs a receipt for the erasure of a person, and returns the message, which is for the
@@ -41,17 +30,17 @@ impl Admin<'_> {
         key: &SigningKey,
         did: &Did,
     ) -> Result<Vec<u8>, Error> {
-        let inner = self.inner();
+        let engine = self.engine();
         let mut nonce = [0; 32];
-        inner.random().fill(&mut nonce)?;
+        engine.random().fill(&mut nonce)?;
         let proofs = erasure.begun.iter().map(|row| {
-            let proof = inclusion_proof(inner, *row, erasure.entries)?;
+            let proof = inclusion_proof(engine, *row, erasure.entries)?;
             Ok(proof.to_bytes())
         });
         let ids = erasure.person.ids().iter();
         let kept = erasure.kept.iter();
         let receipt = ErasureReceipt {
-            store: inner.store_id(),
+            store: engine.store_id(),
             nonce,
             persons: ids
                 .map(|id| ErasureReceipt::commitment(&nonce, id))
@@ -59,7 +48,7 @@ impl Admin<'_> {
             time: erasure.time,
             entries: erasure.entries,
             head: erasure.head,
-            tree: Some(note(inner, Some(erasure.entries))?.root()),
+            tree: Some(note(engine, Some(erasure.entries))?.root()),
             proofs: proofs.collect::<Result<_, Error>>()?,
             begun: erasure.begun.iter().map(|row| row.get()).collect(),
             erased: erasure.erased.len() as u64,
@@ -79,7 +68,10 @@ impl Admin<'_> {
             key_check: erasure.keys.first().map(|key| key.key_check),
             #[cfg(not(feature = "sealing"))]
             key_check: None,
-            escrows: remaining_escrows(inner, erasure.time),
+            #[cfg(feature = "sealing")]
+            escrows: remaining_escrows(engine, erasure.time),
+            #[cfg(not(feature = "sealing"))]
+            escrows: Vec::new(),
         };
         Ok(receipt.sign(key, did)?)
     }
@@ -90,10 +82,10 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_STORAGE_IO`.
     pub fn agrees_with(self, receipt: &ErasureReceipt) -> Result<bool, Error> {
-        let inner = self.inner();
-        let found = inner.ledger().verify_at(&[receipt.entries])?;
+        let engine = self.engine();
+        let found = engine.ledger().verify_at(&[receipt.entries])?;
         let mut heads = found.tree_heads.iter();
-        let is_same = receipt.store == inner.store_id()
+        let is_same = receipt.store == engine.store_id()
             && found.findings.is_empty()
             && InclusionProof::prove_erasure(receipt)
             && heads.any(|at| {
@@ -107,7 +99,7 @@ impl Admin<'_> {
             if row.get() >= receipt.entries {
                 return Ok(false);
             }
-            match inner.record_at(row) {
+            match engine.record_at(row) {
                 Ok(Record::Erasing(_)) => {}
                 Err(error) if error.code() != ErrorCode::Erased => return Err(error),
                 _ => return Ok(false),

@@ -9,11 +9,11 @@ use crate::index::{Family, Snapshot};
 use crate::ledger::EntryId;
 use crate::policy::{Authorization, Rule};
 use crate::store::commit::put_one;
+use crate::store::engine::Engine;
 use crate::store::erasure::delete::kept_from_deletion;
 use crate::store::erasure::person::identity::Person;
 use crate::store::erasure::person::scope::{Found, Selection};
 use crate::store::governance::{recorded, set_verification};
-use crate::store::instance::Inner;
 use crate::store::read;
 use crate::store::records::Record;
 use crate::store::{Admin, Error};
@@ -101,8 +101,8 @@ impl Admin<'_> {
                 reason: "has an empty identifier",
             });
         }
-        let inner = self.inner();
-        let known = read::united(inner, &inner.snapshot(), vec![one.clone().into_owned()])?;
+        let engine = self.engine();
+        let known = read::united(engine, &engine.snapshot(), vec![one.clone().into_owned()])?;
         if known.iter().any(|id| *id == *other) {
             return Ok(Vec::new());
         }
@@ -114,13 +114,13 @@ impl Admin<'_> {
                 .confidence(1.0)
                 .user(user);
             let belief = belief.source("user_explicit");
-            stated.push(put_one(inner, belief.into(), self.caller())?);
+            stated.push(put_one(engine, belief.into(), self.caller())?);
         }
         // They count from here on, once both are stored.
         for address in &stated {
             let reason = Some(&*reason).into();
             set_verification(
-                inner,
+                engine,
                 address,
                 Verification::Verified,
                 reason,
@@ -136,17 +136,17 @@ impl Admin<'_> {
     /// # Errors
     /// Storage errors.
     pub fn persons_seen(self) -> Result<Vec<String>, Error> {
-        let inner = self.inner();
-        let snapshot = inner.snapshot();
+        let engine = self.engine();
+        let snapshot = engine.snapshot();
         let rows = snapshot.grains();
         let len = usize::try_from(rows.len()).unwrap_or(usize::MAX);
         let oldest = rows.iter().take(SEEN);
         let newest = rows.iter().skip(len.saturating_sub(SEEN).max(SEEN));
         let mut persons = BTreeSet::new();
         for row in oldest.chain(newest) {
-            let version = inner.as_of(&snapshot).version_at(row)?;
+            let version = engine.as_of(&snapshot).version_at(row)?;
             if let Some(user) = version.grain.text("user_id") {
-                persons.insert(read::person_of_user(inner, &snapshot, user)?);
+                persons.insert(read::person_of_user(engine, &snapshot, user)?);
             }
         }
         Ok(persons.into_iter().collect())
@@ -175,22 +175,22 @@ impl Admin<'_> {
     /// `ERR_STORAGE_DAMAGED` and `ERR_SCOPE_INCOMPLETE` if an entry cannot be read that may be about
     /// the person, as where they are locked; `ERR_FILTER` for an empty identifier; storage errors.
     pub fn person_report(self, person: &Person) -> Result<PersonReport, Error> {
-        let inner = self.inner();
-        let person = &person.whole(inner)?;
-        let mut selection = Selection::of(inner, person)?;
+        let engine = self.engine();
+        let person = &person.whole(engine)?;
+        let mut selection = Selection::of(engine, person)?;
         selection.read_on()?;
         // No frame is half applied while no other thread writes.
         let (snapshot, entries) = {
-            let _writer = inner.exclusive()?;
+            let _writer = engine.exclusive()?;
             selection.read_on()?;
-            (inner.snapshot(), inner.ledger().len())
+            (engine.snapshot(), engine.ledger().len())
         };
         let (written, tombstones) = (selection.written, selection.tombstones);
         let chosen = selection.finish(&snapshot, false)?;
         let (mut about, mut mentions) = (Vec::new(), Vec::new());
         for found in chosen.grains {
             let is_about = found.is_about;
-            let grain = person_grain(inner, &snapshot, found, REPORTED)?;
+            let grain = person_grain(engine, &snapshot, found, REPORTED)?;
             if is_about {
                 about.push(grain);
             } else {
@@ -216,7 +216,7 @@ impl Admin<'_> {
 /// # Errors
 /// Storage errors.
 pub(super) fn person_grain(
-    inner: &Inner,
+    engine: &Engine,
     snapshot: &Snapshot,
     found: Found,
     authorization: Authorization<'_>,
@@ -225,15 +225,15 @@ pub(super) fn person_grain(
     let mut grain = PersonGrain {
         address,
         found_by: found.fields,
-        kept: kept_from_deletion(inner, snapshot, row, &address, authorization)?,
-        status: inner.as_of(snapshot).status_at(row)?,
+        kept: kept_from_deletion(engine, snapshot, row, &address, authorization)?,
+        status: engine.as_of(snapshot).status_at(row)?,
         foreign_ids: Vec::new(),
         embeddings: Vec::new(),
         reads: 0,
     };
     let mentions = snapshot.pointing_at(Family::Mentions, &address).rows()?;
     for entry in mentions.iter() {
-        match inner.record_at(entry)? {
+        match engine.record_at(entry)? {
             Record::Alias(alias) if alias.of == address => grain.foreign_ids.push(alias.id),
             Record::Embedding(embedding) if embedding.of == address => {
                 grain.embeddings.push(embedding.model);
@@ -242,7 +242,7 @@ pub(super) fn person_grain(
         }
     }
     for entry in snapshot.pointing_at(Family::Read, &address).rows()?.iter() {
-        if let Record::Read(read) = inner.record_at(entry)? {
+        if let Record::Read(read) = engine.record_at(entry)? {
             grain.reads += u64::from(read.addresses.contains(&address));
         }
     }

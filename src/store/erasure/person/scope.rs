@@ -11,8 +11,8 @@ use crate::grain::Grain;
 use crate::index::{Family, Snapshot};
 use crate::ledger::{Entry, EntryId, Kind};
 use crate::store::Error;
+use crate::store::engine::Engine;
 use crate::store::erasure::person::identity::{Needles, Person};
-use crate::store::instance::Inner;
 use crate::store::records::{Record, SealedRecord, Uid};
 use crate::store::view::names;
 
@@ -28,7 +28,7 @@ pub(super) struct Found {
 
 /// The grains and records that name a person, up to an entry of the ledger.
 pub(super) struct Selection<'a> {
-    inner: &'a Inner,
+    engine: &'a Engine,
     needles: Needles<'a>,
     /// The first entry that was not read.
     next: EntryId,
@@ -50,9 +50,9 @@ pub(super) struct Selection<'a> {
 impl<'a> Selection<'a> {
     /// # Errors
     /// `ERR_FILTER` for an empty identifier.
-    pub(super) fn of(inner: &'a Inner, person: &'a Person) -> Result<Self, Error> {
+    pub(super) fn of(engine: &'a Engine, person: &'a Person) -> Result<Self, Error> {
         Ok(Self {
-            inner,
+            engine,
             needles: Needles::of(person)?,
             next: EntryId::FIRST,
             grains: BTreeMap::new(),
@@ -72,7 +72,7 @@ impl<'a> Selection<'a> {
     /// `ERR_STORAGE_DAMAGED` for an entry that cannot be read, and `ERR_SCOPE_INCOMPLETE` for one
     /// that is sealed: either may name the person (revision 1.6, 28.4.4). `ERR_STORAGE_IO`.
     pub(super) fn read_on(&mut self) -> Result<(), Error> {
-        let ledger = self.inner.ledger();
+        let ledger = self.engine.ledger();
         let mut outcome = Ok(());
         ledger.scan(self.next, &mut |entry| {
             outcome = self.take(entry);
@@ -90,11 +90,11 @@ impl<'a> Selection<'a> {
             let sealed = SealedRecord::decode(&entry.body);
             let sealed = sealed.ok_or(Error::ScopeIncomplete { row })?;
             // Held grains of an erased person answer to no name.
-            if self.inner.is_hold(&sealed.card.uid) {
+            if self.engine.is_hold(&sealed.card.uid) {
                 self.next = row.next();
                 return Ok(());
             }
-            let Some(opened) = self.inner.keyring().open(&sealed) else {
+            let Some(opened) = self.engine.keyring().open(&sealed) else {
                 self.next = row.next();
                 self.locked.entry(sealed.card.uid).or_insert(row);
                 return Ok(());
@@ -183,7 +183,7 @@ impl<'a> Selection<'a> {
             let incomplete = || Error::ScopeIncomplete { row };
             let ids = self.needles.ids().iter();
             for id in ids.filter(|_| !self.leaves_locked) {
-                match self.inner.person_with(id) {
+                match self.engine.person_with(id) {
                     Err(Error::Locked) => return Err(incomplete()),
                     known => known?,
                 };
@@ -198,7 +198,7 @@ impl<'a> Selection<'a> {
         let mut sound = BTreeMap::new();
         for (address, (found, _)) in std::mem::take(&mut self.grains) {
             // Another erasure may have removed it meanwhile.
-            if self.inner.as_of(snapshot).holds(found.row, &address)? {
+            if self.engine.as_of(snapshot).holds(found.row, &address)? {
                 sound.insert(address, found);
             }
         }
@@ -230,10 +230,10 @@ impl<'a> Selection<'a> {
         field: &'static str,
     ) -> Result<(), Error> {
         if !self.grains.contains_key(&address) {
-            let Some(row) = self.inner.as_of(snapshot).locate(&address)? else {
+            let Some(row) = self.engine.as_of(snapshot).locate(&address)? else {
                 return Ok(());
             };
-            let naming = self.needles.naming(&self.inner.grain_at(row, &address)?);
+            let naming = self.needles.naming(&self.engine.grain_at(row, &address)?);
             let found = Found {
                 row,
                 address,
@@ -260,7 +260,7 @@ impl<'a> Selection<'a> {
     ) -> Result<(), Error> {
         let rows = snapshot.pointing_at(Family::DerivedFrom, address).rows()?;
         for row in rows.iter() {
-            let body = self.inner.entry(row)?.body.into_owned();
+            let body = self.engine.entry(row)?.body.into_owned();
             let grain = Grain::from_proven(body)?;
             // The index holds hashes of addresses.
             if names(&grain, address) {

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::ledger::{self, Disk, FileDisk, Ledger, Lock, StoreId, salvage};
-use crate::store::instance::{LOCK, this_process};
+use crate::store::engine::{LOCK, this_process};
 use crate::store::maintenance::recovery::copying::Copying;
 use crate::store::maintenance::recovery::plan::Plan;
 use crate::store::maintenance::recovery::report::Recovered;
