@@ -13,7 +13,7 @@ use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::args::MasterKeyArgs;
-use crate::commands::agents::McpTool;
+use crate::commands::agents::{HookTool, McpTool, is_run_by_agent};
 use crate::commands::audit::AuditTool;
 use crate::commands::browse::{Ls, Sessions, Show};
 use crate::commands::change::{Correct, Remember, SchemaTool, Undo};
@@ -158,6 +158,7 @@ enum Command {
     Recover(Recover),
     Demo(Demo),
     Mcp(McpTool),
+    Hook(HookTool),
     Config(ConfigTool),
     Man(Man),
     Completions(Completions),
@@ -172,6 +173,15 @@ fn command() -> clap::Command {
 pub(crate) fn main(args: impl Iterator<Item = OsString>) -> Exit {
     completion::answer(command);
     let args: Vec<OsString> = args.collect();
+    let exit = run(&args);
+    // Another exit code of a hook would stop the turn of the agent.
+    match is_run_by_agent(&args) {
+        true => Exit::Done,
+        false => exit,
+    }
+}
+
+fn run(args: &[OsString]) -> Exit {
     // Help does not depend on a file that is wrong.
     let (config, wrong) = match std::env::current_dir().map(|folder| {
         let own = Own::of_user();
@@ -181,7 +191,7 @@ pub(crate) fn main(args: impl Iterator<Item = OsString>) -> Exit {
         Ok(Err(error)) => (Config::default(), Some(error)),
         Err(_) => (Config::default(), None),
     };
-    let parsed = config.as_defaults(command()).try_get_matches_from(&args);
+    let parsed = config.as_defaults(command()).try_get_matches_from(args);
     match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli.run(&config, wrong),
         Err(mut error) => {
@@ -190,7 +200,7 @@ pub(crate) fn main(args: impl Iterator<Item = OsString>) -> Exit {
             let is_whole = |arg: &OsString| arg == "--help" || arg == "help";
             if error.kind() == ErrorKind::DisplayHelp
                 && args.iter().any(is_whole)
-                && let Some(help) = help::whole(command(), &args)
+                && let Some(help) = help::whole(command(), args)
             {
                 return print_help(&help);
             }
@@ -330,6 +340,7 @@ impl Command {
             Self::Recover(command) => command.run(session),
             Self::Demo(command) => command.run(session),
             Self::Mcp(command) => command.run(session),
+            Self::Hook(command) => command.run(session),
             Self::Config(command) => command.run(session),
             Self::Man(man) => man.run(session, command()),
             Self::Completions(command) => command.run(session),

@@ -131,6 +131,7 @@ const ALSO: &[&str] = &[
     "convert",
     "embed",
     "exists",
+    "hook",
     "man",
     "merge",
     "model",

@@ -97,7 +97,7 @@ impl Install {
     }
 }
 
-fn read(file: &Path) -> io::Result<Option<String>> {
+pub(super) fn read(file: &Path) -> io::Result<Option<String>> {
     match fs::read_to_string(file) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -106,7 +106,7 @@ fn read(file: &Path) -> io::Result<Option<String>> {
 }
 
 /// Replaces a file, with its permissions, and keeps it as it was beside it.
-fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<()> {
+pub(super) fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<()> {
     // A link stays one: dotfiles are often links into a repository.
     let file = if old.is_some() {
         fs::canonicalize(file)?

@@ -1,8 +1,10 @@
-//! Servers for agents, and their place in the configuration of the usual clients.
+//! Servers and hooks for agents, and their place in the configuration of the usual clients.
 
 mod clients;
+mod hook;
 mod install;
 mod mcp;
 mod splice;
 
+pub(crate) use hook::{HookTool, is_run_by_agent};
 pub(crate) use mcp::McpTool;

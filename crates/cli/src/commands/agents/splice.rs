@@ -1,4 +1,5 @@
-//! One member put into a JSON text, with every other byte as it was.
+//! One member, or one element of a list, put into a JSON text or taken out of it, with every other byte
+//! as it was.
 //!
 //! A configuration belongs to its user: the order of its members, its indentation and its numbers
 //! stay as they were written, which writing it anew would not keep.
@@ -60,10 +61,162 @@ pub(super) fn with_member(
     }
 }
 
+/// Returns a JSON object text in which the list `section.name` has one element for which `is_own`
+/// holds: `element`, at its end; `None` has none. A list, and a section, that becomes empty goes.
+///
+/// # Errors
+/// As [`with_member`]; the member is no list.
+pub(super) fn with_element(
+    text: &str,
+    (section, name): (&str, &str),
+    element: Option<&Value>,
+    is_own: impl Fn(&Value) -> bool,
+) -> Result<String, String> {
+    let text = if text.trim().is_empty() { "{}\n" } else { text };
+    let (bom, text) = match text.strip_prefix('\u{feff}') {
+        Some(rest) => ("\u{feff}", rest),
+        None => ("", text),
+    };
+    let parsed: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let Value::Object(mut expected) = parsed else {
+        return Err("it is no JSON object".to_owned());
+    };
+    let lists = match expected.get(section) {
+        None => Map::new(),
+        Some(Value::Object(lists)) => lists.clone(),
+        Some(_) => return Err(format!("its \"{section}\" is no object")),
+    };
+    let list = match lists.get(name) {
+        None => Vec::new(),
+        Some(Value::Array(list)) => list.clone(),
+        Some(_) => return Err(format!("its \"{section}.{name}\" is no list")),
+    };
+    let own = list.iter().filter(|it| is_own(it)).collect::<Vec<_>>();
+    if own.first().copied() == element && own.len() <= 1 {
+        return Ok(format!("{bom}{text}"));
+    }
+    let mut kept = list.clone();
+    kept.retain(|it| !is_own(it));
+    kept.extend(element.cloned());
+    set_list(&mut expected, section, name, kept);
+
+    let mut spliced = text.to_owned();
+    for number in (0..list.len())
+        .rev()
+        .filter(|number| list.get(*number).is_some_and(&is_own))
+    {
+        spliced = without(&spliced, section, name, number)?;
+    }
+    if let Some(element) = element {
+        spliced = appended(&spliced, section, name, element)?;
+    }
+    match serde_json::from_str::<Value>(&spliced) {
+        Ok(found) if found == Value::Object(expected) => Ok(format!("{bom}{spliced}")),
+        _ => Err("it cannot be changed without changing other entries".to_owned()),
+    }
+}
+
+/// Sets a list, or removes an empty one, and the section with its last.
+fn set_list(root: &mut Map<String, Value>, section: &str, name: &str, list: Vec<Value>) {
+    let lists = root.entry(section).or_insert_with(|| Map::new().into());
+    let Value::Object(lists) = lists else { return };
+    match list.is_empty() {
+        true => drop(lists.remove(name)),
+        false => drop(lists.insert(name.to_owned(), list.into())),
+    }
+    if lists.is_empty() {
+        root.remove(section);
+    }
+}
+
+/// Returns a text with an element at the end of a list, which is made if there is none.
+fn appended(text: &str, section: &str, name: &str, element: &Value) -> Result<String, String> {
+    let root = Object::at(text, 0)?;
+    let Some((start, _)) = root.member(section)? else {
+        let lists = serde_json::json!({ name: [element] });
+        return Ok(root.with_new(text, section, &lists, 1));
+    };
+    let lists = Object::at(text, start)?;
+    let Some((start, _)) = lists.member(name)? else {
+        return Ok(lists.with_new(text, name, &serde_json::json!([element]), 2));
+    };
+    let (open, elements) = elements_at(text, start);
+    let element = format!("      {}", indented(element, 3));
+    let (at, comma, end) = match elements.last() {
+        Some((_, end)) => (*end, ",", ""),
+        None => (open, "", "\n    "),
+    };
+    let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at..));
+    let after = after.unwrap_or_default();
+    let after = if comma.is_empty() {
+        after.trim_start()
+    } else {
+        after
+    };
+    Ok(format!("{before}{comma}\n{element}{end}{after}"))
+}
+
+/// Returns a text without an element of a list: without the list if it was the last, and without the
+/// section if that was its last.
+fn without(text: &str, section: &str, name: &str, number: usize) -> Result<String, String> {
+    let root = Object::at(text, 0)?;
+    let missing = || format!("it has no \"{section}.{name}\"");
+    let (start, _) = root.member(section)?.ok_or_else(missing)?;
+    let lists = Object::at(text, start)?;
+    let (start, _) = lists.member(name)?.ok_or_else(missing)?;
+    let (open, elements) = elements_at(text, start);
+    let (places, open, gone) = if elements.len() > 1 {
+        (elements, open, number)
+    } else if lists.members.len() > 1 {
+        (lists.places(), lists.open, lists.number_of(name))
+    } else {
+        (root.places(), root.open, root.number_of(section))
+    };
+    let cut = |from: usize, to: usize| {
+        let (before, after) = (text.get(..from), text.get(to..));
+        format!(
+            "{}{}",
+            before.unwrap_or_default(),
+            after.unwrap_or_default()
+        )
+    };
+    let place = |number: usize| places.get(number).copied();
+    let (start, end) = place(gone).ok_or_else(missing)?;
+    Ok(
+        match (gone.checked_sub(1).and_then(place), place(gone + 1)) {
+            (Some((_, before)), _) => cut(before, end),
+            (None, Some((next, _))) => cut(start, next),
+            // Nothing is left in it but the space around what goes.
+            (None, None) => {
+                let rest = text.get(end..).unwrap_or_default();
+                cut(open, end + (rest.len() - rest.trim_start().len()))
+            }
+        },
+    )
+}
+
+/// Returns the place after the `[` of a list in a valid text, and the places of its elements.
+fn elements_at(text: &str, start: usize) -> (usize, Vec<(usize, usize)>) {
+    let bytes = text.as_bytes();
+    let (open, mut elements) = (start + 1, Vec::new());
+    let mut at = open;
+    loop {
+        at = past(bytes, at, |byte| byte.is_ascii_whitespace() || byte == b',');
+        if bytes.get(at).is_none_or(|byte| *byte == b']') {
+            return (open, elements);
+        }
+        let end = end_of(bytes, at);
+        elements.push((at, end));
+        at = end;
+    }
+}
+
 /// The members of an object in a text, by their places.
 struct Object {
     /// Each name as it is written, with the start and the end of its value.
     members: Vec<(String, usize, usize)>,
+    /// Where each name begins.
+    names: Vec<usize>,
     /// Right after `{`.
     open: usize,
 }
@@ -74,14 +227,19 @@ impl Object {
         let bytes = text.as_bytes();
         let found = text.get(start..).and_then(|rest| rest.find('{'));
         let open = found.ok_or("it has no object there")? + start + 1;
-        let mut members = Vec::new();
+        let (mut members, mut names) = (Vec::new(), Vec::new());
         let mut at = open;
         loop {
             at = past(bytes, at, |byte| byte.is_ascii_whitespace() || byte == b',');
             if bytes.get(at) != Some(&b'"') {
-                return Ok(Self { members, open });
+                return Ok(Self {
+                    members,
+                    names,
+                    open,
+                });
             }
             let end = end_of(bytes, at);
+            names.push(at);
             let name = text.get(at..end).unwrap_or_default();
             let name = serde_json::from_str(name).map_err(|error| error.to_string())?;
             let value = past(bytes, end, |byte| {
@@ -100,6 +258,17 @@ impl Object {
             None => Ok(first),
             Some(_) => Err(format!("\"{name}\" occurs twice in it")),
         }
+    }
+
+    /// Returns where each member begins and ends.
+    fn places(&self) -> Vec<(usize, usize)> {
+        let ends = self.members.iter().map(|(.., end)| *end);
+        self.names.iter().copied().zip(ends).collect()
+    }
+
+    fn number_of(&self, name: &str) -> usize {
+        let mut members = self.members.iter();
+        members.position(|(other, ..)| other == name).unwrap_or(0)
     }
 
     /// Returns the text with a new member at the end of the object.
@@ -229,6 +398,52 @@ mod tests {
         ];
         for text in refused {
             assert!(set(text).is_err(), "{text}");
+        }
+    }
+
+    fn hook(text: &str, element: Option<i64>) -> Result<String, String> {
+        let element = element.map(|number| serde_json::json!({ "own": number }));
+        let is_own = |it: &Value| it.get("own").is_some();
+        with_element(text, ("hooks", "Stop"), element.as_ref(), is_own)
+    }
+
+    #[test]
+    fn an_element_comes_and_goes_and_leaves_every_other_byte() {
+        for text in [
+            "{}\n",
+            "{\"a\":1}",
+            "{\n  \"a\": 1.50,\n  \"hooks\": {\n    \"Start\": [ {\"x\": 1e3} ]\n  }\n}\n",
+            "{\"hooks\": {\"Stop\": [1,\t[\"]\"] ]}, \"z\" : {\"own\":1}}",
+            "\u{feff}{\"hooks\":{\"Stop\":[{\"y\":2}],\"End\":[]},\"b\":[]}",
+        ] {
+            let with = hook(text, Some(1)).unwrap();
+            assert_ne!(with, text);
+            assert_eq!(
+                hook(&with, Some(1)).unwrap(),
+                with,
+                "a second time changes nothing"
+            );
+            assert_eq!(hook(&with, None).unwrap(), text, "{with}");
+            let other = hook(&with, Some(2)).unwrap();
+            assert_eq!(hook(&other, None).unwrap(), text, "{other}");
+            assert_eq!(hook(text, None).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn an_element_finds_its_place_between_others() {
+        let text = r#"{"hooks":{"Stop":[{"own":0},{"a":1},{"own":9}, 3]}}"#;
+        assert_eq!(
+            hook(text, None).unwrap(),
+            r#"{"hooks":{"Stop":[{"a":1}, 3]}}"#
+        );
+        let changed: Value = serde_json::from_str(&hook(text, Some(1)).unwrap()).unwrap();
+        assert_eq!(
+            changed["hooks"]["Stop"],
+            serde_json::json!([{ "a": 1 }, 3, { "own": 1 }])
+        );
+        for text in ["[]", "{", "{\"hooks\": []}", "{\"hooks\": {\"Stop\": {}}}"] {
+            assert!(hook(text, Some(1)).is_err(), "{text}");
         }
     }
 }

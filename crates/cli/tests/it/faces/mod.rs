@@ -8,6 +8,7 @@ mod inspector;
 mod floods;
 #[cfg(unix)]
 mod load;
+mod hook;
 mod mcp;
 #[cfg(unix)]
 mod mcp_inspector;

@@ -1,0 +1,185 @@
+//! `grainstore hook install` and `hook remove`: the entries in the configuration of an agent.
+
+use clap::Args;
+use grainstore::ErrorCode;
+use serde_json::{Value, json};
+
+use super::{Agent, HookOptions};
+use crate::commands::agents::clients::Folders;
+use crate::commands::agents::install::{read, write};
+use crate::commands::agents::splice::with_element;
+use crate::error::{CliError, Exit};
+use crate::session::Session;
+
+/// Add the hooks to the configuration of an agent
+///
+/// Every other byte of the file stays as it is, and the file as it was is kept with the ending .bak.
+/// Installing again replaces the entries. A file that is no strict JSON is left alone.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Example:
+  grainstore --store ~/memory.grains hook install claude-code --user mira")]
+pub(super) struct Install {
+    /// Agent
+    #[arg(value_enum)]
+    agent: Agent,
+    /// Print the entries instead of writing them
+    #[arg(long)]
+    print: bool,
+    #[command(flatten)]
+    options: HookOptions,
+}
+
+/// Remove the hooks from the configuration of an agent
+///
+/// Every other byte of the file stays as it is. The memory stays in the store.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Example:
+  grainstore hook remove claude-code")]
+pub(super) struct Remove {
+    /// Agent
+    #[arg(value_enum)]
+    agent: Agent,
+}
+
+impl Install {
+    pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let entry = json!({
+            "hooks": [{
+                "type": "command",
+                "command": self.command(session)?,
+                "timeout": TIMEOUT_S,
+            }]
+        });
+        if self.print {
+            let events = self.agent.events().iter();
+            let events: serde_json::Map<_, _> = events
+                .map(|event| ((*event).to_owned(), json!([entry])))
+                .collect();
+            let text = serde_json::to_string_pretty(&json!({ SECTION: events }))?;
+            session.out.line(text)?;
+            return Ok(Exit::Done);
+        }
+        let exit = change(self.agent, Some(&entry), session)?;
+        if self.agent == Agent::Codex {
+            session
+                .out
+                .note("Codex runs new hooks once they are trusted: type /hooks in it");
+        }
+        Ok(exit)
+    }
+
+    /// Returns the command line that the agent runs, by a shell.
+    fn command(&self, session: &Session) -> anyhow::Result<String> {
+        // An agent works in other directories.
+        let store = std::path::absolute(session.store_path())?;
+        let program = crate::program()?;
+        let text = |path: &std::path::Path| {
+            let text = path.to_str().map(str::to_owned);
+            let message = "the path of the store or of the program is not UTF-8, as JSON must be";
+            text.ok_or_else(|| CliError::new(ErrorCode::Usage, message))
+        };
+        let mut words = vec![text(&program)?, "--store".to_owned(), text(&store)?];
+        words.extend(["hook".to_owned(), self.agent.name().to_owned()]);
+        words.extend(["--budget".to_owned(), self.options.budget.to_string()]);
+        let own = [
+            ("--namespace", &self.options.namespace),
+            ("--user", &self.options.user),
+        ];
+        for (option, value) in own {
+            if let Some(value) = value {
+                words.extend([option.to_owned(), value.clone()]);
+            }
+        }
+        let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+        Ok(words.join(" "))
+    }
+}
+
+impl Remove {
+    pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        change(self.agent, None, session)
+    }
+}
+
+/// Puts the entry into the list of each event of an agent, or takes it out.
+fn change(agent: Agent, entry: Option<&Value>, session: &mut Session) -> anyhow::Result<Exit> {
+    let folders = Folders::of_user();
+    let folders = folders.ok_or_else(|| {
+        CliError::new(ErrorCode::Usage, "the home directory is unknown: set HOME")
+    })?;
+    let file = folders.home.join(agent.file());
+    let old = read(&file).map_err(|error| CliError::of(&error).at(file.display()))?;
+    if old.is_none() && entry.is_none() {
+        session.out.note("not set up");
+        return session.report_change("configured", file.display());
+    }
+    let before = old.clone().unwrap_or_default();
+    let is_own = |it: &Value| is_of(agent, it);
+    let new = agent.events().iter().try_fold(before, |text, event| {
+        with_element(&text, (SECTION, event), entry, is_own)
+    });
+    let new = new.map_err(|error| {
+        CliError::new(ErrorCode::Corrupt, error)
+            .at(file.display())
+            .advising("nothing was changed; add what hook install --print shows by hand")
+    })?;
+    if old.as_ref() == Some(&new) {
+        session.out.note(match entry {
+            Some(_) => "already set up",
+            None => "not set up",
+        });
+    } else {
+        write(&file, old.as_deref(), &new)
+            .map_err(|error| CliError::of(&error).at(file.display()))?;
+    }
+    session.report_change("configured", file.display())
+}
+
+/// Returns whether an entry is one that this program wrote, with whatever options.
+fn is_of(agent: Agent, entry: &Value) -> bool {
+    let own = format!(" hook {} --budget ", agent.name());
+    let hooks = entry.get("hooks").and_then(Value::as_array);
+    hooks.is_some_and(|hooks| {
+        let commands = hooks
+            .iter()
+            .filter_map(|hook| hook.get("command")?.as_str());
+        let mut own = commands.filter(|command| command.contains(&own));
+        hooks.len() == 1 && own.next().is_some()
+    })
+}
+
+/// Quotes a word for the shell that an agent starts.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:@".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    if cfg!(windows) {
+        return format!("\"{word}\"");
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+impl Agent {
+    /// Returns the file of the configuration, below the home directory.
+    const fn file(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => ".claude/settings.json",
+            Self::Codex => ".codex/hooks.json",
+        }
+    }
+
+    /// Returns the events at which the agent runs the command.
+    const fn events(self) -> &'static [&'static str] {
+        match self {
+            Self::ClaudeCode => &["UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"],
+            Self::Codex => &["UserPromptSubmit", "Stop", "PreCompact"],
+        }
+    }
+}
+
+/// The member of the configuration that holds the hooks.
+const SECTION: &str = "hooks";
+
+/// After so many seconds the agent goes on without the command.
+const TIMEOUT_S: u64 = 10;
