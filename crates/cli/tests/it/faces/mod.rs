@@ -1,5 +1,6 @@
 //! Other doors to the same store: servers, the memory tool and models.
 
+mod agents;
 #[cfg(target_os = "linux")]
 mod crowded;
 #[cfg(unix)]

@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-use grainstore::codec::Profile;
+use grainstore::codec::{Map, Profile, Value};
 use grainstore::{Draft, ErrorCode, Grain, Store};
 
 use super::transcript::{Turn, turns_from_the_end};
@@ -61,18 +61,22 @@ impl Told {
             .set("role", turn.role)
             .session(&*self.session)
             .namespace(&*self.namespace)
-            .created_at(turn.time)
-            .tag(format!("agent:{}", self.agent));
+            .created_at(turn.time);
         if let Some(user) = &self.user {
             draft = draft.user(&**user);
         }
         if let Some(model) = turn.model {
             draft = draft.set("model_id", model);
         }
+        let mut context = Map::new();
+        context.insert("agent", Value::from(self.agent));
         if let Some(branch) = turn.branch {
-            draft = draft.tag(format!("branch:{branch}"));
+            context.insert("branch", Value::from(branch));
         }
-        let tools = turn.tools.iter();
-        tools.fold(draft, |draft, tool| draft.tag(format!("tool:{tool}")))
+        if !turn.tools.is_empty() {
+            let tools = turn.tools.into_iter().map(Value::from);
+            context.insert("tools", Value::Array(tools.collect()));
+        }
+        draft.set("context", context)
     }
 }

@@ -81,17 +81,21 @@ fn said_in_claude_code(line: &Value) -> Option<(&'static str, String)> {
     Some((role, text))
 }
 
+/// Codex writes a message of its events, and of late an item that is complete.
 fn said_in_codex(line: &Value) -> Option<(&'static str, String)> {
-    if !is_type(line, "event_msg") {
-        return None;
-    }
-    let payload = line.get("payload")?;
-    let role = match payload.get("type")?.as_str()? {
-        "user_message" => "user",
-        "agent_message" => "assistant",
+    let payload = line.get("payload").filter(|_| is_type(line, "event_msg"))?;
+    let item = payload.get("item").unwrap_or(payload);
+    let role = match item.get("type")?.as_str()? {
+        "user_message" | "UserMessage" => "user",
+        "agent_message" | "AgentMessage" => "assistant",
         _ => return None,
     };
-    Some((role, payload.get("message")?.as_str()?.to_owned()))
+    if let Some(message) = item.get("message") {
+        return Some((role, message.as_str()?.to_owned()));
+    }
+    let blocks = item.get("content")?.as_array()?.iter();
+    let texts = blocks.filter_map(|block| block.get("text")?.as_str());
+    Some((role, texts.collect::<Vec<_>>().join("\n\n")))
 }
 
 /// Returns the names of the tools that a line uses.
@@ -170,8 +174,16 @@ mod tests {
 {"timestamp":"2026-10-02T08:00:01.000Z","type":"event_msg","payload":{"type":"user_message","message":"use pnpm"}}
 {"timestamp":"2026-10-02T08:00:02.000Z","type":"event_msg","payload":{"type":"agent_message","message":"I install."}}
 {"timestamp":"2026-10-02T08:00:03.000Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{}"}}
-{"timestamp":"2026-10-02T08:00:04.000Z","type":"event_msg","payload":{"type":"token_count"}}"#;
-        let expected = ["user: use pnpm []", "assistant: I install. [shell]"];
+{"timestamp":"2026-10-02T08:00:04.000Z","type":"event_msg","payload":{"type":"token_count"}}
+{"timestamp":"2026-10-02T08:00:05.000Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"UserMessage","id":"i","content":[{"type":"text","text":"and now?"}]}}}
+{"timestamp":"2026-10-02T08:00:06.000Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"AgentMessage","id":"m","content":[{"type":"Text","text":"Done."}]}}}
+{"timestamp":"2026-10-02T08:00:06.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}}"#;
+        let expected = [
+            "user: use pnpm []",
+            "assistant: I install. [shell]",
+            "user: and now? []",
+            "assistant: Done. []",
+        ];
         assert_eq!(said(transcript), expected);
     }
 
