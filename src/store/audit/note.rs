@@ -71,7 +71,7 @@ impl<'a> Audit<'a> {
     }
 
     /// Returns the hashes that prove that the first `second` entries begin with the first `first`,
-    /// for [`verify_consistency`](ledger::verify_consistency).
+    /// for [`verify_consistency`](crate::ledger::verify_consistency).
     ///
     /// # Errors
     /// `ERR_RANGE` if `first` is 0 or more than `second`; as [`Audit::head`].

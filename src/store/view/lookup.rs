@@ -173,7 +173,7 @@ impl Core {
     /// gives its address; only a sealed one is hashed again.
     ///
     /// # Errors
-    /// As [`Engine::entry`].
+    /// As [`Core::entry`].
     pub(crate) fn grain(&self, row: EntryId) -> Result<(ledger::EntryHeader, Grain), Error> {
         let (entry, hash) = self.ledger().read_hashed(row)?;
         let is_sealed = entry.header.kind == Kind::SealedGrain;

@@ -49,7 +49,7 @@ impl View<'_> {
     /// sealed, and would stay in the clear when the person is erased.
     ///
     /// # Errors
-    /// `ERR_POLICY_DENIED`; as [`Engine::person_of`].
+    /// `ERR_POLICY_DENIED`; as [`Core::person_of`](super::Core::person_of).
     pub(crate) fn refuse_naming_sealed<'g>(
         &self,
         grain: &Grain,
@@ -86,7 +86,7 @@ impl Core {
     ///
     /// # Errors
     /// `ERR_LOCKED` for a sealed person who is locked, and where it is unknown whether a person is
-    /// sealed, since the store was opened without its master key; as [`Engine::vault`].
+    /// sealed, since the store was opened without its master key; as `vault_of`.
     pub(crate) fn person_of(&self, grain: &Grain) -> Result<Option<Uid>, Error> {
         if self.keyring().is_empty() && self.known_state().keys().persons() == 0 {
             return Ok(None);

@@ -25,7 +25,7 @@ pub(crate) fn vault_of(engine: &Engine) -> Result<Option<Arc<Vault>>, Error> {
 /// Returns the vault with the master key, and creates it if no person was ever added.
 ///
 /// # Errors
-/// As [`Engine::vault`] and [`Engine::master_key`].
+/// As [`vault_of`] and [`master_key`].
 pub(crate) fn vault_or_new(engine: &Engine) -> Result<(Arc<Vault>, MasterKey), Error> {
     if let Some(vault) = vault_of(engine)? {
         let master = vault.master_key(engine.key_source()?)?;
@@ -50,7 +50,7 @@ pub(crate) fn vault_or_new(engine: &Engine) -> Result<(Arc<Vault>, MasterKey), E
 ///
 /// # Errors
 /// `ERR_KEY` without a source, or of one that has no key; `ERR_MASTER_KEY` of another key;
-/// `ERR_USER_UNKNOWN` of a store without a vault; as [`Engine::vault`].
+/// `ERR_USER_UNKNOWN` of a store without a vault; as [`vault_of`].
 pub(crate) fn master_key(engine: &Engine) -> Result<MasterKey, Error> {
     let vault = vault_of(engine)?.ok_or(vault::Error::NoVault)?;
     Ok(vault.master_key(engine.key_source()?)?)
