@@ -7,6 +7,8 @@
 )]
 
 mod admin;
+#[path = "../../../../tests/attempts/mod.rs"]
+mod attempts;
 mod browse;
 mod change;
 mod command;

@@ -5,7 +5,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod aimem;
+#[path = "../../../../tests/attempts/mod.rs"]
+mod attempts;
 mod description;
+mod doors;
 mod files;
 mod hostile;
 mod inspector;

@@ -7,8 +7,11 @@
 )]
 
 mod arguments;
+#[path = "../../../../tests/attempts/mod.rs"]
+mod attempts;
 mod client;
 mod denials;
+mod doors;
 mod forget;
 mod malformed;
 mod memory;

@@ -2,6 +2,7 @@
 
 mod access;
 mod audit;
+mod doors;
 mod keys;
 mod protection;
 mod regimes;

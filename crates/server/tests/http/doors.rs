@@ -1,0 +1,131 @@
+//! What the tables of rules refuse is refused over HTTP, whatever else a grain holds.
+
+use std::sync::Arc;
+
+use grainstore::crypto::KeySource;
+use grainstore::{Options, Store};
+use grainstore_server::http::{Grant, Limits, Operation};
+use serde_json::{Value, json};
+
+use crate::attempts::{Door, Scene, Told, every_refusal};
+use crate::{Server, Told as Answer};
+
+/// The routes.
+struct Http;
+
+impl Door for Http {
+    const SILENT: &'static [(&'static str, &'static str, &'static str)] = &[
+        (
+            "its signers are trusted",
+            "an actor's version",
+            "an exclusive rule names a namespace, and a PAM record has none",
+        ),
+        ("", "the owner's file", "a token is an actor"),
+        ("", "the owner's version", "a token is an actor"),
+        ("", "a file's ending", "a token is an actor"),
+        ("", "verify", "no route judges a grain"),
+        ("", "hold", "no route places a hold"),
+        ("", "review", "no route clears a review"),
+        ("", "a setting", "no route sets a rule"),
+        (
+            "the handle sees the grain",
+            "an actor's version",
+            "a confined token has identifiers of its own, and no foreign record has a guarded tag",
+        ),
+        (
+            "the handle may write",
+            "an actor's version",
+            "the record itself is judged first, by the same delegations",
+        ),
+    ];
+
+    fn empty(&mut self) -> Store {
+        let key = KeySource::Callback(Box::new(|| Ok(vec![7; 32].into())));
+        let options = Options {
+            master_key: Some(Arc::new(key)),
+            text: None,
+            ..Options::default()
+        };
+        Store::in_memory(options).unwrap()
+    }
+
+    fn attempt(&mut self, column: &str, scene: &Scene, store: Store) -> (Told, Store) {
+        let server = Server::of(store.clone(), Limits::default(), None);
+        let operations = Operation::ALL.into_iter();
+        let operations = operations.filter(|it| scene.may_write || *it != Operation::Write);
+        let grant = Grant::new(scene.actor, operations);
+        let token = server.token(scene.namespace.iter().copied().fold(grant, Grant::inside));
+        let post = |path: &str, body: &Value| refusal(&server.post(&token, path, body));
+        let of = format!("/v1/grains/{}", scene.target);
+        let why = json!({ "reason": scene.reason, "authority": "the office" });
+        let told = match column {
+            "put" => {
+                let note = json!({ "type": "event", "content": "innocent", "created_at": 5,
+                    "namespace": scene.namespace.unwrap_or("free") });
+                let batch = json!({ "grains": [note, scene.grain] });
+                let alone = post("/v1/grains", &scene.grain);
+                [alone, post("/v1/grains/batch", &batch)].concat()
+            }
+            "supersede" | "supersede by a stored grain" => {
+                let body = json!({ "grain": scene.grain });
+                post(&format!("{of}/supersede"), &body)
+            }
+            "contradict" => post(&format!("{of}/contradict"), &json!({})),
+            "delete" => post(&format!("{of}/delete"), &why),
+            "erase" => {
+                let mut body = why;
+                body["user"] = scene.old["user_id"].clone();
+                post("/v1/persons/erase", &body)
+            }
+            "a conflict" => {
+                let keep = crate::attempts::finish(&scene.grain).to_string();
+                post("/v1/conflicts/settle", &json!({ "keep": keep }))
+            }
+            "an actor's file" | "an actor's version" => {
+                let (format, text) = scene.file(column);
+                let ask = server.ask("POST", &format!("/v1/import?format={format}"));
+                imported(&ask.bearer(&token).send(text))
+            }
+            other => panic!("the routes neither attempt nor name: {other}"),
+        };
+        (told, store)
+    }
+}
+
+/// Returns the code of an answer, `stored` for one that refuses nothing.
+fn refusal(told: &Answer) -> Told {
+    match told.status {
+        200 => vec!["stored".to_owned()],
+        _ => vec![told.code()],
+    }
+}
+
+/// Returns the codes of an import: of its answer, or of its records.
+fn imported(told: &Answer) -> Told {
+    if told.status != 200 {
+        return refusal(told);
+    }
+    let last = told.lines().pop().unwrap();
+    let summary = &last["summary"];
+    if summary.is_null() {
+        return vec![last["error"]["code"].as_str().unwrap_or("none").to_owned()];
+    }
+    let texts = |list: &str, member: &str| -> Told {
+        let items = summary[list].as_array().unwrap().iter();
+        items
+            .map(|it| it[member].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let mut told = [texts("refused", "code"), texts("denied", "rule")].concat();
+    if summary["erased"] != 0 {
+        told.push("ERR_ERASED".to_owned());
+    }
+    told
+}
+
+#[test]
+fn every_cell_that_refuses_refuses_at_every_route_of_its_way() {
+    for seed in 0..4 {
+        every_refusal(&mut Http, seed << 32);
+    }
+}
