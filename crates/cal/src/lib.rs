@@ -11,6 +11,7 @@ mod code;
 mod condition;
 mod error;
 mod format;
+mod host;
 mod json;
 mod lexer;
 mod parser;
@@ -26,10 +27,11 @@ pub use assemble::{Assemble, Budget, Preset, Shape, Source, StreamOption, Unit};
 pub use code::Code;
 pub use condition::{Condition, Extract, Op, Operand, Subquery, Value};
 pub use error::Error;
+pub use host::{Host, Prepared};
 pub use json::{parse_bytes, parse_json};
 pub use place::{At, Placed};
 pub use recall::{Arg, Direction, Format, Opt, Recall, Stage, Thread, Within};
-pub use run::{Answer, Body, Context, Failure, Grains, Options, SourceUse, run};
+pub use run::{Answer, Body, Change, Context, Failure, Grains, Options, SourceUse, run};
 pub use statement::{
     Add, Batch, Coalesce, Describe, Described, Entry, Exists, Explain, History, Let, Query, Revert,
     SetOp, SetOperator, Setting, Statement, Supersede,

@@ -74,6 +74,22 @@ pub enum Statement {
     Revert(Revert),
 }
 
+impl Query {
+    /// Returns whether it is a change: ADD, SUPERSEDE or REVERT.
+    ///
+    /// ```
+    /// assert!(grainstore_cal::parse("REVERT sha256:01234567 REASON \"wrong\"")?.is_change());
+    /// assert!(!grainstore_cal::parse("RECALL")?.is_change());
+    /// # Ok::<(), grainstore_cal::Error>(())
+    /// ```
+    pub const fn is_change(&self) -> bool {
+        matches!(
+            self.statement,
+            Statement::Add(_) | Statement::Supersede(_) | Statement::Revert(_)
+        )
+    }
+}
+
 impl Statement {
     /// Returns the name of the kind of statement, as the envelope of an answer has it.
     pub const fn name(&self) -> &'static str {

@@ -6,7 +6,8 @@ use crate::condition::Value;
 use crate::error::Error;
 use crate::place::{At, Placed};
 use crate::statement::{Add, Setting, Supersede};
-use crate::vocabulary::Kind;
+use crate::time;
+use crate::vocabulary::{Kind, closed_values};
 
 pub(super) fn add(add: &Add) -> Result<(), Error> {
     let at = add.grain_type.at;
@@ -91,13 +92,20 @@ fn settings(set: &[Setting], known: &[&str]) -> Result<(), Error> {
                 .is_some_and(|n| (0.0..=1.0).contains(&n)),
             "tags" => matches!(&one.value, Value::Array(tags)
                 if tags.iter().all(|tag| is_open(tag) || tag.as_text().is_some())),
-            "deadline" => one.value.as_text().is_some() || one.value.as_number().is_some(),
+            "deadline" => time::within(&one.value, time::ANY_DAY).is_some(),
             "depends_on" => matches!(
                 one.value,
                 Value::Array(_) | Value::Hash { .. } | Value::Text(_)
             ),
             _ => one.value.as_text().is_some(),
         };
+        if let ("goal_state", Value::Text(state), Some((code, known))) =
+            (name, &one.value, closed_values(name))
+            && !known.contains(&state.as_str())
+        {
+            let message = format!("{state} is no goal_state");
+            return Err(Error::new(code, at, message).did_you_mean(state, known.iter().copied()));
+        }
         if !is_fit {
             let message = format!("{name} does not take this value");
             return Err(Error::new(Code::Incompatible, at, message));

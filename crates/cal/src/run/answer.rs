@@ -77,6 +77,13 @@ pub enum Body {
     Plan(Value),
     /// The description that DESCRIBE asks for.
     Description(Value),
+    /// The grain that a change stored.
+    Changed {
+        /// Its address.
+        address: ContentAddress,
+        /// The grain that it replaced.
+        replaced: Option<ContentAddress>,
+    },
     /// An assembled context.
     Context(Context),
     /// The answers of a batch, by their labels.
@@ -163,7 +170,7 @@ impl Answer {
             Body::Count(count) => *count > 0,
             Body::Exists(exists) => *exists,
             Body::History { versions, .. } => !versions.is_empty(),
-            Body::Diff(_) | Body::Plan(_) | Body::Description(_) => true,
+            Body::Changed { .. } | Body::Diff(_) | Body::Plan(_) | Body::Description(_) => true,
             Body::Context(context) => context.sources.iter().any(|source| !source.used.is_empty()),
             Body::Batch(slots) => slots
                 .iter()
@@ -201,7 +208,7 @@ impl Answer {
         json!({
             "version": "1.0",
             "statement_type": self.statement,
-            "tier": 0,
+            "tier": u8::from(matches!(self.body, Body::Changed { .. })),
             "query_hash": format!("sha256:{}", self.query_hash),
             "duration_ms": u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
             "budget": {
@@ -244,6 +251,10 @@ impl Body {
                     .collect();
                 json!({"changes": rows})
             }
+            Self::Changed { address, replaced } => json!({
+                "content_address": address.to_string(),
+                "supersedes": replaced.map(|old| old.to_string()),
+            }),
             Self::Plan(plan) => json!({"plan": plan}),
             Self::Description(description) => description.clone(),
             Self::Context(context) => context.to_json(),

@@ -8,7 +8,7 @@ use std::time::Instant;
 use grainstore::query::{Cursor, Envelope, Sort};
 use grainstore::store::{Version, newest_versions};
 use grainstore::text::{Query, Ranking};
-use grainstore::{ContentAddress, Error, Filter, Store};
+use grainstore::{ContentAddress, Error, Filter, Grain, Store};
 
 /// One page of grains that is asked for.
 #[derive(Debug)]
@@ -44,6 +44,17 @@ pub(crate) trait Facade {
         bytes: usize,
     ) -> Result<(Vec<Version>, u64), Error>;
 
+    /// Stores a grain.
+    fn add(&self, grain: Grain) -> Result<ContentAddress, Error>;
+
+    /// Stores a grain in place of another, whose versions are kept.
+    fn supersede(
+        &self,
+        old: &ContentAddress,
+        new: Grain,
+        reason: &str,
+    ) -> Result<ContentAddress, Error>;
+
     /// Returns the abilities of the store.
     fn describe(&self) -> Abilities;
 }
@@ -55,6 +66,10 @@ pub(crate) struct Abilities {
     pub(crate) namespace: Option<String>,
     /// The person that the handle is narrowed to.
     pub(crate) user: Option<String>,
+    /// The token that the handle acts for.
+    pub(crate) token: Option<String>,
+    /// Whether it may store grains.
+    pub(crate) may_write: bool,
 }
 
 impl Facade for Store {
@@ -116,12 +131,27 @@ impl Facade for Store {
         newest_versions(self, address, bytes, |_| true)
     }
 
+    fn add(&self, grain: Grain) -> Result<ContentAddress, Error> {
+        self.put(grain)
+    }
+
+    fn supersede(
+        &self,
+        old: &ContentAddress,
+        new: Grain,
+        reason: &str,
+    ) -> Result<ContentAddress, Error> {
+        Self::supersede(self, old, new, Some(reason))
+    }
+
     fn describe(&self) -> Abilities {
         let capability = self.capability();
         let of = |part: Option<&str>| part.map(str::to_owned);
         Abilities {
             namespace: of(capability.and_then(|it| it.namespace())),
             user: of(capability.and_then(|it| it.user())),
+            token: of(capability.and_then(|it| it.token())),
+            may_write: capability.is_none_or(|it| it.authorize_write().is_ok()),
         }
     }
 }

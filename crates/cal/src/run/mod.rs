@@ -2,6 +2,7 @@
 
 mod answer;
 mod assemble;
+mod change;
 mod explain;
 mod facade;
 mod failure;
@@ -15,18 +16,20 @@ mod statement;
 mod test;
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use grainstore::query::Found;
 use grainstore::{ContentAddress, Store};
 
 pub use answer::{Answer, Body, Context, Grains, SourceUse};
+pub use change::Change;
+pub(crate) use change::{Operation, changed};
 pub use failure::Failure;
 pub use options::Options;
 
 use crate::error::Error;
 use crate::statement::Query;
-use facade::Facade;
+pub(crate) use facade::{Abilities, Facade};
 pub(crate) use field::{Cell, cells, purpose, state_name};
 
 /// Answers a statement.
@@ -74,21 +77,13 @@ fn answer(facade: &impl Facade, query: &Query, options: &Options) -> Result<Answ
     query.checked()?;
     let bound = query.clone().bound(&options.parameters)?;
     let warnings = bound.checked()?;
-    let abilities = facade.describe();
     // CAL 1.9: an assembly has twice the time of another statement.
     let timeout = match bound.statement {
         crate::Statement::Assemble(_) => options.timeout.saturating_mul(2),
         _ => options.timeout,
     };
-    let mut run = Run {
-        facade,
-        options,
-        user: abilities.user.or_else(|| options.user.clone()),
-        deadline: started.checked_add(timeout).unwrap_or(started),
-        lets: BTreeMap::new(),
-        scanned: 0,
-        warnings,
-    };
+    let mut run = Run::new(facade, options, timeout);
+    run.warnings = warnings;
     let is_explained = matches!(bound.statement, crate::Statement::Explain(_));
     for one in bound.lets.iter().filter(|_| !is_explained) {
         let found = run.all(&one.recall)?;
@@ -121,6 +116,22 @@ struct Run<'a, F> {
     warnings: Vec<Error>,
 }
 
+impl<'a, F: Facade> Run<'a, F> {
+    fn new(facade: &'a F, options: &'a Options, timeout: Duration) -> Self {
+        let started = Instant::now();
+        let user = facade.describe().user.or_else(|| options.user.clone());
+        Self {
+            facade,
+            options,
+            user,
+            deadline: started.checked_add(timeout).unwrap_or(started),
+            lets: BTreeMap::new(),
+            scanned: 0,
+            warnings: Vec::new(),
+        }
+    }
+}
+
 /// The grains of a LET.
 struct Named {
     extract: Option<crate::Extract>,
@@ -131,9 +142,9 @@ struct Named {
 mod tests {
     use grainstore::query::Envelope;
     use grainstore::store::Version;
-    use grainstore::{Error as StoreError, Filter, Time};
+    use grainstore::{Error as StoreError, Filter, Grain, Time};
 
-    use super::facade::{Abilities, Ask};
+    use super::facade::Ask;
     use super::*;
 
     /// A store that must not be asked. It compiles with these operations alone: the executor
@@ -159,6 +170,19 @@ mod tests {
             _: usize,
         ) -> Result<(Vec<Version>, u64), StoreError> {
             panic!("a history")
+        }
+
+        fn add(&self, _: Grain) -> Result<ContentAddress, StoreError> {
+            panic!("a put")
+        }
+
+        fn supersede(
+            &self,
+            _: &ContentAddress,
+            _: Grain,
+            _: &str,
+        ) -> Result<ContentAddress, StoreError> {
+            panic!("a supersession")
         }
 
         fn describe(&self) -> Abilities {

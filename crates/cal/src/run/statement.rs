@@ -195,11 +195,11 @@ impl<F: Facade> Run<'_, F> {
 }
 
 fn tier_1(at: At) -> Failure {
-    let error = Error::new(Code::Tier1NotEnabled, at, "changes are not enabled");
+    let error = Error::new(Code::Tier1NotEnabled, at, "a change is prepared, then executed");
     error.suggest("EXPLAIN shows what it would do").into()
 }
 
-fn digits(value: &Placed<Value>) -> Result<&str, Error> {
+pub(super) fn digits(value: &Placed<Value>) -> Result<&str, Error> {
     match &value.it {
         Value::Hash { digits } => Ok(digits),
         _ => Err(Error::new(Code::BadHash, value.at, "an address is needed")),

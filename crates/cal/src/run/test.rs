@@ -107,7 +107,7 @@ fn is_ordered(op: Op, cell: &Cell, value: &Value) -> bool {
 }
 
 /// Returns the value as OMS names it (ruling CAL8).
-fn renamed(field: &str, value: Value) -> Value {
+pub(super) fn renamed(field: &str, value: Value) -> Value {
     let state = match (field, value.as_text()) {
         ("goal_state", Some("completed")) => "satisfied",
         ("goal_state", Some("abandoned")) => "failed",

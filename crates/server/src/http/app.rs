@@ -8,6 +8,7 @@ use axum::http::header;
 use axum::routing::{MethodFilter, on};
 use grainstore::Store;
 use grainstore::crypto::SigningKey;
+use grainstore_cal as cal;
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -60,6 +61,8 @@ pub struct App {
     news: News,
     with_ui: bool,
     pub(super) sites: Sites,
+    /// What CAL keeps between statements; `None` where the operator has switched it off.
+    cal: Option<Arc<cal::Host>>,
     /// Where clients are let in by OAuth.
     pub(super) codes: Option<Codes>,
 }
@@ -103,6 +106,7 @@ impl App {
             news: News::default(),
             with_ui: false,
             sites: Sites::default(),
+            cal: Some(Arc::default()),
             codes: None,
         }
     }
@@ -132,6 +136,13 @@ impl App {
     #[must_use]
     pub fn behind_proxy(mut self) -> Self {
         self.sites = self.sites.of_any_host();
+        self
+    }
+
+    /// Takes the host of CAL: by default one without changes; with `None` no statement is answered.
+    #[must_use]
+    pub fn with_cal(mut self, host: Option<cal::Host>) -> Self {
+        self.cal = host.map(Arc::new);
         self
     }
 
@@ -203,6 +214,10 @@ impl App {
 
     pub(super) const fn store(&self) -> &Store {
         &self.store
+    }
+
+    pub(super) fn cal(&self) -> Option<&cal::Host> {
+        self.cal.as_deref()
     }
 
     pub(super) const fn signing_key(&self) -> Option<&SigningKey> {

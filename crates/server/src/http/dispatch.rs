@@ -22,7 +22,7 @@ use super::call::{Call, Upload};
 use super::failure::Failure;
 use super::idempotency::{Turn, digest};
 use super::load::{Caller, Limits, Place};
-use super::route::{Route, Takes};
+use super::route::{CAL_MEDIA, Route, Takes};
 use super::telemetry::{self, TraceContext};
 use super::token_scope::TokenScope;
 use super::upload;
@@ -134,8 +134,8 @@ impl App {
         let room = match (route.takes, body.size_hint().upper()) {
             (Takes::Nothing, _) => None,
             (Takes::File(_), _) => Some(self.files.take(&caller, patience).await?),
-            (Takes::Json(_), Some(len)) if len <= BODY_LEN_SHORT => None,
-            (Takes::Json(_), _) => Some(self.bodies.take(&caller, patience).await?),
+            (Takes::Json(_) | Takes::Cal(_), Some(len)) if len <= BODY_LEN_SHORT => None,
+            (Takes::Json(_) | Takes::Cal(_), _) => Some(self.bodies.take(&caller, patience).await?),
         };
         let (body, upload) = match route.takes {
             Takes::File(_) => (Bytes::new(), Some(upload::received(body, limit).await?)),
@@ -294,6 +294,7 @@ fn accepts(route: &Route, headers: &HeaderMap, limits: &Limits) -> Result<usize,
     let (known, limit): (&[&str], usize) = match route.takes {
         Takes::Nothing => return Ok(0),
         Takes::Json(_) => (&["application/json"], limits.body_bytes),
+        Takes::Cal(_) => (CAL_MEDIA, limits.body_bytes),
         Takes::File(media) => (media, limits.file_bytes),
     };
     let media = headers

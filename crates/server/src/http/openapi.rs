@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::route::{ROUTES, Route, Takes};
+use super::route::{CAL_MEDIA, ROUTES, Route, Takes};
 
 /// Returns the document.
 pub(crate) fn document() -> Value {
@@ -74,6 +74,14 @@ fn operation(route: &Route) -> Value {
         Takes::Nothing => {}
         Takes::Json(schema) => {
             let content = json!({ "application/json": { "schema": schema() } });
+            operation["requestBody"] = json!({ "required": true, "content": content });
+        }
+        Takes::Cal(schema) => {
+            let mut content: Map<_, _> = CAL_MEDIA
+                .iter()
+                .map(|name| ((*name).to_owned(), json!({})))
+                .collect();
+            content.insert("application/json".into(), json!({ "schema": schema() }));
             operation["requestBody"] = json!({ "required": true, "content": content });
         }
         Takes::File(media) => {

@@ -6,10 +6,10 @@ use schemars::{JsonSchema, Schema};
 use super::answer::Answer;
 use super::api::request::{
     AddressesBody, AliasBody, AuditBody, BatchBody, CalBody, ContradictBody, DeleteBody,
-    ErasePersonBody, ExportBody, GrainBody, GrowthBody, PersonBody, QueryBody, RecallBody,
+    ErasePersonBody, ExecuteBody, ExportBody, GrainBody, GrowthBody, PersonBody, QueryBody, RecallBody,
     SearchBody, SettleBody, SupersedeBody,
 };
-use super::api::{aimem, feed, files, grains, inspect, operator, people, questions};
+use super::api::{aimem, cal, feed, files, grains, inspect, operator, people, questions};
 use super::call::Call;
 use super::failure::Failure;
 use super::token::Operation;
@@ -38,6 +38,8 @@ pub(crate) enum Takes {
     Nothing,
     /// A JSON document, under the limit of a document.
     Json(fn() -> Schema),
+    /// A statement of CAL: such a document, the text, or the JSON form.
+    Cal(fn() -> Schema),
     /// A file, under the limit of a file. Few are taken at a time.
     File(&'static [&'static str]),
 }
@@ -68,6 +70,7 @@ impl Route {
             "/v1/growth",
             // A statement may have several recalls, each with many grains.
             "/v1/cal",
+            "/v1/cal/prepare",
             // The library has all versions in memory at once.
             "/v1/grains/{address}/history",
         ];
@@ -120,6 +123,9 @@ fn schema<T: JsonSchema>() -> Schema {
 const SETTLE: &str = "/v1/conflicts/settle";
 const ALIAS: &str = "/v1/persons/alias";
 const JSON: &str = "application/json";
+
+/// The forms of a statement of CAL.
+pub(super) const CAL_MEDIA: &[&str] = &[JSON, "text/cal", "application/json+cal"];
 const READ: Option<Operation> = Some(Operation::Read);
 const NDJSON: &str = "application/x-ndjson";
 
@@ -272,8 +278,28 @@ pub(crate) const ROUTES: &[Route] = &[
             "/v1/cal",
             "Answers a statement of the Context Assembly Language",
             Operation::Read,
-            Takes::Json(schema::<CalBody>),
-            questions::cal,
+            Takes::Cal(schema::<CalBody>),
+            cal::ask,
+        )
+    },
+    Route {
+        statuses: &[404, 409, 413, 415, 422],
+        ..post(
+            "/v1/cal/prepare",
+            "Prepares a change in CAL: returns its token and what it would do",
+            Operation::Write,
+            Takes::Cal(schema::<CalBody>),
+            cal::prepare,
+        )
+    },
+    Route {
+        statuses: &[404, 409, 410, 413, 415, 422],
+        ..post(
+            "/v1/cal/execute",
+            "Makes a prepared change, once",
+            Operation::Write,
+            Takes::Json(schema::<ExecuteBody>),
+            cal::execute,
         )
     },
     get(

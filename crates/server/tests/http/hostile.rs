@@ -37,6 +37,8 @@ const PATHS: [&str; 34] = [
     "/v1/search",
     "/v1/recall",
     "/v1/cal",
+    "/v1/cal/prepare",
+    "/v1/cal/execute",
     "/v1/changes?from={}",
     "/v1/import?format={}",
     "/v1/export",

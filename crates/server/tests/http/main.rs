@@ -7,6 +7,7 @@
 mod aimem;
 #[path = "../../../../tests/attempts/mod.rs"]
 mod attempts;
+mod cal;
 mod description;
 mod doors;
 mod files;
@@ -80,6 +81,8 @@ impl Server {
         let app = App::new(store.clone(), tokens.clone(), limits, move |line: &str| {
             lines.lock().unwrap().push(line.to_owned());
         });
+        let host = grainstore_cal::Host::with_changes().unwrap();
+        let app = app.with_cal(Some(host));
         let app = match key {
             Some(key) => app.signing_with(key),
             None => app,

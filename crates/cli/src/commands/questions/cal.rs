@@ -6,8 +6,8 @@ use std::io::Write as _;
 
 use clap::Args;
 use grainstore::store::{Clock as _, SystemClock};
-use grainstore::{Envelope, Time};
-use grainstore_cal::{Answer, Body, Failure, Options, run};
+use grainstore::{Envelope, Store, Time};
+use grainstore_cal::{Answer, Body, Failure, Host, Options, Query, parse};
 use serde_json::{Value, json};
 
 use super::answer::{Scores, show};
@@ -20,7 +20,8 @@ use crate::session::Session;
 /// Answer a statement of the Context Assembly Language (CAL)
 ///
 /// With --json the result is the envelope of CAL. A refused statement is shown with a mark under its
-/// mistake. No statement deletes. Exits with 1 if nothing is found.
+/// mistake. No statement deletes, and ADD, SUPERSEDE and REVERT need --allow-changes. Exits with 1 if
+/// nothing is found.
 #[derive(Debug, Args)]
 #[command(after_long_help = r#"Examples:
   grainstore cal 'RECALL beliefs ABOUT "mira" | LIMIT 5 AS sml'
@@ -41,6 +42,9 @@ pub(crate) struct Cal {
     /// Moment to which words such as "yesterday" refer [default: the clock]
     #[arg(long, value_name = "TIME", value_parser = time_from)]
     now: Option<Time>,
+    /// Make the change of ADD, SUPERSEDE or REVERT
+    #[arg(long)]
+    allow_changes: bool,
     #[command(flatten)]
     as_whom: As,
 }
@@ -51,14 +55,25 @@ impl Cal {
             Some(file) => read_document(file)?,
             None => self.statement.join(" "),
         };
-        let store = session.open_to_ask()?;
+        let query = parse(&statement);
+        let is_change = query.as_ref().is_ok_and(Query::is_change);
+        let store = match is_change && self.allow_changes {
+            true => session.open()?,
+            false => session.open_to_ask()?,
+        };
         let handle = self.as_whom.narrow(&store)?;
         let options = Options {
             user: self.user,
             parameters: self.parameters.into_iter().collect(),
             ..Options::at(self.now.unwrap_or_else(|| SystemClock.now()))
         };
-        match run(&handle, &statement, &options) {
+        let answered = query
+            .map_err(Failure::from)
+            .and_then(|query| match is_change && self.allow_changes {
+                true => change(&handle, &query, &options),
+                false => query.run(&handle, &options),
+            });
+        match answered {
             Ok(answer) => {
                 show_answer(&answer, &mut session.out)?;
                 for warning in answer.warnings.iter().filter(|_| !session.out.is_json()) {
@@ -71,6 +86,13 @@ impl Cal {
             Err(failure) => refuse(&failure, &statement, session),
         }
     }
+}
+
+/// Makes a change in its two phases: the option is the consent to it.
+fn change(handle: &Store, query: &Query, options: &Options) -> Result<Answer, Failure> {
+    let host = Host::with_changes()?;
+    let prepared = host.prepare(handle, query, options)?;
+    host.redeem(handle, &prepared.token)?.apply(handle)
 }
 
 /// Reads the value of a parameter: JSON, or else a text.
@@ -129,6 +151,7 @@ fn show_answer(answer: &Answer, out: &mut Output) -> anyhow::Result<()> {
                 out.line(format!("{count:>6}  {}", shown(value)))?;
             }
         }
+        (None, Body::Changed { address, .. }) => out.line(address)?,
         (None, Body::Count(count)) => out.line(count)?,
         (None, Body::Exists(exists)) => out.line(exists)?,
         (None, Body::History { versions, .. }) => {

@@ -176,14 +176,14 @@ pub(crate) fn delete(call: &Call<'_>) -> Result<Answer, Failure> {
 }
 
 /// Returns the warnings about a grain that is to be stored, as the handle sees the others (ruling P17).
-fn warnings_of(view: &Store, grain: &Grain) -> Vec<serde_json::Value> {
+pub(crate) fn warnings_of(view: &Store, grain: &Grain) -> Vec<serde_json::Value> {
     // A failed look at another grain keeps none from being stored.
     let warnings = view.warnings(grain).unwrap_or_default();
     warnings.iter().map(|it| json!(it.to_string())).collect()
 }
 
 /// Adds the warnings to an answer, if there are any.
-fn with_warnings(
+pub(crate) fn with_warnings(
     mut answer: serde_json::Value,
     warnings: Vec<serde_json::Value>,
 ) -> serde_json::Value {

@@ -1,6 +1,7 @@
 //! The routes: what each answers. The documents that they take are in `request`.
 
 pub(crate) mod aimem;
+pub(crate) mod cal;
 mod confine;
 pub(crate) mod feed;
 pub(crate) mod files;

@@ -4,11 +4,10 @@ use grainstore::query::Recall;
 use grainstore::render::Format;
 use grainstore::text::{Query, Ranking, Snippet};
 use grainstore::{Envelope, Filter};
-use grainstore_cal::{self as cal, Options};
 use serde_json::{Value, json};
 
 use super::grains::signature_json;
-use super::request::{CalBody, Moment, PAGE_MAX, QueryBody, RecallBody, SearchBody, limited};
+use super::request::{PAGE_MAX, QueryBody, RecallBody, SearchBody, limited};
 use crate::http::answer::{ANSWER_LEN_MAX, Answer};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -110,48 +109,6 @@ pub(crate) fn recall(call: &Call<'_>) -> Result<Answer, Failure> {
             "is_partial": known.is_partial,
         }),
     ))
-}
-
-/// Answers a statement of CAL: its envelope, or its error with status 400, 403, 404 or 422.
-pub(crate) fn cal(call: &Call<'_>) -> Result<Answer, Failure> {
-    let scope = call.scope()?;
-    let body: CalBody = call.json()?;
-    let view = scope.view(body.namespace.as_deref())?;
-    let now = body.now.as_ref().map(Moment::time).transpose()?;
-    let options = Options {
-        parameters: body.parameters,
-        bytes_max: ANSWER_LEN_MAX,
-        ..Options::at(now.unwrap_or(call.now))
-    };
-    let (source, query) = match (body.cal, body.query) {
-        (Some(text), None) => {
-            let query = grainstore_cal::parse(&text);
-            (text, query)
-        }
-        (None, Some(form)) => (String::new(), grainstore_cal::parse_json(&form)),
-        _ => return Err(Failure::usage("either cal or query is the statement")),
-    };
-    let answered = query
-        .map_err(cal::Failure::from)
-        .and_then(|query| query.run(view, &options));
-    match answered {
-        Ok(answer) => Ok(Answer::Json(200, answer.to_json())),
-        Err(cal::Failure::Store(error)) => Err(error.into()),
-        Err(failure) => Ok(Answer::Json(
-            status(failure.code()),
-            failure.to_json(&source),
-        )),
-    }
-}
-
-/// Returns the status of a code of CAL.
-fn status(code: &str) -> u16 {
-    match code {
-        "CAL-E030" | "CAL-E031" | "CAL-E075" | "CAL-E076" => 422,
-        "CAL-E044" => 403,
-        "CAL-E046" => 404,
-        _ => 400,
-    }
 }
 
 /// Bounds the grains of an answer, which is in memory as a whole.

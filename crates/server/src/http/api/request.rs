@@ -105,6 +105,16 @@ pub(crate) struct SearchBody {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub(crate) struct ExecuteBody {
+    /// The token of a prepared change.
+    pub(crate) token: String,
+    /// The namespace in which it was prepared, where the token of the caller has several.
+    #[serde(default)]
+    pub(crate) namespace: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct CalBody {
     /// The statement, such as `RECALL beliefs ABOUT "mira" | LIMIT 5 AS sml`.
     #[serde(default)]
