@@ -1,4 +1,4 @@
-//! Recalled passages as plain lines and as Markdown.
+//! Recalled passages as plain lines, as Markdown and as SML: a line for each grain.
 
 use std::borrow::Cow;
 
@@ -104,6 +104,55 @@ pub(super) fn plain(recollection: &Recollection, shown: Shown) -> String {
         format!("{said} ({address}{notes})\n")
     });
     written.collect()
+}
+
+/// Returns an element for each grain in one envelope, a group for each passage, without addresses and
+/// full times (SML 1.0, rule 3).
+pub(super) fn sml(recollection: &Recollection, shown: Shown) -> String {
+    let mut text = "<context>\n".to_owned();
+    for passage in &recollection.passages {
+        text.push('\n');
+        for line in &passage.lines {
+            text.push_str(&element(line, shown));
+        }
+    }
+    text.push_str("\n</context>\n");
+    text
+}
+
+fn element(line: &Line, shown: Shown) -> String {
+    // SML names the types of OMS; what is opaque has no element of its own.
+    let tag = line.of.name().unwrap_or("event");
+    let mut attributes = String::new();
+    let mut add = |name: &str, value: &str| {
+        let value = without_tags(&one_line(value, shown)).replace('"', "&quot;");
+        attributes.push_str(&format!(" {name}=\"{value}\""));
+    };
+    if let Some(speaker) = &line.speaker {
+        let name = match tag {
+            "action" => "tool",
+            "observation" => "observer",
+            _ => "role",
+        };
+        add(name, speaker);
+    }
+    if tag == "event" {
+        add("time", &date(line));
+    }
+    if !line.tags.is_empty() {
+        add("tags", &line.tags.join(","));
+    }
+    if let Some(standing) = line.standing.name() {
+        add("verification", standing);
+    }
+    let said = without_tags(&one_line(&line.sentence, shown));
+    format!("  <{tag}{attributes}>{said}</{tag}>\n")
+}
+
+/// Escapes a text, so that it opens and closes no element.
+fn without_tags(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    text.replace('>', "&gt;")
 }
 
 /// Returns who and what, and the tags, after a beginning; with room for what comes after it.

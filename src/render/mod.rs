@@ -1,5 +1,5 @@
 //! Recalled passages as text for a model or a person: Markdown, JSON or plain lines, each line with
-//! its source.
+//! its source, or SML.
 //!
 //! One file per format. This module takes lines and returns text; it does not read a store.
 

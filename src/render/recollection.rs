@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::codec::ContentAddress;
-use crate::grain::Time;
+use crate::grain::{Time, Type};
 
 use super::{escaped, json, lines};
 
@@ -50,6 +50,8 @@ pub struct Passage {
 pub struct Line {
     /// The grain.
     pub address: ContentAddress,
+    /// Its type.
+    pub of: Type,
     /// When it was created.
     pub time: Time,
     /// The speaker, if the grain names one.
@@ -147,6 +149,9 @@ pub enum Format {
     Json,
     /// A line for each grain, each with its time and the first digits of its address.
     Text,
+    /// An element for each grain, named by its type, without addresses: the Semantic Markup Language
+    /// (SML 1.0).
+    Sml,
 }
 
 impl Recollection {
@@ -167,6 +172,7 @@ impl Recollection {
             Format::Markdown => lines::markdown(self, shown),
             Format::Json => json::render(self, shown),
             Format::Text => lines::plain(self, shown),
+            Format::Sml => lines::sml(self, shown),
         }
     }
 
@@ -234,7 +240,8 @@ impl FromStr for Format {
             "markdown" => Ok(Self::Markdown),
             "json" => Ok(Self::Json),
             "text" => Ok(Self::Text),
-            _ => Err("one of markdown, json, text".into()),
+            "sml" => Ok(Self::Sml),
+            _ => Err("one of markdown, json, text, sml".into()),
         }
     }
 }
@@ -245,6 +252,7 @@ impl fmt::Display for Format {
             Self::Markdown => "markdown",
             Self::Json => "json",
             Self::Text => "text",
+            Self::Sml => "sml",
         })
     }
 }

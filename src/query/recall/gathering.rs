@@ -347,6 +347,7 @@ fn line(
     let tags = tags.into_iter().flat_map(Value::texts);
     Ok(Line {
         address: grain.address(),
+        of: grain.type_(),
         time: grain.event_time(),
         speaker: speaker.transpose()?,
         text: String::new(),

@@ -36,7 +36,7 @@ pub(crate) struct Recall {
     /// Only what is relevant: matches nearly as good as the best that cover enough of the question
     #[arg(long)]
     precise: bool,
-    /// Output format: markdown, text or json
+    /// Output format: markdown, text, sml or json
     #[arg(long, value_name = "FORMAT", default_value_t = Format::Markdown)]
     format: Format,
     /// Print control, zero-width and tag characters of stored text as they are, not as escapes
