@@ -26,11 +26,13 @@ pub fn read_cal(data: &[u8]) {
 }
 
 /// Statements that are read.
-pub const STATEMENTS: [&str; 6] = [
+pub const STATEMENTS: [&str; 8] = [
     "RECALL MY beliefs IN \"work\" ABOUT \"a\" WHERE confidence >= 0.8 | ORDER BY time DESC LIMIT 3",
     "RECALL WHERE subject IN (RECALL beliefs WHERE relation IS KNOWLEDGE | OBJECTS) AS toon",
     "LET $a = RECALL goals; ASSEMBLE c FROM x: (RECALL events RECENT 5), $a BUDGET 90 tokens",
     "(RECALL beliefs WHERE tags INCLUDE [\"x\", \"y\"]) EXCEPT (RECALL WITH diversity(mmr, l = 1))",
     "BATCH { a: EXISTS sha256:01234567, b: COALESCE (RECALL MY, RECALL), c: DESCRIBE fields }",
+    "DEFINE TEMPLATE t EXTENDS compact HEADER {{{budget.used}} {a}} ELEMENT {{{#grain.type}}x{{/grain.type}}}",
+    "ASSEMBLE FROM (RECALL) FORMAT TEMPLATE { FOOTER {\n\nb\n} } STREAM { chunks, chunk_size = 40 }",
     "ADD belief SET subject = $s SET relation = \"r\" SET object = \"\\u00e9\" REASON \"why\"",
 ];

@@ -131,7 +131,7 @@ class Recollection:
     """Whether the search ended at its deadline."""
     _native: _native.Recollection = field(repr=False, compare=False)
 
-    def render(self, format: Literal["markdown", "json", "text"] = "markdown") -> str:
+    def render(self, format: Literal["markdown", "json", "text", "sml"] = "markdown") -> str:
         """Returns it as text: for a prompt, as JSON with every detail, or a line for each grain."""
         return self._native.render(format)
 

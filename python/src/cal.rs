@@ -1,7 +1,7 @@
 //! Statements of the Context Assembly Language.
 
 use grainstore::store::{Clock, SystemClock};
-use grainstore_cal::{Failure, Options, run};
+use grainstore_cal::{Cal as _, Failure, Options};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -31,7 +31,7 @@ impl Store {
         };
         let store = self.handle(py)?;
         let answered = py.detach(|| {
-            run(&store, statement, &options).map(|answer| {
+            store.cal(statement, &options).map(|answer| {
                 let text = answer.text().map(str::to_owned);
                 (answer.to_json().to_string(), text, answer.is_found())
             })

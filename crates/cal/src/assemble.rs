@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::condition::Value;
 use crate::place::{At, Placed};
 use crate::recall::{Format, Opt, Recall};
+use crate::template::Sections;
 
 /// `ASSEMBLE .. FROM ..`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -81,8 +82,10 @@ pub enum Shape {
     Format(Format),
     /// By a preset: another name of a format.
     Preset(Preset),
-    /// By a stored template.
+    /// By a template that was defined.
     Template(String),
+    /// By a template between braces.
+    Inline(Box<Sections>),
 }
 
 /// Another name of a format.

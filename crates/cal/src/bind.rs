@@ -241,7 +241,7 @@ impl Statement {
                 maybe(&mut history.as_of, Wants::Value, visit)
             }
             Self::Explain(explain) => explain.of.each_value(visit),
-            Self::Describe(_) => Ok(()),
+            Self::Describe(_) | Self::DefineTemplate(_) => Ok(()),
             Self::Batch(batch) => {
                 let mut entries = batch.entries.iter_mut();
                 entries.try_for_each(|entry| entry.entry.each_value(visit))

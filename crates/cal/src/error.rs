@@ -87,6 +87,23 @@ impl Error {
         self.suggest(suggestion).expecting(keywords.iter().copied())
     }
 
+    /// Returns whether `source` is refused for what is missing at its end, so that more text may make it
+    /// a statement.
+    ///
+    /// ```
+    /// let unfinished = |text| grainstore_cal::parse(text).unwrap_err().is_unfinished(text);
+    /// assert!(unfinished("RECALL beliefs WHERE") && unfinished("RECALL ABOUT \"ali"));
+    /// assert!(!unfinished("RECALL fact"));
+    /// ```
+    pub fn is_unfinished(&self, source: &str) -> bool {
+        let end = source.trim_end().len();
+        match self.code {
+            Code::Empty => true,
+            Code::UnterminatedText | Code::InvalidTemplate => self.at.end >= source.len(),
+            _ => self.code == Code::Unexpected && self.at.start >= end,
+        }
+    }
+
     /// Returns the error object of the specification; its position counts characters of `source`.
     ///
     /// ```

@@ -5,6 +5,7 @@ use unicode_normalization::UnicodeNormalization;
 use crate::code::Code;
 use crate::error::Error;
 use crate::place::At;
+use crate::template::Sections;
 
 /// A word, a value or a sign.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,22 +20,42 @@ pub(crate) enum Token {
     /// `sha256:` and 8 to 64 digits, without the prefix.
     Hash(String),
     Sign(&'static str),
+    /// The text of a section of a template, between its braces.
+    Raw(String),
     End,
 }
 
 /// Returns the tokens of a statement, the last of which is [`Token::End`].
 pub(crate) fn tokens(source: &str) -> Result<Vec<(Token, At)>, Error> {
     let mut lexer = Lexer { source, at: 0 };
-    let mut tokens = Vec::new();
+    let mut tokens: Vec<(Token, At)> = Vec::new();
     loop {
-        lexer.skip();
+        let is_raw = is_of_section(&tokens);
+        if !is_raw {
+            lexer.skip();
+        }
         let start = lexer.at;
-        let token = lexer.token()?;
+        let token = match is_raw {
+            true => lexer.raw()?,
+            false => lexer.token()?,
+        };
         let is_end = token == Token::End;
         tokens.push((token, lexer.since(start)));
         if is_end {
             return Ok(tokens);
         }
+    }
+}
+
+/// Whether the text of a section of a template follows: the keyword of a section and a brace are
+/// nowhere else side by side.
+fn is_of_section(tokens: &[(Token, At)]) -> bool {
+    match tokens {
+        [.., (Token::Word(word), _), (Token::Sign("{"), _)] => {
+            let mut keywords = Sections::KEYWORDS.iter();
+            keywords.any(|keyword| word.eq_ignore_ascii_case(keyword))
+        }
+        _ => false,
     }
 }
 
@@ -189,6 +210,39 @@ impl<'a> Lexer<'a> {
         normalised(&text, self.since(start)).map(Token::Text)
     }
 
+    /// Reads the text of a section up to the brace that closes it: two braces open a tag, which the next
+    /// two close, and single braces come in pairs (ruling C24). No brace means another thing because of
+    /// the text behind it, so that the text is read anew as it was.
+    fn raw(&mut self) -> Result<Token, Error> {
+        let start = self.at;
+        let mut depth = 0_usize;
+        loop {
+            self.take_while(|c| !is_brace(c));
+            let is_tag = self.rest().starts_with("{{");
+            if is_tag {
+                self.at += 2;
+                self.take_while(|c| !is_brace(c));
+            }
+            match (self.peek(), is_tag, depth) {
+                (Some('}'), true, _) if self.rest().starts_with("}}") => self.at += 1,
+                (Some('{'), false, _) => depth += 1,
+                (Some('}'), false, 0) => break,
+                (Some('}'), false, _) => depth -= 1,
+                _ => {
+                    let message = "a section of a template ends with a brace, and a tag with two";
+                    let at = self.since(start);
+                    return Err(Error::new(Code::InvalidTemplate, at, message));
+                }
+            }
+            self.at += 1;
+        }
+        let text = self.source.get(start..self.at).unwrap_or_default();
+        let text = text.strip_prefix('\n').unwrap_or(text);
+        let trimmed = text.trim_end_matches([' ', '\t']);
+        let text = trimmed.strip_suffix('\n').unwrap_or(text);
+        normalised(text, self.since(start)).map(Token::Raw)
+    }
+
     fn escape(&mut self) -> Result<char, Error> {
         let start = self.at;
         let c = self.peek().unwrap_or_default();
@@ -226,6 +280,10 @@ impl<'a> Lexer<'a> {
         self.at += sign.len();
         Ok(Token::Sign(sign))
     }
+}
+
+const fn is_brace(c: char) -> bool {
+    matches!(c, '{' | '}')
 }
 
 const fn is_of_word(c: char) -> bool {

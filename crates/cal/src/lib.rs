@@ -20,6 +20,7 @@ mod print;
 mod recall;
 mod run;
 mod statement;
+mod template;
 mod time;
 mod vocabulary;
 
@@ -31,12 +32,13 @@ pub use host::{Host, Prepared};
 pub use json::{parse_bytes, parse_json};
 pub use place::{At, Placed};
 pub use recall::{Arg, Direction, Format, Opt, Recall, Stage, Thread, Within};
-pub use run::{Answer, Body, Change, Context, Failure, Grains, Options, SourceUse, run};
+pub use run::{Answer, Body, Cal, Change, Context, Event, Failure, Grains, Options, SourceUse};
 pub use statement::{
     Add, Batch, Coalesce, Describe, Described, Entry, Exists, Explain, History, Let, Query, Revert,
     SetOp, SetOperator, Setting, Statement, Supersede,
 };
-pub use vocabulary::Kind;
+pub use template::{DefineTemplate, Sections};
+pub use vocabulary::{GRAMMAR, Kind};
 
 /// Returns the statement of a text: its syntax is checked, its meaning by [`Query::checked`].
 ///

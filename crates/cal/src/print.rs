@@ -8,6 +8,7 @@ use crate::condition::{Condition, Op, Operand, Value};
 use crate::place::Placed;
 use crate::recall::{Arg, Direction, Opt, Recall, Stage, Thread, Within};
 use crate::statement::{Add, Described, History, Query, SetOp, Setting, Statement};
+use crate::template::Sections;
 
 impl Display for Query {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -59,7 +60,29 @@ impl Display for Statement {
                 write!(f, "REVERT {}", it.target.it)?;
                 settings(f, &[], it.reason.as_ref())
             }
+            Self::DefineTemplate(it) => {
+                write!(f, "DEFINE TEMPLATE {}", it.name.it)?;
+                if let Some(parent) = &it.extends {
+                    write!(f, " EXTENDS {}", parent.it)?;
+                }
+                it.sections.fmt(f)
+            }
         }
+    }
+}
+
+impl Display for Sections {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (keyword, text) in self.given() {
+            let text = &text.it;
+            let end = text.trim_end_matches([' ', '\t']);
+            // Where the text begins or ends a line, a line break of our own is what is left out.
+            match text.starts_with('\n') || end.ends_with('\n') {
+                true => write!(f, " {keyword} {{\n{text}\n}}")?,
+                false => write!(f, " {keyword} {{{text}}}")?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -269,6 +292,7 @@ impl Display for Assemble {
             Some(Shape::Format(format)) => write!(f, " FORMAT {}", format.as_str())?,
             Some(Shape::Preset(preset)) => write!(f, " FORMAT {}", preset.as_str())?,
             Some(Shape::Template(name)) => write!(f, " FORMAT TEMPLATE {name}")?,
+            Some(Shape::Inline(it)) => write!(f, " FORMAT TEMPLATE {{{it} }}")?,
             None => {}
         }
         if let Some(Placed { it: options, .. }) = &self.stream {

@@ -1,4 +1,4 @@
-//! The statements of CAL: a closed set of twelve, none of which deletes.
+//! The statements of CAL: a closed set, none of which deletes.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,6 +6,7 @@ use crate::assemble::Assemble;
 use crate::condition::{Condition, Extract, Value};
 use crate::place::{At, Placed};
 use crate::recall::{Recall, Within};
+use crate::template::DefineTemplate;
 use crate::vocabulary::Kind;
 
 /// A statement with what precedes it.
@@ -72,6 +73,8 @@ pub enum Statement {
     Supersede(Supersede),
     /// Takes a replacement back.
     Revert(Revert),
+    /// Keeps a template in the host.
+    DefineTemplate(DefineTemplate),
 }
 
 impl Query {
@@ -87,6 +90,11 @@ impl Query {
             self.statement,
             Statement::Add(_) | Statement::Supersede(_) | Statement::Revert(_)
         )
+    }
+
+    /// Returns whether it asks for a stream of events.
+    pub const fn is_stream(&self) -> bool {
+        matches!(&self.statement, Statement::Assemble(it) if it.stream.is_some())
     }
 }
 
@@ -106,6 +114,7 @@ impl Statement {
             Self::Add(_) => "add",
             Self::Supersede(_) => "supersede",
             Self::Revert(_) => "revert",
+            Self::DefineTemplate(_) => "define_template",
         }
     }
 }

@@ -282,6 +282,13 @@ pub(crate) const CATEGORIES: &[(&str, &[&str])] = &[
 /// The relations of OMS 8 that are in no category.
 pub(crate) const OTHER_RELATIONS: &[&str] = &["mg:owned_by", "mg:agrees_with", "mg:requires_steps"];
 
+/// The grammar of CAL as DESCRIBE grammar returns it.
+///
+/// ```
+/// assert!(grainstore_cal::GRAMMAR.contains("revert     := REVERT h REASON s"));
+/// ```
+pub const GRAMMAR: &str = include_str!("grammar.txt");
+
 /// The words that no name of an assembly or a template can be.
 pub(crate) const RESERVED: &str = " RECALL ASSEMBLE WHERE AND OR NOT IN BETWEEN LIMIT OFFSET ORDER \
     BY ASC DESC WITH EXPLAIN SCOPE UNION INTERSECT EXCEPT SELECT COUNT FIRST GROUP SUBJECTS OBJECTS \

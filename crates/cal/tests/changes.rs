@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use grainstore::store::Clock;
 use grainstore::{ContentAddress, Draft, Grain, Options as StoreOptions, Store, Time};
-use grainstore_cal::{Answer, Body, Failure, Host, Options, parse, run};
+use grainstore_cal::{Answer, Body, Cal, Failure, Host, Options, parse};
 
 const NOW: i64 = 1_768_471_200_000;
 
@@ -84,7 +84,7 @@ fn each_type_that_can_be_added_has_its_fields_and_defaults() {
     assert_eq!(goal.text("goal_state"), Some("suspended"));
     let links: Vec<&str> = goal.field("depends_on").unwrap().texts().collect();
     assert_eq!(links, [first.as_str()]);
-    let dated = run(&store, "RECALL goals WHERE deadline = \"2026-03-15\"", &options());
+    let dated = store.cal("RECALL goals WHERE deadline = \"2026-03-15\"", &options());
     assert!(dated.unwrap().is_found());
 
     let seen = stored(
@@ -110,11 +110,20 @@ fn a_supersession_keeps_what_it_does_not_set_and_tells_its_reason() {
     assert_eq!(coffee.text("supersession_justification"), Some("changed"));
     let status = store.status(&tea).unwrap();
     assert_eq!(status.superseded_by, Some(coffee.address()));
-    assert_eq!(code(changed(&host, &store, &supersede(&tea, "milk"))), "CAL-E040");
+    assert_eq!(
+        code(changed(&host, &store, &supersede(&tea, "milk"))),
+        "CAL-E040"
+    );
     let missing = ContentAddress::new([1; 32]);
-    assert_eq!(code(changed(&host, &store, &supersede(&missing, "milk"))), "CAL-E046");
+    assert_eq!(
+        code(changed(&host, &store, &supersede(&missing, "milk"))),
+        "CAL-E046"
+    );
     let event = store.put(Draft::event("hello")).unwrap();
-    assert_eq!(code(changed(&host, &store, &supersede(&event, "milk"))), "CAL-E042");
+    assert_eq!(
+        code(changed(&host, &store, &supersede(&event, "milk"))),
+        "CAL-E042"
+    );
 }
 
 #[test]
@@ -130,7 +139,10 @@ fn a_revert_brings_the_content_of_before_as_a_third_version() {
     assert_eq!(code(changed(&host, &store, &revert(&tea))), "CAL-E041");
     let again = stored(&host, &store, &revert(&coffee));
     assert_eq!(again.text("object"), Some("tea"));
-    assert_eq!(store.status(&milk).unwrap().superseded_by, Some(again.address()));
+    assert_eq!(
+        store.status(&milk).unwrap().superseded_by,
+        Some(again.address())
+    );
     assert_eq!(store.history(&tea).unwrap().len(), 4);
 }
 
@@ -139,13 +151,20 @@ fn a_token_is_of_one_host_for_one_use_within_five_minutes() {
     let store = Store::in_memory(StoreOptions::default()).unwrap();
     let clock = Arc::new(Hand(AtomicI64::new(NOW)));
     let host = Host::with_changes().unwrap().by(clock.clone());
-    let prepare = |text: &str| host.prepare(&store, &parse(text).unwrap(), &options()).unwrap();
+    let prepare = |text: &str| {
+        host.prepare(&store, &parse(text).unwrap(), &options())
+            .unwrap()
+    };
     let spend = |host: &Host, token: &str| {
-        host.redeem(&store, token).and_then(|change| change.apply(&store))
+        host.redeem(&store, token)
+            .and_then(|change| change.apply(&store))
     };
     let [one, two] = [prepare(&add("tea")), prepare(&add("milk"))];
     assert_eq!(one.plan["side_effects"][0], "stores a belief");
-    assert_eq!(code(spend(&Host::with_changes().unwrap(), &one.token)), "CAL-E044");
+    assert_eq!(
+        code(spend(&Host::with_changes().unwrap(), &one.token)),
+        "CAL-E044"
+    );
     assert!(spend(&host, &one.token).is_ok());
     assert_eq!(code(spend(&host, &one.token)), "CAL-E044");
     clock.0.store(NOW + 300_000, Ordering::Relaxed);
@@ -162,7 +181,10 @@ fn a_minute_has_ten_supersessions_and_five_reverts() {
     for n in 1..=10 {
         last = stored(&host, &store, &supersede(&last, &format!("tea {n}"))).address();
     }
-    assert_eq!(code(changed(&host, &store, &supersede(&last, "milk"))), "CAL-E043");
+    assert_eq!(
+        code(changed(&host, &store, &supersede(&last, "milk"))),
+        "CAL-E043"
+    );
     for _ in 0..5 {
         clock.0.fetch_add(1, Ordering::Relaxed);
         last = stored(&host, &store, &format!("REVERT sha256:{last} REASON \"r\"")).address();
@@ -177,8 +199,11 @@ fn a_minute_has_ten_supersessions_and_five_reverts() {
 fn nothing_changes_without_a_host_a_right_and_a_whole_statement() {
     let store = Store::in_memory(StoreOptions::default()).unwrap();
     let host = Host::with_changes().unwrap();
-    assert_eq!(code(run(&store, &add("tea"), &options())), "CAL-E044");
-    assert_eq!(code(changed(&Host::default(), &store, &add("tea"))), "CAL-E044");
+    assert_eq!(code(store.cal(&add("tea"), &options())), "CAL-E044");
+    assert_eq!(
+        code(changed(&Host::default(), &store, &add("tea"))),
+        "CAL-E044"
+    );
     let reader = store.read_only();
     assert_eq!(code(changed(&host, &reader, &add("tea"))), "CAL-E044");
     // Ruling A11: the mistake of the text comes first.

@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use grainstore::{ContentAddress, Draft, Filter, Options as StoreOptions, Store, Time};
-use grainstore_cal::{Body, Options, parse, run};
+use grainstore_cal::{Body, Cal, Options, parse};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -330,7 +330,7 @@ fn rolled(dice: &mut Dice, rows: &[Row]) -> (String, Vec<ContentAddress>, usize)
 
 fn asked(store: &Store, text: &str) -> Body {
     let options = Options::at(Time::from_ms(START + 5 * DAY));
-    match run(store, text, &options) {
+    match store.cal(text, &options) {
         Ok(answer) => answer.body,
         Err(error) => panic!("{text}: {error}"),
     }
@@ -614,7 +614,7 @@ fn every_statement_of_the_corpus_is_answered_or_refused_with_a_code() {
     let mut answered = 0;
     for case in &cases {
         let text = case["cal"].as_str().unwrap();
-        let outcome = run(&store, text, &Options::at(Time::from_ms(START)));
+        let outcome = store.cal(text, &Options::at(Time::from_ms(START)));
         match outcome {
             Ok(answer) => {
                 answered += 1;

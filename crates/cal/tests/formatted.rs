@@ -8,14 +8,14 @@
 
 use grainstore::render::{escaped, tokens};
 use grainstore::{Draft, Options as StoreOptions, Store, Time};
-use grainstore_cal::{Answer, Body, Options, run};
+use grainstore_cal::{Answer, Body, Cal, Options};
 use proptest::prelude::*;
 
 const NOW: i64 = 1_768_471_200_000;
 const FORMATS: [&str; 7] = ["sml", "markdown", "text", "json", "yaml", "triples", "toon"];
 
 fn asked(store: &Store, text: &str) -> Answer {
-    match run(store, text, &Options::at(Time::from_ms(NOW))) {
+    match store.cal(text, &Options::at(Time::from_ms(NOW))) {
         Ok(answer) => answer,
         Err(error) => panic!("{text}: {error}"),
     }
@@ -140,7 +140,9 @@ fn a_failed_source_gives_its_share_to_the_others() {
     assert_eq!(json["sources"][0]["error"]["code"], "CAL-E046");
     assert_eq!(json["sources"][1]["grains_used"], 1);
     let all = "ASSEMBLE FROM (RECALL events THREAD FROM sha256:00000000)";
-    let failure = run(&store, all, &Options::at(Time::from_ms(NOW))).unwrap_err();
+    let failure = store
+        .cal(all, &Options::at(Time::from_ms(NOW)))
+        .unwrap_err();
     assert_eq!(failure.code(), "CAL-E076");
 }
 
@@ -284,7 +286,7 @@ proptest! {
         }
         let options = Options::at(Time::from_ms(NOW)).parameter("why", intent);
         let context = "ASSEMBLE FOR $why FROM a: (RECALL beliefs), b: (RECALL events)";
-        let context = run(&store, context, &options).unwrap();
+        let context = store.cal(context, &options).unwrap();
         let lines: Vec<&str> = context.text().unwrap().lines().collect();
         let closing = lines.iter().filter(|line| line.contains("context>")).count();
         prop_assert!(lines[0].starts_with("<context") && lines[0].ends_with('>'));
@@ -326,5 +328,41 @@ proptest! {
         }
         let again = text(&store, &statement);
         prop_assert_eq!(again.as_str(), answer.text().unwrap());
+    }
+}
+
+#[test]
+fn a_context_becomes_toon_where_its_budget_is_nearly_used_if_allowed() {
+    let store = filled();
+    for n in 0..12 {
+        let belief = Draft::belief("alice", "mg:prefers", format!("drink number {n}"));
+        store.put(belief.confidence(0.9)).unwrap();
+    }
+    let asked = |text: &str, auto_toon: bool| {
+        let options = Options {
+            auto_toon,
+            ..Options::at(Time::from_ms(NOW))
+        };
+        store.cal(text, &options).unwrap()
+    };
+    let format = |answer: &Answer| answer.to_json()["formatted_context"]["format"].clone();
+    let tight = "ASSEMBLE FROM (RECALL beliefs) BUDGET 150 tokens";
+    let answer = asked(tight, true);
+    assert_eq!(format(&answer), "toon");
+    assert_eq!(answer.warnings[0].code.as_str(), "CAL-W005");
+    assert!(answer.text().unwrap().contains("beliefs["), "{answer:?}");
+    for (text, auto_toon) in [
+        (tight, false),
+        (
+            "ASSEMBLE FROM (RECALL beliefs) BUDGET 150 tokens FORMAT sml",
+            true,
+        ),
+        ("ASSEMBLE FROM (RECALL beliefs) BUDGET 4000 tokens", true),
+        ("ASSEMBLE FROM (RECALL beliefs)", true),
+        ("ASSEMBLE FROM (RECALL) BUDGET 150 tokens", true),
+    ] {
+        let answer = asked(text, auto_toon);
+        assert_eq!(format(&answer), "sml", "{text}");
+        assert!(answer.warnings.is_empty(), "{text}");
     }
 }

@@ -91,6 +91,14 @@ const WORDS: &[&str] = &[
     "LET",
     "CAL/1",
     "OR",
+    "DEFINE",
+    "TEMPLATE",
+    "EXTENDS",
+    "HEADER",
+    "ELEMENT",
+    "FOOTER",
+    "{{grain.type}}",
+    "STREAM",
     "DELETE",
     "--",
     "\n",
@@ -156,6 +164,12 @@ proptest! {
     fn a_statement_is_written_and_read_as_the_same(text in statement()) {
         prop_assert!(parse(&text).is_ok(), "{}", text);
         comes_back(&text);
+    }
+
+    #[test]
+    fn the_text_of_a_section_is_written_and_read_as_the_same(body in "[a{}\n\t é]{0,12}") {
+        comes_back(&format!("DEFINE TEMPLATE t HEADER {{{body}}} FOOTER {{b}}"));
+        comes_back(&format!("ASSEMBLE FROM (RECALL) FORMAT TEMPLATE {{ ELEMENT {{{body}}} }}"));
     }
 
     #[test]

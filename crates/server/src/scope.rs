@@ -3,6 +3,8 @@
 //! The handle enforces author, namespace and role; the person is enforced here. A server that a
 //! token reaches over HTTP has the rights of the token besides.
 
+use std::sync::Arc;
+
 use grainstore::codec::{Profile, nfc};
 use grainstore::crypto::Did;
 use grainstore::grain::Status;
@@ -11,6 +13,7 @@ use grainstore::query::Cursor;
 use grainstore::store::Admin;
 use grainstore::text::Ranking;
 use grainstore::{ContentAddress, Draft, Error, ErrorCode, Filter, Grain, Store, Time};
+use grainstore_cal::Host;
 
 use crate::http::{Operation, TokenScope};
 
@@ -31,15 +34,18 @@ pub struct Scope {
     store: Store,
     user: Option<String>,
     token: Option<TokenScope>,
+    /// The host of CAL; `None` where the operator has switched it off.
+    cal: Option<Arc<Host>>,
 }
 
 impl Scope {
     /// Takes a handle as it is: for [`Store::open`], all that the owner may do.
-    pub const fn owner(store: Store) -> Self {
+    pub fn owner(store: Store) -> Self {
         Self {
             store,
             user: None,
             token: None,
+            cal: Some(Arc::default()),
         }
     }
 
@@ -47,11 +53,55 @@ impl Scope {
     ///
     /// # Errors
     /// `ERR_USAGE` for a token of several namespaces.
-    pub(crate) fn of_token(token: TokenScope) -> Result<Self, crate::http::Failure> {
+    pub(crate) fn of_token(
+        token: TokenScope,
+        cal: Option<Arc<Host>>,
+    ) -> Result<Self, crate::http::Failure> {
         Ok(Self {
+            cal,
             store: token.view(None)?.clone(),
             user: token.holder.grant.user.clone(),
             token: Some(token),
+        })
+    }
+
+    /// Returns the host of CAL.
+    ///
+    /// # Errors
+    /// `ERR_CAL_OFF` where the operator has switched it off.
+    pub(crate) fn cal(&self) -> Result<&Arc<Host>, crate::mcp::Failure> {
+        self.cal.as_ref().ok_or_else(crate::mcp::Failure::cal_off)
+    }
+
+    /// Judges whether a change that a program prepared may be made: as of every put and supersession,
+    /// what it links to is in reach, and it ends no review.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`, `ERR_ACCESS_DENIED`, `ERR_REVIEW_REQUIRED`; storage errors.
+    pub(crate) fn admit_change(
+        &self,
+        grain: &Grain,
+        old: Option<&ContentAddress>,
+    ) -> Result<(), crate::mcp::Failure> {
+        let Some(token) = &self.token else {
+            return Ok(());
+        };
+        let admitted = token.admit(grain, &|_| false);
+        let admitted = admitted.and_then(|()| match old {
+            Some(old) => token.admit_successor(old, grain.fields()),
+            None => Ok(()),
+        });
+        admitted.map_err(|failure| match failure.status {
+            404 => crate::mcp::Failure::not_found("that a link names"),
+            403 => {
+                let is_review = failure.code == ErrorCode::ReviewRequired.as_str();
+                let code = match is_review {
+                    true => ErrorCode::ReviewRequired,
+                    false => ErrorCode::AccessDenied,
+                };
+                crate::mcp::Failure::new(code, failure.message())
+            }
+            _ => crate::mcp::Failure::new(ErrorCode::StorageIo, "the store cannot answer now"),
         })
     }
 

@@ -5,13 +5,14 @@ mod change;
 mod conditions;
 mod stages;
 
-use crate::assemble::{Assemble, Shape};
+use crate::assemble::{Assemble, Preset, Shape};
 use crate::code::Code;
 use crate::condition::{Op, Operand, Value};
 use crate::error::Error;
 use crate::place::At;
 use crate::recall::{Opt, Recall, Stage, Thread};
 use crate::statement::{History, Query, Statement};
+use crate::template::{DefineTemplate, Template, parent};
 use crate::time;
 use crate::vocabulary::{Kind, is_search};
 
@@ -105,6 +106,7 @@ impl Check {
             Statement::Add(add) => change::add(add),
             Statement::Supersede(it) => change::supersede(it),
             Statement::Revert(it) => change::reason(it.reason.as_ref(), it.target.at),
+            Statement::DefineTemplate(it) => define(it),
         }
     }
 
@@ -207,9 +209,10 @@ impl Check {
             }
         }
         budget(assemble)?;
-        if let Some(Shape::Template(name)) = assemble.format.as_ref().map(|format| &format.it) {
-            let message = format!("no template has the name {name}");
-            return Err(Error::new(Code::TemplateNotFound, at, message));
+        if let Some(format) = &assemble.format
+            && let Shape::Inline(sections) = &format.it
+        {
+            Template::of(sections, Preset::Readable, format.at)?;
         }
         for option in assemble.stream.iter().flat_map(|stream| &stream.it) {
             if let Some(Value::Int(n)) = option.value
@@ -245,6 +248,15 @@ impl Check {
         }
         Ok(())
     }
+}
+
+fn define(it: &DefineTemplate) -> Result<(), Error> {
+    if it.name.it.len() > NAME_MAX {
+        return Err(too_many("characters of a name", NAME_MAX, it.name.at));
+    }
+    // The name of a template in place of a preset is known to the host alone.
+    let parent = parent(it.extends.as_ref())?.unwrap_or(Preset::Readable);
+    Template::of(&it.sections, parent, it.name.at).map(drop)
 }
 
 /// Checks the times of the clauses.

@@ -12,7 +12,7 @@ mod toon;
 
 use grainstore::Time;
 
-pub(crate) use item::{Item, Level, item};
+pub(crate) use item::{Item, Level, humanised, item, one_line};
 
 use crate::recall::Format;
 
@@ -45,6 +45,40 @@ pub(crate) fn written(format: Format, groups: &[Vec<Item>], head: Option<&Head>)
         Format::Yaml => data::yaml(groups),
         Format::Triples => data::triples(groups),
         Format::Toon => toon::written(groups, head),
+    }
+}
+
+/// Returns the line of a grain, as a preset of templates has it.
+pub(crate) fn line(format: Format, item: &Item) -> String {
+    match format {
+        Format::Sml => sml::element(item),
+        Format::Markdown => lines::listed(item),
+        _ => lines::line(item),
+    }
+}
+
+/// Returns what stands before the grains of a context.
+pub(crate) fn header(format: Format, head: &Head) -> String {
+    match format {
+        Format::Sml => sml::opening(head),
+        Format::Markdown => lines::markdown(&[], Some(head)),
+        _ => String::new(),
+    }
+}
+
+/// Returns what stands behind the grains of a context.
+pub(crate) const fn footer(format: Format) -> &'static str {
+    match format {
+        Format::Sml => sml::CLOSING,
+        _ => "",
+    }
+}
+
+/// Returns a value for a template of a preset: one line, which opens and closes no element.
+pub(crate) fn escaped(format: Format, value: &str) -> String {
+    match format {
+        Format::Sml => sml::attribute(value),
+        _ => one_line(value),
     }
 }
 

@@ -9,10 +9,7 @@ pub(super) fn written(groups: &[Vec<Item>], head: Option<&Head>) -> String {
         let lines = groups.iter().flatten().map(|item| element(item) + "\n");
         return lines.collect();
     };
-    let mut text = match &head.intent {
-        Some(intent) => format!("<context intent=\"{}\">\n", attribute(intent)),
-        None => "<context>\n".to_owned(),
-    };
+    let mut text = opening(head);
     for group in groups.iter().filter(|group| !group.is_empty()) {
         text.push('\n');
         for item in group {
@@ -21,9 +18,21 @@ pub(super) fn written(groups: &[Vec<Item>], head: Option<&Head>) -> String {
             text.push('\n');
         }
     }
-    text.push_str("\n</context>\n");
+    text.push('\n');
+    text.push_str(CLOSING);
     text
 }
+
+/// Returns the line that opens a context.
+pub(super) fn opening(head: &Head) -> String {
+    match &head.intent {
+        Some(intent) => format!("<context intent=\"{}\">\n", attribute(intent)),
+        None => "<context>\n".to_owned(),
+    }
+}
+
+/// The line that closes it.
+pub(super) const CLOSING: &str = "</context>\n";
 
 pub(super) fn element(item: &Item) -> String {
     let tag = item.kind.singular();
@@ -43,7 +52,7 @@ fn text(text: &str) -> String {
 }
 
 /// Escapes the value of an attribute, so that it does not end.
-fn attribute(value: &str) -> String {
+pub(super) fn attribute(value: &str) -> String {
     let value = text(&super::item::one_line(value));
     value.replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,4 +1,4 @@
-//! A host of CAL: changes in two phases, and what it keeps between statements.
+//! A host of CAL: changes in two phases, templates, and what it keeps between statements.
 //!
 //! A change is prepared to a capability token, which is executed once, within five minutes, by the
 //! same reach (CAL 1.13). The change itself is a put or a supersession of the handle: its policy,
@@ -7,6 +7,7 @@
 mod quota;
 mod token;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,16 +16,18 @@ use grainstore::store::{Clock, SystemClock};
 use grainstore::{Store, Time};
 use serde_json::{Value as Json, json};
 
+use crate::assemble::Preset;
 use crate::code::Code;
 use crate::error::Error;
-use crate::place::At;
+use crate::place::{At, Placed};
 use crate::run::{Abilities, Change, Facade, Failure, Operation, Options, changed};
 use crate::statement::{Query, Statement};
+use crate::template::Template;
 use quota::Quotas;
 use token::Claims;
 
-/// What a program keeps between statements: the key of its capability tokens, those that are spent,
-/// and the changes of the last minute.
+/// The memory of a program between statements: the key of its capability tokens, those that are
+/// spent, the changes of the last minute, and the templates.
 ///
 /// ```
 /// use grainstore::{Options as StoreOptions, Store, Time};
@@ -50,6 +53,8 @@ struct Kept {
     /// The tokens that were executed, until they would expire.
     spent: Vec<(i64, String)>,
     quotas: Quotas,
+    /// By reach and name.
+    templates: BTreeMap<(String, String), Template>,
 }
 
 /// A change that waits for its execution.
@@ -66,11 +71,11 @@ struct Kept {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prepared {
-    /// The capability token: whoever has it and the same reach makes the change, once.
+    /// The capability token: with it the same reach makes the change, once.
     pub token: String,
     /// When the token ends.
     pub expires_at: Time,
-    /// What the change does.
+    /// The effects of the change.
     pub plan: Json,
 }
 
@@ -223,10 +228,56 @@ impl Host {
 
     fn change(&self, store: &Store, bound: &Query, options: &Options) -> Result<Change, Failure> {
         if !Facade::describe(store).may_write {
-            let error = Error::new(Code::Tier1NotEnabled, At::default(), "the handle only reads");
+            let error = Error::new(
+                Code::Tier1NotEnabled,
+                At::default(),
+                "the handle only reads",
+            );
             return Err(error.into());
         }
         changed(store, bound, options, self.clock.now())
+    }
+
+    /// Returns whether changes are enabled.
+    pub const fn takes_changes(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// Keeps a template.
+    ///
+    /// # Errors
+    /// CAL-E088 for a name that is taken, CAL-E089 for one template too many.
+    pub(crate) fn define(
+        &self,
+        reach: &str,
+        name: &Placed<String>,
+        template: Template,
+    ) -> Result<(), Error> {
+        let key = (reach.to_owned(), name.it.to_ascii_lowercase());
+        let mut kept = self.kept();
+        let is_preset = Preset::ALL.iter().any(|preset| preset.as_str() == key.1);
+        if is_preset || kept.templates.contains_key(&key) {
+            let message = format!("there is a template {} already", name.it);
+            return Err(Error::new(Code::DuplicateTemplate, name.at, message));
+        }
+        let count = kept.templates.keys().filter(|(of, _)| of == reach).count();
+        if count >= TEMPLATES_MAX {
+            let message = format!("there are at most {TEMPLATES_MAX} templates");
+            return Err(Error::new(Code::TooManyTemplates, name.at, message));
+        }
+        kept.templates.insert(key, template);
+        Ok(())
+    }
+
+    pub(crate) fn template(&self, reach: &str, name: &str) -> Option<Template> {
+        let key = (reach.to_owned(), name.to_ascii_lowercase());
+        self.kept().templates.get(&key).cloned()
+    }
+
+    pub(crate) fn template_names(&self, reach: &str) -> Vec<String> {
+        let kept = self.kept();
+        let names = kept.templates.keys().filter(|(of, _)| of == reach);
+        names.map(|(_, name)| name.clone()).collect()
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -241,7 +292,10 @@ fn operation(statement: &Statement) -> Result<Operation, Error> {
         Statement::Supersede(_) => Operation::Supersede,
         Statement::Revert(_) => Operation::Revert,
         other => {
-            let message = format!("{} changes nothing: it is asked, not prepared", other.name());
+            let message = format!(
+                "{} changes nothing: it is asked, not prepared",
+                other.name()
+            );
             return Err(Error::new(Code::Unexpected, At::default(), message));
         }
     })
@@ -254,7 +308,8 @@ fn actor(abilities: &Abilities) -> String {
 
 /// One message for all, so that a caller who guesses learns nothing (CAL 1.13).
 fn invalid() -> Error {
-    let message = "the token permits no change: it is of this host and reach, for five minutes, once";
+    let message =
+        "the token permits no change: it is of this host and reach, for five minutes, once";
     Error::new(Code::Tier1NotEnabled, At::default(), message).suggest("prepare the change again")
 }
 
@@ -266,9 +321,18 @@ fn uuid() -> Result<String, grainstore::Error> {
     let bits = (bits & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
     let hex = format!("{bits:032x}");
     let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
-    let parts = [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)];
+    let parts = [
+        part(0, 8),
+        part(8, 12),
+        part(12, 16),
+        part(16, 20),
+        part(20, 32),
+    ];
     Ok(parts.join("-"))
 }
+
+/// CAL 1.9: the templates of one namespace.
+const TEMPLATES_MAX: usize = 50;
 
 /// CAL 1.13: a token ends after five minutes.
 const TOKEN_MS: i64 = 300_000;

@@ -20,7 +20,10 @@ impl Quotas {
         while self.0.front().is_some_and(|(time, ..)| is_past(*time)) {
             self.0.pop_front();
         }
-        let made = self.0.iter().filter(|(_, of, it)| of == actor && *it == operation);
+        let made = self
+            .0
+            .iter()
+            .filter(|(_, of, it)| of == actor && *it == operation);
         limit(operation).saturating_sub(made.count())
     }
 
@@ -28,7 +31,12 @@ impl Quotas {
     ///
     /// # Errors
     /// CAL-E043 and CAL-E052 for one more than there are.
-    pub(super) fn take(&mut self, actor: &str, operation: Operation, now: Time) -> Result<(), Error> {
+    pub(super) fn take(
+        &mut self,
+        actor: &str,
+        operation: Operation,
+        now: Time,
+    ) -> Result<(), Error> {
         if self.left(actor, operation, now) == 0 {
             let code = match operation {
                 Operation::Add => Code::AddQuota,

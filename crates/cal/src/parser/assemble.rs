@@ -110,11 +110,11 @@ impl Parser {
     }
 
     fn shape(&mut self) -> Result<Shape, Error> {
-        let at = self.at();
         if self.take_word("TEMPLATE") {
-            if self.is_sign("{") {
-                let message = "a template between braces is not supported";
-                return Err(Error::new(Code::TemplateNotFound, at, message));
+            if self.take_sign("{") {
+                let sections = self.sections()?;
+                self.expect_sign("}")?;
+                return Ok(Shape::Inline(Box::new(sections)));
             }
             return Ok(Shape::Template(self.identifier("a template")?.it));
         }

@@ -5,6 +5,7 @@ mod assemble;
 mod clauses;
 mod recall;
 mod statement;
+mod template;
 mod values;
 
 use crate::code::Code;
@@ -178,7 +179,7 @@ impl Parser {
                 )
             }
             Token::Word(word) => (format!("{word} cannot stand here"), ""),
-            Token::Text(_) => ("a text cannot stand here".to_owned(), ""),
+            Token::Text(_) | Token::Raw(_) => ("a text cannot stand here".to_owned(), ""),
             Token::Int(_) | Token::Float(_) => ("a number cannot stand here".to_owned(), ""),
             Token::Param(name) => (format!("${name} cannot stand here"), ""),
             Token::Hash(_) => ("an address cannot stand here".to_owned(), ""),

@@ -25,6 +25,7 @@ const STATEMENTS: &[&str] = &[
     "ADD",
     "SUPERSEDE",
     "REVERT",
+    "DEFINE",
     "(",
 ];
 
@@ -111,6 +112,7 @@ impl Parser {
             "ADD" => Statement::Add(self.add()?),
             "SUPERSEDE" => Statement::Supersede(self.supersede()?),
             "REVERT" => Statement::Revert(self.revert()?),
+            "DEFINE" => Statement::DefineTemplate(self.define_template()?),
             _ => {
                 let word = word.clone();
                 let error = self.unexpected(STATEMENTS);

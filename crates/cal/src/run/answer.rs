@@ -18,12 +18,12 @@ use crate::recall::Format;
 ///
 /// ```
 /// use grainstore::{Draft, Options as StoreOptions, Store, Time};
-/// use grainstore_cal::{Options, run};
+/// use grainstore_cal::{Cal, Options};
 ///
 /// let store = Store::in_memory(StoreOptions::default())?;
 /// store.put(Draft::belief("alice", "mg:prefers", "tea").confidence(0.9))?;
 /// let options = Options::at(Time::from_ms(1_768_471_200_000));
-/// let answer = run(&store, "RECALL beliefs ABOUT \"alice\"", &options).unwrap();
+/// let answer = store.cal("RECALL beliefs ABOUT \"alice\"", &options).unwrap();
 /// let json = answer.to_json();
 /// assert_eq!(json["results"][0]["grain"]["object"], "tea");
 /// assert_eq!(json["total"], 1);
@@ -73,6 +73,8 @@ pub enum Body {
     },
     /// The fields in which two versions differ, each with both values.
     Diff(Vec<(String, Value, Value)>),
+    /// The name of the template that was defined.
+    Defined(String),
     /// How a statement would be answered.
     Plan(Value),
     /// The description that DESCRIBE asks for.
@@ -170,7 +172,11 @@ impl Answer {
             Body::Count(count) => *count > 0,
             Body::Exists(exists) => *exists,
             Body::History { versions, .. } => !versions.is_empty(),
-            Body::Changed { .. } | Body::Diff(_) | Body::Plan(_) | Body::Description(_) => true,
+            Body::Changed { .. }
+            | Body::Defined(_)
+            | Body::Diff(_)
+            | Body::Plan(_)
+            | Body::Description(_) => true,
             Body::Context(context) => context.sources.iter().any(|source| !source.used.is_empty()),
             Body::Batch(slots) => slots
                 .iter()
@@ -255,6 +261,7 @@ impl Body {
                 "content_address": address.to_string(),
                 "supersedes": replaced.map(|old| old.to_string()),
             }),
+            Self::Defined(name) => json!({"template": name}),
             Self::Plan(plan) => json!({"plan": plan}),
             Self::Description(description) => description.clone(),
             Self::Context(context) => context.to_json(),

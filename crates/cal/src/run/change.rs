@@ -9,6 +9,7 @@ use grainstore::store::Version;
 use grainstore::{ContentAddress, Draft, ErrorCode, Grain, Store, Time, Type};
 use serde_json::{Value as Json, json};
 
+use super::Run;
 use super::answer::{Answer, Body};
 use super::facade::Facade;
 use super::failure::Failure;
@@ -16,7 +17,6 @@ use super::field::digits_of;
 use super::recall::not_found;
 use super::statement::digits;
 use super::test::renamed;
-use super::Run;
 use crate::check::no_time;
 use crate::code::Code;
 use crate::condition::Value;
@@ -116,7 +116,7 @@ impl Change {
         })
     }
 
-    /// Tells what it does. What it takes over of the old grain is not told: a plan reads nothing.
+    /// Tells its effects, and nothing of the old grain: a plan reads nothing.
     pub(crate) fn plan(&self) -> Json {
         let kind = self.grain.type_().name().unwrap_or_default();
         let mut effects = vec![format!("stores a {kind}")];
@@ -214,7 +214,9 @@ impl<F: Facade> Run<'_, F> {
         })?;
         // A lineage has no circle: each step is one version further.
         for _ in 0..versions.len() {
-            let Some(by) = head.status.superseded_by else { break };
+            let Some(by) = head.status.superseded_by else {
+                break;
+            };
             head = belief(&versions, &by, at)?;
         }
         if !head.status.is_current() {
@@ -287,7 +289,11 @@ fn belief<'a>(
     let version = found.ok_or_else(|| not_found(at))?;
     match version.grain.type_() {
         Type::Belief => Ok(version),
-        _ => Err(Error::new(Code::NotEvolvable, at, "a change is of a belief")),
+        _ => Err(Error::new(
+            Code::NotEvolvable,
+            at,
+            "a change is of a belief",
+        )),
     }
 }
 

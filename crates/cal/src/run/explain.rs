@@ -7,12 +7,9 @@ use super::answer::Body;
 use super::facade::Facade;
 use super::failure::Failure;
 use super::plan::Plan;
-use crate::code::Code;
-use crate::error::Error;
-use crate::place::At;
 use crate::recall::Recall;
 use crate::statement::{Describe, Described, Statement};
-use crate::vocabulary::{FIELDS, Kind};
+use crate::vocabulary::{FIELDS, GRAMMAR, Kind};
 
 impl<F: Facade> Run<'_, F> {
     /// Tells how a statement would be answered.
@@ -79,11 +76,11 @@ impl<F: Facade> Run<'_, F> {
             Described::Capabilities => json!({
                 "cal_conformance": "core",
                 "cal_version": "1.0",
-                "tiers": [0],
+                "tiers": if self.takes_changes() { json!([0, 1]) } else { json!([0]) },
                 "namespace": abilities.namespace,
                 "user": abilities.user,
                 "cross_lingual_search": false,
-                "auto_toon_enabled": false,
+                "auto_toon_enabled": self.options.auto_toon,
                 "limits": {
                     "query_bytes": 8192, "limit_default": 20, "limit_max": 1000,
                     "timeout_ms": self.options.timeout.as_secs_f64() * 1_000.0,
@@ -94,11 +91,8 @@ impl<F: Facade> Run<'_, F> {
                 "version": env!("CARGO_PKG_VERSION"),
                 "oms_version": "1.3",
             }),
-            Described::Templates => json!({"templates": []}),
-            Described::Grammar => {
-                let message = "the grammar is in the documentation";
-                return Err(Error::new(Code::Unexpected, At::default(), message).into());
-            }
+            Described::Templates => json!({"templates": self.template_names()}),
+            Described::Grammar => json!({"grammar": GRAMMAR}),
         })
     }
 }

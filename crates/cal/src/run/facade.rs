@@ -72,6 +72,13 @@ pub(crate) struct Abilities {
     pub(crate) may_write: bool,
 }
 
+impl Abilities {
+    /// Returns what tells one reach from another: templates are of the namespace and the person.
+    pub(crate) fn reach(&self) -> String {
+        format!("{:?} {:?}", self.namespace, self.user)
+    }
+}
+
 impl Facade for Store {
     fn recall(&self, ask: &Ask<'_>) -> Result<Envelope, Error> {
         match ask.words {

@@ -8,10 +8,10 @@ use crate::error::Error;
 ///
 /// ```
 /// use grainstore::{Options as StoreOptions, Store, Time};
-/// use grainstore_cal::{Failure, Options, run};
+/// use grainstore_cal::{Cal, Failure, Options};
 ///
 /// let store = Store::in_memory(StoreOptions::default())?;
-/// let failure = run(&store, "RECALL fact", &Options::at(Time::from_ms(0))).unwrap_err();
+/// let failure = store.cal("RECALL fact", &Options::at(Time::from_ms(0))).unwrap_err();
 /// assert_eq!(failure.code(), "CAL-E003");
 /// # Ok::<(), grainstore::Error>(())
 /// ```

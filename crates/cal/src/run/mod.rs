@@ -22,6 +22,7 @@ use grainstore::query::Found;
 use grainstore::{ContentAddress, Store};
 
 pub use answer::{Answer, Body, Context, Grains, SourceUse};
+pub use assemble::stream::Event;
 pub use change::Change;
 pub(crate) use change::{Operation, changed};
 pub use failure::Failure;
@@ -29,27 +30,35 @@ pub use options::Options;
 
 use crate::error::Error;
 use crate::statement::Query;
+use assemble::stream::{Stream, Tell};
 pub(crate) use facade::{Abilities, Facade};
 pub(crate) use field::{Cell, cells, purpose, state_name};
 
-/// Answers a statement.
+/// A store that answers statements.
 ///
 /// ```
 /// use grainstore::{Draft, Options as StoreOptions, Store, Time};
-/// use grainstore_cal::{Body, Options, run};
+/// use grainstore_cal::{Body, Cal, Options};
 ///
 /// let store = Store::in_memory(StoreOptions::default())?;
 /// store.put(Draft::belief("alice", "mg:prefers", "tea").confidence(0.9))?;
 /// let options = Options::at(Time::from_ms(1_768_471_200_000)).parameter("who", "alice");
-/// let answer = run(&store, "RECALL WHERE subject = $who | COUNT", &options).unwrap();
+/// let answer = store.cal("RECALL WHERE subject = $who | COUNT", &options).unwrap();
 /// assert!(matches!(answer.body, Body::Count(1)));
 /// # Ok::<(), grainstore::Error>(())
 /// ```
-///
-/// # Errors
-/// [`Failure::Statement`] with a code of CAL; [`Failure::Store`] with a code of the store.
-pub fn run(store: &Store, statement: &str, options: &Options) -> Result<Answer, Failure> {
-    crate::parse(statement)?.run(store, options)
+pub trait Cal {
+    /// Answers a statement.
+    ///
+    /// # Errors
+    /// [`Failure::Statement`] with a code of CAL; [`Failure::Store`] with a code of the store.
+    fn cal(&self, statement: &str, options: &Options) -> Result<Answer, Failure>;
+}
+
+impl Cal for Store {
+    fn cal(&self, statement: &str, options: &Options) -> Result<Answer, Failure> {
+        crate::parse(statement)?.run(self, options)
+    }
 }
 
 impl Query {
@@ -66,13 +75,32 @@ impl Query {
     /// ```
     ///
     /// # Errors
-    /// As [`run`].
+    /// As [`Cal::cal`].
     pub fn run(&self, store: &Store, options: &Options) -> Result<Answer, Failure> {
-        answer(store, self, options)
+        answer(store, self, options, None)
+    }
+
+    /// Answers an ASSEMBLE with STREAM, and tells what happens meanwhile; another statement is answered
+    /// as by [`Query::run`].
+    ///
+    /// # Errors
+    /// As [`Cal::cal`]; CAL-E082 once `tell` returns false.
+    pub fn stream(
+        &self,
+        store: &Store,
+        options: &Options,
+        tell: &mut dyn FnMut(Event) -> bool,
+    ) -> Result<Answer, Failure> {
+        answer(store, self, options, Some(tell))
     }
 }
 
-fn answer(facade: &impl Facade, query: &Query, options: &Options) -> Result<Answer, Failure> {
+fn answer<F: Facade>(
+    facade: &F,
+    query: &Query,
+    options: &Options,
+    tell: Option<Tell<'_>>,
+) -> Result<Answer, Failure> {
     let started = Instant::now();
     query.checked()?;
     let bound = query.clone().bound(&options.parameters)?;
@@ -84,6 +112,9 @@ fn answer(facade: &impl Facade, query: &Query, options: &Options) -> Result<Answ
     };
     let mut run = Run::new(facade, options, timeout);
     run.warnings = warnings;
+    if let Some(tell) = tell {
+        run.stream = Some(Stream::new(tell));
+    }
     let is_explained = matches!(bound.statement, crate::Statement::Explain(_));
     for one in bound.lets.iter().filter(|_| !is_explained) {
         let found = run.all(&one.recall)?;
@@ -114,6 +145,8 @@ struct Run<'a, F> {
     lets: BTreeMap<String, Named>,
     scanned: u64,
     warnings: Vec<Error>,
+    /// The reader of the events of an ASSEMBLE.
+    stream: Option<Stream<'a>>,
 }
 
 impl<'a, F: Facade> Run<'a, F> {
@@ -128,6 +161,7 @@ impl<'a, F: Facade> Run<'a, F> {
             lets: BTreeMap::new(),
             scanned: 0,
             warnings: Vec::new(),
+            stream: None,
         }
     }
 }
@@ -203,7 +237,7 @@ mod tests {
             "DESCRIBE capabilities",
         ] {
             let query = crate::parse(text).unwrap();
-            let answer = answer(&Untouched, &query, &Options::at(Time::from_ms(0)));
+            let answer = answer(&Untouched, &query, &Options::at(Time::from_ms(0)), None);
             assert!(answer.is_ok(), "{text}: {answer:?}");
         }
     }
@@ -213,7 +247,7 @@ mod tests {
         let text = "EXPLAIN RECALL beliefs WHERE subject = \"a\" AND object != \"b\" AND query = \"c\" \
             AND confidence > 0.5 AND xx:y = 1 AND relation IN (RECALL beliefs | OBJECTS)";
         let query = crate::parse(text).unwrap();
-        let answer = answer(&Untouched, &query, &Options::at(Time::from_ms(0))).unwrap();
+        let answer = answer(&Untouched, &query, &Options::at(Time::from_ms(0)), None).unwrap();
         let plan = answer.to_json();
         let ways: Vec<&str> = plan["plan"]["conditions"]
             .as_array()

@@ -1,9 +1,12 @@
 //! The circumstances of a statement: the user, the moment, the parameters.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use grainstore::Time;
 use serde_json::{Map, Value};
+
+use crate::host::Host;
 
 /// The user of a statement, its moment, and the values of its parameters.
 ///
@@ -26,6 +29,11 @@ pub struct Options {
     pub timeout: Duration,
     /// How many bytes of grains a statement may hold (CAL-E030).
     pub bytes_max: usize,
+    /// Whether an ASSEMBLE without FORMAT is written as TOON where it would use more than 85 % of its
+    /// budget (CAL-W005).
+    pub auto_toon: bool,
+    /// The host, which keeps templates between statements; without it none is kept.
+    pub host: Option<Arc<Host>>,
 }
 
 impl Options {
@@ -37,6 +45,8 @@ impl Options {
             parameters: Map::new(),
             timeout: Duration::from_secs(5),
             bytes_max: 256 << 20,
+            auto_toon: false,
+            host: None,
         }
     }
 

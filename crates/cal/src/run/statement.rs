@@ -41,6 +41,7 @@ impl<F: Facade> Run<'_, F> {
             Statement::Add(it) => Err(tier_1(it.grain_type.at)),
             Statement::Supersede(it) => Err(tier_1(it.target.at)),
             Statement::Revert(it) => Err(tier_1(it.target.at)),
+            Statement::DefineTemplate(it) => self.define(it),
         }
     }
 
@@ -195,7 +196,11 @@ impl<F: Facade> Run<'_, F> {
 }
 
 fn tier_1(at: At) -> Failure {
-    let error = Error::new(Code::Tier1NotEnabled, at, "a change is prepared, then executed");
+    let error = Error::new(
+        Code::Tier1NotEnabled,
+        at,
+        "a change is prepared, then executed",
+    );
     error.suggest("EXPLAIN shows what it would do").into()
 }
 

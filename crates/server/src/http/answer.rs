@@ -30,12 +30,17 @@ pub(crate) enum Answer {
     Spool(&'static str, File, Headers),
     /// Lines of JSON that are written while the answer is under way.
     Job(Job),
+    /// Events that are sent while the answer is made.
+    Events(Events),
     /// The entries of a store from one on.
     Feed(Changes),
 }
 
 /// Work that tells its progress; the last line is its result.
 pub(crate) type Job = Box<dyn FnOnce(&mut dyn FnMut(Value)) -> Result<Value, Failure> + Send>;
+
+/// Work that sends events by name; whether its reader is still there.
+pub(crate) type Events = Box<dyn FnOnce(&mut dyn FnMut(&str, &Value) -> bool) + Send>;
 
 pub(crate) fn json(status: u16, value: &Value) -> Response<Body> {
     plain(status, "application/json", value.to_string())
@@ -138,6 +143,22 @@ pub(crate) fn job(job: Job) -> Response<Body> {
     streamed("application/x-ndjson", Body::from_stream(lines))
 }
 
+/// Streams events, each with its number. A whole context is small, so that no event waits for a
+/// reader.
+pub(crate) fn events(work: Events) -> Response<Body> {
+    let (sender, receiver) = mpsc::unbounded_channel::<Result<Bytes, Infallible>>();
+    tokio::task::spawn_blocking(move || {
+        let mut number = 0_u64;
+        work(&mut |name, data| {
+            number += 1;
+            let event = format!("id: {number}\nevent: {name}\ndata: {data}\n\n");
+            sender.send(Ok(Bytes::from(event))).is_ok()
+        });
+    });
+    let events = UnboundedReceiverStream::new(receiver);
+    streamed("text/event-stream", Body::from_stream(events))
+}
+
 impl Answer {
     /// Writes an answer that is one text. A long one takes its time, so that this is no work for a
     /// thread that serves connections.
@@ -153,7 +174,7 @@ impl Answer {
         match self {
             Self::Written(response) => response.body().size_hint().lower(),
             Self::Text(_, text, _) => text.len() as u64,
-            Self::Json(..) | Self::Spool(..) | Self::Job(_) | Self::Feed(_) => 0,
+            Self::Json(..) | Self::Spool(..) | Self::Job(_) | Self::Events(_) | Self::Feed(_) => 0,
         }
     }
 }

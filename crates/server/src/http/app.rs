@@ -17,7 +17,7 @@ use super::answer;
 use super::api::feed::News;
 use super::failure::Failure;
 use super::idempotency::Answered;
-use super::load::{Caller, Limits, Place, Places};
+use super::load::{Caller, Limits, Place, Places, Streams};
 use super::mcp::{self, Agents};
 use super::oauth::{self, Codes};
 use super::route::ROUTES;
@@ -61,7 +61,9 @@ pub struct App {
     news: News,
     with_ui: bool,
     pub(super) sites: Sites,
-    /// What CAL keeps between statements; `None` where the operator has switched it off.
+    /// Assemblies that are being streamed.
+    pub(super) streams: Streams,
+    /// The host of CAL; `None` where the operator has switched it off.
     cal: Option<Arc<cal::Host>>,
     /// Where clients are let in by OAuth.
     pub(super) codes: Option<Codes>,
@@ -106,6 +108,7 @@ impl App {
             news: News::default(),
             with_ui: false,
             sites: Sites::default(),
+            streams: Streams::default(),
             cal: Some(Arc::default()),
             codes: None,
         }
@@ -216,8 +219,8 @@ impl App {
         &self.store
     }
 
-    pub(super) fn cal(&self) -> Option<&cal::Host> {
-        self.cal.as_deref()
+    pub(super) const fn cal(&self) -> Option<&Arc<cal::Host>> {
+        self.cal.as_ref()
     }
 
     pub(super) const fn signing_key(&self) -> Option<&SigningKey> {

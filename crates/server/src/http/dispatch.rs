@@ -207,6 +207,10 @@ impl App {
                 drop((flight, bulk));
                 done
             })),
+            (Answer::Events(events), _) => answer::events(Box::new(move |tell| {
+                events(tell);
+                drop((flight, bulk));
+            })),
             // An answer that no one takes is in memory: it counts until it was taken.
             (answer, _) => finished(answer).map(|body| answer::held(body, (flight, bulk, room))),
         })
@@ -268,6 +272,7 @@ fn finished(answer: Answer) -> Response<Body> {
         Answer::Text(media, text, headers) => answer::text(media, text, headers),
         Answer::Spool(media, file, headers) => answer::spool(media, file, headers),
         Answer::Job(job) => answer::job(job),
+        Answer::Events(events) => answer::events(events),
         // Only a token follows a store.
         Answer::Feed(_) => answer::failed(&Failure::new(500, "ERR_INTERNAL", "no scope")),
     }

@@ -153,7 +153,7 @@ impl App {
             caller: Caller::of(holder),
             patience: app.limits.waiting_time,
         };
-        let server = Server::new(Scope::of_token(scope)?).sharing(threads);
+        let server = Server::new(Scope::of_token(scope, app.cal().cloned())?).sharing(threads);
         let sessions = Arc::new(LocalSessionManager::default());
         let end = agents.end.child_token();
         let config = StreamableHttpServerConfig::default()

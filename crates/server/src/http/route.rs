@@ -5,9 +5,9 @@ use schemars::{JsonSchema, Schema};
 
 use super::answer::Answer;
 use super::api::request::{
-    AddressesBody, AliasBody, AuditBody, BatchBody, CalBody, ContradictBody, DeleteBody,
-    ErasePersonBody, ExecuteBody, ExportBody, GrainBody, GrowthBody, PersonBody, QueryBody, RecallBody,
-    SearchBody, SettleBody, SupersedeBody,
+    AddressesBody, AliasBody, AuditBody, BatchBody, CalBody, CancelBody, ContradictBody,
+    DeleteBody, ErasePersonBody, ExecuteBody, ExportBody, GrainBody, GrowthBody, PersonBody,
+    QueryBody, RecallBody, SearchBody, SettleBody, SupersedeBody,
 };
 use super::api::{aimem, cal, feed, files, grains, inspect, operator, people, questions};
 use super::call::Call;
@@ -280,6 +280,16 @@ pub(crate) const ROUTES: &[Route] = &[
             Operation::Read,
             Takes::Cal(schema::<CalBody>),
             cal::ask,
+        )
+    },
+    Route {
+        statuses: &[404, 413, 415, 422],
+        ..post(
+            "/v1/cal/cancel",
+            "Ends an assembly that is being streamed",
+            Operation::Read,
+            Takes::Json(schema::<CancelBody>),
+            cal::cancel,
         )
     },
     Route {

@@ -42,6 +42,14 @@ impl Failure {
         Self::new(ErrorCode::Usage, message)
     }
 
+    pub(crate) fn cal_off() -> Self {
+        Self {
+            code: "ERR_CAL_OFF",
+            message: "the operator has switched CAL off".to_owned(),
+            advice: "",
+        }
+    }
+
     pub(crate) fn not_found(what: impl std::fmt::Display) -> Self {
         Self::new(
             ErrorCode::NotFound,

@@ -1,4 +1,4 @@
-//! Resources: grains by address, conversations by session.
+//! Resources: grains by address, conversations by session, the grammar of CAL.
 //!
 //! The list shows the newest grains and the sessions they belong to, in pages; templates say how
 //! any other is named.
@@ -49,6 +49,13 @@ pub(super) fn list(scope: &Scope, cursor: Option<&str>) -> Result<ListResourcesR
         .query_sorted(&filter, newest_first, LISTED, after);
     let page = page.map_err(refused)?;
     let (mut listed, mut sessions) = (Vec::new(), HashSet::new());
+    if cursor.is_none() {
+        listed.push(
+            Resource::new(GRAMMAR, "grammar of CAL")
+                .with_description("The grammar of the statements that the tool cal answers.")
+                .with_mime_type("text/plain"),
+        );
+    }
     for found in &page.results {
         let summary = found.grain.summary();
         let text = escaped(&summary);
@@ -81,6 +88,7 @@ pub(super) fn read(scope: &Scope, uri: &str) -> Result<ReadResourceResult, Error
     let read = match uri.split_once("://") {
         Some(("grain", _)) => read_grain(scope, uri),
         Some(("session", rest)) => read_session(scope, rest),
+        _ if uri == GRAMMAR => Ok((grainstore_cal::GRAMMAR.to_owned(), "text/plain")),
         _ => Err(Failure::usage(
             "a resource is grain://ADDRESS or session://ID",
         )),
@@ -191,6 +199,7 @@ fn decoded(part: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+const GRAMMAR: &str = "cal://grammar";
 const LISTED: usize = 50;
 const TURNS: usize = 200;
 const NAME_TOKENS: usize = 20;

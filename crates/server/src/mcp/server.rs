@@ -67,6 +67,16 @@ impl Server {
         self
     }
 
+    /// Whether a tool is there: that of changes where they are enabled.
+    fn is_on(&self, entry: &tools::Entry) -> bool {
+        let changes = || self.scope.cal().is_ok_and(|host| host.takes_changes());
+        entry.name != tools::CHANGE || changes()
+    }
+
+    fn offers(&self, entry: &tools::Entry) -> bool {
+        self.is_on(entry) && self.scope.permits(entry.needs)
+    }
+
     pub(super) fn previewed(&self) -> &Mutex<HashSet<Previewed>> {
         &self.previewed
     }
@@ -119,7 +129,7 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let permitted = tools::ALL.iter();
-        let permitted = permitted.filter(|entry| self.scope.permits(entry.needs));
+        let permitted = permitted.filter(|entry| self.offers(entry));
         let tools = permitted.map(|entry| (entry.describe)());
         Ok(ListToolsResult::with_all_items(tools.collect()))
     }
@@ -134,7 +144,9 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let entry = tools::ALL.iter().find(|entry| entry.name == request.name);
+        let mut entries = tools::ALL.iter();
+        let is_it = |entry: &&tools::Entry| entry.name == request.name;
+        let entry = entries.find(|entry| is_it(entry) && self.is_on(entry));
         let entry = entry.ok_or_else(|| {
             let message = format!("there is no tool \"{}\"", name_shown(&request.name));
             ErrorData::invalid_params(message, None)

@@ -9,7 +9,7 @@ use crate::Server;
 
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS"];
 
-const PATHS: [&str; 34] = [
+const PATHS: [&str; 37] = [
     "/healthz",
     "/metrics",
     "/v1/openapi.json",
@@ -38,6 +38,7 @@ const PATHS: [&str; 34] = [
     "/v1/recall",
     "/v1/cal",
     "/v1/cal/prepare",
+    "/v1/cal/cancel",
     "/v1/cal/execute",
     "/v1/changes?from={}",
     "/v1/import?format={}",

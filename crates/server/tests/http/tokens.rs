@@ -89,6 +89,7 @@ fn each_route_asks_for_its_operation() {
         ("POST", "/v1/search".to_owned(), Operation::Read),
         ("POST", "/v1/recall".to_owned(), Operation::Read),
         ("POST", "/v1/cal".to_owned(), Operation::Read),
+        ("POST", "/v1/cal/cancel".to_owned(), Operation::Read),
         ("POST", "/v1/cal/prepare".to_owned(), Operation::Write),
         ("POST", "/v1/cal/execute".to_owned(), Operation::Write),
         ("GET", "/v1/changes?from=never".to_owned(), Operation::Read),

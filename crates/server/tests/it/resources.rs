@@ -32,10 +32,8 @@ fn the_list_has_every_grain_once_and_each_can_be_read() {
             if uri.starts_with("grain://") {
                 grains.push(uri);
             } else {
-                assert!(
-                    ["session://talk%200", "session://talk%201"].contains(&&*uri),
-                    "{uri}"
-                );
+                let others = ["session://talk%200", "session://talk%201", "cal://grammar"];
+                assert!(others.contains(&&*uri), "{uri}");
             }
         }
         if listed["nextCursor"].is_null() {
@@ -44,6 +42,12 @@ fn the_list_has_every_grain_once_and_each_can_be_read() {
         params = json!({ "cursor": listed["nextCursor"] });
     }
     assert_eq!((grains.len(), pages), (120, 3));
+    let (mime, grammar) = read(&mut client, "cal://grammar");
+    assert_eq!(mime, "text/plain");
+    assert!(
+        grammar.contains("recall     := RECALL [MY] [plural]"),
+        "{grammar}"
+    );
     let (mime, text) = read(&mut client, &grains[0]);
     let grain: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(

@@ -1,9 +1,15 @@
 //! Routes of the Context Assembly Language: a statement, and a change in two phases (CAL 1.13).
 
+use std::sync::Arc;
+
+use data_encoding::HEXLOWER;
+use grainstore::ErrorCode;
+use grainstore::crypto::{OsRandom, Random};
 use grainstore_cal::{self as cal, Host, Options, Query};
+use serde_json::json;
 
 use super::grains::{warnings_of, with_warnings};
-use super::request::{CalBody, ExecuteBody, Moment};
+use super::request::{CalBody, CancelBody, ExecuteBody, Moment};
 use crate::http::answer::{ANSWER_LEN_MAX, Answer};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -13,10 +19,68 @@ pub(crate) fn ask(call: &Call<'_>) -> Result<Answer, Failure> {
     host(call)?;
     let asked = Asked::of(call)?;
     let view = call.scope()?.view(asked.namespace.as_deref())?;
-    let answered = asked.query.and_then(|query| query.run(view, &asked.options));
+    if asked.query.as_ref().is_ok_and(Query::is_stream) {
+        return streamed(call, asked);
+    }
+    let answered = asked
+        .query
+        .and_then(|query| query.run(view, &asked.options));
     match answered {
         Ok(answer) => Ok(asked.form.written(&answer)),
         Err(failure) => refused(failure, &asked.source),
+    }
+}
+
+/// Sends the events of an ASSEMBLE; a statement that cannot be answered is refused before the first.
+fn streamed(call: &Call<'_>, asked: Asked) -> Result<Answer, Failure> {
+    let scope = call.scope()?;
+    let query = match asked.query.and_then(|query| {
+        let bound = query.clone().bound(&asked.options.parameters)?;
+        bound.checked()?;
+        Ok(query)
+    }) {
+        Ok(query) => query,
+        Err(failure) => return refused(failure, &asked.source),
+    };
+    // Nothing of a context is kept for a reader who comes back.
+    if call.header("last-event-id").is_some() {
+        let code = cal::Code::NoResumption.as_str();
+        let message = "a stream does not go on: ask for it anew";
+        return Err(Failure::new(410, code, message));
+    }
+    let mut id = [0; 16];
+    let unknown = |_| Failure::of(ErrorCode::NoRandomness, "no randomness");
+    OsRandom.fill(&mut id).map_err(unknown)?;
+    let id = HEXLOWER.encode(&id);
+    let streaming = call.app.streams.begin(id, &scope.holder.id)?;
+    let view = scope.view(asked.namespace.as_deref())?.clone();
+    Ok(Answer::Events(Box::new(move |send| {
+        let mut tell = |mut event: cal::Event| {
+            event.data["assembly_id"] = streaming.id.as_str().into();
+            send(event.name, &event.data) && streaming.goes_on()
+        };
+        if let Err(failure) = query.stream(&view, &asked.options, &mut tell)
+            && failure.code() != cal::Code::Cancelled.as_str()
+        {
+            let error = match failure {
+                cal::Failure::Store(error) => Failure::from(error).to_json(),
+                failure => failure.to_json(&asked.source),
+            };
+            send("error", &error);
+        }
+    })))
+}
+
+/// Ends an assembly that is being streamed.
+pub(crate) fn cancel(call: &Call<'_>) -> Result<Answer, Failure> {
+    let CancelBody { assembly_id } = call.json()?;
+    let token = &call.scope()?.holder.id;
+    match call.app.streams.cancel(&assembly_id, token) {
+        true => Ok(Answer::Json(200, json!({ "cancelled": true }))),
+        false => {
+            let message = "no assembly with this id is being streamed";
+            Err(Failure::of(ErrorCode::NotFound, message))
+        }
     }
 }
 
@@ -89,6 +153,7 @@ impl Asked {
         let options = Options {
             parameters: body.parameters,
             bytes_max: ANSWER_LEN_MAX,
+            host: call.app.cal().cloned(),
             ..Options::at(now.unwrap_or(call.now))
         };
         let (source, query) = match (sent, body.cal, body.query) {
@@ -141,7 +206,7 @@ impl Form {
 }
 
 /// Returns the host of the server, unless its operator has switched CAL off.
-fn host<'a>(call: &Call<'a>) -> Result<&'a Host, Failure> {
+fn host<'a>(call: &Call<'a>) -> Result<&'a Arc<Host>, Failure> {
     let off = || Failure::new(503, "ERR_CAL_OFF", "the operator has switched CAL off");
     call.app.cal().ok_or_else(off)
 }

@@ -105,6 +105,13 @@ pub(crate) struct SearchBody {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub(crate) struct CancelBody {
+    /// The `assembly_id` of the first event.
+    pub(crate) assembly_id: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ExecuteBody {
     /// The token of a prepared change.
     pub(crate) token: String,

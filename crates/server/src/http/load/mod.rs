@@ -2,6 +2,8 @@
 
 mod limits;
 mod places;
+mod streams;
 
 pub use limits::Limits;
 pub(crate) use places::{Caller, Place, Places};
+pub(crate) use streams::Streams;

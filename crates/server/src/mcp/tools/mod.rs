@@ -85,6 +85,7 @@ pub(super) const ALL: &[Entry] = &[
     entry::<search::Search>(),
     entry::<search::Query>(),
     entry::<cal::Cal>(),
+    entry::<cal::Change>(),
     entry::<get::Get>(),
     entry::<history::History>(),
     entry::<correct::Correct>(),
@@ -93,6 +94,9 @@ pub(super) const ALL: &[Entry] = &[
     entry::<import_conversation::ImportConversation>(),
     entry::<memory::Files>(),
 ];
+
+/// The name of the tool that is there where changes in CAL are enabled.
+pub(super) const CHANGE: &str = cal::Change::NAME;
 
 /// The name of the tool whose call a person confirms.
 pub(super) const FORGET: &str = Forget::NAME;

@@ -189,6 +189,17 @@ impl<'a> Tenant<'a> {
                 "/v1/persons/alias",
                 json!({ "user": self.user, "other": USERS[0] }),
             ),
+            5 => {
+                let change = format!("SUPERSEDE sha256:{address} SET object = \"x\" REASON \"y\"");
+                let mut told = post("/v1/cal/prepare", json!({ "cal": change }));
+                // A token is new each time.
+                if told.status == 200 {
+                    told.body = told.json()["plan"].to_string().into();
+                }
+                told
+            }
+            6 => post("/v1/cal/execute", json!({ "token": address })),
+            7 => post("/v1/cal/cancel", json!({ "assembly_id": address })),
             _ => {
                 let mut told = self.server.get(&self.token, "/v1/token").expect(200);
                 // The name of a token is its own.

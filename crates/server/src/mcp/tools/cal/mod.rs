@@ -1,9 +1,12 @@
 //! `cal`: a statement of the Context Assembly Language.
 
+mod change;
 mod told;
 
+use std::sync::Arc;
+
 use grainstore::store::{Clock as _, SystemClock};
-use grainstore_cal::{Options, run};
+use grainstore_cal::{Cal as _, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,6 +15,7 @@ use super::{Answer, Effect, Tool};
 use crate::Scope;
 use crate::mcp::budget::{Budget, shortened};
 use crate::mcp::failure::Failure;
+pub(super) use change::Change;
 use told::{refused, text_of};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -54,12 +58,15 @@ impl Tool for Cal {
     fn run(self, scope: &Scope) -> Result<Answer<Told>, Failure> {
         let narrowed = scope.user().map(|user| scope.store().of_user(user));
         let store = narrowed.as_ref().unwrap_or(scope.store());
+        let host = scope.cal()?;
         let options = Options {
             parameters: self.parameters,
             bytes_max: crate::http::ANSWER_LEN_MAX,
+            host: Some(Arc::clone(host)),
             ..Options::at(SystemClock.now())
         };
-        let answer = run(store, &self.statement, &options)
+        let answer = store
+            .cal(&self.statement, &options)
             .map_err(|refusal| refused(&refusal, &self.statement))?;
         let whole = text_of(&answer);
         let (kept, missing) = shortened(&whole, Budget::of(self.max_tokens).left());

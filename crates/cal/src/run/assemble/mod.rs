@@ -1,9 +1,13 @@
 //! ASSEMBLE: several recalls as one text within a budget (CAL 8.2).
 
+pub(super) mod stream;
+mod template;
+
 use std::collections::BTreeSet;
 
 use grainstore::query::Found;
 use grainstore::render::tokens;
+use serde_json::{Value as Json, json};
 
 use super::Run;
 use super::answer::{Body, Context, Grains, SourceUse};
@@ -16,11 +20,13 @@ use crate::code::Code;
 use crate::condition::Value;
 use crate::error::Error;
 use crate::format::{self, Head, Item, Level, Style};
+use crate::place::Placed;
 use crate::recall::Format;
+use crate::template::Template;
 
 /// A source with the grains that it may add.
-struct Supply {
-    label: String,
+pub(super) struct Supply {
+    pub(super) label: String,
     found: Vec<Found>,
     project: Option<[Vec<String>; 2]>,
     failure: Option<Failure>,
@@ -32,54 +38,52 @@ struct Supply {
 
 impl<F: Facade> Run<'_, F> {
     pub(super) fn assemble(&mut self, assemble: &Assemble) -> Result<Body, Failure> {
-        if let Some(stream) = &assemble.stream {
-            let error = Error::new(Code::NoStream, stream.at, "no stream can be sent here");
-            return Err(error.suggest("leave STREAM out").into());
+        match (&assemble.stream, &mut self.stream) {
+            (Some(Placed { it, .. }), Some(stream)) => stream.take(it),
+            (Some(stream), None) => {
+                let error = Error::new(Code::NoStream, stream.at, "no stream can be sent here");
+                return Err(error.suggest("leave STREAM out").into());
+            }
+            // Events that are not asked for are not told.
+            (None, _) => self.stream = None,
         }
+        let template = self.template(assemble.format.as_ref())?;
+        let sources = assemble.sources.len();
+        self.tell(
+            "progress",
+            "assembly_started",
+            || json!({"sources": sources}),
+        )?;
         let mut sources = self.sources(assemble)?;
+        let left_out = dedup(assemble, &mut sources);
+        self.tell(
+            "budget",
+            "dedup_completed",
+            || json!({"left_out": left_out}),
+        )?;
         let (budget, unit) = budget(assemble);
-        let format = shape(assemble);
-        let level = disclosure(assemble, budget, unit);
-        let head = Head {
-            name: assemble.name.as_ref().map(|name| name.it.clone()),
-            intent: assemble
-                .intent
-                .as_ref()
-                .and_then(|intent| intent.it.as_text().map(str::to_owned)),
-            tokens: (unit == Unit::Tokens).then_some([0, budget]),
-        };
-        dedup(assemble, &mut sources);
-        for source in &mut sources {
-            source.show(self.options.now, level, format, unit);
-        }
-        let room = match unit {
-            Unit::Tokens => {
-                budget.saturating_sub(tokens(&format::written(format, &[], Some(&head))))
-            }
-            Unit::Grains => budget,
-        };
-        spend(&mut sources, room);
-        let (text, used) = loop {
-            let text = text(format, &sources, &head);
-            let used = match unit {
-                Unit::Tokens => tokens(&text),
-                Unit::Grains => sources.iter().map(|source| source.taken.len()).sum(),
-            };
-            // The headings are known only now: the least important gives way.
-            if used <= budget || !drop_last(&mut sources) {
-                break (text, used);
-            }
-        };
-        let sources = sources.into_iter().map(Supply::used).collect();
-        Ok(Body::Context(Context {
-            format,
-            text,
+        let mut whole = Whole {
+            head: &head(assemble, budget, unit),
             budget,
-            used,
             unit,
-            level: level.name(),
-            sources,
-        }))
+            level: disclosure(assemble, budget, unit),
+            now: self.options.now,
+            format: template.as_ref().map_or(shape(assemble), |it| it.parent),
+            template: template.as_ref(),
+        };
+        sources.iter_mut().for_each(|source| source.show(&whole));
+        if self.options.auto_toon && is_crowded(assemble, &sources, budget) {
+            whole.format = Format::Toon;
+            sources.iter_mut().for_each(|source| source.show(&whole));
+            let message = "TOON, since the context would use more than 85 % of its budget";
+            let warning = Error::new(Code::AutoToon, assemble.at, message);
+            self.warnings.push(warning);
+        }
+        let context = context(sources, &whole);
+        if let Some(stream) = &mut self.stream {
+            stream.finish(&context)?;
+        }
+        Ok(Body::Context(context))
     }
 
     /// Returns the sources in the order of their importance.
@@ -88,6 +92,7 @@ impl<F: Facade> Run<'_, F> {
         for (n, source) in assemble.sources.iter().enumerate() {
             let label = source.label.as_ref();
             let label = label.map_or_else(|| format!("s{}", n + 1), |label| label.it.clone());
+            self.tell("progress", "source_started", || json!({"label": label}))?;
             let (grains, failure) = match self.source(source) {
                 Ok(grains) => (grains, None),
                 Err(Failure::Statement(error)) if error.code == Code::Timeout => {
@@ -96,6 +101,10 @@ impl<F: Facade> Run<'_, F> {
                 }
                 Err(failure) => (Grains::default(), Some(failure)),
             };
+            self.tell("progress", "source_completed", || {
+                let error = failure.as_ref().map(Failure::code);
+                json!({"label": label, "grains": grains.found.len(), "error": error})
+            })?;
             sources.push(Supply {
                 label,
                 found: grains.found,
@@ -122,6 +131,17 @@ impl<F: Facade> Run<'_, F> {
         Ok(sources)
     }
 
+    /// Tells an event, where the statement asks for a stream.
+    fn tell(
+        &mut self,
+        kind: &str,
+        name: &'static str,
+        data: impl FnOnce() -> Json,
+    ) -> Result<(), Error> {
+        let stream = self.stream.as_mut();
+        stream.map_or(Ok(()), |stream| stream.tell(kind, name, data()))
+    }
+
     fn source(&mut self, source: &Source) -> Result<Grains, Failure> {
         if let Some(name) = &source.named {
             let named = self.lets.get(&name.it);
@@ -141,20 +161,75 @@ impl<F: Facade> Run<'_, F> {
     }
 }
 
+/// Takes the grains that fit, and writes them.
+fn context(mut sources: Vec<Supply>, whole: &Whole<'_>) -> Context {
+    let (budget, unit) = (whole.budget, whole.unit);
+    let room = match unit {
+        Unit::Tokens => budget.saturating_sub(tokens(&text(&[], whole))),
+        Unit::Grains => budget,
+    };
+    spend(&mut sources, room);
+    let (text, used) = loop {
+        let text = text(&sources, whole);
+        let used = match unit {
+            Unit::Tokens => tokens(&text),
+            Unit::Grains => sources.iter().map(|source| source.taken.len()).sum(),
+        };
+        // By a template a context has two characters for each token of its budget (CAL 1.9).
+        let is_long = whole.template.is_some()
+            && unit == Unit::Tokens
+            && text.chars().count() > budget.saturating_mul(2);
+        // The headings are known only now: the least important gives way.
+        if (used <= budget && !is_long) || !drop_last(&mut sources) {
+            break (text, used);
+        }
+    };
+    Context {
+        format: whole.format,
+        text,
+        budget,
+        used,
+        unit,
+        level: whole.level.name(),
+        sources: sources.into_iter().map(Supply::used).collect(),
+    }
+}
+
+fn head(assemble: &Assemble, budget: usize, unit: Unit) -> Head {
+    let intent = assemble.intent.as_ref();
+    Head {
+        name: assemble.name.as_ref().map(|name| name.it.clone()),
+        intent: intent.and_then(|intent| intent.it.as_text().map(str::to_owned)),
+        tokens: (unit == Unit::Tokens).then_some([0, budget]),
+    }
+}
+
+/// The circumstances that all parts of a context have in common.
+pub(super) struct Whole<'a> {
+    pub(super) head: &'a Head,
+    pub(super) budget: usize,
+    pub(super) unit: Unit,
+    pub(super) level: Level,
+    pub(super) now: grainstore::Time,
+    format: Format,
+    template: Option<&'a Template>,
+}
+
 impl Supply {
-    fn show(&mut self, now: grainstore::Time, level: Level, format: Format, unit: Unit) {
+    fn show(&mut self, whole: &Whole<'_>) {
         let project = self.project.as_ref();
         let style = Style {
-            now,
-            level,
+            now: whole.now,
+            level: whole.level,
             project: project.map(|[content, attr]| (content.as_slice(), attr.as_slice())),
         };
         let found = self.found.iter().enumerate();
         let items = found.filter_map(|(n, found)| {
             let item = format::item(found, style)?;
-            let cost = match unit {
-                Unit::Tokens => format::cost(format, &item),
-                Unit::Grains => 1,
+            let cost = match (whole.unit, whole.template) {
+                (Unit::Grains, _) => 1,
+                (Unit::Tokens, None) => format::cost(whole.format, &item),
+                (Unit::Tokens, Some(template)) => template::cost(template, found, &item, whole),
             };
             Some((n, item, cost))
         });
@@ -179,16 +254,53 @@ impl Supply {
             .map(|(_, item)| item)
     }
 
+    /// Returns the grains that are taken, with their items.
+    pub(super) fn chosen(&self) -> impl Iterator<Item = (&Found, &Item)> {
+        self.shown()
+            .filter_map(|(n, item, _)| Some((self.found.get(*n)?, item)))
+    }
+
+    /// Returns the tokens of the grains that are taken.
+    pub(super) fn tokens(&self) -> usize {
+        self.shown().map(|(.., cost)| cost).sum()
+    }
+
+    pub(super) fn is_truncated(&self) -> bool {
+        self.taken.len() < self.found.len()
+    }
+
+    pub(super) fn is_bare(&self) -> bool {
+        self.taken.is_empty()
+    }
+
     fn used(self) -> SourceUse {
         let addresses = self.shown().filter_map(|(n, ..)| self.found.get(*n));
         SourceUse {
             used: addresses.map(|found| found.address).collect(),
-            tokens: self.shown().map(|(.., cost)| cost).sum(),
+            tokens: self.tokens(),
             found: self.found.len(),
             label: self.label,
             failure: self.failure,
         }
     }
+}
+
+/// Whether a context is written as TOON by itself (CAL 10.9): a budget of tokens is given and no
+/// format, each source is of one type, and all grains would use more than 85 % of the budget.
+fn is_crowded(assemble: &Assemble, sources: &[Supply], budget: usize) -> bool {
+    let given = assemble.budget.as_ref();
+    let is_asked = given.is_some_and(|budget| budget.it.unit == Unit::Tokens);
+    let is_of_one_type = |source: &Supply| {
+        let mut types = source.found.iter().map(|found| found.grain.type_());
+        let first = types.next();
+        types.all(|of| Some(of) == first)
+    };
+    let costs = sources.iter().flat_map(|source| &source.items);
+    let needed: usize = costs.map(|(.., cost)| cost).sum();
+    is_asked
+        && assemble.format.is_none()
+        && sources.iter().all(is_of_one_type)
+        && needed.saturating_mul(100) > budget.saturating_mul(85)
 }
 
 /// Spends a budget by the weights of the ranks, then what is left on the rest, the most important
@@ -238,7 +350,16 @@ fn drop_last(sources: &mut [Supply]) -> bool {
     source.is_some_and(|source| source.taken.pop_last().is_some())
 }
 
-fn text(format: Format, sources: &[Supply], head: &Head) -> String {
+fn text(sources: &[Supply], whole: &Whole<'_>) -> String {
+    if let Some(by) = whole.template {
+        let written = |used| template::written(by, sources, whole, used);
+        return match whole.unit {
+            // The number of tokens can be a part of the text.
+            Unit::Tokens => written(tokens(&written(0))),
+            Unit::Grains => written(sources.iter().map(|source| source.taken.len()).sum()),
+        };
+    }
+    let (format, head) = (whole.format, whole.head);
     let items = |source: &Supply| source.shown().map(|(_, item, _)| item.clone()).collect();
     let groups = match format {
         // A type has one table, whatever its sources are.
@@ -265,8 +386,8 @@ fn text(format: Format, sources: &[Supply], head: &Head) -> String {
 }
 
 /// Leaves out what a more important source has: the same grain, or with WITH dedup(field) one of the
-/// same type and value (ruling A3).
-fn dedup(assemble: &Assemble, sources: &mut [Supply]) {
+/// same type and value (ruling A3). Returns how many.
+fn dedup(assemble: &Assemble, sources: &mut [Supply]) -> usize {
     let opt = assemble.with.iter().find(|opt| opt.it.name == "dedup");
     let arg = opt.and_then(|opt| opt.it.args.first());
     let field = arg.and_then(|arg| {
@@ -275,6 +396,7 @@ fn dedup(assemble: &Assemble, sources: &mut [Supply]) {
             .or_else(|| arg.value.as_ref()?.as_text())
     });
     let mut seen: BTreeSet<String> = BTreeSet::new();
+    let mut left_out = 0_usize;
     for source in sources {
         let keys = |found: &Found| {
             let mut keys = vec![found.address.to_string()];
@@ -290,9 +412,11 @@ fn dedup(assemble: &Assemble, sources: &mut [Supply]) {
             let keys = keys(found);
             let is_new = !keys.iter().any(|key| before.contains(key));
             seen.extend(keys);
+            left_out += usize::from(!is_new);
             is_new
         });
     }
+    left_out
 }
 
 fn budget(assemble: &Assemble) -> (usize, Unit) {
@@ -310,7 +434,7 @@ fn shape(assemble: &Assemble) -> Format {
     match assemble.format.as_ref().map(|shape| &shape.it) {
         Some(Shape::Format(format)) => *format,
         Some(Shape::Preset(preset)) => preset.format(),
-        Some(Shape::Template(_)) | None => Format::Sml,
+        Some(Shape::Template(_) | Shape::Inline(_)) | None => Format::Sml,
     }
 }
 
