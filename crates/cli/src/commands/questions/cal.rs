@@ -2,33 +2,34 @@
 //!
 //! A refused statement is shown with a mark under the place of its mistake.
 
-use std::io::Write as _;
+use std::io::{self, BufRead, Write as _};
+use std::sync::Arc;
 
 use clap::Args;
 use grainstore::store::{Clock as _, SystemClock};
 use grainstore::{Envelope, Store, Time};
 use grainstore_cal::{Answer, Body, Failure, Host, Options, Query, parse};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::answer::{Scores, show};
 use crate::args::{As, read_document, time_from};
 use crate::commands::grains::timeline::timeline;
 use crate::error::{CliError, Exit};
-use crate::output::{Output, printable};
+use crate::output::{Output, is_dialogue, printable};
 use crate::session::Session;
 
 /// Answer a statement of the Context Assembly Language (CAL)
 ///
 /// With --json the result is the envelope of CAL. A refused statement is shown with a mark under its
-/// mistake. No statement deletes, and ADD, SUPERSEDE and REVERT need --allow-changes. Exits with 1 if
-/// nothing is found.
+/// mistake. No statement deletes, and ADD, SUPERSEDE and REVERT need --allow-changes. Without a
+/// statement they are read from stdin, each a line, until it ends. Exits with 1 if nothing is found.
 #[derive(Debug, Args)]
 #[command(after_long_help = r#"Examples:
   grainstore cal 'RECALL beliefs ABOUT "mira" | LIMIT 5 AS sml'
   grainstore cal 'RECALL WHERE subject = $who | COUNT' --param who=mira"#)]
 pub(crate) struct Cal {
     /// Statement; several arguments are joined
-    #[arg(required_unless_present = "file", value_name = "STATEMENT")]
+    #[arg(value_name = "STATEMENT")]
     statement: Vec<String>,
     /// Read the statement from a file; - for stdin
     #[arg(short, long, value_name = "FILE", conflicts_with = "statement")]
@@ -50,29 +51,104 @@ pub(crate) struct Cal {
 }
 
 impl Cal {
-    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+    pub(crate) fn run(mut self, session: &mut Session) -> anyhow::Result<Exit> {
         let statement = match &self.file {
-            Some(file) => read_document(file)?,
-            None => self.statement.join(" "),
+            Some(file) => Some(read_document(file)?),
+            None => Some(self.statement.join(" ")).filter(|text| !text.is_empty()),
         };
-        let query = parse(&statement);
-        let is_change = query.as_ref().is_ok_and(Query::is_change);
-        let store = match is_change && self.allow_changes {
+        let query = statement.as_deref().map(parse);
+        let is_change = |query: &Query| query.is_change() && self.allow_changes;
+        let changes = match &query {
+            Some(query) => query.as_ref().is_ok_and(is_change),
+            None => self.allow_changes,
+        };
+        let store = match changes {
             true => session.open()?,
             false => session.open_to_ask()?,
         };
-        let handle = self.as_whom.narrow(&store)?;
+        let asker = Asker {
+            handle: self.as_whom.narrow(&store)?,
+            host: match self.allow_changes {
+                true => Arc::new(Host::with_changes()?),
+                false => Arc::default(),
+            },
+            user: self.user.take(),
+            parameters: self.parameters.drain(..).collect(),
+            now: self.now,
+        };
+        match (statement, query) {
+            (Some(text), Some(query)) => asker.answer(&text, query, session),
+            _ => shell(&asker, &mut io::stdin().lock(), session),
+        }
+    }
+}
+
+/// Reads statements, each a line and those after it that it needs, and answers them.
+fn shell(asker: &Asker, input: &mut impl BufRead, session: &mut Session) -> anyhow::Result<Exit> {
+    let is_dialogue = is_dialogue();
+    if is_dialogue {
+        let message = "statements of CAL, each a line; DESCRIBE grammar shows how, Ctrl-D ends";
+        session.out.note(message);
+    }
+    let (mut text, mut worst) = (String::new(), Exit::Done);
+    loop {
+        if is_dialogue {
+            // A prompt that cannot be written stops no answer.
+            let prompt = if text.is_empty() { "cal> " } else { "...> " };
+            drop(io::stderr().write_all(prompt.as_bytes()));
+        }
+        let before = text.len();
+        let is_end = input.read_line(&mut text)? == 0;
+        let is_asked = is_end || text[before..].trim().is_empty();
+        let query = parse(&text);
+        let is_unfinished = query
+            .as_ref()
+            .is_err_and(|error| error.is_unfinished(&text));
+        if is_unfinished && !is_asked {
+            continue;
+        }
+        if !text.trim().is_empty() {
+            let exit = asker.answer(text.trim_end(), query, session)?;
+            session.out.flush()?;
+            if exit == Exit::Failed && !is_dialogue {
+                worst = exit;
+            }
+        }
+        text.clear();
+        if is_end {
+            return Ok(worst);
+        }
+    }
+}
+
+/// The asker, and the memory between statements.
+struct Asker {
+    handle: Store,
+    host: Arc<Host>,
+    user: Option<String>,
+    parameters: Map<String, Value>,
+    now: Option<Time>,
+}
+
+impl Asker {
+    fn answer(
+        &self,
+        statement: &str,
+        query: Result<Query, grainstore_cal::Error>,
+        session: &mut Session,
+    ) -> anyhow::Result<Exit> {
         let options = Options {
-            user: self.user,
-            parameters: self.parameters.into_iter().collect(),
+            user: self.user.clone(),
+            parameters: self.parameters.clone(),
+            host: Some(Arc::clone(&self.host)),
             ..Options::at(self.now.unwrap_or_else(|| SystemClock.now()))
         };
-        let answered = query
-            .map_err(Failure::from)
-            .and_then(|query| match is_change && self.allow_changes {
-                true => change(&handle, &query, &options),
-                false => query.run(&handle, &options),
-            });
+        let answered = query.map_err(Failure::from).and_then(|query| {
+            match query.is_change() && self.host.takes_changes() {
+                true => self.change(&query, &options),
+                false => query.run(&self.handle, &options),
+            }
+        });
         match answered {
             Ok(answer) => {
                 show_answer(&answer, &mut session.out)?;
@@ -83,16 +159,16 @@ impl Cal {
                 }
                 Ok(Exit::done_if(answer.is_found()))
             }
-            Err(failure) => refuse(&failure, &statement, session),
+            Err(failure) => refuse(&failure, statement, session),
         }
     }
-}
 
-/// Makes a change in its two phases: the option is the consent to it.
-fn change(handle: &Store, query: &Query, options: &Options) -> Result<Answer, Failure> {
-    let host = Host::with_changes()?;
-    let prepared = host.prepare(handle, query, options)?;
-    host.redeem(handle, &prepared.token)?.apply(handle)
+    /// Makes a change in its two phases: the option is the consent to it.
+    fn change(&self, query: &Query, options: &Options) -> Result<Answer, Failure> {
+        let prepared = self.host.prepare(&self.handle, query, options)?;
+        let change = self.host.redeem(&self.handle, &prepared.token)?;
+        change.apply(&self.handle)
+    }
 }
 
 /// Reads the value of a parameter: JSON, or else a text.

@@ -93,3 +93,79 @@ fn a_statement_reads_no_more_than_the_handle_that_asks() {
     ]);
     assert_eq!(other.code, 1, "{other:?}");
 }
+
+#[test]
+fn a_change_needs_its_option_and_is_made_under_the_rules_of_a_put() {
+    let home = Home::new();
+    home.ok(&["init"]);
+    let add = "ADD belief SET subject = \"mira\" SET relation = \"mg:prefers\" SET object = \"tea\" \
+        REASON \"she said so\"";
+    let refused = home.run(&["cal", add]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("CAL-E044"), "{}", refused.stderr);
+    let address = home.ok(&["cal", add, "--allow-changes"]);
+    let target = format!("sha256:{}", &address[..16]);
+    let supersede = format!("SUPERSEDE {target} SET object = $what REASON \"changed\"");
+    let made = home.run(&[
+        "--json",
+        "cal",
+        &supersede,
+        "--param",
+        "what=milk",
+        "--allow-changes",
+    ]);
+    assert_eq!(made.code, 0, "{made:?}");
+    assert_eq!(made.json()["supersedes"], address.trim());
+    assert_eq!(made.json()["_cal"]["tier"], 1);
+    let count = "RECALL beliefs ABOUT \"mira\" WHERE object = \"milk\" | COUNT";
+    assert_eq!(home.ok(&["cal", count, "--allow-changes"]), "1\n");
+    let again = home.run(&["cal", &supersede, "--param", "what=beer", "--allow-changes"]);
+    assert!(again.stderr.contains("CAL-E040"), "{}", again.stderr);
+    let reader = ["cal", add, "--allow-changes", "--role", "reader"];
+    let reader = home.run(&reader);
+    assert!(reader.stderr.contains("CAL-E044"), "{}", reader.stderr);
+}
+
+#[test]
+fn two_processes_give_equal_answers_in_equal_order() {
+    let home = Home::new();
+    home.ok(&["import", &sample("grains.jsonl")]);
+    for statement in [
+        "RECALL | LIMIT 50",
+        "RECALL beliefs LIKE \"coffee\"",
+        "RECALL events | ORDER BY time DESC | LIMIT 30",
+        "(RECALL beliefs) UNION (RECALL LIKE \"mira\")",
+        "RECALL | GROUP BY type",
+        "ASSEMBLE FROM a: (RECALL beliefs), b: (RECALL LIKE \"tea\") BUDGET 200 tokens",
+        "RECALL WHERE subject IN (RECALL beliefs WHERE relation = \"mg:prefers\" | SUBJECTS)",
+    ] {
+        let answer = || {
+            let now = ["--json", "cal", statement, "--now", "2026-11-20"];
+            let mut told = home.run(&now).json();
+            told["_cal"]["duration_ms"] = 0.into();
+            told
+        };
+        let first = answer();
+        assert_eq!(first, answer(), "{statement}");
+        assert!(first.to_string().len() > 200, "{first}");
+    }
+}
+
+#[test]
+fn without_a_statement_each_line_of_stdin_is_one_and_errors_end_nothing() {
+    let home = Home::new();
+    home.put(&belief("mira", "likes", "tea"));
+    let lines = "RECALL | COUNT\n\n-- a template stays until the end\n\
+        DEFINE TEMPLATE short\n  ELEMENT {* {{grain.content}}}\n\n\
+        RECALL fact\nASSEMBLE FROM\n  (RECALL) FORMAT TEMPLATE short\n\
+        ADD belief SET subject = \"a\" SET relation = \"b\" SET object = \"c\" REASON \"d\"\n\
+        RECALL | COUNT";
+    let ran = home.run_with(&["cal", "--allow-changes"], lines);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stdout.starts_with("1\n"), "{ran:?}");
+    assert!(ran.stdout.contains("* likes tea\n"), "{ran:?}");
+    assert!(ran.stdout.ends_with("\n2\n"), "{ran:?}");
+    assert!(ran.stderr.contains("RECALL fact\n       ^^^^\n"), "{ran:?}");
+    let ran = home.run_with(&["cal"], "RECALL | COUNT\n");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "2\n"));
+}
