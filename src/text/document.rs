@@ -8,7 +8,6 @@ use std::rc::Rc;
 use crate::grain;
 
 use super::analysis::chunk;
-use super::analysis::fold;
 use super::analysis::language::Language;
 use super::analysis::token::{TermCache, Terms};
 
@@ -51,10 +50,12 @@ struct Voice {
 }
 
 impl Document {
-    /// Adds the text of a field of the grain.
+    /// Adds the text of a field of the grain. Where no language is set, one that its letters tell is.
     #[must_use]
     pub fn passage(mut self, field: &str, text: impl Into<String>) -> Self {
-        self.passages.push((number_of(field), text.into()));
+        let text = text.into();
+        self.language = self.language.or_else(|| Language::of_letters(&text));
+        self.passages.push((number_of(field), text));
         self
     }
 
@@ -101,9 +102,7 @@ impl Document {
         self.voice = Voice {
             is_person: role.map_or(speaker.is_some(), |role| role == "user"),
             is_assistant: role == Some("assistant"),
-            speaker: name.map_or(0, |name| {
-                hash_of_name(&fold::plain(&fold::lower(&name.written, Language::OTHER)))
-            }),
+            speaker: name.map_or(0, |name| hash_of_name(&name.folded())),
         };
         self
     }

@@ -63,3 +63,32 @@ fn a_reader_of_each_language_finds_what_is_there_and_nothing_else() {
     }
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
+
+#[test]
+fn a_text_whose_letters_tell_its_language_is_read_in_it() {
+    let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+    let (text, _) = Text::open(&disk, 0, TextOptions::default()).unwrap();
+    for (row, said) in [
+        "Tôi mua dừa ở chợ Bến Thành.",
+        "Dün kitaplarımı geri verdim.",
+        "Sunt alergic la nuci și la pește.",
+        "I met Erdoğan's dogs.",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        text.add(EntryId::new(row as u64), said.into()).unwrap();
+    }
+    let found = |query: &str| {
+        let query = Query::words(query);
+        let hits = text.search(&query, &Ranking::WORDS, 9, &|_| true).unwrap();
+        hits.hits
+            .iter()
+            .map(|hit| hit.row.get())
+            .collect::<Vec<_>>()
+    };
+    for (query, row) in [("dừa", 0), ("kitaplar", 1), ("alergică", 2), ("dog", 3)] {
+        assert_eq!(found(query), [row], "{query}");
+    }
+    assert_eq!(found("dứa"), [0; 0]);
+}

@@ -39,6 +39,20 @@ impl Part<'_> {
         }
     }
 
+    /// Returns the number of letters of a run that begins with this one: a letter of Thai says less than
+    /// one of Chinese.
+    pub(in crate::text) fn gram_len(&self) -> usize {
+        match self.written.starts_with(Script::is_thai) {
+            true => 3,
+            false => 2,
+        }
+    }
+
+    /// Returns it in small letters, without accents.
+    pub(in crate::text) fn folded(&self) -> String {
+        fold::plain(&fold::lower(&self.written, Language::OTHER))
+    }
+
     /// Returns whether the part is one letter of a script that does not separate words.
     pub(in crate::text) fn is_letter(&self) -> bool {
         self.script == Script::Unspaced

@@ -38,6 +38,24 @@ pub(in crate::text) fn plain(word: &str) -> String {
     plain
 }
 
+/// Returns a lower-case word of Vietnamese with its tone behind it: over which letter of two it stands
+/// is spelling (`hoà` is `hòa`).
+pub(in crate::text) fn with_tone(word: &str) -> String {
+    let (mut letters, mut tones) = (String::with_capacity(word.len()), String::new());
+    for part in word.chars().flat_map(nfd) {
+        let of = if TONES.contains(&part) {
+            &mut tones
+        } else {
+            &mut letters
+        };
+        of.push(part);
+    }
+    letters + &tones
+}
+
+/// Grave, acute, tilde, hook above and dot below.
+const TONES: [char; 5] = ['\u{300}', '\u{301}', '\u{303}', '\u{309}', '\u{323}'];
+
 /// Returns whether a combining mark changes the pronunciation of a letter but not its identity.
 ///
 /// The marks of other scripts are vowels or form another letter.
@@ -130,5 +148,21 @@ mod tests {
         }
         assert_eq!(lower("ISPARTA İzmir", Language::TURKISH), "ısparta izmir");
         assert_eq!(folded("ISPARTA", Language::TURKISH), "isparta");
+    }
+
+    #[test]
+    fn words_of_vietnamese_differ_by_their_tones_and_not_by_where_they_stand() {
+        let toned = |word: &str| with_tone(&lower(word, Language::VIETNAMESE));
+        assert_eq!(toned("Hoà"), toned("hòa"));
+        assert_eq!(toned("thuỷ"), toned("THỦY"));
+        for (one, other) in [
+            ("ma", "má"),
+            ("mà", "má"),
+            ("bơ", "bo"),
+            ("bờ", "bơ"),
+            ("đa", "da"),
+        ] {
+            assert_ne!(toned(one), toned(other));
+        }
     }
 }

@@ -31,15 +31,32 @@ impl Language {
     pub const GERMAN: Self = Self(Some("de"));
     /// Turkish.
     pub const TURKISH: Self = Self(Some("tr"));
-    /// A language without a stemmer.
+    /// Vietnamese, which has no endings, and whose words differ by their tones.
+    pub(in crate::text) const VIETNAMESE: Self = Self(Some("vi"));
+    /// Another language without a stemmer.
     pub const OTHER: Self = Self(None);
 
-    /// Returns the language code: two letters, or `und` for a language without a stemmer.
+    /// Returns the language code: two letters, or `und` for another language without a stemmer.
     pub const fn code(self) -> &'static str {
         match self.0 {
             Some(code) => code,
             None => "und",
         }
+    }
+
+    /// Returns the language of a text by letters that no other language has, in words that are no names:
+    /// those are written in the letters of their own language anywhere.
+    pub(in crate::text) fn of_letters(text: &str) -> Option<Self> {
+        if text.is_ascii() {
+            return None;
+        }
+        let words = || text.split(|letter: char| !letter.is_alphabetic());
+        let no_names = || words().filter(|word| word.starts_with(char::is_lowercase));
+        LETTERS.iter().find_map(|(code, letters, least)| {
+            let has = |word: &&str| word.contains(letters);
+            let words = no_names().filter(has).take(*least).count();
+            (words == *least).then_some(Self(Some(code)))
+        })
     }
 
     /// Returns whether the language joins nouns into compounds, as in `Krankenversicherung`.
@@ -57,11 +74,15 @@ impl Language {
     pub(in crate::text) fn stemmer(self, script: Script) -> Option<Stemmer> {
         let own = self.row().filter(|row| row.2 == script);
         // A language without a stemmer that is written in Latin script keeps its words unstemmed.
-        if own.is_none() && self == Self::OTHER && script == Script::Latin {
+        if own.is_none() && self.is_unstemmed() && script == Script::Latin {
             return None;
         }
         let row = own.or_else(|| LANGUAGES.iter().find(|row| row.2 == script))?;
         Some(Stemmer::new(row.1))
+    }
+
+    fn is_unstemmed(self) -> bool {
+        [Self::OTHER, Self::VIETNAMESE].contains(&self)
     }
 
     fn row(self) -> Option<&'static Row> {
@@ -97,6 +118,9 @@ impl FromStr for Language {
             "nb" | "nn" => "no".to_owned(),
             primary => primary.to_owned(),
         };
+        if primary == Self::VIETNAMESE.code() {
+            return Ok(Self::VIETNAMESE);
+        }
         let row = LANGUAGES.iter().find(|row| row.0 == primary);
         Ok(Self(row.map(|row| row.0)))
     }
@@ -138,6 +162,24 @@ const LANGUAGES: &[Row] = &[
     ("tr", Algorithm::Turkish, Script::Latin),
 ];
 
+/// Letters of one language alone, and how many words with one tell it: Vietnamese dishes are named in
+/// other languages too, in small letters.
+const LETTERS: [(&str, fn(char) -> bool, usize); 3] = [
+    ("vi", is_vietnamese, 2),
+    ("ro", |letter| matches!(letter, 'ș' | 'ț'), 1),
+    ("tr", |letter| matches!(letter, 'ğ' | 'ı'), 1),
+];
+
+/// Returns whether a small letter has a horn, or a tone above another mark.
+const fn is_vietnamese(letter: char) -> bool {
+    matches!(letter,
+        'ơ' | 'ư'
+        | '\u{1ea4}'..='\u{1eb7}'
+        | '\u{1ebe}'..='\u{1ec7}'
+        | '\u{1ed0}'..='\u{1ee3}'
+        | '\u{1ee8}'..='\u{1ef1}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,6 +205,23 @@ mod tests {
     fn every_language_is_found_by_its_code() {
         for (code, ..) in LANGUAGES {
             assert_eq!(code.parse::<Language>().map(Language::code), Ok(*code));
+        }
+    }
+
+    #[test]
+    fn a_text_in_letters_of_one_language_alone_is_of_that_language() {
+        for (text, code) in [
+            ("Bố uống cà phê không đường.", Some("vi")),
+            ("Chìa khóa ở trong ngăn kéo bếp.", Some("vi")),
+            ("Sunt alergic la nuci și la pește.", Some("ro")),
+            ("Dün kitaplarımı geri verdim.", Some("tr")),
+            ("I met Erdoğan and Mrs Nguyễn in Łódź.", None),
+            ("I ate phở with Țuică.", None),
+            ("La señora García está allí.", None),
+            ("plain words", None),
+        ] {
+            let found = Language::of_letters(text).map(Language::code);
+            assert_eq!(found, code, "{text}");
         }
     }
 }

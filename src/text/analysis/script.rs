@@ -13,12 +13,17 @@ pub(in crate::text) enum Script {
     Devanagari,
     Armenian,
     /// Scripts that do not separate words or attach grammar to them: Han, Kana, Hangul, Thai, Lao,
-    /// Khmer, Burmese. Their texts are indexed as pairs of letters (bigrams).
+    /// Khmer, Burmese. Their texts are indexed as runs of two letters, those of Thai of three.
     Unspaced,
     Other,
 }
 
 impl Script {
+    /// Returns whether a letter is Thai.
+    pub(in crate::text) const fn is_thai(letter: char) -> bool {
+        matches!(letter, '\u{e00}'..='\u{e7f}')
+    }
+
     /// Returns whether a letter is Korean Hangul, whose words carry particles.
     pub(in crate::text) const fn is_hangul(letter: char) -> bool {
         matches!(letter, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7ff}')

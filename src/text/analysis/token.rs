@@ -103,7 +103,7 @@ impl TermCache {
         tokens: &mut Vec<Token>,
     ) {
         if chunk.parts.iter().all(Part::is_letter) {
-            pairs(&chunk.parts, position, tokens);
+            grams(&chunk.parts, position, tokens);
         } else {
             for part in &chunk.parts {
                 if part.written.chars().count() <= WORD_LEN_MAX {
@@ -144,22 +144,19 @@ impl TermCache {
     }
 }
 
-/// Adds a token for each pair of adjacent letters, and one for the last letter. Any run of letters
-/// is then found by its pairs, and a single letter by a prefix of a pair.
-fn pairs(letters: &[Part<'_>], position: &mut u32, tokens: &mut Vec<Token>) {
+/// Adds a token for each run of two adjacent letters, or three of Thai, and shorter ones at the end. Any
+/// run of letters is then found by these, and one that is shorter by a prefix of them.
+fn grams(letters: &[Part<'_>], position: &mut u32, tokens: &mut Vec<Token>) {
     for (at, letter) in letters.iter().enumerate() {
-        let mut stem = letter.written.to_string();
-        let mut range = letter.range.clone();
-        if let Some(next) = letters.get(at + 1) {
-            stem.push_str(&next.written);
-            range.end = next.range.end;
-        }
+        let end = at.saturating_add(letter.gram_len()).min(letters.len());
+        let gram = letters.get(at..end).unwrap_or_default();
+        let last = gram.last().unwrap_or(letter);
         let variants = Vec::new();
         tokens.push(Token {
             position: *position,
-            range,
+            range: letter.range.start..last.range.end,
             terms: Rc::new(Terms {
-                stem,
+                stem: gram.iter().map(|letter| &*letter.written).collect(),
                 variants,
                 cues: 0,
                 numbers: OnceCell::new(),
@@ -173,6 +170,9 @@ fn pairs(letters: &[Part<'_>], position: &mut u32, tokens: &mut Vec<Token>) {
 pub(in crate::text) fn terms(part: &Part<'_>, language: Language) -> Terms {
     let lower = fold::lower(&part.written, language);
     let plain = fold::plain(&lower);
+    if language == Language::VIETNAMESE && part.script == Script::Latin {
+        return of_vietnamese(&lower, &plain);
+    }
     let stem_of = |word: &str| match language.stemmer(part.script) {
         Some(stemmer) => fold::plain(&stemmer.stem(word)),
         None => fold::plain(word),
@@ -206,6 +206,28 @@ pub(in crate::text) fn terms(part: &Part<'_>, language: Language) -> Terms {
     }
 }
 
+/// Returns the terms of a word that its tone tells from others; of one typed without marks any.
+fn of_vietnamese(lower: &str, plain: &str) -> Terms {
+    let stem = fold::with_tone(lower);
+    let bare = (stem != plain).then(|| bare(plain));
+    Terms {
+        stem,
+        variants: bare.into_iter().collect(),
+        cues: cues::cues_of(plain, Language::VIETNAMESE),
+        numbers: OnceCell::new(),
+    }
+}
+
+/// Returns a word of Vietnamese without its marks, marked: one with other marks does not match it.
+pub(in crate::text) fn bare(plain: &str) -> String {
+    format!("{}{plain}", char::from(BARE))
+}
+
+/// Returns whether a term is marked, and no spelling of a word.
+pub(in crate::text) fn is_marked(term: &[u8]) -> bool {
+    matches!(term, [REVERSED | BARE, ..])
+}
+
 /// Returns a stem reversed and marked, so that all compounds that end in `versicherung` share a
 /// prefix.
 pub(in crate::text) fn reversed(stem: &str) -> String {
@@ -221,11 +243,14 @@ const CACHE_LEN_MAX: usize = 16_384;
 const COMPOUND_LEN_MIN: usize = 7;
 
 /// Marks a reversed term.
-pub(in crate::text) const REVERSED: u8 = 1;
+const REVERSED: u8 = 1;
+
+/// Marks a term without the marks of Vietnamese.
+const BARE: u8 = 2;
 
 /// The name of the analyzer in the schema. It must change with the analysis: an index with another
 /// schema is rebuilt.
-pub(in crate::text) const NAME: &str = "words-2";
+pub(in crate::text) const NAME: &str = "words-3";
 
 #[cfg(test)]
 mod tests {
@@ -282,6 +307,12 @@ mod tests {
         assert_eq!(stems("茶"), ["茶"]);
         assert_eq!(stems("iPhone手机"), ["i", "phone", "手机", "机"]);
         assert_eq!(stems("ｶﾞｲﾄﾞ"), stems("ガイド"));
+    }
+
+    #[test]
+    fn thai_becomes_runs_of_three_letters() {
+        assert_eq!(stems("ชาเย็น"), ["ชาเ", "าเย", "เย็", "ย็น", "็น", "น"]);
+        assert_eq!(stems("ชา"), ["ชา", "า"]);
     }
 
     #[test]

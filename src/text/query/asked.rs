@@ -5,8 +5,6 @@
 
 use crate::text::analysis::chunk;
 use crate::text::analysis::cues;
-use crate::text::analysis::fold;
-use crate::text::analysis::language::Language;
 use crate::text::document::hash_of_name;
 
 /// The persons and kinds of answer that a question names.
@@ -42,7 +40,7 @@ pub(crate) fn question_words(text: &str) -> Vec<QuestionWord> {
     let chunks = chunk::chunks(text).flat_map(|chunk| chunk.parts);
     let parts = chunks.filter(|part| !part.is_letter()).take(WORDS_MAX);
     let word = |part: chunk::Part<'_>| QuestionWord {
-        folded: fold::plain(&fold::lower(&part.written, Language::OTHER)),
+        folded: part.folded(),
         written: part.written.into_owned(),
     };
     parts.map(word).collect()

@@ -38,7 +38,7 @@ pub(in crate::text) struct Leaf {
 pub(in crate::text) enum Word {
     /// Any form of this word.
     Form(Part<'static>),
-    /// A letter pair of a script that does not separate words.
+    /// Letters of a script that does not separate words, as many as are indexed together.
     Letters(String),
     /// A chunk that consists of these letters.
     Joined(String),

@@ -10,7 +10,7 @@ use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STAT
 use tantivy::termdict::TermDictionary;
 use tantivy_fst::Automaton;
 
-use crate::text::analysis::token::REVERSED;
+use crate::text::analysis::token;
 use crate::text::index::memory_segment::MemoryTerms;
 use crate::text::index::schema::TermField;
 use crate::text::index::segment_reader::{FieldTerms, Segment};
@@ -159,7 +159,7 @@ impl FuzzyAutomaton {
 
     /// Returns the distance of a word, if it is within the limit.
     pub(in crate::text) fn distance(&self, word: &[u8]) -> Option<u8> {
-        if word.starts_with(&[REVERSED]) {
+        if token::is_marked(word) {
             return None;
         }
         match self.0.eval(word) {

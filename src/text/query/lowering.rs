@@ -250,21 +250,28 @@ fn is_one_word(chunk: &Chunk<'_>) -> bool {
             .all(|part| part.is_letter() && !is_hangul(part))
 }
 
-/// Returns the words of a chunk; for a script that does not separate words, each pair of letters.
+/// Returns the words of a chunk; for a script that does not separate words, each run of letters as they
+/// are indexed.
 fn words_of(chunk: &Chunk<'_>) -> Vec<Word> {
-    match chunk.parts.as_slice() {
-        // The last letter of a run is indexed alone, all others as the first of a pair.
-        [letter] if letter.is_letter() => vec![Word::Prefix(letter.clone().into_owned())],
-        [first, ..] if first.is_letter() => {
-            let pairs = chunk.parts.windows(2);
-            let pairs = pairs.map(|pair| pair.iter().map(|part| &*part.written).collect());
-            pairs.map(Word::Letters).collect()
-        }
-        parts => {
-            let parts = parts.iter().cloned().map(Part::into_owned);
-            parts.map(Word::Form).collect()
-        }
+    let parts = chunk.parts.as_slice();
+    let Some(first) = parts.first().filter(|part| part.is_letter()) else {
+        let parts = parts.iter().cloned().map(Part::into_owned);
+        return parts.map(Word::Form).collect();
+    };
+    let joined =
+        |letters: &[Part<'_>]| -> String { letters.iter().map(|part| &*part.written).collect() };
+    let grams = parts.iter().enumerate();
+    let grams = grams.filter_map(|(at, letter)| parts.get(at..at + letter.gram_len()));
+    let grams: Vec<Word> = grams.map(|gram| Word::Letters(joined(gram))).collect();
+    if !grams.is_empty() {
+        return grams;
     }
+    // Fewer letters than those of a run are the first of one, or the last of the text.
+    let few = Part {
+        written: joined(parts).into(),
+        ..first.clone()
+    };
+    vec![Word::Prefix(few.into_owned())]
 }
 
 /// The longest run of Chinese or Japanese letters that is treated as one word.

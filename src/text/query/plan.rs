@@ -296,7 +296,7 @@ impl Planner<'_> {
         let Word::Form(part) = word else {
             return Ok(Vec::new());
         };
-        let written = fold::plain(&fold::lower(&part.written, Language::OTHER));
+        let written = part.folded();
         let len = written.chars().count();
         let is_word = written.chars().all(char::is_alphabetic);
         if len < RESPELLED_LEN_MIN || !is_word {
@@ -342,8 +342,8 @@ impl Planner<'_> {
                 });
             }
         };
-        for (field, text) in expansion.terms {
-            add(field, text, 1.0);
+        for (field, text, factor) in expansion.terms {
+            add(field, text, factor);
         }
         for prefix in expansion.prefixes {
             let expansion = PatternTerms::new(TermPattern::Prefix(prefix.text.clone()));

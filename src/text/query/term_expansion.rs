@@ -6,15 +6,15 @@ use crate::text::analysis::chunk::Part;
 use crate::text::analysis::fold;
 use crate::text::analysis::language::Language;
 use crate::text::analysis::script::Script;
-use crate::text::analysis::token::{self, REVERSED, Terms};
+use crate::text::analysis::token::{self, Terms};
 use crate::text::index::schema::TermField;
 use crate::text::query::ast::Word;
 use crate::text::query::fuzzy::FuzzyAutomaton;
 
 /// The terms that a word of a query can match.
 pub(in crate::text) struct TermExpansion {
-    /// Exact terms.
-    pub(in crate::text) terms: Vec<(TermField, String)>,
+    /// Exact terms, each with the factor of its frequency.
+    pub(in crate::text) terms: Vec<(TermField, String, f32)>,
     /// Term prefixes.
     pub(in crate::text) prefixes: Vec<Prefix>,
     pub(in crate::text) fuzzy: Option<FuzzyAutomaton>,
@@ -39,9 +39,9 @@ impl TermExpansion {
         };
         match word {
             Word::Form(part) => expansion.add_forms(part, languages),
-            Word::Letters(letters) => expansion.terms.push((TermField::Stems, letters.clone())),
+            Word::Letters(letters) => expansion.add(TermField::Stems, letters.clone()),
             Word::Joined(joined) => {
-                expansion.terms.push((TermField::Variants, joined.clone()));
+                expansion.add(TermField::Variants, joined.clone());
                 let part = Part {
                     written: joined.as_str().into(),
                     script: Script::of(joined.chars().next().unwrap_or_default()),
@@ -51,14 +51,21 @@ impl TermExpansion {
                     expansion.add(TermField::Stems, token::terms(&part, *language).stem);
                 }
             }
-            Word::Prefix(part) => expansion.prefixes.push(Prefix {
-                field: None,
-                text: fold::plain(&fold::lower(&part.written, Language::OTHER)),
-                min_extra: 0,
-                factor: 1.0,
-            }),
+            Word::Prefix(part) => {
+                let plain = part.folded();
+                let texts = [token::bare(&plain), plain];
+                let first = usize::from(!languages.contains(&Language::VIETNAMESE));
+                for text in texts.into_iter().skip(first) {
+                    expansion.prefixes.push(Prefix {
+                        field: None,
+                        text,
+                        min_extra: 0,
+                        factor: 1.0,
+                    });
+                }
+            }
             Word::Fuzzy(part, distance) => {
-                let plain = fold::plain(&fold::lower(&part.written, Language::OTHER));
+                let plain = part.folded();
                 expansion.fuzzy = Some(FuzzyAutomaton::to(&plain, *distance));
             }
         }
@@ -68,12 +75,20 @@ impl TermExpansion {
     fn add_forms(&mut self, part: &Part<'_>, languages: &[Language]) {
         for language in languages {
             let Terms { stem, variants, .. } = token::terms(part, *language);
+            if *language == Language::VIETNAMESE {
+                if stem == part.folded() {
+                    let bare = token::bare(&stem);
+                    self.terms.push((TermField::Variants, bare, BARE_FACTOR));
+                }
+                self.add(TermField::Stems, stem);
+                continue;
+            }
             let plain = fold::plain(&fold::lower(&part.written, *language));
             let plain_len = plain.chars().count();
             self.add(TermField::Variants, plain);
             self.add(TermField::Variants, stem.clone());
             for term in variants {
-                if !term.as_bytes().starts_with(&[REVERSED]) {
+                if !token::is_marked(term.as_bytes()) {
                     self.add(TermField::Variants, term);
                 }
             }
@@ -126,8 +141,9 @@ impl TermExpansion {
     }
 
     fn add(&mut self, field: TermField, term: String) {
-        if !self.terms.contains(&(field, term.clone())) {
-            self.terms.push((field, term));
+        let is_known = |(its, known, _): &(TermField, String, f32)| *its == field && *known == term;
+        if !self.terms.iter().any(is_known) {
+            self.terms.push((field, term, 1.0));
         }
     }
 
@@ -144,7 +160,7 @@ impl TermExpansion {
         let is_listed = self
             .terms
             .iter()
-            .any(|(its, listed)| *its == field && listed == term);
+            .any(|(its, listed, _)| *its == field && listed == term);
         let begins = || {
             self.prefixes
                 .iter()
@@ -174,3 +190,6 @@ const COMPOUND_MORE_MIN: usize = 3;
 
 /// The frequency factor of a compound, relative to the word itself.
 const COMPOUND_FACTOR: f32 = 0.5;
+
+/// The frequency factor of a word of Vietnamese with any marks, for one that was typed without.
+const BARE_FACTOR: f32 = 0.5;

@@ -92,6 +92,7 @@ fn gather<'n>(
 impl Highlighter {
     /// Returns the byte ranges of the matches in the text of a field, in order.
     pub fn marks(&self, field: &str, text: &str, language: Option<Language>) -> Vec<Range<usize>> {
+        let language = language.or_else(|| Language::of_letters(text));
         let tokens = token::tokens(text, language.unwrap_or(self.language));
         let number = document::number_of(field);
         let mut marks = Vec::new();
