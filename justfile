@@ -181,9 +181,10 @@ _campaign *limit:
         echo "$target: $(grep -h -e '^Done ' -e '^peak: ' "$log" | paste -sd ' ')"
     done
 
-# How well search finds what was meant (docs/search.md); DATA has cranfield/ and locomo/
-quality data:
-    cargo bench --quiet --bench quality -- {{data}}
+# How well search finds what was meant (docs/search.md); DATA has cranfield/ and locomo/. `just quality DATA corpora`
+# prints the table of the parameters alone
+quality data part="":
+    cargo bench --quiet --bench quality -- {{data}} {{part}}
 
 # The same with the sentence model in the directory MODEL: rows by words and vectors, and everyday questions
 quality-with data model:

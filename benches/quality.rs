@@ -2,8 +2,9 @@
 //!
 //! With a model (`crates/embed/benches/quality.rs`) LoCoMo is ranked by words and its vectors too.
 //!
-//! `just quality DATA` where DATA has `cranfield/` (`cran.all.1400`, `cran.qry`, `cranqrel`) and
-//! `locomo/` (a JSON file of conversations). Neither is part of this project.
+//! `just quality DATA` prints all, `just quality DATA corpora` the parameters on nine corpora alone. DATA
+//! has `cranfield/` (`cran.all.1400`, `cran.qry`, `cranqrel`) and `locomo/` (a JSON file of
+//! conversations). Neither is part of this project.
 
 #![expect(clippy::print_stdout, reason = "a table is what it is for")]
 
@@ -18,29 +19,42 @@ use grainstore::text::{Query, Ranking};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Options, Store, Time, codec};
 use serde_json::Value;
 
+#[path = "quality/corpora.rs"]
+mod corpora;
 #[path = "quality/recall.rs"]
 mod recall;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> Result<()> {
-    let data = std::env::args_os().filter(|it| it != "--bench").nth(1);
-    let data = PathBuf::from(data.ok_or("say where the data is: quality DATA")?);
+    let mut arguments = std::env::args_os().filter(|it| it != "--bench").skip(1);
+    let data = PathBuf::from(
+        arguments
+            .next()
+            .ok_or("say where the data is: quality DATA")?,
+    );
+    if arguments.next().is_some_and(|part| part == "corpora") {
+        return corpora::run(&data, &samples(&data)?);
+    }
     run(&data, None)
 }
 
 pub(crate) fn run(data: &Path, embedder: Option<&Arc<dyn Embedder>>) -> Result<()> {
-    let mut folder = fs::read_dir(data.join("locomo"))?.filter_map(std::result::Result::ok);
-    let conversations =
-        folder.find(|entry| entry.path().extension().is_some_and(|of| of == "json"));
-    if let Some(file) = conversations {
-        for shape in [Shape::AsIs, Shape::Short, Shape::Long] {
-            locomo(&file.path(), shape, embedder.cloned())?;
-        }
-        let samples: Vec<Value> = serde_json::from_str(&fs::read_to_string(file.path())?)?;
-        recall::run(&samples)?;
+    let samples = samples(data)?;
+    for shape in [Shape::AsIs, Shape::Short, Shape::Long] {
+        locomo(&samples, shape, embedder.cloned())?;
     }
-    cranfield(&data.join("cranfield"))
+    recall::run(&samples)?;
+    cranfield(&data.join("cranfield"))?;
+    corpora::run(data, &samples)
+}
+
+/// Returns the conversations of the data.
+fn samples(data: &Path) -> Result<Vec<Value>> {
+    let mut folder = fs::read_dir(data.join("locomo"))?.filter_map(std::result::Result::ok);
+    let file = folder.find(|entry| entry.path().extension().is_some_and(|of| of == "json"));
+    let file = file.ok_or("no file of conversations")?.path();
+    Ok(serde_json::from_str(&fs::read_to_string(file)?)?)
 }
 
 /// A question and the grains that answer it.
@@ -118,9 +132,7 @@ impl Shape {
 }
 
 /// All conversations in one store, each in its namespace; a turn is a grain.
-fn locomo(file: &Path, shape: Shape, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
-    let samples: Value = serde_json::from_str(&fs::read_to_string(file)?)?;
-    let samples = samples.as_array().ok_or("not a list of conversations")?;
+fn locomo(samples: &[Value], shape: Shape, embedder: Option<Arc<dyn Embedder>>) -> Result<()> {
     let model = embedder.as_ref().map(|it| it.model().to_owned());
     let store = Store::in_memory(Options {
         embedders: embedder.into_iter().collect(),
@@ -480,8 +492,11 @@ fn rank_of(store: &Store, question: &Question, ranking: &Ranking) -> Result<Opti
     Ok(place.map(|place| place + 1))
 }
 
-/// Abstracts of aerodynamics, judged by hand.
-fn cranfield(folder: &Path) -> Result<()> {
+/// Questions, each with how much each grain answers it.
+type Judged = Vec<(String, HashMap<ContentAddress, f64>)>;
+
+/// Stores abstracts of aerodynamics; returns their questions, judged by hand.
+fn read_cranfield(folder: &Path) -> Result<(Store, Judged)> {
     let store = Store::in_memory(Options::default())?;
     let mut documents = Vec::new();
     for record in records(&fs::read_to_string(folder.join("cran.all.1400"))?) {
@@ -517,20 +532,27 @@ fn cranfield(folder: &Path) -> Result<()> {
                 .insert(*document, gain);
         }
     }
-    println!("\nCranfield: {} abstracts\n", documents.len());
+    let queries = records(&fs::read_to_string(folder.join("cran.qry"))?);
+    let queries = (1..).zip(&queries).filter_map(|(number, record)| {
+        let grades = judged.remove(&number)?;
+        Some((part(record, ".W"), grades))
+    });
+    let queries = queries.collect();
+    Ok((store, queries))
+}
+
+fn cranfield(folder: &Path) -> Result<()> {
+    let (store, queries) = read_cranfield(folder)?;
+    println!("\nCranfield\n");
     println!("| ranking                                | queries |   MAP | nDCG@10 |");
     println!("| -------------------------------------- | ------: | ----: | ------: |");
     for (name, ranking) in [
         ("words (BM25)", Ranking::WORDS),
         ("conversation-aware (the default)", Ranking::default()),
     ] {
-        let queries = records(&fs::read_to_string(folder.join("cran.qry"))?);
         let (mut precision, mut gain, mut asked) = (0.0, 0.0, 0.0);
-        for (number, record) in queries.iter().enumerate() {
-            let Some(grades) = judged.get(&(number + 1)) else {
-                continue;
-            };
-            let query = Query::words(&part(record, ".W"));
+        for (text, grades) in &queries {
+            let query = Query::words(text);
             let found = store.search_ranked(&query, &Filter::new(), &ranking, 1_000)?;
             let found: Vec<f64> = found
                 .results

@@ -213,7 +213,7 @@ fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn share(part: usize, of: usize) -> f64 {
+pub(super) fn share(part: usize, of: usize) -> f64 {
     let number = |it: usize| f64::from(u32::try_from(it).unwrap_or(u32::MAX));
     number(part) / number(of.max(1))
 }
