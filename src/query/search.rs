@@ -96,9 +96,10 @@ impl Store {
         question: Option<(&str, &[f32])>,
     ) -> Result<Envelope, Error> {
         let text = self.text_view()?;
-        let when = self.when(query.plain(), ranking);
+        let when = self.when(snapshot, rows, query.plain(), ranking)?;
         let named = self.named(snapshot, rows, &when, ranking)?;
-        let (query, mut read_as) = self.with_aliases(snapshot, rows, query, ranking)?;
+        let query = query.without(&when.used);
+        let (query, mut read_as) = self.with_aliases(snapshot, rows, &query, ranking)?;
         let query = &*query;
         let search = |meaning: Option<&Meaning<'_>>| {
             let searched = text.find(&text::Search {

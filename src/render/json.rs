@@ -22,6 +22,14 @@ pub(super) fn render(recollection: &Recollection, shown: Shown) -> String {
         let counts = counts.map(|(name, count)| (name, count as u64));
         map.insert("left_out", Map::from_iter(counts));
     }
+    if let [first, .., last] = recollection.told.as_slice() {
+        let told = [
+            ("count", Value::from(recollection.told.len() as u64)),
+            ("first", first.ms().into()),
+            ("last", last.ms().into()),
+        ];
+        map.insert("told", Map::from_iter(told));
+    }
     if recollection.less_relevant > 0 {
         map.insert("less_relevant", recollection.less_relevant as u64);
     }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::codec::ContentAddress;
+use crate::grain::Time;
 
 use super::{LeftOut, Line, Passage, Recollection};
 
@@ -11,9 +12,9 @@ pub(super) type Shown = fn(&str) -> Cow<'_, str>;
 
 /// Returns the facts and the conversations, each as a list under a heading, and what was left out.
 pub(super) fn markdown(recollection: &Recollection, shown: Shown) -> String {
-    let mut text = String::new();
-    for passage in &recollection.passages {
-        if !text.is_empty() {
+    let mut text = told(&recollection.told);
+    for (number, passage) in recollection.passages.iter().enumerate() {
+        if number > 0 {
             text.push('\n');
         }
         text.push_str(&heading(passage));
@@ -82,6 +83,17 @@ pub(super) fn turn(line: &Line, day: Option<&str>, shown: Shown) -> String {
 /// Returns the sentence about what was left out, after an empty line.
 pub(super) fn left_out(left_out: &LeftOut) -> String {
     format!("\n{left_out}\n")
+}
+
+/// Returns the sentence about how often it was told, before an empty line.
+fn told(times: &[Time]) -> String {
+    match times {
+        [first, .., last] => {
+            let (count, first, last) = (times.len(), day(*first), day(*last));
+            format!("Told {count} times, from {first} to {last}.\n\n")
+        }
+        _ => String::new(),
+    }
 }
 
 /// Returns a line for each grain, with its time and its address.
@@ -190,7 +202,12 @@ fn notes(line: &Line) -> impl Iterator<Item = String> {
 }
 
 fn date(line: &Line) -> String {
-    let time = line.time.to_string();
+    day(line.time)
+}
+
+/// Returns the day of a time.
+fn day(time: Time) -> String {
+    let time = time.to_string();
     match time.split_once('T') {
         Some((date, _)) => date.to_owned(),
         None => time,

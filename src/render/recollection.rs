@@ -30,6 +30,9 @@ pub struct Recollection {
     /// Words that nothing has, each with what it was read as: the word spelt most like it, or by an
     /// alias.
     pub read_as: Vec<(String, String)>,
+    /// The times of the hits that are about the same, oldest first, of a question that asks how often or
+    /// how long: several or none, and none if the handle may not know.
+    pub told: Vec<Time>,
     /// Whether the search for it ended at its deadline.
     pub is_partial: bool,
 }

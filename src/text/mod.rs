@@ -26,6 +26,7 @@ pub use query::lowering::Query;
 pub(crate) use query::statistics::OwnRows;
 pub(crate) use search::execute::Search;
 pub use search::highlight::Snippet;
+pub(crate) use search::in_order::Order;
 pub(crate) use search::ranking::Calendar;
 pub use search::ranking::{Ranking, Recency, utc_offset};
 pub(crate) use search::rerank::{Dated, Meaning};

@@ -1,5 +1,6 @@
 //! What is recalled of a question, and how turns of a conversation rank.
 
+mod order;
 mod packing;
 mod prompt;
 mod relevance;

@@ -7,7 +7,7 @@ use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, Time, Type, Verification};
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
-use crate::render::{LeftOut, Line, Recollection, Standing, tokens};
+use crate::render::{Format, LeftOut, Line, Recollection, Standing, tokens};
 use crate::store::{self, Store, Version};
 use crate::text::{Highlighter, Hit, Language, RecalledHit};
 
@@ -30,6 +30,8 @@ pub(super) struct Gathering<'a> {
     kinds: Kinds,
     /// The tokens kept for the sentence about the rest.
     for_rest: usize,
+    /// The times of the hits that are counted.
+    told: Vec<Time>,
 }
 
 /// Makes the highlighter of the question, for a recall that cuts a text.
@@ -76,7 +78,28 @@ impl<'a> Gathering<'a> {
             collected,
             kinds: Kinds::of(snapshot, passages)?,
             for_rest,
+            told: Vec::new(),
         })
+    }
+
+    /// Counts rows, if they are several and the budget has room to say so.
+    pub(super) fn count(&mut self, rows: &[EntryId]) -> Result<(), Error> {
+        let mut times = Vec::new();
+        for row in rows {
+            times.extend(self.line(*row, None)?.map(|line| line.time));
+        }
+        if times.len() < 2 || self.collected.budget() < BUDGET_SMALL {
+            return Ok(());
+        }
+        times.sort_unstable();
+        let told = Recollection {
+            told: times,
+            ..Recollection::default()
+        };
+        self.collected
+            .reserve(tokens(&told.render(Format::Markdown)));
+        self.told = told.told;
+        Ok(())
     }
 
     /// Collects what the budget holds: hot grains, facts, the hits, and what stands around them.
@@ -102,7 +125,10 @@ impl<'a> Gathering<'a> {
     pub(super) fn into_recollection(mut self) -> Result<Recollection, Error> {
         let left_out = self.left_out()?;
         self.collected.unreserve(self.for_rest);
-        Ok(self.collected.into_recollection(left_out))
+        Ok(Recollection {
+            told: self.told,
+            ..self.collected.into_recollection(left_out)
+        })
     }
 
     /// Adds the hot grains, in up to a share of the budget: first those that fit the question.

@@ -128,7 +128,7 @@ impl Store {
         let rows = self.rows_to_rank(&snapshot, filter)?;
         let accept = |row: EntryId| rows.contains(row);
         let text = self.text_view()?;
-        let when = self.when(question, &recall.ranking);
+        let when = self.when(&snapshot, &rows, question, &recall.ranking)?;
         if let Some(asked) = self.asked_by_time(&snapshot, &rows, &when)? {
             let passages: Vec<_> = asked.into_iter().map(by_time).collect();
             let mut gathering = Gathering::new(self, &snapshot, &rows, &passages, recall.budget)?;
@@ -137,6 +137,7 @@ impl Store {
             return gathering.into_recollection();
         }
         let named = self.named(&snapshot, &rows, &when, &recall.ranking)?;
+        let query = query.without(&when.used);
         let (asked, mut read_as) = self.with_aliases(&snapshot, &rows, &query, &recall.ranking)?;
         let is_over = self.search_deadline();
         let search = |meaning: Option<&text::Meaning<'_>>| {
@@ -159,11 +160,15 @@ impl Store {
         let is_partial = found.hits.is_partial;
         let less_relevant = found.hits.less_relevant;
         read_as.extend(found.hits.respelled.iter().cloned());
+        let is_told = self.capability().is_none();
+        let counted = found.hits.counted.clone();
         let passages = found.into_recalled();
         let mut gathering = Gathering::new(self, &snapshot, &rows, &passages, recall.budget)?;
+        if is_told {
+            gathering.count(&counted)?;
+        }
         gathering.fill(&|| Ok(text.highlighter(&asked)?))?;
         gathering.record_reads("recall")?;
-        let is_told = self.capability().is_none();
         Ok(Recollection {
             is_partial,
             less_relevant: if is_told { less_relevant } else { 0 },

@@ -82,6 +82,12 @@ impl Day {
         let next_year = if month <= 2 { 1 } else { 0 };
         (year + era * 400 + next_year, month)
     }
+
+    /// Returns the month from 1 to 12, and the day of it.
+    pub(super) const fn month_and_day(self) -> (i64, i64) {
+        let (year, month) = self.year_and_month();
+        (month, self.0 - month_start(year, month).0 + 1)
+    }
 }
 
 /// Returns a month; months are counted on beyond 12 and before 1.

@@ -11,10 +11,10 @@ mod words;
 use std::ops::Range;
 
 use crate::grain::Time;
-use crate::text::Calendar;
+use crate::text::{Calendar, Order};
 
 use calendar::DAY_MS;
-pub(super) use parse::Order;
+pub(super) use parse::{Feast, Occasion};
 
 /// The time that a question names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,16 +28,41 @@ pub(super) struct When {
     pub(super) sessions: Option<[i64; 2]>,
     /// Whether it asks for the last, the first or the number of something.
     pub(super) order: Option<Order>,
+    /// The words that ask for the last or the first, folded: a text that has them says nothing of what is
+    /// asked for.
+    pub(super) used: Vec<String>,
     /// Whether it asks for nothing but what was said or done then.
     pub(super) is_bare: bool,
 }
 
 impl When {
-    /// Reads a question, at a moment.
-    pub(super) fn of(question: &str, now: Time, calendar: &Calendar) -> Self {
+    /// Reads a question, at a moment. `date_of` returns the date of an occasion as it is written.
+    ///
+    /// # Errors
+    /// Those of `date_of`.
+    pub(super) fn of<E>(
+        question: &str,
+        now: Time,
+        calendar: &Calendar,
+        date_of: impl FnOnce(&Occasion) -> Result<Option<String>, E>,
+    ) -> Result<Self, E> {
         let read = parse::Question::of(question);
         let today = calendar::day_of(calendar, now);
-        let spans = spans::of(&read, today, calendar);
+        let occasion = match read.occasion() {
+            Some(occasion) => date_of(&occasion)?.map(|date| (occasion.place, date)),
+            None => None,
+        };
+        let occasion = occasion.and_then(|(place, date)| {
+            let date = spans::of(&parse::Question::of(&date), today, calendar, None);
+            let day = date.days.first()?.start;
+            Some((place, day.month_and_day()))
+        });
+        let spans = spans::of(&read, today, calendar, occasion);
+        let order = read.order(&spans.places);
+        let used = match order {
+            Some((at, Order::Last | Order::First)) => read.words_at(at),
+            _ => Vec::new(),
+        };
         let times = |days| calendar::times(calendar, days);
         let windows: Vec<Range<i64>> = spans.days.iter().map(times).collect();
         let part = match windows.as_slice() {
@@ -47,13 +72,14 @@ impl When {
             }),
             _ => None,
         };
-        Self {
+        Ok(Self {
             windows,
             part,
             sessions: spans.sessions,
-            order: read.order(),
+            order: order.map(|(_, order)| order),
+            used,
             is_bare: spans.is_bare,
-        }
+        })
     }
 
     /// Returns the times at which a text may report it: an event is reported within days.
@@ -71,6 +97,7 @@ const TOLD_MS: i64 = 7 * DAY_MS;
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
     use std::path::Path;
 
     use serde_json::Value;
@@ -82,6 +109,12 @@ mod tests {
         Time::parse(&text).unwrap().ms()
     }
 
+    /// Reads a question where no date of anyone is known.
+    fn read_at(question: &str, now: Time) -> When {
+        let unknown = |_: &Occasion| Ok::<_, Infallible>(None);
+        When::of(question, now, &Calendar::default(), unknown).unwrap()
+    }
+
     /// A window, sessions, an order, and whether nothing else is asked for.
     type Meant = (Option<Range<i64>>, Option<[i64; 2]>, Option<Order>, bool);
 
@@ -89,7 +122,7 @@ mod tests {
     fn read(question: &Value) -> [Meant; 2] {
         let noon = Time::from_ms(ms(&question["now"]) + 12 * 3_600_000);
         let text = question["question"].as_str().unwrap();
-        let when = When::of(text, noon, &Calendar::default());
+        let when = read_at(text, noon);
         let window =
             (!question["from"].is_null()).then(|| ms(&question["from"])..ms(&question["to"]));
         let sessions = question["sessions"].as_array();
@@ -128,7 +161,7 @@ mod tests {
             ("what happened last week, in the evening", None),
         ] {
             let at = |hour: &str| Time::parse(&format!("{hour}:00:00Z")).unwrap().ms();
-            let when = When::of(question, now, &Calendar::default());
+            let when = read_at(question, now);
             assert_eq!(
                 when.part,
                 part.map(|[from, to]| at(from)..at(to)),
@@ -161,5 +194,37 @@ mod tests {
             missed.join("\n")
         );
         assert!(hidden.is_empty(), "{}", hidden.join("\n"));
+    }
+
+    #[test]
+    fn days_of_someone_are_read_where_a_belief_has_their_date() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("test-vectors/search/occasions.json");
+        let file: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let beliefs = file["beliefs"].as_array().unwrap();
+        let text = |of: &Value, name: &str| of[name].as_str().unwrap_or_default().to_owned();
+        let date_of = |occasion: &Occasion| {
+            let is_it = |belief: &&Value| {
+                let whose = occasion.whose.clone().unwrap_or_else(|| "user".into());
+                let subject = text(belief, "subject").to_lowercase();
+                let is_birthday = !text(belief, "relation").contains("anniversary");
+                let is_of = whose == subject || whose.trim_end_matches('s') == subject;
+                is_of && is_birthday == (occasion.feast == Feast::Birthday)
+            };
+            let belief = beliefs.iter().find(is_it);
+            Ok::<_, Infallible>(belief.map(|belief| text(belief, "object")))
+        };
+        let mut missed = Vec::new();
+        for question in file["questions"].as_array().unwrap() {
+            let noon = Time::from_ms(ms(&question["now"]) + 12 * 3_600_000);
+            let asked = text(question, "question");
+            let when = When::of(&asked, noon, &Calendar::default(), date_of).unwrap();
+            let window =
+                (!question["from"].is_null()).then(|| ms(&question["from"])..ms(&question["to"]));
+            let is_bare = question["bare"].as_bool().unwrap_or(false);
+            if (when.windows.first(), when.is_bare) != (window.as_ref(), is_bare) {
+                missed.push(format!("{question}\n   {when:?}"));
+            }
+        }
+        assert!(missed.is_empty(), "\n{}", missed.join("\n"));
     }
 }

@@ -1,11 +1,12 @@
 //! A question as words of time: each word with what it is in the language of the question.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use crate::text;
+use crate::text::{self, Order};
 
-use super::words::{LANGUAGES, Words};
+use super::words::{LANGUAGES, MINE, Words};
 
 /// The kind of a word or a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,7 @@ pub(super) enum Kind {
     Units(Unit),
     Weekend,
     Session,
+    Occasion(Feast),
     Last,
     /// The one before the last.
     BeforeLast(Unit),
@@ -56,18 +58,29 @@ pub(super) enum Unit {
     Years,
 }
 
-/// The one of many that a question asks for, or their number.
+/// A day that comes every year and is another for each person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::query) enum Order {
-    Last,
-    First,
-    Count,
+pub(in crate::query) enum Feast {
+    Birthday,
+    Anniversary,
+}
+
+/// Such a day of someone, whom a question names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::query) struct Occasion {
+    pub(in crate::query) feast: Feast,
+    /// One word of the name, folded; `None` of the one who asks.
+    pub(in crate::query) whose: Option<String>,
+    /// The words that name it.
+    pub(super) place: Range<usize>,
 }
 
 /// A question, word by word; empty if none of them is a time.
 #[derive(Default)]
 pub(super) struct Question {
     pub(super) kinds: Vec<Kind>,
+    /// The words of each of the kinds.
+    words: Vec<Vec<String>>,
     /// Whether a weekday without a preposition is a name.
     pub(super) needs_preposition: bool,
 }
@@ -99,6 +112,7 @@ impl Kind {
                 | Self::Weekend
                 | Self::Season(_)
                 | Self::Session
+                | Self::Occasion(_)
                 | Self::BeforeLast(_)
                 | Self::Part(_)
                 | Self::Ordered(_)
@@ -112,20 +126,46 @@ impl Question {
         if !words.iter().any(begins_time) {
             return Self::default();
         }
-        let mut best: Option<(usize, &Words, Vec<Kind>)> = None;
+        let mut best: Option<(usize, Self)> = None;
         for language in LANGUAGES {
-            let (kinds, known) = language.kinds(&words);
-            if best.as_ref().is_none_or(|(most, ..)| known > *most) {
-                best = Some((known, language, kinds));
+            let (read, known) = language.read(&words);
+            if best.as_ref().is_none_or(|(most, _)| known > *most) {
+                best = Some((known, read));
             }
         }
-        let (needs_preposition, kinds) = best.map_or((true, Vec::new()), |(_, of, kinds)| {
-            (of.needs_preposition, kinds)
-        });
-        Self {
-            kinds,
-            needs_preposition,
+        best.map_or_else(Self::default, |(_, read)| read)
+    }
+
+    /// Returns the words of one kind.
+    pub(super) fn words_at(&self, at: usize) -> Vec<String> {
+        self.words.get(at).cloned().unwrap_or_default()
+    }
+
+    /// Returns the first day of someone that it names: "my birthday", "the birthday of Ana".
+    pub(super) fn occasion(&self) -> Option<Occasion> {
+        let mut kinds = (0..).zip(&self.kinds);
+        let (at, feast) = kinds.find_map(|(at, kind)| match kind {
+            Kind::Occasion(feast) => Some((at, *feast)),
+            _ => None,
+        })?;
+        let kind = |at: usize| self.kinds.get(at).copied();
+        let word = |at: usize| self.words.get(at)?.first();
+        let behind = matches!(kind(at + 1), Some(Kind::Of | Kind::From));
+        if behind && kind(at + 2) == Some(Kind::Other) {
+            return Some(Occasion {
+                feast,
+                whose: word(at + 2).cloned(),
+                place: at..at + 3,
+            });
         }
+        let before = at.checked_sub(1)?;
+        let whose = word(before)?;
+        let is_mine = MINE.contains(&whose.as_str());
+        (is_mine || kind(before) == Some(Kind::Other)).then(|| Occasion {
+            feast,
+            whose: (!is_mine).then(|| whose.clone()),
+            place: before..at + 1,
+        })
     }
 
     /// Returns the hours of the part of a day that it names.
@@ -136,19 +176,50 @@ impl Question {
         })
     }
 
-    pub(super) fn order(&self) -> Option<Order> {
-        self.kinds.iter().find_map(|kind| match kind {
-            Kind::Ordered(order) => Some(*order),
+    /// Returns the order that it asks for, and where it says so: not in words that name a time.
+    pub(super) fn order(&self, times: &[Range<usize>]) -> Option<(usize, Order)> {
+        let mut kinds = (0..).zip(&self.kinds);
+        let named = kinds.find_map(|(at, kind)| match kind {
+            Kind::Ordered(order) => Some((at, *order)),
+            _ => None,
+        });
+        named.or_else(|| {
+            let order = self.order_of_deed()?;
+            let is_time = times.iter().any(|place| place.contains(&order.0));
+            (!is_time).then_some(order)
+        })
+    }
+
+    /// Reads "when did Mira last visit": a word of order behind who did it. "The last bus" and "my first
+    /// bike" are things.
+    fn order_of_deed(&self) -> Option<(usize, Order)> {
+        let word = |at: usize| self.words.get(at)?.first().map(String::as_str);
+        let start = (0..2).find(|at| word(*at) == Some(WHEN))?;
+        word(start + 1).filter(|word| PAST.contains(word))?;
+        let pairs = (start + 3..).zip(self.kinds.get(start + 2..)?.windows(2));
+        pairs.into_iter().find_map(|(at, pair)| match pair {
+            [Kind::Of, _] => None,
+            _ if word(at - 1).is_some_and(|word| OWN.contains(&word)) => None,
+            [_, Kind::Last] => Some((at, Order::Last)),
+            [_, Kind::Ordinal(1)] => Some((at, Order::First)),
             _ => None,
         })
     }
 }
 
+const WHEN: &str = "when";
+
+const OWN: [&str; 7] = ["my", "your", "his", "her", "its", "our", "their"];
+
+/// The time of a deed is asked for in the past.
+const PAST: [&str; 6] = ["did", "was", "were", "have", "has", "had"];
+
 impl Words {
     /// Returns what words are, those of a phrase once, and how well the language knows them: words of
     /// time tell more.
-    fn kinds(&self, words: &[text::QuestionWord]) -> (Vec<Kind>, usize) {
+    fn read(&self, words: &[text::QuestionWord]) -> (Question, usize) {
         let mut kinds = Vec::with_capacity(words.len());
+        let mut of_kinds = Vec::with_capacity(words.len());
         let mut known = 0;
         let mut rest = words;
         while let Some((first, others)) = rest.split_first() {
@@ -162,9 +233,16 @@ impl Words {
                 _ => 2 * len,
             };
             kinds.push(kind);
-            rest = rest.get(len..).unwrap_or(others);
+            let (these, after) = rest.split_at_checked(len).unwrap_or((&[], others));
+            of_kinds.push(these.iter().map(|word| word.folded.clone()).collect());
+            rest = after;
         }
-        (kinds, known)
+        let read = Question {
+            kinds,
+            words: of_kinds,
+            needs_preposition: self.needs_preposition,
+        };
+        (read, known)
     }
 
     /// Returns the longest phrase that words begin with.

@@ -1,5 +1,7 @@
 //! The days and sessions that the words of a question name.
 
+use std::ops::Range;
+
 use crate::text::Calendar;
 
 use super::calendar::{self, Day, Days};
@@ -11,6 +13,8 @@ pub(super) struct Spans {
     /// The likeliest first.
     pub(super) days: Vec<Days>,
     pub(super) sessions: Option<[i64; 2]>,
+    /// The places of the words that name them.
+    pub(super) places: Vec<Range<usize>>,
     /// Whether nothing but these is asked for.
     pub(super) is_bare: bool,
 }
@@ -18,25 +22,34 @@ pub(super) struct Spans {
 /// The number of some words, and the times that they name.
 type Found<T> = Option<(usize, T)>;
 
-/// Returns the days and sessions of a question that is asked on a day.
-pub(super) fn of(question: &Question, today: Day, calendar: &Calendar) -> Spans {
+/// Returns the days and sessions of a question that is asked on a day. An occasion is given with its
+/// month and day.
+pub(super) fn of(
+    question: &Question,
+    today: Day,
+    calendar: &Calendar,
+    occasion: Option<(Range<usize>, (i64, i64))>,
+) -> Spans {
     let reader = Reader {
         kinds: &question.kinds,
         needs_preposition: question.needs_preposition,
         today,
         calendar,
+        occasion,
     };
     let mut spans = Spans::default();
     let (mut at, mut count, mut is_plain) = (0, 0, true);
     while let Some(kind) = reader.kind(at) {
         if let Some((len, sessions)) = reader.sessions(at) {
             spans.sessions = spans.sessions.or(Some(sessions));
+            spans.places.push(at..at + len);
             count += 1;
             at += len;
         } else if let Some((len, days)) = reader.days(at) {
             // "Before DATE" is no day.
             is_plain &= !days.is_empty();
             spans.days.extend(days);
+            spans.places.push(at..at + len);
             count += 1;
             at += len;
         } else {
@@ -61,6 +74,7 @@ struct Reader<'a> {
     needs_preposition: bool,
     today: Day,
     calendar: &'a Calendar,
+    occasion: Option<(Range<usize>, (i64, i64))>,
 }
 
 impl Reader<'_> {
@@ -116,13 +130,17 @@ impl Reader<'_> {
         })
     }
 
+    /// Returns the number of prepositions and articles here.
+    fn glue(&self, at: usize) -> usize {
+        let ahead = self.kinds.get(at..).unwrap_or_default().iter();
+        let is_glue = |kind: &&Kind| matches!(kind, Kind::On | Kind::In | Kind::Of);
+        ahead.take_while(is_glue).count()
+    }
+
     /// Reads a span of days with the prepositions and articles before it.
     fn span(&self, at: usize) -> Found<Vec<Days>> {
-        use Kind::{In, Of, On};
-        let ahead = self.kinds.get(at..)?.iter();
-        let glue = ahead
-            .take_while(|kind| matches!(kind, On | In | Of))
-            .count();
+        use Kind::{In, On};
+        let glue = self.glue(at);
         let is_led = self
             .kinds
             .get(at..at + glue)?
@@ -144,6 +162,9 @@ impl Reader<'_> {
     fn core(&self, at: usize, is_led: bool) -> Found<Vec<Days>> {
         let kind = |ahead: usize| self.kind(at + ahead);
         let one = |len: usize, days: Days| Some((len, vec![days]));
+        if let Some(found) = self.beside(at).or_else(|| self.at_occasion(at, is_led)) {
+            return Some(found);
+        }
         match kind(0)? {
             Kind::Day(days) => one(1, self.today.plus(days).alone()),
             Kind::BeforeLast(unit) => one(1, self.unit(unit, -2)),
@@ -183,6 +204,52 @@ impl Reader<'_> {
             Kind::Season(month) => self.at_season(at, month, is_led),
             _ => None,
         }
+    }
+
+    /// Reads "the day before DATE", "the week after DATE" and "two weeks before DATE", which is a day.
+    fn beside(&self, at: usize) -> Found<Vec<Days>> {
+        let (count, len) = match self.kind(at)? {
+            Kind::Number(count) => (Some(count), 2),
+            _ => (None, 1),
+        };
+        let Kind::Units(unit) = self.kind(at + len - 1)? else {
+            return None;
+        };
+        let is_before = match self.kind(at + len)? {
+            Kind::Before => true,
+            // "Vor" is both: "two weeks ago on Friday" is another time.
+            Kind::Ago if !matches!(self.kind(at + len + 1), Some(Kind::On | Kind::In)) => true,
+            Kind::After => false,
+            _ => return None,
+        };
+        let length = match unit {
+            Unit::Days => 1,
+            Unit::Weeks => 7,
+            Unit::Months | Unit::Years => return None,
+        };
+        let from = at + len + 1;
+        let from = from + self.glue(from);
+        let (of_date, days) = self.core(from, true).filter(|(_, days)| !days.is_empty())?;
+        let days = days.iter().map(|days| match (count, is_before) {
+            (None, true) => days.start.plus(-length)..days.start,
+            (None, false) => days.end..days.end.plus(length),
+            (Some(count), true) => days.start.plus(count.saturating_mul(-length)).alone(),
+            (Some(count), false) => {
+                let last = days.end.plus(-1);
+                last.plus(count.saturating_mul(length)).alone()
+            }
+        });
+        Some((from + of_date - at, days.collect()))
+    }
+
+    /// Reads an occasion whose date is known, behind a preposition: "when is my birthday" asks for it.
+    fn at_occasion(&self, at: usize, is_led: bool) -> Found<Vec<Days>> {
+        let (place, (month, day)) = self.occasion.as_ref()?;
+        let is_day = self.kind(at) == Some(Kind::Units(Unit::Days));
+        let start = if is_day { self.past_of(at + 1) } else { at };
+        let days = self.day_in(None, *month, *day);
+        let is_here = place.start == start && (is_led || is_day) && !days.is_empty();
+        is_here.then(|| (place.end - at, days))
     }
 
     /// Returns whether a word that may be a name is a time: behind a preposition or at the end, or in

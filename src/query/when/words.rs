@@ -2,7 +2,9 @@
 //!
 //! Months are in the table of `text`, which marks documents by the same words.
 
-use super::parse::{Kind, Order, Unit};
+use crate::text::Order;
+
+use super::parse::{Feast, Kind, Unit};
 
 use Kind::{
     After, Ago, Before, BeforeLast, Between, Day, Every, From, In, Last, Next, Number, Of, On,
@@ -20,6 +22,47 @@ pub(super) struct Words {
     /// Whether a weekday without a preposition is a name, unless it ends the question.
     pub(super) needs_preposition: bool,
 }
+
+/// The possessives of the one who asks.
+pub(super) const MINE: [&str; 34] = [
+    "my",
+    "our",
+    "mein",
+    "meine",
+    "meinem",
+    "meinen",
+    "meines",
+    "unser",
+    "unsere",
+    "unserem",
+    "unseren",
+    "mon",
+    "ma",
+    "notre",
+    "mi",
+    "nuestro",
+    "nuestra",
+    "mio",
+    "mia",
+    "nostro",
+    "nostra",
+    "meu",
+    "minha",
+    "nosso",
+    "nossa",
+    "mijn",
+    "onze",
+    "ons",
+    "мои",
+    "мой",
+    "моем",
+    "моего",
+    "наш",
+    "нашу",
+];
+
+const BIRTHDAY: Kind = Kind::Occasion(Feast::Birthday);
+const ANNIVERSARY: Kind = Kind::Occasion(Feast::Anniversary);
 
 const LATEST: Kind = Ordered(Order::Last);
 
@@ -41,6 +84,8 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("the last time", LATEST), ("last time", LATEST), ("most recently", LATEST), ("most recent", LATEST),
             ("latest", LATEST), ("the first time", Ordered(First)), ("first time", Ordered(First)),
             ("how often", Ordered(Count)), ("how many times", Ordered(Count)),
+            ("how long have", Ordered(Count)), ("how long has", Ordered(Count)), ("how long did", Ordered(Count)),
+            ("how long ago", LATEST), ("how long has it been since", LATEST),
             ("when did i last", LATEST), ("when did we last", LATEST), ("when did i first", Ordered(First)),
             ("when did we first", Ordered(First)),
             ("last", Last), ("past", Last), ("previous", Last), ("this", This), ("next", Next),
@@ -54,6 +99,7 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("spring", Season(3)), ("summer", Season(6)), ("autumn", Season(9)), ("fall", Season(9)), ("winter", Season(12)),
             ("session", Session), ("sessions", Session), ("conversation", Session), ("conversations", Session),
             ("chat", Session), ("chats", Session),
+            ("birthday", BIRTHDAY), ("wedding anniversary", ANNIVERSARY), ("anniversary", ANNIVERSARY),
             ("monday", Weekday(0)), ("tuesday", Weekday(1)), ("wednesday", Weekday(2)), ("thursday", Weekday(3)),
             ("friday", Weekday(4)), ("saturday", Weekday(5)), ("sunday", Weekday(6)),
             ("a", Number(1)), ("one", Number(1)), ("two", Number(2)), ("three", Number(3)), ("four", Number(4)),
@@ -75,12 +121,13 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("vorletzte woche", BeforeLast(Weeks)), ("vorletzten monat", BeforeLast(Months)), ("vorletztes jahr", BeforeLast(Years)),
             ("zuletzt", LATEST), ("zum letzten mal", LATEST), ("das letzte mal", LATEST), ("zum ersten mal", Ordered(First)),
             ("das erste mal", Ordered(First)), ("wie oft", Ordered(Count)), ("wie viele male", Ordered(Count)),
+            ("wie lange", Ordered(Count)), ("seit wann", Ordered(Count)),
             ("letzte", Last), ("letzten", Last), ("letzter", Last), ("letztes", Last), ("letztem", Last), ("vorige", Last),
             ("vorigen", Last), ("voriges", Last), ("vergangene", Last), ("vergangenen", Last), ("vergangenes", Last),
             ("diese", This), ("diesen", This), ("dieser", This), ("dieses", This), ("diesem", This),
             ("nachste", Next), ("nachsten", Next), ("nachster", Next), ("nachstes", Next),
             ("vor", Ago), ("seit", Since), ("nach", After), ("zwischen", Between), ("von", From), ("bis", To), ("und", To),
-            ("jeden", Every), ("jede", Every), ("jedes", Every), ("am", On), ("im", In), ("in", In), ("wahrend", In),
+            ("jeden", Every), ("jede", Every), ("jedes", Every), ("am", On), ("an", On), ("im", In), ("in", In), ("wahrend", In),
             ("der", Of), ("den", Of), ("des", Of), ("dem", Of), ("die", Of), ("das", Of), ("anfang", Of), ("ende", Of), ("jahr", Units(Years)),
             ("tag", Units(Days)), ("tage", Units(Days)), ("tagen", Units(Days)), ("woche", Units(Weeks)), ("wochen", Units(Weeks)),
             ("monat", Units(Months)), ("monate", Units(Months)), ("monaten", Units(Months)), ("jahre", Units(Years)), ("jahren", Units(Years)),
@@ -88,6 +135,7 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("abend", EVENING), ("nacht", NIGHT), ("fruhling", Season(3)), ("sommer", Season(6)), ("herbst", Season(9)), ("winter", Season(12)),
             ("sitzung", Session), ("sitzungen", Session), ("gesprach", Session), ("gesprache", Session), ("gesprachen", Session),
             ("unterhaltung", Session), ("unterhaltungen", Session),
+            ("geburtstag", BIRTHDAY), ("geburtstags", BIRTHDAY), ("hochzeitstag", ANNIVERSARY), ("jahrestag", ANNIVERSARY),
             ("montag", Weekday(0)), ("dienstag", Weekday(1)), ("mittwoch", Weekday(2)), ("donnerstag", Weekday(3)),
             ("freitag", Weekday(4)), ("samstag", Weekday(5)), ("sonnabend", Weekday(5)), ("sonntag", Weekday(6)),
             ("ein", Number(1)), ("eine", Number(1)), ("einen", Number(1)), ("einem", Number(1)), ("einer", Number(1)),
@@ -107,6 +155,7 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("avant hier", Day(-2)), ("hier", Day(-1)), ("aujourd hui", Day(0)), ("demain", Day(1)), ("il y a", Ago),
             ("pour la derniere fois", LATEST), ("la derniere fois", LATEST), ("la premiere fois", Ordered(First)),
             ("pour la premiere fois", Ordered(First)), ("combien de fois", Ordered(Count)),
+            ("depuis combien de temps", Ordered(Count)), ("depuis quand", Ordered(Count)),
             ("dernier", Last), ("derniere", Last), ("derniers", Last), ("dernieres", Last), ("passe", Last), ("passee", Last),
             ("precedente", Last), ("precedent", Last), ("cette", This), ("ce", This), ("cet", This), ("ces", This),
             ("prochain", Next), ("prochaine", Next), ("depuis", Since), ("avant", Before), ("apres", After), ("entre", Between),
@@ -117,6 +166,7 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("matin", MORNING), ("apres midi", AFTERNOON), ("soir", EVENING), ("nuit", NIGHT),
             ("printemps", Season(3)), ("ete", Season(6)), ("automne", Season(9)), ("hiver", Season(12)),
             ("session", Session), ("sessions", Session), ("conversation", Session), ("conversations", Session),
+            ("anniversaire", BIRTHDAY), ("anniversaire de mariage", ANNIVERSARY),
             ("lundi", Weekday(0)), ("mardi", Weekday(1)), ("mercredi", Weekday(2)), ("jeudi", Weekday(3)), ("vendredi", Weekday(4)),
             ("samedi", Weekday(5)), ("dimanche", Weekday(6)),
             ("un", Number(1)), ("une", Number(1)), ("deux", Number(2)), ("trois", Number(3)), ("quatre", Number(4)), ("cinq", Number(5)),
@@ -131,7 +181,7 @@ pub(super) const LANGUAGES: &[Words] = &[
         named: &[
             ("anteayer", Day(-2)), ("antes de ayer", Day(-2)), ("ayer", Day(-1)), ("hoy", Day(0)), ("hace", Ago),
             ("la ultima vez", LATEST), ("por ultima vez", LATEST), ("la primera vez", Ordered(First)), ("por primera vez", Ordered(First)),
-            ("cuantas veces", Ordered(Count)), ("con que frecuencia", Ordered(Count)),
+            ("cuantas veces", Ordered(Count)), ("cuanto tiempo", Ordered(Count)), ("desde cuando", Ordered(Count)), ("con que frecuencia", Ordered(Count)),
             ("ultimo", Last), ("ultima", Last), ("ultimos", Last), ("ultimas", Last), ("pasado", Last), ("pasada", Last), ("anterior", Last),
             ("esta", This), ("este", This), ("estos", This), ("estas", This), ("proximo", Next), ("proxima", Next),
             ("desde", Since), ("antes", Before), ("despues", After), ("entre", Between), ("hasta", To), ("y", To), ("cada", Every), ("todos", Every),
@@ -141,6 +191,7 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("manana", MORNING), ("tarde", AFTERNOON), ("noche", NIGHT),
             ("primavera", Season(3)), ("verano", Season(6)), ("otono", Season(9)), ("invierno", Season(12)),
             ("sesion", Session), ("sesiones", Session), ("conversacion", Session), ("conversaciones", Session),
+            ("cumpleanos", BIRTHDAY), ("aniversario", ANNIVERSARY),
             ("lunes", Weekday(0)), ("martes", Weekday(1)), ("miercoles", Weekday(2)), ("jueves", Weekday(3)), ("viernes", Weekday(4)),
             ("sabado", Weekday(5)), ("domingo", Weekday(6)),
             ("un", Number(1)), ("una", Number(1)), ("dos", Number(2)), ("tres", Number(3)), ("cuatro", Number(4)), ("cinco", Number(5)),
@@ -155,6 +206,7 @@ pub(super) const LANGUAGES: &[Words] = &[
         named: &[
             ("l altro ieri", Day(-2)), ("altro ieri", Day(-2)), ("ieri", Day(-1)), ("oggi", Day(0)), ("domani", Day(1)), ("fa", Ago),
             ("l ultima volta", LATEST), ("la prima volta", Ordered(First)), ("per la prima volta", Ordered(First)), ("quante volte", Ordered(Count)),
+            ("da quanto tempo", Ordered(Count)), ("da quando", Ordered(Count)),
             ("scorso", Last), ("scorsa", Last), ("scorsi", Last), ("scorse", Last), ("ultimo", Last), ("ultima", Last), ("ultimi", Last),
             ("ultime", Last), ("passato", Last), ("passata", Last), ("precedente", Last),
             ("questa", This), ("questo", This), ("questi", This), ("queste", This), ("prossimo", Next), ("prossima", Next),
@@ -165,6 +217,7 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("mattina", MORNING), ("pomeriggio", AFTERNOON), ("sera", EVENING), ("notte", NIGHT),
             ("primavera", Season(3)), ("estate", Season(6)), ("autunno", Season(9)), ("inverno", Season(12)),
             ("sessione", Session), ("sessioni", Session), ("conversazione", Session), ("conversazioni", Session),
+            ("compleanno", BIRTHDAY), ("anniversario", ANNIVERSARY),
             ("lunedi", Weekday(0)), ("martedi", Weekday(1)), ("mercoledi", Weekday(2)), ("giovedi", Weekday(3)), ("venerdi", Weekday(4)),
             ("sabato", Weekday(5)), ("domenica", Weekday(6)),
             ("un", Number(1)), ("una", Number(1)), ("due", Number(2)), ("tre", Number(3)), ("quattro", Number(4)), ("cinque", Number(5)),
@@ -178,6 +231,7 @@ pub(super) const LANGUAGES: &[Words] = &[
         named: &[
             ("anteontem", Day(-2)), ("ontem", Day(-1)), ("hoje", Day(0)), ("amanha", Day(1)), ("atras", Ago), ("ha", Ago),
             ("a ultima vez", LATEST), ("pela ultima vez", LATEST), ("a primeira vez", Ordered(First)), ("quantas vezes", Ordered(Count)),
+            ("ha quanto tempo", Ordered(Count)), ("desde quando", Ordered(Count)),
             ("passado", Last), ("passada", Last), ("ultimo", Last), ("ultima", Last), ("ultimos", Last), ("ultimas", Last), ("anterior", Last),
             ("esta", This), ("este", This), ("nesta", This), ("neste", This), ("proximo", Next), ("proxima", Next),
             ("desde", Since), ("antes", Before), ("depois", After), ("entre", Between), ("ate", To), ("e", To), ("cada", Every), ("todos", Every),
@@ -187,6 +241,7 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("manha", MORNING), ("tarde", AFTERNOON), ("noite", NIGHT),
             ("primavera", Season(3)), ("verao", Season(6)), ("outono", Season(9)), ("inverno", Season(12)),
             ("sessao", Session), ("sessoes", Session), ("conversa", Session), ("conversas", Session),
+            ("aniversario", BIRTHDAY), ("aniversario de casamento", ANNIVERSARY),
             ("segunda feira", Weekday(0)), ("terca feira", Weekday(1)), ("quarta feira", Weekday(2)), ("quinta feira", Weekday(3)),
             ("sexta feira", Weekday(4)), ("sexta", Weekday(4)), ("sabado", Weekday(5)), ("domingo", Weekday(6)),
             ("um", Number(1)), ("uma", Number(1)), ("dois", Number(2)), ("duas", Number(2)), ("tres", Number(3)), ("quatro", Number(4)),
@@ -200,7 +255,7 @@ pub(super) const LANGUAGES: &[Words] = &[
         named: &[
             ("eergisteren", Day(-2)), ("gisteren", Day(-1)), ("vandaag", Day(0)), ("overmorgen", Day(2)), ("geleden", Ago),
             ("voor het laatst", LATEST), ("de laatste keer", LATEST), ("voor het eerst", Ordered(First)), ("de eerste keer", Ordered(First)),
-            ("hoe vaak", Ordered(Count)), ("hoeveel keer", Ordered(Count)),
+            ("hoe vaak", Ordered(Count)), ("hoe lang", Ordered(Count)), ("sinds wanneer", Ordered(Count)), ("hoeveel keer", Ordered(Count)),
             ("vorige", Last), ("vorig", Last), ("afgelopen", Last), ("laatste", Last), ("deze", This), ("dit", This),
             ("volgende", Next), ("volgend", Next), ("sinds", Since), ("voor", Before), ("na", After), ("tussen", Between), ("van", From),
             ("tot", To), ("en", To), ("elke", Every), ("iedere", Every), ("op", On), ("in", In), ("tijdens", In), ("de", Of), ("het", Of),
@@ -209,6 +264,7 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("ochtend", MORNING), ("morgen", MORNING), ("middag", AFTERNOON), ("avond", EVENING), ("nacht", NIGHT),
             ("lente", Season(3)), ("zomer", Season(6)), ("herfst", Season(9)), ("winter", Season(12)),
             ("sessie", Session), ("sessies", Session), ("gesprek", Session), ("gesprekken", Session),
+            ("verjaardag", BIRTHDAY), ("trouwdag", ANNIVERSARY),
             ("maandag", Weekday(0)), ("dinsdag", Weekday(1)), ("woensdag", Weekday(2)), ("donderdag", Weekday(3)), ("vrijdag", Weekday(4)),
             ("zaterdag", Weekday(5)), ("zondag", Weekday(6)),
             ("een", Number(1)), ("twee", Number(2)), ("drie", Number(3)), ("vier", Number(4)), ("vijf", Number(5)), ("zes", Number(6)),
@@ -222,7 +278,7 @@ pub(super) const LANGUAGES: &[Words] = &[
         named: &[
             ("позавчера", Day(-2)), ("вчера", Day(-1)), ("сегодня", Day(0)), ("завтра", Day(1)), ("назад", Ago),
             ("в последнии раз", LATEST), ("в последний раз", LATEST), ("в первыи раз", Ordered(First)), ("в первый раз", Ordered(First)),
-            ("впервые", Ordered(First)), ("сколько раз", Ordered(Count)), ("как часто", Ordered(Count)),
+            ("впервые", Ordered(First)), ("сколько раз", Ordered(Count)), ("как часто", Ordered(Count)), ("как долго", Ordered(Count)),
             ("прошлои", Last), ("прошлой", Last), ("прошлом", Last), ("прошлыи", Last), ("прошлый", Last), ("прошлую", Last), ("прошлое", Last),
             ("последнем", Last), ("последнеи", Last), ("последней", Last), ("последние", Last), ("последних", Last),
             ("этои", This), ("этой", This), ("этом", This), ("эту", This), ("этот", This), ("следующеи", Next), ("следующей", Next), ("следующем", Next),
@@ -234,6 +290,8 @@ pub(super) const LANGUAGES: &[Words] = &[
             ("утром", MORNING), ("днем", AFTERNOON), ("вечером", EVENING), ("ночью", NIGHT),
             ("весной", Season(3)), ("веснои", Season(3)), ("летом", Season(6)), ("осенью", Season(9)), ("зимой", Season(12)), ("зимои", Season(12)),
             ("сессия", Session), ("сессии", Session), ("разговор", Session), ("разговоре", Session), ("разговоров", Session), ("беседе", Session),
+            ("день рождения", BIRTHDAY), ("дня рождения", BIRTHDAY), ("дне рождения", BIRTHDAY),
+            ("годовщина", ANNIVERSARY), ("годовщину", ANNIVERSARY), ("годовщины", ANNIVERSARY),
             ("понедельник", Weekday(0)), ("вторник", Weekday(1)), ("среду", Weekday(2)), ("четверг", Weekday(3)), ("пятницу", Weekday(4)),
             ("субботу", Weekday(5)), ("воскресенье", Weekday(6)),
             ("один", Number(1)), ("одну", Number(1)), ("два", Number(2)), ("две", Number(2)), ("три", Number(3)), ("четыре", Number(4)),

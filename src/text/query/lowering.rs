@@ -2,6 +2,8 @@
 //!
 //! Runs of text become words and phrases here. The grammar of operators is in `parse.rs`.
 
+use std::borrow::Cow;
+
 use crate::codec::nfc;
 use crate::text::analysis::chunk::{self, Chunk, Part};
 use crate::text::analysis::script::Script;
@@ -93,6 +95,30 @@ impl Query {
         let mut with = self.clone();
         with.clauses.extend(Self::words(text).clauses);
         with
+    }
+
+    /// Returns the query of plain words without some, in small letters without accents, unless nothing
+    /// would be left to look for.
+    pub(crate) fn without(&self, words: &[String]) -> Cow<'_, Self> {
+        let is_one = |node: &Node| match node {
+            Node::Leaf(Leaf { words: of_leaf, .. }) => match of_leaf.as_slice() {
+                [(_, Word::Form(part))] => words.contains(&part.folded()),
+                _ => false,
+            },
+            Node::Group(_) => false,
+        };
+        if words.is_empty() || !self.has_words_alone() {
+            return Cow::Borrowed(self);
+        }
+        let others = self.clauses.iter().filter(|(_, node)| !is_one(node));
+        let clauses: Vec<_> = others.cloned().collect();
+        match clauses.is_empty() {
+            true => Cow::Borrowed(self),
+            false => Cow::Owned(Self {
+                clauses,
+                ..self.clone()
+            }),
+        }
     }
 
     fn of(items: Vec<(Role, Item)>, text: &str) -> Self {

@@ -13,6 +13,7 @@ use crate::text::query::statistics::{OwnRows, Statistics};
 use crate::text::search::bm25::{self, SegmentScorer};
 use crate::text::search::conversation::{self, Conversations};
 use crate::text::search::hit::{Hit, Hits, RecalledHit, TOTAL_MAX};
+use crate::text::search::in_order;
 use crate::text::search::phrase::PhraseMatcher;
 use crate::text::search::ranking::{Ranking, RankingExplanation};
 use crate::text::search::relevant;
@@ -106,11 +107,7 @@ impl View {
         if ranking.uses_signals() {
             weigh(&mut candidates, &segments, ranking, explanations.as_mut());
         }
-        if ranking.reranks() {
-            keep_best(&mut candidates, limit, &segments);
-        }
-        let less_relevant =
-            relevant::keep(&mut candidates, ranking, &segments, &plan, search.dated)?;
+        let (less_relevant, counted) = keep(&mut candidates, search, &segments, &plan)?;
         let turns = match search.reach {
             Some(reach) => conversation::around(
                 &candidates,
@@ -133,6 +130,7 @@ impl View {
                 is_partial,
                 less_relevant,
                 respelled: plan.respelled.clone(),
+                counted,
                 hits: hits(&candidates, &segments, &plan, search.tells_fields)?,
             },
         })
@@ -181,6 +179,28 @@ fn kept(ranking: &Ranking, limit: usize) -> usize {
         (false, true) => limit.max(CONVERSATION_CANDIDATES),
         (false, false) => limit,
     }
+}
+
+/// Keeps the candidates that are asked for, as they are asked for: best first, or those that are in the
+/// order of time before the others. Returns how many it leaves out as less relevant, and the rows that count.
+fn keep(
+    candidates: &mut Vec<Candidate>,
+    search: &Search<'_>,
+    segments: &[Segment<'_>],
+    plan: &Plan,
+) -> tantivy::Result<(usize, Vec<EntryId>)> {
+    let (ranking, limit) = (search.ranking, search.limit);
+    let order = search.dated.order.filter(|_| ranking.uses_conversation());
+    if ranking.reranks() {
+        let considered = order.map_or(limit, |_| limit.max(ORDERED_CANDIDATES));
+        keep_best(candidates, considered, segments);
+    }
+    let less_relevant = relevant::keep(candidates, ranking, segments, plan, search.dated)?;
+    let counted = match order {
+        Some(order) => in_order::put(candidates, order, limit, segments, plan)?,
+        None => Vec::new(),
+    };
+    Ok((less_relevant, counted))
 }
 
 /// Keeps the best `limit` candidates, best first. The tie-breaker is read of those alone whose scores
@@ -296,6 +316,9 @@ fn hits(
 /// The number of candidates that are reranked by their conversations, together with the other
 /// matches in those.
 const CONVERSATION_CANDIDATES: usize = 256;
+
+/// The number of the best candidates that a question asks an order of.
+const ORDERED_CANDIDATES: usize = 100;
 
 /// The number of candidates that are reranked by time and importance.
 const SIGNAL_CANDIDATES: usize = 1_000;

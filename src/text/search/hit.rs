@@ -71,6 +71,8 @@ pub struct Hits {
     pub less_relevant: usize,
     /// Words that no text has, each with the one that it was read as.
     pub respelled: Vec<(String, String)>,
+    /// The rows that a question counts which asks how often or how long.
+    pub counted: Vec<EntryId>,
     /// Whether the search ended before it had looked at every row.
     pub is_partial: bool,
 }

@@ -9,6 +9,7 @@ pub(super) mod conversation;
 pub(super) mod execute;
 pub(super) mod highlight;
 pub(super) mod hit;
+pub(super) mod in_order;
 pub(super) mod phrase;
 pub(super) mod postings_cursor;
 pub(super) mod ranking;

@@ -37,7 +37,7 @@ pub(in crate::text) fn keep(
 }
 
 /// Returns for each candidate the share of the weight of the question that its words have.
-fn covered(
+pub(super) fn covered(
     candidates: &[Candidate],
     segments: &[Segment<'_>],
     plan: &Plan,

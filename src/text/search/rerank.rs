@@ -12,6 +12,7 @@ use crate::text::query::asked::Asked;
 use crate::text::query::plan::Plan;
 use crate::text::query::statistics::as_f64;
 use crate::text::search::conversation::{self, Conversation, Conversations, Turn};
+use crate::text::search::in_order::Order;
 use crate::text::search::ranking::{Ranking, RankingExplanation};
 use crate::text::search::top_docs::Candidate;
 
@@ -24,9 +25,10 @@ pub(crate) struct Meaning<'a> {
     pub(crate) of: &'a dyn Fn(&[EntryId]) -> Vec<f64>,
 }
 
-/// The times that a question names.
+/// The times that a question names, and the order that it asks for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Dated<'a> {
+    pub(crate) order: Option<Order>,
     /// In milliseconds since 1970.
     pub(crate) windows: &'a [Range<i64>],
     /// Rows of these times, which are hits without any word of the question.

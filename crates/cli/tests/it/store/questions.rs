@@ -289,6 +289,23 @@ fn a_question_recalls_lines_with_where_they_come_from() {
 }
 
 #[test]
+fn a_recall_says_how_often_something_was_told() {
+    let home = Home::new();
+    for (text, number) in [
+        ("watered the orchid", 1),
+        ("watered the orchid and the fern", 2),
+    ] {
+        home.put(&event(text, number));
+    }
+    let known = home.run(&["recall", "How often did I water the orchid?"]);
+    assert!(known.stdout.starts_with("Told 2 times, from "), "{known:?}");
+    let json = home.run(&["--json", "recall", "How often did I water the orchid?"]);
+    let told = &json.json()["told"];
+    assert_eq!(told["count"], 2);
+    assert!(told["first"].as_i64() < told["last"].as_i64(), "{told}");
+}
+
+#[test]
 fn nothing_found_is_exit_1_and_a_wrong_question_is_exit_2() {
     let home = Home::new();
     home.put(&event("something", 1));

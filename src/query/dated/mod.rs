@@ -3,20 +3,24 @@
 //! A time alone is a filter: nothing else was asked for. Beside other words it only makes candidates,
 //! since what happened on a day is often told on another.
 
+mod occasion;
+
 use std::ops::Range;
 
 use crate::grain::Time;
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
 use crate::store::Store;
-use crate::text::{Dated, Ranking};
+use crate::text::{Dated, Order, Ranking};
 
 use super::when::When;
 use super::{Error, Filter, Sort, SortBy};
+use occasion::date_of;
 
 /// The times of a question, and rows of them.
 #[derive(Debug, Default)]
 pub(super) struct Named {
+    order: Option<Order>,
     windows: Vec<Range<i64>>,
     rows: Vec<EntryId>,
 }
@@ -24,6 +28,7 @@ pub(super) struct Named {
 impl Named {
     pub(super) fn dated(&self) -> Dated<'_> {
         Dated {
+            order: self.order,
             windows: &self.windows,
             rows: &self.rows,
         }
@@ -31,14 +36,19 @@ impl Named {
 }
 
 impl Store {
-    /// Reads the time of a question.
-    pub(super) fn when(&self, question: &str, ranking: &Ranking) -> When {
+    /// Reads the time of a question about `rows`.
+    pub(super) fn when(
+        &self,
+        snapshot: &Snapshot,
+        rows: &RowSet,
+        question: &str,
+        ranking: &Ranking,
+    ) -> Result<When, Error> {
         let calendar = ranking.calendar();
-        When::of(
-            question,
-            calendar.now.unwrap_or_else(|| self.now()),
-            &calendar,
-        )
+        let now = calendar.now.unwrap_or_else(|| self.now());
+        When::of(question, now, &calendar, |occasion| {
+            date_of(self, snapshot, rows, occasion)
+        })
     }
 
     /// Returns the times of a question, and those of `rows` that may answer it without a word of it.
@@ -59,6 +69,7 @@ impl Store {
             found = RowSet::default();
         }
         Ok(Named {
+            order: when.order,
             windows,
             rows: found.iter().collect(),
         })
