@@ -164,11 +164,13 @@ const LANGUAGES: &[Row] = &[
 
 /// Letters of one language alone, and how many words with one tell it: Vietnamese dishes are named in
 /// other languages too, in small letters.
-const LETTERS: [(&str, fn(char) -> bool, usize); 3] = [
+const LETTERS: [(&str, IsLetter, usize); 3] = [
     ("vi", is_vietnamese, 2),
     ("ro", |letter| matches!(letter, 'ș' | 'ț'), 1),
     ("tr", |letter| matches!(letter, 'ğ' | 'ı'), 1),
 ];
+
+type IsLetter = fn(char) -> bool;
 
 /// Returns whether a small letter has a horn, or a tone above another mark.
 const fn is_vietnamese(letter: char) -> bool {
