@@ -86,7 +86,7 @@ impl Door for Http {
                 let ask = server.ask("POST", &format!("/v1/import?format={format}"));
                 imported(&ask.bearer(&token).send(text))
             }
-            other => panic!("the routes neither attempt nor name: {other}"),
+            other => unreachable!("the routes neither attempt nor name: {other}"),
         };
         (told, store)
     }

@@ -92,7 +92,7 @@ impl Door for Tools {
                 let arguments = json!({ "document": text });
                 imported(&of_owner.call("import_conversation", arguments))
             }
-            other => panic!("the tools neither attempt nor name: {other}"),
+            other => unreachable!("the tools neither attempt nor name: {other}"),
         };
         (told, store)
     }

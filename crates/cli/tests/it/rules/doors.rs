@@ -108,7 +108,7 @@ impl Commands {
                 let args = [&["import", "in", "--format", format], own.as_slice()].concat();
                 imported(&run(&args, ""))
             }
-            other => panic!("the commands neither attempt nor name: {other}"),
+            other => unreachable!("the commands neither attempt nor name: {other}"),
         }
     }
 }
