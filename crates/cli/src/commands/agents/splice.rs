@@ -17,48 +17,24 @@ pub(super) fn with_member(
     name: &str,
     value: &Value,
 ) -> Result<String, String> {
-    let text = if text.trim().is_empty() { "{}\n" } else { text };
-    let (bom, text) = match text.strip_prefix('\u{feff}') {
-        Some(rest) => ("\u{feff}", rest),
-        None => ("", text),
-    };
-    let parsed: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let Value::Object(mut expected) = parsed else {
-        return Err("it is no JSON object".to_owned());
-    };
-    let servers = expected.entry(section).or_insert_with(|| Map::new().into());
-    let Value::Object(servers) = servers else {
-        return Err(format!("its \"{section}\" is no object"));
-    };
-    servers.insert(name.to_owned(), value.clone());
+    edited(text, |expected, text| {
+        let servers = expected.entry(section).or_insert_with(|| Map::new().into());
+        let Value::Object(servers) = servers else {
+            return Err(format!("its \"{section}\" is no object"));
+        };
+        servers.insert(name.to_owned(), value.clone());
 
-    let root = Object::at(text, 0)?;
-    let spliced = match root.member(section)? {
-        None => {
+        let root = Object::at(text, 0)?;
+        let Some((start, _)) = root.member(section)? else {
             let inner = serde_json::json!({ name: value });
-            root.with_new(text, section, &inner, 1)
-        }
-        Some((start, _)) => {
-            let servers = Object::at(text, start)?;
-            match servers.member(name)? {
-                None => servers.with_new(text, name, value, 2),
-                Some((start, end)) => {
-                    let (before, after) = (text.get(..start), text.get(end..));
-                    let value = indented(value, 2);
-                    format!(
-                        "{}{value}{}",
-                        before.unwrap_or_default(),
-                        after.unwrap_or_default()
-                    )
-                }
-            }
-        }
-    };
-    // The scanner below knows less of JSON than a parser: nothing is written that it got wrong.
-    match serde_json::from_str::<Value>(&spliced) {
-        Ok(found) if found == Value::Object(expected) => Ok(format!("{bom}{spliced}")),
-        _ => Err("it cannot be changed without changing other entries".to_owned()),
-    }
+            return Ok(root.with_new(text, section, &inner, 1));
+        };
+        let servers = Object::at(text, start)?;
+        Ok(match servers.member(name)? {
+            None => servers.with_new(text, name, value, 2),
+            Some((start, end)) => replaced(text, start, end, &indented(value, 2)),
+        })
+    })
 }
 
 /// Returns a JSON object text in which the list `section.name` has one element for which `is_own`
@@ -72,6 +48,42 @@ pub(super) fn with_element(
     element: Option<&Value>,
     is_own: impl Fn(&Value) -> bool,
 ) -> Result<String, String> {
+    edited(text, |expected, text| {
+        let lists = match expected.get(section) {
+            None => &Map::new(),
+            Some(Value::Object(lists)) => lists,
+            Some(_) => return Err(format!("its \"{section}\" is no object")),
+        };
+        let list = match lists.get(name) {
+            None => Vec::new(),
+            Some(Value::Array(list)) => list.clone(),
+            Some(_) => return Err(format!("its \"{section}.{name}\" is no list")),
+        };
+        let (own, mut kept): (Vec<_>, Vec<_>) =
+            (0..).zip(list).partition(|(_, element)| is_own(element));
+        if own.len() <= 1 && own.first().map(|(_, own)| own) == element {
+            return Ok(text.to_owned());
+        }
+        kept.extend(element.map(|element| (0, element.clone())));
+        let kept = kept.into_iter().map(|(_, element)| element).collect();
+        set_list(expected, section, name, kept);
+
+        let mut spliced = text.to_owned();
+        for (number, _) in own.iter().rev() {
+            spliced = without(&spliced, section, name, *number)?;
+        }
+        match element {
+            Some(element) => appended(&spliced, section, name, element),
+            None => Ok(spliced),
+        }
+    })
+}
+
+/// Edits a JSON object text: `edit` changes the members that are expected, and returns the text.
+fn edited(
+    text: &str,
+    edit: impl FnOnce(&mut Map<String, Value>, &str) -> Result<String, String>,
+) -> Result<String, String> {
     let text = if text.trim().is_empty() { "{}\n" } else { text };
     let (bom, text) = match text.strip_prefix('\u{feff}') {
         Some(rest) => ("\u{feff}", rest),
@@ -81,39 +93,22 @@ pub(super) fn with_element(
     let Value::Object(mut expected) = parsed else {
         return Err("it is no JSON object".to_owned());
     };
-    let lists = match expected.get(section) {
-        None => Map::new(),
-        Some(Value::Object(lists)) => lists.clone(),
-        Some(_) => return Err(format!("its \"{section}\" is no object")),
-    };
-    let list = match lists.get(name) {
-        None => Vec::new(),
-        Some(Value::Array(list)) => list.clone(),
-        Some(_) => return Err(format!("its \"{section}.{name}\" is no list")),
-    };
-    let own = list.iter().filter(|it| is_own(it)).collect::<Vec<_>>();
-    if own.first().copied() == element && own.len() <= 1 {
-        return Ok(format!("{bom}{text}"));
-    }
-    let mut kept = list.clone();
-    kept.retain(|it| !is_own(it));
-    kept.extend(element.cloned());
-    set_list(&mut expected, section, name, kept);
-
-    let mut spliced = text.to_owned();
-    for number in (0..list.len())
-        .rev()
-        .filter(|number| list.get(*number).is_some_and(&is_own))
-    {
-        spliced = without(&spliced, section, name, number)?;
-    }
-    if let Some(element) = element {
-        spliced = appended(&spliced, section, name, element)?;
-    }
-    match serde_json::from_str::<Value>(&spliced) {
-        Ok(found) if found == Value::Object(expected) => Ok(format!("{bom}{spliced}")),
+    let edited = edit(&mut expected, text)?;
+    // The scanner below knows less of JSON than a parser: nothing is written that it got wrong.
+    match serde_json::from_str::<Value>(&edited) {
+        Ok(found) if found == Value::Object(expected) => Ok(format!("{bom}{edited}")),
         _ => Err("it cannot be changed without changing other entries".to_owned()),
     }
+}
+
+/// Returns a text with other text in a place.
+fn replaced(text: &str, start: usize, end: usize, by: &str) -> String {
+    let (before, after) = (text.get(..start), text.get(end..));
+    format!(
+        "{}{by}{}",
+        before.unwrap_or_default(),
+        after.unwrap_or_default()
+    )
 }
 
 /// Sets a list, or removes an empty one, and the section with its last.
@@ -172,14 +167,7 @@ fn without(text: &str, section: &str, name: &str, number: usize) -> Result<Strin
     } else {
         (root.places(), root.open, root.number_of(section))
     };
-    let cut = |from: usize, to: usize| {
-        let (before, after) = (text.get(..from), text.get(to..));
-        format!(
-            "{}{}",
-            before.unwrap_or_default(),
-            after.unwrap_or_default()
-        )
-    };
+    let cut = |from: usize, to: usize| replaced(text, from, to, "");
     let place = |number: usize| places.get(number).copied();
     let (start, end) = place(gone).ok_or_else(missing)?;
     Ok(
@@ -211,12 +199,17 @@ fn elements_at(text: &str, start: usize) -> (usize, Vec<(usize, usize)>) {
     }
 }
 
+/// A member of an object in a text: its name, where it begins, and its value from start to end.
+struct Member {
+    name: String,
+    begins: usize,
+    start: usize,
+    end: usize,
+}
+
 /// The members of an object in a text, by their places.
 struct Object {
-    /// Each name as it is written, with the start and the end of its value.
-    members: Vec<(String, usize, usize)>,
-    /// Where each name begins.
-    names: Vec<usize>,
+    members: Vec<Member>,
     /// Right after `{`.
     open: usize,
 }
@@ -227,33 +220,33 @@ impl Object {
         let bytes = text.as_bytes();
         let found = text.get(start..).and_then(|rest| rest.find('{'));
         let open = found.ok_or("it has no object there")? + start + 1;
-        let (mut members, mut names) = (Vec::new(), Vec::new());
+        let mut members = Vec::new();
         let mut at = open;
         loop {
             at = past(bytes, at, |byte| byte.is_ascii_whitespace() || byte == b',');
             if bytes.get(at) != Some(&b'"') {
-                return Ok(Self {
-                    members,
-                    names,
-                    open,
-                });
+                return Ok(Self { members, open });
             }
-            let end = end_of(bytes, at);
-            names.push(at);
-            let name = text.get(at..end).unwrap_or_default();
+            let (begins, end) = (at, end_of(bytes, at));
+            let name = text.get(begins..end).unwrap_or_default();
             let name = serde_json::from_str(name).map_err(|error| error.to_string())?;
-            let value = past(bytes, end, |byte| {
+            let start = past(bytes, end, |byte| {
                 byte.is_ascii_whitespace() || byte == b':'
             });
-            at = end_of(bytes, value);
-            members.push((name, value, at));
+            at = end_of(bytes, start);
+            members.push(Member {
+                name,
+                begins,
+                start,
+                end: at,
+            });
         }
     }
 
     /// Returns the place of a member's value; a parser would take the last of two.
     fn member(&self, name: &str) -> Result<Option<(usize, usize)>, String> {
-        let mut found = self.members.iter().filter(|(other, ..)| other == name);
-        let first = found.next().map(|(_, start, end)| (*start, *end));
+        let mut found = self.members.iter().filter(|member| member.name == name);
+        let first = found.next().map(|member| (member.start, member.end));
         match found.next() {
             None => Ok(first),
             Some(_) => Err(format!("\"{name}\" occurs twice in it")),
@@ -262,13 +255,13 @@ impl Object {
 
     /// Returns where each member begins and ends.
     fn places(&self) -> Vec<(usize, usize)> {
-        let ends = self.members.iter().map(|(.., end)| *end);
-        self.names.iter().copied().zip(ends).collect()
+        let places = self.members.iter();
+        places.map(|member| (member.begins, member.end)).collect()
     }
 
     fn number_of(&self, name: &str) -> usize {
         let mut members = self.members.iter();
-        members.position(|(other, ..)| other == name).unwrap_or(0)
+        members.position(|member| member.name == name).unwrap_or(0)
     }
 
     /// Returns the text with a new member at the end of the object.
@@ -276,7 +269,7 @@ impl Object {
         let name = Value::from(name);
         let member = format!("{}{name}: {}", "  ".repeat(depth), indented(value, depth));
         let (at, comma, end) = match self.members.last() {
-            Some((.., end)) => (*end, ",", String::new()),
+            Some(last) => (last.end, ",", String::new()),
             None => (self.open, "", format!("\n{}", "  ".repeat(depth - 1))),
         };
         let (before, after) = (text.get(..at), text.get(at..));
