@@ -1,9 +1,6 @@
 //! What the tables of rules refuse is refused over HTTP, whatever else a grain holds.
 
-use std::sync::Arc;
-
-use grainstore::crypto::KeySource;
-use grainstore::{Options, Store};
+use grainstore::Store;
 use grainstore_server::http::{Grant, Limits, Operation};
 use serde_json::{Value, json};
 
@@ -38,16 +35,6 @@ impl Door for Http {
             "the record itself is judged first, by the same delegations",
         ),
     ];
-
-    fn empty(&mut self) -> Store {
-        let key = KeySource::Callback(Box::new(|| Ok(vec![7; 32].into())));
-        let options = Options {
-            master_key: Some(Arc::new(key)),
-            text: None,
-            ..Options::default()
-        };
-        Store::in_memory(options).unwrap()
-    }
 
     fn attempt(&mut self, column: &str, scene: &Scene, store: Store) -> (Told, Store) {
         let server = Server::of(store.clone(), Limits::default(), None);

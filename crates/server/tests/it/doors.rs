@@ -1,9 +1,6 @@
 //! What the tables of rules refuse is refused to a model, whatever else a grain holds.
 
-use std::sync::Arc;
-
-use grainstore::crypto::KeySource;
-use grainstore::{Options, Store};
+use grainstore::Store;
 use grainstore_server::Scope;
 use serde_json::{Value, json};
 
@@ -41,16 +38,6 @@ impl Door for Tools {
     ];
 
     const COUNTED: &'static [&'static str] = &["the owner's file", "the owner's version"];
-
-    fn empty(&mut self) -> Store {
-        let key = KeySource::Callback(Box::new(|| Ok(vec![7; 32].into())));
-        let options = Options {
-            master_key: Some(Arc::new(key)),
-            text: None,
-            ..Options::default()
-        };
-        Store::in_memory(options).unwrap()
-    }
 
     fn attempt(&mut self, column: &str, scene: &Scene, store: Store) -> (Told, Store) {
         let mut of_owner = Client::of(&store);
