@@ -47,7 +47,8 @@ pub(super) fn date_of(
     Ok(newest.map(|(_, date)| date))
 }
 
-/// Returns whether a belief is about one whom a word names; of no word, about the user.
+/// Returns whether the subject of a belief has the word `whose` as its name; without a word, whether it
+/// is the user.
 fn is_of(belief: &Grain, whose: Option<&str>) -> bool {
     let Some(subject) = belief.text("subject") else {
         return false;

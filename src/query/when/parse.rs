@@ -65,7 +65,7 @@ pub(in crate::query) enum Feast {
     Anniversary,
 }
 
-/// Such a day of someone, whom a question names.
+/// A feast of one person, as a question names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::query) struct Occasion {
     pub(in crate::query) feast: Feast,

@@ -282,7 +282,7 @@ impl<'a> Admin<'a> {
         self.store
     }
 
-    /// Begins a change of the owner, on behalf of whom it acts for.
+    /// Begins a change of the owner. The entry names the actor that [`Admin::on_behalf_of`] was given.
     ///
     /// # Errors
     /// As [`Transaction::begin`].

@@ -98,7 +98,8 @@ impl HookTool {
 }
 
 impl HookOptions {
-    /// Does what the event asks for. Exit code 2 would stop the agent's turn, so what fails is told.
+    /// Answers an event. A failure is written to stderr and the log, since exit code 2 would stop the
+    /// agent's turn.
     fn answer(&self, agent: Agent, session: &mut Session) {
         let mut moment = None;
         let done = Event::read(&mut std::io::stdin().lock()).and_then(|event| {
