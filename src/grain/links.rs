@@ -60,10 +60,37 @@ impl Grain {
         })
     }
 
+    /// Returns the addresses that any field names, at any depth; hashes of files are not among them.
+    ///
+    /// ```
+    /// use grainstore::{ContentAddress, Draft, Time};
+    ///
+    /// let of = ContentAddress::of(b"a grain");
+    /// let draft = Draft::event("hello").derived_from(of).created_at(Time::from_ms(1));
+    /// assert_eq!(draft.finish(Default::default())?.named(), [of]);
+    /// # Ok::<(), grainstore::grain::Error>(())
+    /// ```
+    pub fn named(&self) -> Vec<ContentAddress> {
+        let fields = self.fields().iter();
+        let fields = fields.filter(|(name, _)| !["content_refs", "embedding_refs"].contains(name));
+        let mut named = Vec::new();
+        fields.for_each(|(_, value)| collect(value, &mut named));
+        named
+    }
+
     /// Returns the address a text field holds, if it holds one.
     ///
     /// For `processing_basis` this distinguishes a Consent grain from a legal basis (ruling T8).
     pub fn link(&self, name: &str) -> Option<ContentAddress> {
         ContentAddress::from_reference(self.text(name)?).ok()
+    }
+}
+
+fn collect(value: &Value, found: &mut Vec<ContentAddress>) {
+    match value {
+        Value::Text(text) => found.extend(ContentAddress::from_reference(text)),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+        Value::Map(map) => map.iter().for_each(|(_, item)| collect(item, found)),
+        _ => {}
     }
 }

@@ -51,6 +51,15 @@ impl Namespace {
         contains(&self.0, inner)
     }
 
+    /// Returns what lies in both; `None` where they have nothing in common.
+    pub(crate) fn common(&self, other: &Self) -> Option<Self> {
+        match (self.contains(&other.0), other.contains(&self.0)) {
+            (true, _) => Some(other.clone()),
+            (false, true) => Some(self.clone()),
+            (false, false) => None,
+        }
+    }
+
     /// Returns whether a new grain may have this namespace, as stored grains spell it: at most
     /// [`LEN_MAX`](Self::LEN_MAX) bytes and [`PARTS_MAX`](Self::PARTS_MAX) parts (ruling I25).
     ///

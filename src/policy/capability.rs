@@ -45,9 +45,12 @@ pub struct Capability {
 enum NamespaceScope {
     #[default]
     All,
-    Within(Namespace),
-    /// The intersection of namespaces that have none in common.
-    Nothing,
+    /// Each with those inside it; of none, nothing is reached.
+    Within(Vec<Namespace>),
+}
+
+impl NamespaceScope {
+    const NOTHING: Self = Self::Within(Vec::new());
 }
 
 /// The role of a handle.
@@ -70,6 +73,9 @@ pub enum Role {
     /// Unattended background work: decay, consolidation, eviction. It sees what an agent sees, and
     /// must not modify protected grains (AIMEM 5).
     Job,
+    /// The store's owner, in the part that the handle reaches: sees what waits for review and what is
+    /// guarded, and acts for every grantee.
+    Owner,
 }
 
 impl Capability {
@@ -78,7 +84,7 @@ impl Capability {
     pub fn author(mut self, did: &Did) -> Self {
         // A handle of two authors can act as neither.
         if self.author.as_ref().is_some_and(|own| own != did) {
-            self.scope = NamespaceScope::Nothing;
+            self.scope = NamespaceScope::NOTHING;
         }
         self.author = Some(did.clone());
         self
@@ -86,20 +92,34 @@ impl Capability {
 
     /// Narrows it to a namespace and those inside it (OMS 28.2).
     #[must_use]
-    pub fn inside(mut self, namespace: &str) -> Self {
-        let namespace = Namespace::new(namespace);
-        self.scope = match self.scope {
-            NamespaceScope::All if !namespace.as_str().is_empty() => {
-                NamespaceScope::Within(namespace)
-            }
-            NamespaceScope::Within(own) if own.contains(namespace.as_str()) => {
-                NamespaceScope::Within(namespace)
-            }
-            NamespaceScope::Within(own) if namespace.contains(own.as_str()) => {
-                NamespaceScope::Within(own)
-            }
-            _ => NamespaceScope::Nothing,
-        };
+    pub fn inside(self, namespace: &str) -> Self {
+        self.inside_any([namespace])
+    }
+
+    /// Narrows it to several namespaces and those inside them; to none, it reaches nothing.
+    ///
+    /// ```
+    /// use grainstore::grain::{Draft, Time};
+    /// use grainstore::policy::Capability;
+    ///
+    /// let capability = Capability::default().inside_any(["acme:a", "acme:b"]);
+    /// let grain = |namespace: &str| {
+    ///     let draft = Draft::event("hello").namespace(namespace).created_at(Time::from_ms(1));
+    ///     draft.finish(Default::default())
+    /// };
+    /// assert!(capability.sees(&grain("acme:b:deep")?) && !capability.sees(&grain("acme:c")?));
+    /// # Ok::<(), grainstore::grain::Error>(())
+    /// ```
+    #[must_use]
+    pub fn inside_any<'n>(mut self, namespaces: impl IntoIterator<Item = &'n str>) -> Self {
+        let named = namespaces.into_iter().map(Namespace::new);
+        let named = named.filter(|name| !name.as_str().is_empty());
+        self.scope = NamespaceScope::Within(match self.scope {
+            NamespaceScope::All => named.collect(),
+            NamespaceScope::Within(own) => named
+                .flat_map(|name| own.iter().filter_map(move |own| own.common(&name)))
+                .collect(),
+        });
         self
     }
 
@@ -123,7 +143,7 @@ impl Capability {
         let user_id = nfc(user_id).into_owned();
         // A handle of two persons reaches neither.
         if self.user.as_ref().is_some_and(|own| *own != user_id) {
-            self.scope = NamespaceScope::Nothing;
+            self.scope = NamespaceScope::NOTHING;
         }
         self.user = Some(user_id);
         self
@@ -175,13 +195,32 @@ impl Capability {
         self.author.as_ref()
     }
 
-    /// Returns the namespace it is confined to; the empty text if it covers nothing.
+    /// Returns the namespace it is confined to; the empty text if that is none or one of several.
     pub fn namespace(&self) -> Option<&str> {
+        match self.namespaces()? {
+            [namespace] => Some(namespace.as_str()),
+            _ => Some(""),
+        }
+    }
+
+    /// Returns the namespaces it is confined to.
+    pub(crate) fn namespaces(&self) -> Option<&[Namespace]> {
         match &self.scope {
             NamespaceScope::All => None,
-            NamespaceScope::Within(namespace) => Some(namespace.as_str()),
-            NamespaceScope::Nothing => Some(""),
+            NamespaceScope::Within(namespaces) => Some(namespaces),
         }
+    }
+
+    /// Returns whether it is confined to a person or to namespaces.
+    ///
+    /// ```
+    /// use grainstore::policy::Capability;
+    ///
+    /// assert!(Capability::default().of_user("mira").is_confined());
+    /// assert!(!Capability::default().cleared_for("phi").is_confined());
+    /// ```
+    pub const fn is_confined(&self) -> bool {
+        self.user.is_some() || matches!(self.scope, NamespaceScope::Within(_))
     }
 
     /// Returns the person that it is confined to.
@@ -201,7 +240,12 @@ impl Capability {
 
     /// Returns whether it belongs to a person.
     pub fn reviews(&self) -> bool {
-        self.role == Role::Reviewer
+        matches!(self.role, Role::Reviewer | Role::Owner)
+    }
+
+    /// Returns whether the store's owner acts with it.
+    pub(crate) fn is_owners(&self) -> bool {
+        self.role == Role::Owner
     }
 
     /// Fills in the author, the person and the namespace of a draft that has none.
@@ -217,8 +261,8 @@ impl Capability {
         {
             draft = draft.user(user);
         }
-        match &self.scope {
-            NamespaceScope::Within(namespace) if !draft.fields().contains("namespace") => {
+        match self.namespaces() {
+            Some([namespace]) if !draft.fields().contains("namespace") => {
                 draft.namespace(namespace.as_str())
             }
             _ => draft,
@@ -229,10 +273,23 @@ impl Capability {
     /// its hash, as the header has them, say nothing (OMS 3.1.1).
     pub fn sees(&self, grain: &Grain) -> bool {
         // Namespace and tags of an encrypted grain are unknown (ruling P4), so only the owner sees it.
-        !grain.is_encrypted()
-            && self.is_of_user(grain)
-            && self.reaches(grain.text("namespace"))
-            && self.opens(grain)
+        !grain.is_encrypted() && self.covers(grain) && self.opens(grain)
+    }
+
+    /// Returns whether a grain, stored or not, is of the person and in a namespace that it is confined to.
+    ///
+    /// ```
+    /// use grainstore::grain::{Draft, Time};
+    /// use grainstore::policy::Capability;
+    ///
+    /// let grain = Draft::event("hello").user("mira").created_at(Time::from_ms(1));
+    /// let grain = grain.finish(Default::default())?;
+    /// assert!(Capability::default().of_user("mira").covers(&grain));
+    /// assert!(!Capability::default().inside("acme").covers(&grain));
+    /// # Ok::<(), grainstore::grain::Error>(())
+    /// ```
+    pub fn covers(&self, grain: &Grain) -> bool {
+        self.is_of_user(grain) && self.reaches(grain.text("namespace"))
     }
 
     fn is_of_user(&self, grain: &Grain) -> bool {
@@ -279,20 +336,22 @@ impl Capability {
     pub fn authorize_write(&self) -> Result<(), Rule> {
         match self.role {
             Role::Reader => Err(Rule::Role),
-            Role::Agent | Role::Reviewer | Role::Job => Ok(()),
+            Role::Agent | Role::Reviewer | Role::Job | Role::Owner => Ok(()),
         }
     }
 
     fn reaches(&self, namespace: Option<&str>) -> bool {
-        match &self.scope {
-            NamespaceScope::All => true,
-            NamespaceScope::Within(outer) => namespace.is_some_and(|inner| outer.contains(inner)),
-            NamespaceScope::Nothing => false,
-        }
+        let Some(outer) = self.namespaces() else {
+            return true;
+        };
+        namespace.is_some_and(|inner| outer.iter().any(|outer| outer.contains(inner)))
     }
 
     /// OMS 27.4: any tag of the group counts, not only the eighteen that are listed.
     fn opens(&self, grain: &Grain) -> bool {
+        if self.is_owners() {
+            return true;
+        }
         let tags = grain.field("structural_tags");
         let mut tags = tags
             .into_iter()

@@ -70,6 +70,7 @@ pub(crate) enum Party {
 impl Party {
     /// Returns the party that holds a capability; `None` is the owner's.
     pub(crate) fn of(capability: Option<&Capability>) -> Self {
+        let capability = capability.filter(|it| !it.is_owners());
         match capability.map(Capability::acts_as) {
             None => Self::Owner,
             Some(Some(did)) => Self::Actor(did.clone()),

@@ -135,9 +135,11 @@ pub(super) fn narrow(capability: &Capability, filter: &Filter) -> Option<Filter>
         Some(user) => filter.user(user),
         None => filter,
     };
-    match capability.namespace() {
+    match capability.namespaces() {
         None => Some(filter),
-        Some("") => None,
-        Some(namespace) => filter.within(namespace),
+        Some([]) => None,
+        Some([namespace]) => filter.within(namespace.as_str()),
+        // A filter names one; the whole namespace of each grain is compared before it is shown.
+        Some(_) => Some(filter),
     }
 }

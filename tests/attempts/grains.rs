@@ -23,6 +23,21 @@ pub(super) const CASES: &[Case] = &[
         law: |_, _| {},
     },
     Case {
+        rule: "the token that writes it sees",
+        code: "ERR_NOT_FOUND",
+        but: &[],
+        ground: || {
+            let inside = json!({"namespace": "acme:chat"});
+            let link = json!({"hash": "0".repeat(64), "relation_type": "supports"});
+            let links = json!({"namespace": "acme:chat", "related_to": [link]});
+            Scene {
+                namespace: Some("acme:chat"),
+                ..Scene::new(with(belief("ada", "dust"), links), with(other(), inside))
+            }
+        },
+        law: |_, _| {},
+    },
+    Case {
         rule: "it was not deleted here",
         code: "ERR_ERASED",
         but: &[],

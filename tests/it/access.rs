@@ -4,6 +4,7 @@ mod authority;
 mod delegation;
 mod handoff;
 mod of_user;
+mod on_behalf;
 mod ways_in;
 
 use std::sync::Arc;

@@ -549,7 +549,7 @@ fn a_file_for_others_does_not_say_why_a_grain_is_held() {
         shareable: true,
         ..WriteOptions::default()
     };
-    let by_clerk = admin.on_behalf_of(&clerk).unwrap();
+    let by_clerk = admin.on_behalf_of(&clerk);
     for format in [Format::Jsonl, Format::Omi, Format::Pam] {
         for (admin, options) in [(admin, &shareable), (by_clerk, &WriteOptions::default())] {
             let mut out = Vec::new();

@@ -5,6 +5,8 @@
 
 mod access;
 mod aimem;
+#[path = "../attempts/mod.rs"]
+mod attempts;
 mod audit;
 mod chains;
 mod changes;

@@ -1,18 +1,16 @@
-//! The reach of a server: a handle of the store, and at most one person.
-//!
-//! The handle enforces author, namespace and role; the person is enforced here. A server that a
-//! token reaches over HTTP has the rights of the token besides.
+//! The reach of a server: a handle of the store, which enforces author, namespace, person and role. A
+//! server that a token reaches over HTTP has the rights of the token besides.
 
 use std::sync::Arc;
 
-use grainstore::codec::{Profile, nfc};
+use grainstore::codec::Profile;
 use grainstore::crypto::Did;
 use grainstore::grain::Status;
-use grainstore::policy::Capability;
+use grainstore::policy::{Capability, Role};
 use grainstore::query::Cursor;
 use grainstore::store::Admin;
 use grainstore::text::Ranking;
-use grainstore::{ContentAddress, Draft, Error, ErrorCode, Filter, Grain, Store, Time};
+use grainstore::{ContentAddress, Draft, Error, ErrorCode, Grain, Store, Time};
 use grainstore_cal::Host;
 
 use crate::http::{Operation, TokenScope};
@@ -26,13 +24,14 @@ use crate::http::{Operation, TokenScope};
 /// let store = Store::in_memory(Options::default())?;
 /// let of_mira = Scope::owner(store.clone()).of_user("mira");
 /// let address = store.put(Draft::event("likes tea").user("bob"))?;
-/// assert!(of_mira.get(&address)?.is_none());
+/// assert!(of_mira.store().get(&address)?.is_none());
 /// # Ok::<(), grainstore::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Scope {
     store: Store,
-    user: Option<String>,
+    /// The owner's handle, where another one stands for a part of it.
+    owner: Option<Store>,
     token: Option<TokenScope>,
     /// The host of CAL; `None` where the operator has switched it off.
     cal: Option<Arc<Host>>,
@@ -43,7 +42,7 @@ impl Scope {
     pub fn owner(store: Store) -> Self {
         Self {
             store,
-            user: None,
+            owner: None,
             token: None,
             cal: Some(Arc::default()),
         }
@@ -60,7 +59,7 @@ impl Scope {
         Ok(Self {
             cal,
             store: token.view(None)?.clone(),
-            user: token.holder.grant.user.clone(),
+            owner: Some(token.owner().clone()),
             token: Some(token),
         })
     }
@@ -83,14 +82,10 @@ impl Scope {
         grain: &Grain,
         old: Option<&ContentAddress>,
     ) -> Result<(), crate::mcp::Failure> {
-        let Some(token) = &self.token else {
+        let (Some(token), Some(old)) = (&self.token, old) else {
             return Ok(());
         };
-        let admitted = token.admit(grain, &|_| false);
-        let admitted = admitted.and_then(|()| match old {
-            Some(old) => token.admit_successor(old, grain.fields()),
-            None => Ok(()),
-        });
+        let admitted = token.admit_successor(old, grain.fields());
         admitted.map_err(|failure| match failure.status {
             404 => crate::mcp::Failure::not_found("that a link names"),
             403 => {
@@ -111,47 +106,15 @@ impl Scope {
         token.is_none_or(|token| token.holder.grant.operations.contains(&operation))
     }
 
-    /// Returns the operations of the owner. The caller confines them to this scope.
+    /// Returns the operations of the owner, within what the handle reaches.
     ///
     /// # Errors
     /// `ERR_ACCESS_DENIED` for an agent.
     pub(crate) fn admin(&self) -> Result<Admin<'_>, Error> {
-        match &self.token {
-            Some(token) => token.owner().admin(),
+        match &self.owner {
+            Some(owner) => Ok(owner.admin()?.on_behalf_of(&self.store)),
             None => self.store.admin(),
         }
-    }
-
-    /// Returns the operations of the owner for a change, which the ledger books on the token.
-    ///
-    /// # Errors
-    /// As [`Scope::admin`].
-    pub(crate) fn admin_to_change(&self) -> Result<Admin<'_>, Error> {
-        match &self.token {
-            Some(_) => self.admin()?.on_behalf_of(&self.store),
-            None => self.admin(),
-        }
-    }
-
-    /// Returns whether everything about a person is in it, in whatever namespace.
-    pub(crate) fn includes_all_of(&self, person: &str) -> bool {
-        let token = self.token.as_ref();
-        token.is_none_or(|token| token.admit_person(&[person]).is_ok())
-    }
-
-    /// Judges whether what a draft links to is in reach of the token.
-    ///
-    /// # Errors
-    /// `ERR_NOT_FOUND`.
-    pub(crate) fn admit_links(&self, draft: &Draft) -> Result<(), crate::mcp::Failure> {
-        let Some(token) = &self.token else {
-            return Ok(());
-        };
-        let admitted = token.admit_links(draft.fields(), &|_| false);
-        admitted.map_err(|failure| match failure.status {
-            404 => crate::mcp::Failure::not_found("that a link names"),
-            _ => crate::mcp::Failure::new(ErrorCode::StorageIo, "the store cannot answer now"),
-        })
     }
 
     /// Returns who decides about a deletion, as the ledger records it: the token by its name.
@@ -210,10 +173,20 @@ impl Scope {
 
     /// Narrows it to one person: what it writes is about them, and it sees nothing else.
     #[must_use]
-    pub fn of_user(self, user: impl Into<String>) -> Self {
-        Self {
-            user: Some(nfc(&user.into()).into_owned()),
-            ..self
+    pub fn of_user(self, user: impl AsRef<str>) -> Self {
+        let user = user.as_ref();
+        let part = Capability::default().role(Role::Owner).of_user(user);
+        match self.store.with_capability(part) {
+            Ok(store) => Self {
+                store,
+                owner: Some(self.store),
+                ..self
+            },
+            // A handle that is narrowed already is narrowed further.
+            Err(_) => Self {
+                store: self.store.of_user(user),
+                ..self
+            },
         }
     }
 
@@ -224,31 +197,7 @@ impl Scope {
 
     /// Returns the person it is narrowed to.
     pub fn user(&self) -> Option<&str> {
-        self.user.as_deref()
-    }
-
-    /// Adds the person to a filter, and bounds an answer: it is in memory as a whole.
-    #[must_use]
-    pub fn filter(&self, filter: Filter) -> Filter {
-        let filter = filter.up_to_bytes(crate::http::ANSWER_LEN_MAX);
-        self.user.iter().fold(filter, Filter::user)
-    }
-
-    /// Returns whether a grain is about the person, or about any if there is none.
-    pub fn includes(&self, grain: &Grain) -> bool {
-        let user = self.user.as_deref();
-        let token = self.token.as_ref();
-        user.is_none_or(|user| grain.text("user_id") == Some(user))
-            && token.is_none_or(|token| token.covers(grain))
-    }
-
-    /// Returns a grain; `None` also for one outside the scope.
-    ///
-    /// # Errors
-    /// As [`Store::get`].
-    pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
-        let found = self.store.get(address)?;
-        Ok(found.filter(|grain| self.includes(grain)))
+        self.store.capability().and_then(Capability::user)
     }
 
     /// Returns the warnings about a grain that is to be stored (ruling P17).
@@ -277,20 +226,7 @@ impl Scope {
         let Some(by) = status.superseded_by else {
             return Ok(None);
         };
-        let is_in_reach = match (&self.token, &self.user) {
-            (Some(token), _) => token.sees(&by).unwrap_or(false),
-            (None, Some(_)) => self.get(&by).is_ok_and(|found| found.is_some()),
-            (None, None) => self.store.exists(&by)?,
-        };
+        let is_in_reach = self.store.exists(&by)?;
         Ok(is_in_reach.then_some(by))
-    }
-
-    /// Gives a draft the person, unless it names one.
-    #[must_use]
-    pub fn fill(&self, draft: Draft) -> Draft {
-        match &self.user {
-            Some(user) if !draft.fields().contains("user_id") => draft.user(user),
-            _ => draft,
-        }
     }
 }

@@ -130,7 +130,7 @@ impl<'a> Admin<'a> {
             severed: OnceLock::new(),
             vectors: Vec::new(),
             with_vectors: options.with_embeddings,
-            is_shareable: options.shareable || self.actor().is_some(),
+            is_shareable: options.shareable || self.within().is_some(),
             skip_damaged: options.skip_damaged,
             snapshot,
         };

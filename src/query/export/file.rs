@@ -35,6 +35,7 @@ impl Admin<'_> {
         path: &Path,
     ) -> Result<ExportReport, Error> {
         check_redaction(format, options)?;
+        let filter = &*self.confined(filter)?;
         let next = self.store().snapshot().watermark();
         let exported = match format {
             Format::Mg => self.export_volumes(filter, options, path),

@@ -8,6 +8,7 @@ mod file;
 mod filter;
 mod output;
 
+use std::borrow::Cow;
 use std::io::{BufWriter, Write};
 
 use crate::code::ErrorCode;
@@ -18,11 +19,12 @@ use crate::interchange::{
     Written, aimem, jsonl, mg, omi, pam,
 };
 use crate::ledger::EntryId;
+use crate::policy::Capability;
 use crate::store::{Admin, Store};
 
 use self::entries::StoreEntries;
 use super::condition::Condition;
-use super::{Error, Filter};
+use super::{Error, Filter, Sort};
 
 /// The result of an export.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -74,6 +76,7 @@ impl Admin<'_> {
         out: &mut impl Write,
     ) -> Result<ExportReport, Error> {
         check_redaction(format, options)?;
+        let filter = &*self.confined(filter)?;
         let beside = matches!(format, Format::Aimem | Format::AimemNdjson);
         if options.sign.is_some() && beside {
             return Err(unsupported(
@@ -89,6 +92,31 @@ impl Admin<'_> {
             }),
         }?;
         self.recorded(format, filter, exported, next)
+    }
+
+    /// Returns the filter of what the handle sees on whose behalf it acts: an export knows no clearance and no
+    /// delegation.
+    fn confined<'f>(self, filter: &'f Filter) -> Result<Cow<'f, Filter>, Error> {
+        let Some(handle) = self.within() else {
+            return Ok(Cow::Borrowed(filter));
+        };
+        // An export needs the envelope of a file to write it as it came.
+        let asked = filter.clone().with_expired().with_envelopes();
+        let asked = asked.up_to_bytes(SEEN_LEN);
+        let (mut seen, mut after) = (Vec::new(), None);
+        loop {
+            let page = handle.query_sorted(&asked, Sort::of(&asked), SEEN_AT_ONCE, after)?;
+            seen.extend(page.results.iter().map(|found| found.address));
+            after = page.next_cursor;
+            if after.is_none() {
+                break;
+            }
+        }
+        let filter = match handle.capability().and_then(Capability::user) {
+            Some(user) => filter.clone().user(user),
+            None => filter.clone(),
+        };
+        Ok(Cow::Owned(filter.with_expired().among(seen)))
     }
 
     /// Writes without encryption.
@@ -272,3 +300,7 @@ fn io_error(source: std::io::Error) -> Error {
         source,
     })
 }
+
+/// Grains of a page of what a handle sees, and its bytes: they are in memory at once.
+const SEEN_AT_ONCE: usize = 1_000;
+const SEEN_LEN: usize = 8 << 20;

@@ -1,6 +1,5 @@
 //! Entries about operations that change no grain: exports and checks.
 
-use crate::ledger::EntryId;
 use crate::store::Error;
 use crate::store::engine::{Caller, Engine};
 use crate::store::records::{CheckedRecord, PolicyRecord, Record};
@@ -34,7 +33,7 @@ impl Admin<'_> {
             files,
             withheld,
         });
-        match record_observation(self.engine(), self.actor(), &record) {
+        match record_observation(self.engine(), self.caller(), &record) {
             Err(error) if error.code() == ErrorCode::StoreLocked => {
                 tracing::warn!(%error, "an export is not recorded");
                 Ok(())
@@ -49,15 +48,20 @@ impl Admin<'_> {
 /// # Errors
 /// Storage errors.
 pub(crate) fn record_check(engine: &Engine, check: CheckedRecord) -> Result<(), Error> {
-    record_observation(engine, None, &Record::Policy(PolicyRecord::Checked(check)))
+    record_observation(
+        engine,
+        Ok(Caller::default()),
+        &Record::Policy(PolicyRecord::Checked(check)),
+    )
 }
 
 fn record_observation(
     engine: &Engine,
-    actor: Option<EntryId>,
+    caller: Result<Caller<'_>, Error>,
     record: &Record,
 ) -> Result<(), Error> {
-    let recorded = Transaction::begin(engine, Caller::owner(actor)).and_then(|mut txn| {
+    let recorded = caller.and_then(|caller| {
+        let mut txn = Transaction::begin(engine, caller)?;
         txn.record(record)?;
         txn.commit()
     });

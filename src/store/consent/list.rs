@@ -87,6 +87,7 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INDEX_DAMAGED`.
     pub fn consents(self, filter: &ConsentFilter<'_>) -> Result<Vec<Consent>, Error> {
+        self.authorize_whole()?;
         let snapshot = self.store().snapshot();
         let mut found = Vec::new();
         for row in filter.rows(&snapshot)?.iter() {

@@ -62,12 +62,21 @@ impl Admin<'_> {
         addresses: &[ContentAddress],
         authorization: Authorization<'_>,
     ) -> Result<Vec<Result<(), Error>>, Error> {
-        let outcomes = delete_all(self.engine(), self.actor(), addresses, authorization)?;
-        let outcomes = addresses.iter().zip(outcomes);
-        let outcomes = outcomes.map(|(address, outcome)| match outcome {
-            Deletion::Done => Ok(()),
-            Deletion::Kept(rule) => Err(kept_by_rule(self.engine(), address, rule)),
-            Deletion::NotStored => Err(Error::NotFound { address: *address }),
+        let mut reached = Vec::with_capacity(addresses.len());
+        for address in addresses {
+            if self.reaches(address)? {
+                reached.push(*address);
+            }
+        }
+        let outcomes = delete_all(self.engine(), self.caller()?, &reached, authorization)?;
+        let mut outcomes = reached.iter().zip(outcomes).peekable();
+        let outcomes = addresses.iter().map(|address| {
+            let outcome = outcomes.next_if(|(of, _)| *of == address);
+            match outcome.map_or(Deletion::NotStored, |(_, outcome)| outcome) {
+                Deletion::Done => Ok(()),
+                Deletion::Kept(rule) => Err(kept_by_rule(self.engine(), address, rule)),
+                Deletion::NotStored => Err(Error::NotFound { address: *address }),
+            }
         });
         Ok(outcomes.collect())
     }
@@ -89,13 +98,13 @@ pub(crate) enum Deletion {
 /// Storage errors.
 pub(crate) fn delete_all(
     engine: &Engine,
-    actor: Option<EntryId>,
+    caller: Caller<'_>,
     addresses: &[ContentAddress],
     authorization: Authorization<'_>,
 ) -> Result<Vec<Deletion>, Error> {
     let mut all = Vec::with_capacity(addresses.len());
     for addresses in addresses.chunks(ERASED_AT_ONCE) {
-        let mut txn = Transaction::begin(engine, Caller::owner(actor))?;
+        let mut txn = Transaction::begin(engine, caller)?;
         // One erasure at a time waits: another would need the same room.
         resume_erasures_as(engine, &mut txn)?;
         let snapshot = engine.snapshot();

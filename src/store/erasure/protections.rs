@@ -30,6 +30,7 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_NOT_FOUND`; storage errors.
     pub fn resting_on(self, address: &ContentAddress) -> Result<Vec<ContentAddress>, Error> {
+        self.authorize_reach(address)?;
         let engine = self.engine();
         let snapshot = engine.snapshot();
         let row = engine.as_of(&snapshot).row_of(address)?;
@@ -53,10 +54,14 @@ impl Admin<'_> {
         if let Some(by) = engine.as_of(&snapshot).status_at(row)?.superseded_by {
             rows.extend(engine.as_of(&snapshot).locate(&by)?);
         }
-        let grains = rows
-            .into_iter()
-            .map(|row| engine.as_of(&snapshot).version_at(row));
-        grains.map(|version| Ok(version?.grain.address())).collect()
+        let mut grains = Vec::with_capacity(rows.len());
+        for row in rows {
+            let address = engine.as_of(&snapshot).version_at(row)?.grain.address();
+            if self.reaches(&address)? {
+                grains.push(address);
+            }
+        }
+        Ok(grains)
     }
 
     /// Returns the grains that a grain protects, by its own policy (OMS 23.6). When it is deleted
@@ -65,6 +70,7 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Admin::resting_on`](crate::store::Admin::resting_on).
     pub fn protected_by(self, address: &ContentAddress) -> Result<Vec<ContentAddress>, Error> {
+        self.authorize_whole()?;
         let engine = self.engine();
         let snapshot = engine.snapshot();
         let mut seen = BTreeSet::from([*address]);

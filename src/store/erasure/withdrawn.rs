@@ -75,6 +75,7 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn pending_erasures(self) -> Result<Vec<PendingErasure>, Error> {
+        self.authorize_whole()?;
         let pending = self.pending_and_damaged()?.0;
         Ok(pending.into_iter().map(|pending| pending.due).collect())
     }
@@ -86,6 +87,7 @@ impl Admin<'_> {
     /// # Errors
     /// Storage errors.
     pub fn waiting_persons(self) -> Result<BTreeMap<[u8; 16], Option<u64>>, Error> {
+        self.authorize_whole()?;
         waiting::look_into(self.engine(), &waiting::unexamined(self.engine())?)
     }
 
@@ -104,6 +106,7 @@ impl Admin<'_> {
         authorization: Authorization<'_>,
     ) -> Result<ErasureReport, Error> {
         recorded(authorization)?;
+        self.authorize_whole()?;
         let engine = self.engine();
         let unexamined = waiting::unexamined(engine)?;
         let looked = waiting::look_into(engine, &unexamined)?;
@@ -175,7 +178,7 @@ impl Admin<'_> {
     ) -> Result<(ErasureReport, BTreeSet<Uid>), Error> {
         let addresses: Vec<ContentAddress> = pending.iter().map(|one| one.due.address).collect();
         let engine = self.engine();
-        let became = delete_all(engine, self.actor(), &addresses, authorization)?;
+        let became = delete_all(engine, self.caller()?, &addresses, authorization)?;
         let mut kept = BTreeSet::new();
         let mut done = ErasureReport {
             damaged,

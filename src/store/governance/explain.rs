@@ -89,7 +89,13 @@ impl Admin<'_> {
         asked: Asked,
         actor: &Actor<'_>,
     ) -> Result<Explanation, Error> {
+        self.authorize_reach(address)?;
         let mut answer = self.decision(address, asked, actor)?;
+        if let Some(by) = answer.protected_by
+            && !self.reaches(&by)?
+        {
+            answer.protected_by = None;
+        }
         let snapshot = self.store().snapshot();
         let view = self.engine().as_of(&snapshot);
         if let Some(by) = answer.protected_by

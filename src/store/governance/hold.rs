@@ -44,7 +44,7 @@ impl Admin<'_> {
         authorization: Authorization<'_>,
     ) -> Result<(), Error> {
         let (permit, authorization) = authorized(Deed::Hold, authorization)?;
-        let mut txn = self.begin()?;
+        let mut txn = self.begin_about(address)?;
         let found = txn.view().locate(address)?;
         found.ok_or(Error::NotFound { address: *address })?;
         txn.change(
@@ -72,7 +72,7 @@ impl Admin<'_> {
     ) -> Result<bool, Error> {
         let engine = self.engine();
         let (permit, authorization) = authorized(Deed::Hold, authorization)?;
-        let mut txn = self.begin()?;
+        let mut txn = self.begin_about(address)?;
         let row = txn.view().locate(address)?;
         let row = row.ok_or(Error::NotFound { address: *address })?;
         let is_held = match engine.grain_at(row, address) {
@@ -107,6 +107,9 @@ impl Admin<'_> {
             since,
             authorization: authorization.clone(),
         });
-        holds.collect()
+        let mut holds: Vec<_> = holds.collect();
+        drop(state);
+        holds.retain(|hold| self.reaches(&hold.address).unwrap_or(false));
+        holds
     }
 }

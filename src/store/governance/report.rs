@@ -97,6 +97,7 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn policy_report(self) -> Result<PolicyReport, Error> {
+        self.authorize_whole()?;
         let snapshot = self.store().snapshot();
         let regimes = self.regimes();
         let mut tally = Tally {

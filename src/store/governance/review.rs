@@ -53,6 +53,7 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn reviews(self) -> Result<Vec<Review>, Error> {
+        self.authorize_whole()?;
         let rows = self.store().snapshot().of_kind(Kind::Review).rows()?;
         let reviews = reviews_in(self.engine(), rows.iter())?;
         Ok(reviews.into_values().collect())
@@ -95,6 +96,7 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn awaits_review(self, address: &ContentAddress) -> Result<bool, Error> {
+        self.authorize_reach(address)?;
         let grain = self.store().peek(address)?;
         let grain = grain.ok_or(Error::NotFound { address: *address })?;
         self.store().grain_awaits_review(&grain)

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::codec::ContentAddress;
 use crate::crypto::Did;
 use crate::grain::Grain;
 use crate::index::Snapshot;
-use crate::ledger::EntryId;
-use crate::policy::{Capability, DelegatedOperation, Role, Rule};
+use crate::policy::{Capability, Role, Rule};
 use crate::store::Error;
 #[cfg(feature = "text")]
 use crate::store::engine::text_view;
@@ -62,8 +62,8 @@ pub struct Store {
 #[derive(Clone, Copy, Debug)]
 pub struct Admin<'a> {
     store: &'a Store,
-    /// The entry that names on whose behalf it acts; `None` for the owner.
-    actor: Option<EntryId>,
+    /// The handle on whose behalf it acts; `None` for the owner.
+    within: Option<&'a Store>,
 }
 
 /// Owner-only operations on the files of the store: see [`Store::maintenance`].
@@ -141,7 +141,7 @@ impl Store {
         self.authorize_owner()?;
         Ok(Admin {
             store: self,
-            actor: None,
+            within: None,
         })
     }
 
@@ -217,28 +217,15 @@ impl Store {
         })
     }
 
-    /// Returns whether the handle sees a grain: by its capability, and for a delegated author also
-    /// by its delegations (OMS 6.11: "may read and write").
+    /// Returns whether the handle sees a grain.
     ///
     /// # Errors
     /// Storage errors.
     pub(crate) fn sees(&self, snapshot: &Snapshot, grain: &Grain) -> Result<bool, Error> {
-        let Some(capability) = self.capability() else {
-            return Ok(true);
-        };
-        if !capability.sees(grain) {
-            return Ok(false);
+        match self.capability() {
+            Some(capability) => self.engine.as_of(snapshot).sees(capability, grain),
+            None => Ok(true),
         }
-        let Some(author) = capability.acts_as() else {
-            return Ok(true);
-        };
-        let operation = DelegatedOperation::touch(grain);
-        let now = self.engine.now();
-        let judged = self
-            .engine
-            .as_of(snapshot)
-            .authority(author.as_str(), &operation, now)?;
-        Ok(judged.is_ok())
     }
 
     /// Returns whether its reader may act on a grain (OMS 6.1): a program waits until a person has
@@ -253,8 +240,10 @@ impl Store {
 }
 
 impl<'a> Admin<'a> {
-    /// Acts on behalf of a narrowed handle: the ledger names its actor in each entry. It may do
-    /// as much as the owner.
+    /// Acts on behalf of a narrowed handle, and within it: the ledger names its actor in each entry,
+    /// and a grain that the handle does not see is as one that is not stored. For a handle of a person
+    /// or of namespaces, what concerns the whole store is refused with `ERR_ACCESS_DENIED`, and so are
+    /// the report and the erasure of another person.
     ///
     /// ```
     /// use grainstore::store::{AuditFilter, Authorization};
@@ -264,40 +253,102 @@ impl<'a> Admin<'a> {
     /// let address = store.put(Draft::event("hello"))?;
     /// let clerk = store.as_actor(&"did:web:clerk.example".parse()?);
     /// let asked = Authorization { reason: "request 9", authority: "the clerk" };
-    /// store.admin()?.on_behalf_of(&clerk)?.delete(&address, asked)?;
+    /// store.admin()?.on_behalf_of(&clerk).delete(&address, asked)?;
     /// let by = AuditFilter { by: Some("did:web:clerk.example".into()), ..AuditFilter::default() };
     /// let log = store.maintenance()?.audit().log(&by, None, 9)?;
     /// assert_eq!(log[0].operation, "erase");
+    ///
+    /// let bobs = store.put(Draft::event("hello").user("bob"))?;
+    /// let mira = store.of_user("mira");
+    /// let refused = store.admin()?.on_behalf_of(&mira).delete(&bobs, asked).unwrap_err();
+    /// assert_eq!(refused.code(), "ERR_NOT_FOUND");
     /// # Ok::<(), grainstore::Error>(())
     /// ```
+    #[must_use]
+    pub const fn on_behalf_of(self, handle: &'a Store) -> Self {
+        Self {
+            within: Some(handle),
+            ..self
+        }
+    }
+
+    /// Returns the handle that an answer is confined to.
+    pub(crate) const fn within(self) -> Option<&'a Store> {
+        self.within
+    }
+
+    /// Returns whether it reaches the whole store, but for grains that a clearance or a delegation
+    /// keeps from its handle.
+    pub(crate) fn is_whole(self) -> bool {
+        let capability = self.within.and_then(Store::capability);
+        !capability.is_some_and(Capability::is_confined)
+    }
+
+    /// Refuses what concerns the whole store to a handle of a part.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED`.
+    pub(crate) fn authorize_whole(self) -> Result<(), Error> {
+        let rule = Rule::Owner;
+        match self.is_whole() {
+            true => Ok(()),
+            false => Err(Error::Refused { rule }),
+        }
+    }
+
+    /// Returns whether it reaches a grain.
     ///
     /// # Errors
     /// Storage errors.
-    pub fn on_behalf_of(self, handle: &Store) -> Result<Self, Error> {
-        let actor = actor(&self.store.engine, handle.capability())?;
-        Ok(Self { actor, ..self })
+    pub(crate) fn reaches(self, address: &ContentAddress) -> Result<bool, Error> {
+        self.within
+            .map_or(Ok(true), |handle| handle.exists(address))
+    }
+
+    /// Refuses a grain out of reach, as one that is not stored.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`; storage errors.
+    pub(crate) fn authorize_reach(self, address: &ContentAddress) -> Result<(), Error> {
+        match self.reaches(address)? {
+            true => Ok(()),
+            false => Err(Error::NotFound { address: *address }),
+        }
     }
 
     pub(crate) const fn store(self) -> &'a Store {
         self.store
     }
 
-    /// Begins a change of the owner. The entry names the actor that [`Admin::on_behalf_of`] was given.
+    /// Returns the owner as the caller of a change, with the actor that its entries name. Asked before
+    /// the right to write is taken: the first change of an actor writes their name.
     ///
     /// # Errors
-    /// As [`Transaction::begin`].
+    /// Storage errors.
+    pub(in crate::store) fn caller(self) -> Result<Caller<'static>, Error> {
+        let capability = self.within.and_then(Store::capability);
+        Ok(Caller::owner(actor(&self.store.engine, capability)?))
+    }
+
+    /// Begins a change of the owner that concerns the whole store, on behalf of whom it acts for.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED` for a handle of a part; as [`Transaction::begin`].
     pub(in crate::store) fn begin(&self) -> Result<Transaction<'_>, Error> {
-        Transaction::begin(self.engine(), self.caller())
+        self.authorize_whole()?;
+        Transaction::begin(self.engine(), self.caller()?)
     }
 
-    /// Returns the entry that names on whose behalf it acts.
-    pub(crate) const fn actor(self) -> Option<EntryId> {
-        self.actor
-    }
-
-    /// Returns the owner as the caller of an operation, with the actor that its entries name.
-    pub(in crate::store) const fn caller(self) -> Caller<'static> {
-        Caller::owner(self.actor)
+    /// Begins a change of the owner about one grain.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND` for a grain out of reach; as [`Transaction::begin`].
+    pub(in crate::store) fn begin_about(
+        &self,
+        address: &ContentAddress,
+    ) -> Result<Transaction<'_>, Error> {
+        self.authorize_reach(address)?;
+        Transaction::begin(self.engine(), self.caller()?)
     }
 
     pub(in crate::store) fn engine(self) -> &'a Engine {

@@ -41,6 +41,7 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn conflicts(self) -> Result<Vec<Conflicting>, Error> {
+        self.authorize_whole()?;
         let snapshot = self.store().snapshot();
         let flags = flags(self.engine(), &snapshot)?;
         let view = self.engine().as_of(&snapshot);

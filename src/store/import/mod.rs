@@ -144,6 +144,7 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Store::import`](crate::Store::import).
     pub fn preview_import(self, reading: ImportFile) -> Result<Summary, Error> {
+        self.authorize_whole()?;
         let importer = Importer::new(self.engine(), Caller::default(), true);
         self.store().run(importer, reading, &mut |_| {})
     }

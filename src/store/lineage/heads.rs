@@ -50,6 +50,7 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn heads(self, address: &ContentAddress) -> Result<Heads, Error> {
+        self.authorize_whole()?;
         let engine = self.engine();
         let snapshot = engine.snapshot();
         let row = engine.as_of(&snapshot).row_of(address)?;

@@ -72,6 +72,7 @@ impl Admin<'_> {
         after: Option<EntryId>,
         limit: usize,
     ) -> Result<Vec<AuditedRead>, Error> {
+        self.authorize_whole()?;
         let engine = self.engine();
         let snapshot = self.store().snapshot();
         let mut rows: BTreeSet<EntryId> = BTreeSet::new();

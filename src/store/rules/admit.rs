@@ -13,6 +13,7 @@ use crate::store::view::{Origin, Version, View};
 use super::consent::{authorize_basis, authorize_consent};
 use super::goals::starts_early;
 use super::implicit::refuse_implicit_supersession;
+use super::links::refuse_links_out_of_sight;
 use super::regimes::authorize_by_regimes;
 use super::stored::{refuse_erased, refuse_view};
 use super::table::{Check, Effect, TABLE, Way};
@@ -144,6 +145,7 @@ fn check<'f>(
             let judged = capability.map_or(Ok(()), |it| it.authorize_put(grain));
             judged.map_err(|rule| Error::Refused { rule })
         }
+        Check::Links => refuse_links_out_of_sight(view, grain, pending, proposed.capability),
         Check::Erased => refuse_erased(view, &grain.address(), proposed.is_again),
         Check::LockedPerson => view.person_of(grain).map(|_| ()),
         Check::View => refuse_view(grain),

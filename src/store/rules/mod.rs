@@ -7,6 +7,7 @@ mod changes;
 mod consent;
 mod goals;
 mod implicit;
+mod links;
 mod regimes;
 mod signature;
 mod stored;

@@ -28,6 +28,7 @@ pub(crate) enum Way {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Check {
     Handle,
+    Links,
     Erased,
     LockedPerson,
     View,
@@ -109,6 +110,13 @@ pub(crate) const TABLE: &[Row] = &[
         "the handle may write it: author, namespace, role, clearance",
         [Refuse, Refuse, Refuse, Skip, Refuse],
         "OMS 12.1, 27.4",
+    ),
+    // A file may link ahead: its records are looked through before the first is stored.
+    row(
+        Check::Links,
+        "the token that writes it sees what it links to",
+        [Refuse, Refuse, Refuse, Skip, Skip],
+        "OMS 12.3",
     ),
     row(
         Check::Erased,

@@ -4,7 +4,7 @@ use crate::codec::ContentAddress;
 use crate::crypto::Did;
 use crate::grain::{Grain, Status, Time, Verification};
 use crate::index::{Family, Pattern};
-use crate::policy::{self, DelegatedOperation, Delegation, Rule, StoredDelegation};
+use crate::policy::{self, Capability, DelegatedOperation, Delegation, Rule, StoredDelegation};
 use crate::store::Error;
 use crate::store::view::{Origin, Version, View};
 
@@ -36,6 +36,23 @@ impl View<'_> {
             }
         }
         Ok(Ok(()))
+    }
+
+    /// Returns whether a handle sees a grain: by its capability, and for a delegated author also by its
+    /// delegations (OMS 6.11: "may read and write").
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn sees(&self, capability: &Capability, grain: &Grain) -> Result<bool, Error> {
+        if !capability.sees(grain) {
+            return Ok(false);
+        }
+        let Some(author) = capability.acts_as() else {
+            return Ok(true);
+        };
+        let operation = DelegatedOperation::touch(grain);
+        let judged = self.authority(author.as_str(), &operation, self.now())?;
+        Ok(judged.is_ok())
     }
 
     /// Decides whether an author may perform an operation, by the stored delegations.

@@ -123,7 +123,7 @@ fn every_entry_names_its_author_its_person_and_its_token() {
         reason: "asked for",
         authority: "mira",
     };
-    let admin = store.admin().unwrap().on_behalf_of(&handle).unwrap();
+    let admin = store.admin().unwrap().on_behalf_of(&handle);
     admin.place_hold(&address, office).unwrap();
     admin.lift_hold(&address, office).unwrap();
     admin.delete(&address, office).unwrap();

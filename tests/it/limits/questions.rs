@@ -80,12 +80,13 @@ fn the_work_of_a_search_grows_with_its_clauses_and_not_with_their_square() {
             began.elapsed()
         };
         // The least of some: other processes only add to it.
-        (0..5).map(once).min().unwrap_or_default()
+        (0..9).map(once).min().unwrap_or_default()
     };
-    // Each leaf went over the scores of all leaves before it, for every document.
+    // Each leaf went over the scores of all leaves before it, for every document: 64 times the work for
+    // eight times the clauses.
     took(1);
     let (few, many) = (took(16), took(128));
-    assert!(many < few * 24, "{few:?} {many:?}");
+    assert!(many < few * 40, "{few:?} {many:?}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use grainstore::Filter;
 use grainstore::query::Changes;
 use hyper::body::{Frame, SizeHint};
 use serde_json::Value;
@@ -218,5 +219,10 @@ pub(crate) fn streamed(media: &'static str, body: Body) -> Response<Body> {
 
 /// An answer ends with the grain by which the grains in it have so many bytes.
 pub(crate) const ANSWER_LEN_MAX: usize = 8 << 20;
+
+/// Bounds the grains of an answer, which is in memory as a whole.
+pub(crate) fn bounded(filter: Filter) -> Filter {
+    filter.up_to_bytes(ANSWER_LEN_MAX)
+}
 
 const PIECE_LEN: usize = 64 << 10;

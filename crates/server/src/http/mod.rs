@@ -29,7 +29,7 @@ mod token_scope;
 mod ui;
 mod upload;
 
-pub(crate) use answer::ANSWER_LEN_MAX;
+pub(crate) use answer::{ANSWER_LEN_MAX, bounded};
 pub use app::App;
 pub(crate) use failure::Failure;
 pub use failure::status_of;

@@ -1,9 +1,9 @@
 //! The part of a store that a token reaches. Every route goes through it: a grain outside is as one
 //! that is not stored.
 //!
-//! The library narrows a handle to an author, a namespace and a person, and the ledger names the token
-//! in what it does. An address that a caller names or links to must be in its scope, so that no rule
-//! about another's grain is ever asked.
+//! The library narrows a handle to an author, to namespaces and a person, confines what the owner does
+//! on behalf of that handle, and names the token in the ledger. Here stand the rights that are the
+//! token's and not the store's: its operations, the records of its files, and its cursors.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use grainstore::policy::{Capability, Role, Rule};
 use grainstore::query::Cursor;
 use grainstore::store::Admin;
 use grainstore::text::Ranking;
-use grainstore::{ContentAddress, ErrorCode, Filter, Grain, Store};
+use grainstore::{ContentAddress, ErrorCode, Grain, Store};
 
 use super::failure::Failure;
 use super::position;
@@ -23,6 +23,8 @@ use super::token::{Holder, Operation};
 #[derive(Clone)]
 pub(crate) struct TokenScope {
     owner: Store,
+    /// All that the token reaches, in the name of its actor.
+    handle: Store,
     views: Vec<View>,
     pub(crate) holder: Arc<Holder>,
     position_key: [u8; 32],
@@ -58,30 +60,38 @@ impl TokenScope {
                 store: owner.with_capability(all.clone().inside(name))?,
             });
         }
+        let names = holder.grant.namespaces.iter().map(String::as_str);
+        let all = match views.is_empty() {
+            true => all,
+            false => all.inside_any(names),
+        };
+        let handle = owner.with_capability(all)?;
         if views.is_empty() {
             views.push(View {
                 namespace: None,
-                store: owner.with_capability(all)?,
+                store: handle.clone(),
             });
         }
         Ok(Self {
             owner: owner.clone(),
+            handle,
             views,
             holder,
             position_key,
         })
     }
 
-    /// Returns the operations of the owner, in the name of the token: the caller must confine them.
+    /// Returns all that the token reaches.
+    pub(crate) const fn handle(&self) -> &Store {
+        &self.handle
+    }
+
+    /// Returns the operations of the owner, in the name of the token and within what it reaches.
     ///
     /// # Errors
     /// Storage errors.
     pub(crate) fn admin(&self) -> Result<Admin<'_>, Failure> {
-        let admin = self.owner.admin()?;
-        match self.views.first() {
-            Some(view) => Ok(admin.on_behalf_of(&view.store)?),
-            None => Ok(admin),
-        }
+        Ok(self.owner.admin()?.on_behalf_of(&self.handle))
     }
 
     /// Returns the handle that imports files: each record passes the rules of a put by the actor, also
@@ -143,30 +153,13 @@ impl TokenScope {
         }
     }
 
-    /// Returns a grain, and the handle that sees it.
+    /// Returns a grain.
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`, also for a grain out of reach; as [`Store::get`].
-    pub(crate) fn get(&self, address: &ContentAddress) -> Result<(&Store, Grain), Failure> {
-        for view in &self.views {
-            if let Some(grain) = view.store.get(address)? {
-                return Ok((&view.store, grain));
-            }
-        }
-        Err(Failure::unseen(address))
-    }
-
-    /// Returns the handle that sees a grain.
-    ///
-    /// # Errors
-    /// `ERR_NOT_FOUND`, also for a grain out of reach; storage errors.
-    pub(crate) fn reach(&self, address: &ContentAddress) -> Result<&Store, Failure> {
-        for view in &self.views {
-            if view.store.exists(address)? {
-                return Ok(&view.store);
-            }
-        }
-        Err(Failure::unseen(address))
+    pub(crate) fn get(&self, address: &ContentAddress) -> Result<Grain, Failure> {
+        let found = self.handle.get(address)?;
+        found.ok_or_else(|| Failure::unseen(address))
     }
 
     /// Returns whether a grain is stored and in reach.
@@ -174,11 +167,7 @@ impl TokenScope {
     /// # Errors
     /// Storage errors.
     pub(crate) fn sees(&self, address: &ContentAddress) -> Result<bool, Failure> {
-        match self.reach(address) {
-            Ok(_) => Ok(true),
-            Err(failure) if failure.status == 404 => Ok(false),
-            Err(failure) => Err(failure),
-        }
+        Ok(self.handle.exists(address)?)
     }
 
     /// Returns what replaced a grain, if that is in reach too.
@@ -199,38 +188,12 @@ impl TokenScope {
     /// `ERR_REVIEW_REQUIRED`; storage errors.
     pub(crate) fn admit_successor(&self, old: &ContentAddress, new: &Map) -> Result<(), Failure> {
         let waits_on = new.get("requires_human_review").and_then(Value::as_bool) == Some(true);
-        match !waits_on && self.owner.admin()?.awaits_review(old)? {
+        match !waits_on && self.admin()?.awaits_review(old)? {
             true => Err(Failure::of(
                 ErrorCode::ReviewRequired,
                 "the grain waits for the review of a person, which no new version ends",
             )),
             false => Ok(()),
-        }
-    }
-
-    /// Returns whether a grain, stored or not, is of the user and in a namespace of the scope.
-    pub(crate) fn covers(&self, grain: &Grain) -> bool {
-        let grant = &self.holder.grant;
-        let is_own = grant.user.is_none() || grain.text("user_id") == grant.user.as_deref();
-        let mut names = self.views.iter().map(|view| view.namespace.as_ref());
-        let lies_in = |own: &Namespace| {
-            let namespace = grain.text("namespace");
-            namespace.is_some_and(|name| own.contains(name))
-        };
-        is_own && names.any(|own| own.is_none_or(lies_in))
-    }
-
-    /// Judges whether the token reaches everything about a person: what is about them may be in any
-    /// namespace.
-    ///
-    /// # Errors
-    /// `ERR_ACCESS_DENIED`.
-    pub(crate) fn admit_person(&self, ids: &[&str]) -> Result<(), Failure> {
-        let grant = &self.holder.grant;
-        let is_own = |user: &String| ids.iter().all(|id| *id == user.as_str());
-        match grant.namespaces.is_empty() && grant.user.as_ref().is_none_or(is_own) {
-            true => Ok(()),
-            false => Err(outside()),
         }
     }
 
@@ -245,14 +208,6 @@ impl TokenScope {
         }
     }
 
-    /// Narrows a filter of the owner's handle to the user; the views narrow theirs.
-    pub(crate) fn narrow(&self, filter: Filter) -> Filter {
-        match &self.holder.grant.user {
-            Some(user) => filter.user(user),
-            None => filter,
-        }
-    }
-
     /// Returns how a search ranks: for a token that does not reach every grain, by words of what it
     /// reaches alone, since a score tells how many grains have a word.
     pub(crate) fn ranking(&self) -> Ranking {
@@ -260,51 +215,6 @@ impl TokenScope {
             own_statistics: self.holder.grant.is_confined(),
             ..Ranking::default()
         }
-    }
-
-    /// Judges whether a new grain may be stored: it is in the scope, and so is what it links to.
-    ///
-    /// # Errors
-    /// `ERR_ACCESS_DENIED`; `ERR_NOT_FOUND` for a link to a grain out of reach.
-    pub(crate) fn admit(
-        &self,
-        grain: &Grain,
-        beside: &dyn Fn(&ContentAddress) -> bool,
-    ) -> Result<(), Failure> {
-        if !self.holder.grant.is_confined() {
-            return Ok(());
-        }
-        if grain.is_encrypted() || !self.covers(grain) {
-            return Err(outside());
-        }
-        self.admit_links(grain.fields(), beside)
-    }
-
-    /// Judges whether everything that fields link to is in the scope.
-    ///
-    /// # Errors
-    /// `ERR_NOT_FOUND` for a link to a grain out of reach.
-    pub(crate) fn admit_links(
-        &self,
-        fields: &Map,
-        beside: &dyn Fn(&ContentAddress) -> bool,
-    ) -> Result<(), Failure> {
-        if !self.holder.grant.is_confined() {
-            return Ok(());
-        }
-        let mut links = Vec::new();
-        for (name, value) in fields.iter() {
-            // Hashes of files, not of grains.
-            if !["content_refs", "embedding_refs"].contains(&name) {
-                collect_addresses(value, &mut links);
-            }
-        }
-        for link in links {
-            if !beside(&link) && !self.sees(&link)? {
-                return Err(Failure::unseen(&link));
-            }
-        }
-        Ok(())
     }
 
     /// Returns a place in the store as its holder may see it.
@@ -354,15 +264,4 @@ pub(crate) fn outside() -> Failure {
         ErrorCode::AccessDenied,
         "outside the namespaces or the user of the token",
     )
-}
-
-fn collect_addresses(value: &Value, found: &mut Vec<ContentAddress>) {
-    match value {
-        Value::Text(text) => found.extend(ContentAddress::from_reference(text)),
-        Value::Array(items) => items.iter().for_each(|item| collect_addresses(item, found)),
-        Value::Map(map) => map
-            .iter()
-            .for_each(|(_, item)| collect_addresses(item, found)),
-        _ => {}
-    }
 }

@@ -20,6 +20,7 @@ use super::server::name_shown;
 use super::shown;
 use super::tools::{Item, fields_within, resolve};
 use crate::Scope;
+use crate::http::bounded;
 
 /// Returns the templates.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
@@ -42,7 +43,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 pub(super) fn list(scope: &Scope, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
     let after = cursor.map(|text| scope.cursor(text)).transpose();
     let after = after.map_err(refused)?;
-    let filter = scope.filter(Filter::new());
+    let filter = bounded(Filter::new());
     let newest_first = Sort::by(SortBy::Stored).descending();
     let page = scope
         .store()
@@ -104,7 +105,7 @@ pub(super) fn read(scope: &Scope, uri: &str) -> Result<ReadResourceResult, Error
 
 fn read_grain(scope: &Scope, uri: &str) -> Result<(String, &'static str), Failure> {
     let address = resolve(scope, uri)?;
-    let grain = scope.get(&address)?;
+    let grain = scope.store().get(&address)?;
     let grain = grain.ok_or_else(|| Failure::not_found(address))?;
     let address = grain.address();
     let status = scope.store().status(&address)?;
@@ -127,7 +128,7 @@ fn read_session(scope: &Scope, rest: &str) -> Result<(String, &'static str), Fai
     };
     let id = decoded(id).ok_or_else(|| Failure::usage("the session is not percent-encoded"))?;
     let after = cursor.map(|text| scope.cursor(text)).transpose()?;
-    let filter = scope.filter(Filter::new().session(&id));
+    let filter = bounded(Filter::new().session(&id));
     let page = |limit| scope.store().query(&filter, limit, after);
     let envelope = page(TURNS)?;
     if envelope.total == 0 {

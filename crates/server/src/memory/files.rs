@@ -10,6 +10,7 @@ use grainstore::{Draft, Filter, Grain, Time, Type};
 use super::MemoryError;
 use super::path::{ROOT, parse};
 use crate::Scope;
+use crate::http::bounded;
 
 /// The relation of a Belief that is a file.
 pub const RELATION: &str = "memory_file";
@@ -152,7 +153,6 @@ impl Memory {
     }
 
     fn store(&self, draft: Draft, before: Option<&Grain>) -> Result<(), MemoryError> {
-        let draft = self.scope.fill(draft);
         match before {
             Some(old) => {
                 let old = old.address();
@@ -176,7 +176,7 @@ impl Memory {
 
     /// Passes on the current grains that pass a filter, in the order in which they were stored.
     fn each(&self, filter: Filter, take: &mut dyn FnMut(Grain)) -> Result<(), MemoryError> {
-        let filter = self.scope.filter(filter);
+        let filter = bounded(filter);
         let mut after = None;
         loop {
             let page = self.scope.store().query(&filter, PAGE_LEN, after)?;

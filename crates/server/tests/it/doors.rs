@@ -12,6 +12,7 @@ struct Tools;
 
 impl Door for Tools {
     const SILENT: &'static [(&'static str, &'static str, &'static str)] = &[
+        ("the token that writes it", "", "a server of its own has no token"),
         (
             "its signers are trusted",
             "the owner's version",

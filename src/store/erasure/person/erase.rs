@@ -120,7 +120,8 @@ impl Admin<'_> {
         let mut permit = Permit::of(Deed::Erase);
         permit.asks(Guard::Authority);
         recorded(authorization)?;
-        let engine = self.engine();
+        self.authorize_extent(person, scope)?;
+        let (engine, caller) = (self.engine(), self.caller()?);
         let (person, uids, is_vault_damaged) = unlocked_whole(engine, person)?;
         let mut persons = ErasedPersons {
             uids,
@@ -130,11 +131,12 @@ impl Admin<'_> {
         selection.leaves_locked = is_vault_damaged;
         // Most of the ledger is read before writers wait.
         selection.read_on()?;
-        let mut txn = self.begin()?;
+        let mut txn = Transaction::begin(engine, caller)?;
         resume_erasures_as(engine, &mut txn)?;
         selection.read_on()?;
         let snapshot = engine.snapshot();
         let chosen = selection.finish(&snapshot, scope.mentions)?;
+        self.authorize_all(&snapshot, &chosen.grains)?;
         permit.asks(Guard::Policy);
         permit.asks(Guard::Retention);
         let (grains, uids) = (&chosen.grains, &persons.uids);
@@ -185,6 +187,45 @@ impl Admin<'_> {
             head: engine.ledger().head(),
             time: engine.entry_time(),
         })
+    }
+
+    /// Judges whether the handle of a part may ask for an erasure: of its own person, without the grains
+    /// of others that mention them, and before a key is taken for it.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED`; as [`Admin::person_report`].
+    fn authorize_extent(self, person: &Person, scope: ErasureScope) -> Result<(), Error> {
+        if self.is_whole() {
+            return Ok(());
+        }
+        self.authorize_person(person)?;
+        let mut is_reached = !scope.mentions;
+        for found in self.store().admin()?.person_report(person)?.about {
+            is_reached &= self.reaches(&found.address)?;
+        }
+        let rule = Rule::Owner;
+        match is_reached {
+            true => Ok(()),
+            false => Err(Error::Refused { rule }),
+        }
+    }
+
+    /// Judges whether the handle of a part reaches all that an erasure takes: it takes all or nothing.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED`; storage errors.
+    fn authorize_all(self, snapshot: &Snapshot, grains: &[Found]) -> Result<(), Error> {
+        let Some(handle) = self.within().filter(|_| !self.is_whole()) else {
+            return Ok(());
+        };
+        for found in grains.iter().filter(|found| found.is_about) {
+            let grain = self.engine().as_of(snapshot).version_at(found.row)?.grain;
+            if !handle.sees(snapshot, &grain)? {
+                let rule = Rule::Owner;
+                return Err(Error::Refused { rule });
+            }
+        }
+        Ok(())
     }
 }
 

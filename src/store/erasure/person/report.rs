@@ -16,7 +16,7 @@ use crate::store::erasure::person::scope::{Found, Selection};
 use crate::store::governance::{recorded, set_verification};
 use crate::store::read;
 use crate::store::records::Record;
-use crate::store::{Admin, Error};
+use crate::store::{Admin, Error, Store};
 
 /// A grain that names a person, with the facts that the store holds about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,6 +93,7 @@ impl Admin<'_> {
         other: &str,
         authorization: Authorization<'_>,
     ) -> Result<Vec<ContentAddress>, Error> {
+        self.authorize_whole()?;
         let said = recorded(authorization)?;
         let (one, other) = (nfc(one), nfc(other));
         if one.is_empty() || other.is_empty() {
@@ -101,7 +102,7 @@ impl Admin<'_> {
                 reason: "has an empty identifier",
             });
         }
-        let engine = self.engine();
+        let (engine, caller) = (self.engine(), self.caller()?);
         let known = read::united(engine, &engine.snapshot(), vec![one.clone().into_owned()])?;
         if known.iter().any(|id| *id == *other) {
             return Ok(Vec::new());
@@ -114,18 +115,12 @@ impl Admin<'_> {
                 .confidence(1.0)
                 .user(user);
             let belief = belief.source("user_explicit");
-            stated.push(put_one(engine, belief.into(), self.caller())?);
+            stated.push(put_one(engine, belief.into(), caller)?);
         }
         // They count from here on, once both are stored.
         for address in &stated {
             let reason = Some(&*reason).into();
-            set_verification(
-                engine,
-                address,
-                Verification::Verified,
-                reason,
-                self.caller(),
-            )?;
+            set_verification(engine, address, Verification::Verified, reason, caller)?;
         }
         Ok(stated)
     }
@@ -136,6 +131,7 @@ impl Admin<'_> {
     /// # Errors
     /// Storage errors.
     pub fn persons_seen(self) -> Result<Vec<String>, Error> {
+        self.authorize_whole()?;
         let engine = self.engine();
         let snapshot = engine.snapshot();
         let rows = snapshot.grains();
@@ -175,6 +171,7 @@ impl Admin<'_> {
     /// `ERR_STORAGE_DAMAGED` and `ERR_SCOPE_INCOMPLETE` if an entry cannot be read that may be about
     /// the person, as where they are locked; `ERR_FILTER` for an empty identifier; storage errors.
     pub fn person_report(self, person: &Person) -> Result<PersonReport, Error> {
+        self.authorize_person(person)?;
         let engine = self.engine();
         let person = &person.whole(engine)?;
         let mut selection = Selection::of(engine, person)?;
@@ -199,6 +196,18 @@ impl Admin<'_> {
         }
         let records = chosen.records.into_iter();
         let records = records.map(|(row, kind)| (row, format!("{kind:?}").to_lowercase()));
+        if !self.is_whole() {
+            // Grains without a user that have the person as subject may be another's.
+            return Ok(PersonReport {
+                about: self.reached(about)?,
+                mentions: Vec::new(),
+                records: Vec::new(),
+                written,
+                tombstones: 0,
+                entries: 0,
+                locked_persons: 0,
+            });
+        }
         Ok(PersonReport {
             about,
             mentions,
@@ -208,6 +217,38 @@ impl Admin<'_> {
             entries,
             locked_persons: chosen.locked_persons,
         })
+    }
+
+    /// Judges whether everything about a person may be asked for: a handle of a person asks for that
+    /// one, and what is about a person may be in any namespace.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED`.
+    pub(super) fn authorize_person(self, person: &Person) -> Result<(), Error> {
+        let capability = self.within().and_then(Store::capability);
+        let Some(capability) = capability.filter(|it| it.is_confined()) else {
+            return Ok(());
+        };
+        let is_own = person
+            .ids()
+            .iter()
+            .all(|id| capability.user() == Some(id.as_str()));
+        let rule = match (capability.namespaces(), is_own) {
+            (None, true) => return Ok(()),
+            (Some(_), _) => Rule::Namespace,
+            (None, false) => Rule::User,
+        };
+        Err(Error::Refused { rule })
+    }
+
+    fn reached(self, grains: Vec<PersonGrain>) -> Result<Vec<PersonGrain>, Error> {
+        let mut reached = Vec::with_capacity(grains.len());
+        for found in grains {
+            if self.reaches(&found.address)? {
+                reached.push(found);
+            }
+        }
+        Ok(reached)
     }
 }
 

@@ -14,6 +14,7 @@ struct Commands(Home);
 
 impl Door for Commands {
     const SILENT: &'static [(&'static str, &'static str, &'static str)] = &[
+        ("the token that writes it", "", "no command has a token"),
         (
             "its signers are trusted",
             "the owner's version",

@@ -106,7 +106,6 @@ pub(crate) fn execute(call: &Call<'_>) -> Result<Answer, Failure> {
         Ok(change) => change,
         Err(failure) => return refused(failure, ""),
     };
-    scope.admit(change.grain(), &|_| false)?;
     if let Some(old) = change.replaces() {
         scope.admit_successor(old, change.grain().fields())?;
     }

@@ -14,7 +14,7 @@ use grainstore::{ContentAddress, Draft, ErrorCode, Grain, Type};
 
 use crate::http::failure::Failure;
 use crate::http::idempotency::digest;
-use crate::http::token_scope::TokenScope;
+use crate::http::token_scope::{TokenScope, outside};
 
 /// Returns a file with the records that the token may store, and how many vectors were left out.
 ///
@@ -91,8 +91,17 @@ fn admit(
     record: &Record,
     beside: &HashSet<ContentAddress>,
 ) -> Result<(), Failure> {
-    scope.admit(&record.grain, &|link| beside.contains(link))?;
-    scope.admit_record(&record.grain)?;
+    let grain = &record.grain;
+    let capability = scope.handle().capability();
+    if grain.is_encrypted() || !capability.is_some_and(|it| it.covers(grain)) {
+        return Err(outside());
+    }
+    for link in grain.named() {
+        if !beside.contains(&link) && !scope.sees(&link)? {
+            return Err(Failure::unseen(&link));
+        }
+    }
+    scope.admit_record(grain)?;
     match record.status.superseded_by {
         Some(by) if !beside.contains(&by) && !scope.sees(&by)? => Err(Failure::unseen(&by)),
         _ => Ok(()),

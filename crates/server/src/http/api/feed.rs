@@ -39,7 +39,7 @@ pub(crate) fn changes(call: &Call<'_>) -> Result<Answer, Failure> {
             EntryId::new(place)
         }
         (None, Some("start")) => EntryId::FIRST,
-        (None, None | Some("now")) => scope.owner().changes(EntryId::FIRST).end(),
+        (None, None | Some("now")) => scope.handle().changes(EntryId::FIRST).end(),
         (None, Some(_)) => return Err(Failure::usage("from is start or now")),
     };
     let filter = Filter::new().with_superseded().with_expired();

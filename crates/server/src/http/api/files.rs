@@ -1,19 +1,17 @@
 //! Routes for files: import and export in every format, confined to the scope of the token.
 //!
-//! Both are the owner's in the library, so each is confined: an import in `confine`, an export here to
-//! grains that the token sees.
+//! An import is confined in `confine`, an export by the library: to what the token sees.
 
 use std::io::{Seek, SeekFrom, Write};
 
+use grainstore::ErrorCode;
 use grainstore::interchange::{ForeignId, Format, ImportFile, ReadOptions, WriteOptions};
-use grainstore::query::Sort;
 use grainstore::store::{Clock, Summary, SystemClock};
-use grainstore::{ContentAddress, ErrorCode, Filter, Store};
 use serde_json::{Value, json};
 
 use super::confine::confine;
 use super::request::ExportBody;
-use crate::http::answer::{ANSWER_LEN_MAX, Answer};
+use crate::http::answer::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 
@@ -45,9 +43,9 @@ pub(crate) fn export(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: ExportBody = call.json()?;
     let format = format_named(&body.format)?;
-    let namespace = body.filter.namespace.as_deref();
-    let filter = scope.narrow(body.filter.filter()?);
-    let seen = seen(scope.view(namespace)?, &filter)?;
+    // A token of several namespaces names one.
+    scope.view(body.filter.namespace.as_deref())?;
+    let filter = body.filter.filter()?.with_expired();
     let options = WriteOptions {
         // A damaged grain of one tenant keeps no other from an export.
         skip_damaged: true,
@@ -55,7 +53,6 @@ pub(crate) fn export(call: &Call<'_>) -> Result<Answer, Failure> {
         now: Some(SystemClock.now()),
         ..WriteOptions::default()
     };
-    let filter = filter.with_expired().among(seen);
     let media = match format {
         Format::Jsonl | Format::OmiJsonl | Format::AimemNdjson => "application/x-ndjson",
         Format::Mg => "application/octet-stream",
@@ -67,26 +64,6 @@ pub(crate) fn export(call: &Call<'_>) -> Result<Answer, Failure> {
         Ok(())
     })?;
     Ok(Answer::Spool(media, file, Vec::new()))
-}
-
-/// Returns the addresses of the grains that a handle sees: an export of the owner knows no clearance
-/// and no delegation.
-///
-/// # Errors
-/// Storage errors.
-pub(crate) fn seen(view: &Store, filter: &Filter) -> Result<Vec<ContentAddress>, Failure> {
-    // An export needs the envelope of a file to write it as it came.
-    let filter = filter.clone().with_expired().with_envelopes();
-    let filter = filter.up_to_bytes(ANSWER_LEN_MAX);
-    let (mut addresses, mut after) = (Vec::new(), None);
-    loop {
-        let page = view.query_sorted(&filter, Sort::of(&filter), PAGE_LEN, after)?;
-        addresses.extend(page.results.iter().map(|found| found.address));
-        after = page.next_cursor;
-        if after.is_none() {
-            return Ok(addresses);
-        }
-    }
 }
 
 /// Writes a file without a name, so that a slow reader keeps neither a thread nor the memory.
@@ -142,5 +119,3 @@ pub(crate) fn summary_json(summary: &Summary, dropped: u64) -> Value {
 fn format_named(name: &str) -> Result<Format, Failure> {
     Format::named(name).ok_or_else(|| Failure::usage(format!("{name} is no format")))
 }
-
-const PAGE_LEN: usize = 1_000;

@@ -22,10 +22,8 @@ use crate::http::token_scope::TokenScope;
 
 /// Stores a grain.
 pub(crate) fn put(call: &Call<'_>) -> Result<Answer, Failure> {
-    let scope = call.scope()?;
     let body: GrainBody = call.json()?;
     let (view, grain) = new_grain(call, body, None)?;
-    scope.admit(&grain, &|_| false)?;
     let warnings = warnings_of(view, &grain);
     let address = view.put(NewGrain::from(grain))?;
     let answer = json!({ "address": address.to_string() });
@@ -47,11 +45,9 @@ pub(crate) fn put_batch(call: &Call<'_>) -> Result<Answer, Failure> {
             let message = "the grains of a batch are in one namespace of the token";
             return Err(Failure::usage(message).at(index));
         }
-        let beside = |link: &ContentAddress| ready.iter().any(|other| other.address() == *link);
-        scope.admit(&grain, &beside).map_err(|it| it.at(index))?;
         ready.push(grain);
     }
-    let view = through.unwrap_or_else(|| scope.owner());
+    let view = through.unwrap_or_else(|| scope.handle());
     let warnings = ready.iter().enumerate().flat_map(|(index, grain)| {
         let warnings = warnings_of(view, grain).into_iter();
         warnings.map(move |warning| json!({ "index": index, "message": warning }))
@@ -66,9 +62,10 @@ pub(crate) fn put_batch(call: &Call<'_>) -> Result<Answer, Failure> {
 /// Returns a grain with its status.
 pub(crate) fn get(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
-    let (view, grain) = scope.get(&call.address()?)?;
+    let grain = scope.get(&call.address()?)?;
     let mut document = grain_json(&grain)?;
-    document["status"] = status_json(scope, &view.status(&grain.address())?)?;
+    let status = scope.handle().status(&grain.address())?;
+    document["status"] = status_json(scope, &status)?;
     Ok(Answer::Json(200, document))
 }
 
@@ -90,11 +87,7 @@ pub(crate) fn get_batch(call: &Call<'_>) -> Result<Answer, Failure> {
             if !known.insert(address) {
                 return Ok(None);
             }
-            let found = match scope.get(&address) {
-                Ok((_, grain)) => Some(grain),
-                Err(failure) if failure.status == 404 => None,
-                Err(failure) => return Err(failure),
-            };
+            let found = scope.handle().get(&address)?;
             len += found.as_ref().map_or(0, |grain| grain.blob().len());
             let found = found.map_or(Ok(serde_json::Value::Null), |grain| grain_json(&grain));
             found.map(Some)
@@ -118,9 +111,8 @@ pub(crate) fn exists(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(crate) fn history(call: &Call<'_>) -> Result<Answer, Failure> {
     let (scope, address) = (call.scope()?, call.address()?);
     // The newest matter most.
-    let covered = |version: &Version| scope.covers(&version.grain);
-    let view = scope.reach(&address)?;
-    let (versions, left_out) = newest_versions(view, &address, ANSWER_LEN_MAX, covered)?;
+    let handle = scope.handle();
+    let (versions, left_out) = newest_versions(handle, &address, ANSWER_LEN_MAX, |_| true)?;
     let versions: Result<Vec<_>, _> = { versions.iter() }
         .map(|version| version_json(scope, version))
         .collect();
@@ -138,12 +130,14 @@ pub(crate) fn supersede(call: &Call<'_>) -> Result<Answer, Failure> {
         grain,
         justification,
     } = call.json()?;
-    let view = scope.reach(&old)?;
+    let handle = scope.handle();
+    if !handle.exists(&old)? {
+        return Err(Failure::unseen(&old));
+    }
     let (_, grain) = new_grain(call, grain, Some(&old))?;
-    scope.admit(&grain, &|_| false)?;
     scope.admit_successor(&old, grain.fields())?;
-    let warnings = warnings_of(view, &grain);
-    let new = view.supersede(&old, NewGrain::from(grain), justification.as_deref())?;
+    let warnings = warnings_of(handle, &grain);
+    let new = handle.supersede(&old, NewGrain::from(grain), justification.as_deref())?;
     let answer = json!({ "address": new.to_string(), "supersedes": old.to_string() });
     Ok(Answer::Json(200, with_warnings(answer, warnings)))
 }
@@ -153,9 +147,9 @@ pub(crate) fn contradict(call: &Call<'_>) -> Result<Answer, Failure> {
     let address = call.address()?;
     let ContradictBody { justification } = call.json()?;
     let scope = call.scope()?;
-    let view = scope.reach(&address)?;
-    view.contradict(&address, justification.as_deref())?;
-    let status = status_json(scope, &view.status(&address)?)?;
+    let handle = scope.handle();
+    handle.contradict(&address, justification.as_deref())?;
+    let status = status_json(scope, &handle.status(&address)?)?;
     Ok(Answer::Json(
         200,
         json!({ "address": address.to_string(), "status": status }),
@@ -166,7 +160,6 @@ pub(crate) fn contradict(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(crate) fn delete(call: &Call<'_>) -> Result<Answer, Failure> {
     let (scope, address) = (call.scope()?, call.address()?);
     let DeleteBody { reason, authority } = call.json()?;
-    scope.reach(&address)?;
     let authorization = Authorization {
         reason: &reason,
         authority: &authority,

@@ -12,7 +12,7 @@ use grainstore::{ContentAddress, ErrorCode};
 use serde_json::{Value, json};
 
 use super::request::{AuditBody, GrowthBody, PAGE_MAX, SettleBody, limited};
-use crate::http::answer::{ANSWER_LEN_MAX, Answer};
+use crate::http::answer::{Answer, bounded};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 
@@ -37,8 +37,7 @@ pub(crate) fn token(call: &Call<'_>) -> Result<Answer, Failure> {
 /// Says what may be done with a grain, and which rule forbids the rest.
 pub(crate) fn protection(call: &Call<'_>) -> Result<Answer, Failure> {
     let (scope, address) = (call.scope()?, call.address()?);
-    scope.reach(&address)?;
-    let admin = scope.owner().admin()?;
+    let admin = scope.admin()?;
     // Of the rules that ask for a reason or an authority, a caller learns when they state one.
     let stated = Actor {
         justification: Some("stated"),
@@ -53,10 +52,6 @@ pub(crate) fn protection(call: &Call<'_>) -> Result<Answer, Failure> {
     ] {
         let asked = Asked::Change(operation);
         let found = admin.explain_policy(&address, asked, &stated)?;
-        let by = match found.protected_by {
-            Some(by) if scope.sees(&by)? => Some(by.to_string()),
-            _ => None,
-        };
         changes.insert(
             operation.name().to_owned(),
             json!({
@@ -64,16 +59,12 @@ pub(crate) fn protection(call: &Call<'_>) -> Result<Answer, Failure> {
                 "rule": found.rule,
                 "stands_in": found.stands_in,
                 "wants": found.wants,
-                "protected_by": by,
+                "protected_by": found.protected_by.map(|by| by.to_string()),
             }),
         );
     }
-    let mut resting = Vec::new();
-    for other in admin.resting_on(&address)? {
-        if scope.sees(&other)? {
-            resting.push(other.to_string());
-        }
-    }
+    let resting = admin.resting_on(&address)?;
+    let resting: Vec<_> = resting.iter().map(ToString::to_string).collect();
     Ok(Answer::Json(
         200,
         json!({ "changes": changes, "resting_on": resting }),
@@ -85,7 +76,7 @@ pub(crate) fn growth(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: GrowthBody = call.json()?;
     let view = scope.view(body.filter.namespace.as_deref())?;
-    let filter = body.filter.filter()?.up_to_bytes(ANSWER_LEN_MAX);
+    let filter = bounded(body.filter.filter()?);
     let newest_first = Sort::by(SortBy::Stored).descending();
     let mut counts: BTreeMap<(i64, String, String), u64> = BTreeMap::new();
     let (mut after, mut seen) = (None, 0);
@@ -159,7 +150,7 @@ fn entry_json(entry: &AuditEntry) -> Value {
 
 /// Returns the conflicts of imports that are not settled.
 pub(crate) fn conflicts(call: &Call<'_>) -> Result<Answer, Failure> {
-    let conflicts = call.scope()?.whole()?.admin()?.conflicts()?;
+    let conflicts = call.scope()?.admin()?.conflicts()?;
     let conflicts = conflicts.iter().map(|conflict| {
         let versions = conflict.versions.iter().map(ToString::to_string);
         json!({
@@ -176,7 +167,6 @@ pub(crate) fn conflicts(call: &Call<'_>) -> Result<Answer, Failure> {
 /// Settles a conflict in favour of one grain.
 pub(crate) fn settle(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
-    scope.whole()?;
     let SettleBody {
         keep,
         justification,

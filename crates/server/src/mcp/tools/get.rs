@@ -51,7 +51,7 @@ impl Tool for Get {
 
     fn run(self, scope: &Scope) -> Result<Answer<Got>, Failure> {
         let address = resolve(scope, &self.address)?;
-        let grain = scope.get(&address)?;
+        let grain = scope.store().get(&address)?;
         let grain = grain.ok_or_else(|| Failure::not_found(address))?;
         let address = grain.address();
         let status = scope.store().status(&address)?;

@@ -1,6 +1,5 @@
 //! `report`: everything that the store holds about a person (GDPR Art. 15).
 
-use grainstore::ErrorCode;
 use grainstore::store::{Person, PersonGrain};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,25 +53,13 @@ impl Tool for Report {
     fn run(self, scope: &Scope) -> Result<Answer<Known>, Failure> {
         let user = self.user.as_deref().or(scope.user());
         let user = user.ok_or_else(|| Failure::usage("name the person: user"))?;
-        let is_other = scope
-            .user()
-            .is_some_and(|own| own != user || !self.also.is_empty());
-        if is_other || !scope.includes_all_of(user) {
-            let message = "this server keeps the memory of one person, and this is another";
-            return Err(Failure::new(ErrorCode::AccessDenied, message));
-        }
         let person = self.also.iter().fold(Person::new(user), Person::also);
         let report = scope.admin()?.person_report(&person)?;
         let mut budget = Budget::of(self.max_tokens);
         let mut text = format!("# About {user}\n\n");
         let about = listed(scope, &report.about, &mut text, &mut budget)?;
         let mut mentions = Vec::new();
-        // Grains of others stay outside the scope of one person.
-        let named = if scope.user().is_some() {
-            &[]
-        } else {
-            &*report.mentions
-        };
+        let named = &*report.mentions;
         if !named.is_empty() {
             text.push_str("\n# Named by others\n\n");
             mentions = listed(scope, named, &mut text, &mut budget)?;
@@ -84,11 +71,7 @@ impl Tool for Report {
         text.push_str(&format!(
             "\n{total} grains, {kept} of them kept by a rule.\n"
         ));
-        // Of others, as the mentions are.
-        let locked_persons = match scope.user() {
-            Some(_) => 0,
-            None => report.locked_persons,
-        };
+        let locked_persons = report.locked_persons;
         if locked_persons > 0 {
             text.push_str(&format!(
                 "{locked_persons} other persons are locked: what they say of {user} was not looked into.\n"

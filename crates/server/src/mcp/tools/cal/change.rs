@@ -50,8 +50,7 @@ impl Tool for Change {
     type Output = Changed;
 
     fn run(self, scope: &Scope) -> Result<Answer<Changed>, Failure> {
-        let narrowed = scope.user().map(|user| scope.store().of_user(user));
-        let store = narrowed.as_ref().unwrap_or(scope.store());
+        let store = scope.store();
         let host = scope.cal()?;
         match (self.statement, self.token) {
             (Some(statement), None) => {

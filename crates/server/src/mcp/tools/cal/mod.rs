@@ -56,8 +56,7 @@ impl Tool for Cal {
     type Output = Told;
 
     fn run(self, scope: &Scope) -> Result<Answer<Told>, Failure> {
-        let narrowed = scope.user().map(|user| scope.store().of_user(user));
-        let store = narrowed.as_ref().unwrap_or(scope.store());
+        let store = scope.store();
         let host = scope.cal()?;
         let options = Options {
             parameters: self.parameters,
