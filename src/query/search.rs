@@ -4,6 +4,7 @@
 
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
+use crate::policy::Capability;
 use crate::store::{self, Store};
 use crate::text::{self, Meaning, Ranking, Snippet};
 
@@ -180,11 +181,11 @@ impl Store {
     }
 
     /// Returns the rows whose statistics count, where `ranking` asks for those of `rows` alone: always
-    /// for a handle on one person, since a score would tell what others have stored.
+    /// for a confined handle, since a score would tell how many grains out of its reach have a word.
     pub(super) fn own_rows(&self, rows: &RowSet, ranking: &Ranking) -> Option<text::OwnRows> {
         let capability = self.capability();
-        let is_of_one = capability.is_some_and(|capability| capability.user().is_some());
-        (ranking.own_statistics || is_of_one).then(|| text::OwnRows {
+        let is_confined = capability.is_some_and(Capability::is_confined);
+        (ranking.own_statistics || is_confined).then(|| text::OwnRows {
             count: rows.len(),
             sample: rows.iter().take(SAMPLE_LEN).collect(),
         })

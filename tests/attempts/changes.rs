@@ -40,6 +40,13 @@ pub(super) const CASES: &[Case] = &[
         law: |_, _| {},
     },
     Case {
+        rule: "for a program, it is cleared",
+        code: "ERR_REVIEW_REQUIRED",
+        but: &[],
+        ground: || of(json!({"requires_human_review": true})),
+        law: |_, _| {},
+    },
+    Case {
         rule: "its signers are trusted",
         code: "ERR_UNTRUSTED",
         but: &[],

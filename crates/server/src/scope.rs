@@ -9,8 +9,7 @@ use grainstore::grain::Status;
 use grainstore::policy::{Capability, Role};
 use grainstore::query::Cursor;
 use grainstore::store::Admin;
-use grainstore::text::Ranking;
-use grainstore::{ContentAddress, Draft, Error, ErrorCode, Grain, Store, Time};
+use grainstore::{ContentAddress, Draft, Error, Store, Time};
 use grainstore_cal::Host;
 
 use crate::http::{Operation, TokenScope};
@@ -58,7 +57,7 @@ impl Scope {
     ) -> Result<Self, crate::http::Failure> {
         Ok(Self {
             cal,
-            store: token.view(None)?.clone(),
+            store: token.one(None)?,
             owner: Some(token.owner().clone()),
             token: Some(token),
         })
@@ -70,34 +69,6 @@ impl Scope {
     /// `ERR_CAL_OFF` where the operator has switched it off.
     pub(crate) fn cal(&self) -> Result<&Arc<Host>, crate::mcp::Failure> {
         self.cal.as_ref().ok_or_else(crate::mcp::Failure::cal_off)
-    }
-
-    /// Judges whether a change that a program prepared may be made: as of every put and supersession,
-    /// what it links to is in reach, and it ends no review.
-    ///
-    /// # Errors
-    /// `ERR_NOT_FOUND`, `ERR_ACCESS_DENIED`, `ERR_REVIEW_REQUIRED`; storage errors.
-    pub(crate) fn admit_change(
-        &self,
-        grain: &Grain,
-        old: Option<&ContentAddress>,
-    ) -> Result<(), crate::mcp::Failure> {
-        let (Some(token), Some(old)) = (&self.token, old) else {
-            return Ok(());
-        };
-        let admitted = token.admit_successor(old, grain.fields());
-        admitted.map_err(|failure| match failure.status {
-            404 => crate::mcp::Failure::not_found("that a link names"),
-            403 => {
-                let is_review = failure.code == ErrorCode::ReviewRequired.as_str();
-                let code = match is_review {
-                    true => ErrorCode::ReviewRequired,
-                    false => ErrorCode::AccessDenied,
-                };
-                crate::mcp::Failure::new(code, failure.message())
-            }
-            _ => crate::mcp::Failure::new(ErrorCode::StorageIo, "the store cannot answer now"),
-        })
     }
 
     /// Returns whether the token permits an operation; without a token, the handle decides.
@@ -126,12 +97,6 @@ impl Scope {
             }
             None => "owner, through an MCP client".to_owned(),
         }
-    }
-
-    /// Returns how a search ranks.
-    pub(crate) fn ranking(&self) -> Ranking {
-        let of_token = self.token.as_ref().map(TokenScope::ranking);
-        of_token.unwrap_or_default()
     }
 
     /// Returns a cursor as its reader may see it: one of a token does not tell how many entries the

@@ -11,7 +11,8 @@ use crate::policy::{Actor, Operation};
 use crate::store::Error;
 use crate::store::lineage::Change;
 use crate::store::rules::{
-    Admitted, Deed, Guard, Permit, Proposed, Way, admit, authorize_successor, required_reason,
+    Admitted, Deed, Guard, Permit, Proposed, Way, admit, authorize_successor, authorize_unreviewed,
+    required_reason,
 };
 use crate::store::txn::Transaction;
 use crate::store::view::Version;
@@ -138,10 +139,12 @@ impl Importer<'_> {
             authorize_successor(self.engine, &[], new, &target.grain)?;
         }
         let snapshot = self.engine.snapshot();
-        let protection =
-            self.engine
-                .as_of(&snapshot)
-                .effective_protection(row, target, Some(new))?;
+        let view = self.engine.as_of(&snapshot);
+        if permit.asks(Guard::Review) {
+            let capability = self.caller.capability.map(|it| &**it);
+            authorize_unreviewed(&view, capability, &target.grain, new)?;
+        }
+        let protection = view.effective_protection(row, target, Some(new))?;
         let address = target.grain.address();
         let signers = self.engine.signers(new, &address)?;
         let voices = self.engine.voices(&signers, &protection);

@@ -9,7 +9,8 @@ use crate::store::engine::{Caller, Engine};
 use crate::store::lineage::change::Change;
 use crate::store::records::{Record, StatusRecord};
 use crate::store::rules::{
-    Admitted, Deed, Guard, Permit, Proposed, Way, authorize_successor, stronger_signature,
+    Admitted, Deed, Guard, Permit, Proposed, Way, authorize_successor, authorize_unreviewed,
+    stronger_signature,
 };
 use crate::store::txn::{Transaction, authorize_put};
 use crate::store::view::{Version, names_replaced};
@@ -70,6 +71,10 @@ fn supersede(
     check_names(&new, &target.grain)?;
     if permit.asks(Guard::Writer) {
         txn.authorize_change(new.text("author_did"), &target.grain)?;
+    }
+    if permit.asks(Guard::Review) {
+        let capability = caller.capability.map(|it| &**it);
+        authorize_unreviewed(&txn.view(), capability, &target.grain, &new)?;
     }
     let is_new = txn.view().locate(&address)?.is_none();
     let admitted = admit_successor(&mut txn, &new, is_new, (row, &target))?;

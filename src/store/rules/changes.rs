@@ -45,6 +45,7 @@ pub(crate) enum Guard {
     Sight,
     Writer,
     OwnersJudgement,
+    Review,
     Signers,
     Reason,
     Policy,
@@ -57,7 +58,7 @@ pub(crate) enum Guard {
 #[must_use]
 pub(crate) struct Permit {
     deed: Deed,
-    asked: u8,
+    asked: u16,
 }
 
 impl Permit {
@@ -71,7 +72,7 @@ impl Permit {
     pub(crate) const fn unasked(deed: Deed) -> Self {
         Self {
             deed,
-            asked: u8::MAX,
+            asked: u16::MAX,
         }
     }
 
@@ -142,6 +143,14 @@ const TABLE: &[Row] = &[
             Skip, Skip, Refuse, Skip, Skip, Skip, Skip, Skip, Skip, Skip, Skip, Refuse, Skip,
         ],
         "I26, I29, P10",
+    ),
+    (
+        Guard::Review,
+        "for a program, it is cleared by a person, or its new version waits as it does",
+        [
+            Refuse, Skip, Skip, Skip, Skip, Skip, Skip, Skip, Skip, Skip, Refuse, Skip, Skip,
+        ],
+        "OMS 6.1",
     ),
     (
         Guard::Signers,

@@ -1,11 +1,11 @@
 //! The rules of consent (OMS 8.10): which grains may be stored, and the effects of a withdrawal.
 
-use crate::codec::{ContentAddress, Value};
+use crate::codec::ContentAddress;
 use crate::grain::{Grain, StatusChange, Type};
 use crate::policy::{self, Actor, Operation, Party, Rule, TrustedNow, Verdict};
 use crate::store::Error;
 use crate::store::records::{Frame, Record, ReviewRecord, StatusRecord};
-use crate::store::rules::authorize_successor;
+use crate::store::rules::{authorize_successor, requires_review};
 use crate::store::view::{Demand, Origin, View, counts_for_party, effect_of};
 
 /// Decides whether a party may store a grain that gives or withdraws a consent (OMS 8.10).
@@ -144,13 +144,4 @@ fn join(
     };
     frame.record(&Record::Status(StatusRecord::of(*grant, change)))?;
     Ok(())
-}
-
-/// OMS 6.1: binding for Reasoning grains, advisory for others. It is enforced for all types, since
-/// the writer set it on purpose.
-pub(crate) fn requires_review(grain: &Grain) -> bool {
-    grain
-        .field("requires_human_review")
-        .and_then(Value::as_bool)
-        == Some(true)
 }

@@ -9,6 +9,7 @@ mod goals;
 mod implicit;
 mod links;
 mod regimes;
+mod review;
 mod signature;
 mod stored;
 mod table;
@@ -16,9 +17,10 @@ mod trust;
 
 pub(crate) use admit::{Admitted, Proposed, admit};
 pub(crate) use changes::{Deed, Guard, Permit};
-pub(crate) use consent::{has_consequences, record_consequences, requires_review};
+pub(crate) use consent::{has_consequences, record_consequences};
 pub(crate) use implicit::non_superseding_parents;
 pub(crate) use regimes::{kept_by, required_reason};
+pub(crate) use review::{authorize_unreviewed, requires_review};
 pub(crate) use signature::stronger_signature;
 #[cfg(feature = "interchange")]
 pub(crate) use stored::{was_deleted, was_named};

@@ -22,7 +22,9 @@ fn the_owner_does_nothing_for_a_person_with_the_grains_of_another() {
     let of_noah = store.put(note("noah's").user("noah")).unwrap();
     let handle = store.of_user("mira");
     let own = handle.put(note("mira's").derived_from(deed)).unwrap();
-    let above = store.put(note("noah's").user("noah").derived_from(own)).unwrap();
+    let above = store
+        .put(note("noah's").user("noah").derived_from(own))
+        .unwrap();
     store.admin().unwrap().place_hold(&of_noah, OFFICE).unwrap();
 
     let admin = store.admin().unwrap().on_behalf_of(&handle);
@@ -159,6 +161,9 @@ fn the_owner_of_a_part_sees_what_is_guarded_and_is_bound_by_no_grantee() {
     let waits = of_mira.put(draft(&waits)).unwrap();
     assert!(of_mira.get(&waits).unwrap().is_some());
     assert!(store.of_user("mira").get(&address).unwrap().is_none());
-    assert_eq!(code(store.of_user("mira").get(&waits)), "ERR_REVIEW_REQUIRED");
+    assert_eq!(
+        code(store.of_user("mira").get(&waits)),
+        "ERR_REVIEW_REQUIRED"
+    );
     assert_eq!(code(of_mira.admin()), "ERR_ACCESS_DENIED");
 }

@@ -35,6 +35,11 @@ impl Door for Library {
             "an exclusive rule names a namespace, and a PAM record has none",
         ),
         (
+            "for a program, it is cleared",
+            "an actor's version",
+            "no foreign record waits for a review",
+        ),
+        (
             "the handle sees the grain",
             "an actor's version",
             "no foreign record has a guarded tag",

@@ -84,13 +84,8 @@ impl Facade for Store {
         match ask.words {
             Some(words) => {
                 let query = Query::words(words);
-                // A score tells how many grains have a word: of those out of reach it must not.
-                let is_confined = self.capability().is_some_and(|capability| {
-                    capability.namespace().is_some() || capability.user().is_some()
-                });
                 let ranking = Ranking {
                     explains: ask.explains,
-                    own_statistics: is_confined,
                     ..Ranking::default()
                 };
                 self.search_ranked(&query, ask.filter, &ranking, ask.limit)

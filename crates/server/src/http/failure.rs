@@ -97,11 +97,6 @@ impl Failure {
         )
     }
 
-    /// Returns the message.
-    pub(crate) fn message(&self) -> &str {
-        &self.message
-    }
-
     pub(crate) fn busy(status: u16, code: &str, message: &str) -> Self {
         Self {
             retry_after: Some(1),

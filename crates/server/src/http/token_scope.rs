@@ -7,12 +7,10 @@
 
 use std::sync::Arc;
 
-use grainstore::codec::{Map, Value};
 use grainstore::grain::{Namespace, Status};
-use grainstore::policy::{Capability, Role, Rule};
+use grainstore::policy::{Capability, Role};
 use grainstore::query::Cursor;
 use grainstore::store::Admin;
-use grainstore::text::Ranking;
 use grainstore::{ContentAddress, ErrorCode, Grain, Store};
 
 use super::failure::Failure;
@@ -25,15 +23,8 @@ pub(crate) struct TokenScope {
     owner: Store,
     /// All that the token reaches, in the name of its actor.
     handle: Store,
-    views: Vec<View>,
     pub(crate) holder: Arc<Holder>,
     position_key: [u8; 32],
-}
-
-#[derive(Debug, Clone)]
-struct View {
-    namespace: Option<Namespace>,
-    store: Store,
 }
 
 impl std::fmt::Debug for TokenScope {
@@ -52,30 +43,9 @@ impl TokenScope {
     ) -> Result<Self, Failure> {
         let writes = holder.grant.operations.contains(&Operation::Write);
         let role = if writes { Role::Agent } else { Role::Reader };
-        let all = capability(&holder).author(&holder.actor).role(role);
-        let mut views = Vec::new();
-        for name in &holder.grant.namespaces {
-            views.push(View {
-                namespace: Some(Namespace::new(name)),
-                store: owner.with_capability(all.clone().inside(name))?,
-            });
-        }
-        let names = holder.grant.namespaces.iter().map(String::as_str);
-        let all = match views.is_empty() {
-            true => all,
-            false => all.inside_any(names),
-        };
-        let handle = owner.with_capability(all)?;
-        if views.is_empty() {
-            views.push(View {
-                namespace: None,
-                store: handle.clone(),
-            });
-        }
         Ok(Self {
+            handle: owner.with_capability(capability(&holder).role(role))?,
             owner: owner.clone(),
-            handle,
-            views,
             holder,
             position_key,
         })
@@ -100,27 +70,12 @@ impl TokenScope {
     /// # Errors
     /// Storage errors.
     pub(crate) fn importer(&self) -> Result<Store, Failure> {
-        let capability = capability(&self.holder).author(&self.holder.actor);
-        Ok(self
-            .owner
-            .with_capability(capability.bringing_unauthored())?)
+        Ok(self.owner.with_capability(self.importing())?)
     }
 
-    /// Judges whether a record of a file gives away no more than one of the namespaces of the token: the
-    /// importer spans them all, and judges the rest.
-    ///
-    /// # Errors
-    /// `ERR_ACCESS_DENIED`.
-    pub(crate) fn admit_record(&self, grain: &Grain) -> Result<(), Failure> {
-        let mut names = self.holder.grant.namespaces.iter();
-        let gives_more = |name: &String| {
-            let inside = capability(&self.holder).inside(name);
-            inside.authorize_put(grain) == Err(Rule::Namespace)
-        };
-        match !self.holder.grant.namespaces.is_empty() && names.all(gives_more) {
-            true => Err(outside()),
-            false => Ok(()),
-        }
+    /// Returns the capability of the handle that imports files.
+    pub(crate) fn importing(&self) -> Capability {
+        capability(&self.holder).bringing_unauthored()
     }
 
     /// Returns the handle without limits, for what only an owner may do. The caller must confine it.
@@ -128,29 +83,50 @@ impl TokenScope {
         &self.owner
     }
 
-    /// Returns the handle for a namespace; a token of several needs its name.
+    /// Returns the namespace of the token in which another one lies; `None` for a token of all.
     ///
     /// # Errors
-    /// `ERR_ACCESS_DENIED` for one outside the scope, `ERR_USAGE` where none is named.
-    pub(crate) fn view(&self, namespace: Option<&str>) -> Result<&Store, Failure> {
-        let named = namespace.filter(|name| !name.is_empty());
-        let mut views = self.views.iter();
-        match named {
-            None if self.views.len() > 1 => {
-                let names = self.holder.grant.namespaces.join(", ");
+    /// `ERR_ACCESS_DENIED` for one outside the scope; `ERR_USAGE` where none is named and the token has
+    /// several.
+    pub(crate) fn named(&self, namespace: Option<&str>) -> Result<Option<&str>, Failure> {
+        let own = &self.holder.grant.namespaces;
+        match (own.as_slice(), namespace.filter(|name| !name.is_empty())) {
+            ([], _) => Ok(None),
+            ([only], None) => Ok(Some(only)),
+            (names, None) => {
+                let names = names.join(", ");
                 Err(Failure::usage(format!(
                     "name one of the namespaces {names}"
                 )))
             }
-            None => views.next().map(|view| &view.store).ok_or_else(outside),
-            Some(name) => {
-                let view = views.find(|view| {
-                    let own = view.namespace.as_ref();
-                    own.is_none_or(|own| own.contains(name))
-                });
-                view.map(|view| &view.store).ok_or_else(outside)
+            (names, Some(name)) => {
+                let mut names = names.iter();
+                let found = names.find(|own| Namespace::new(own.as_str()).contains(name));
+                Ok(Some(found.ok_or_else(outside)?))
             }
         }
+    }
+
+    /// Returns the handle for a question, about a namespace or about all that the token reaches.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED` for a namespace outside the scope.
+    pub(crate) fn asked(&self, namespace: Option<&str>) -> Result<&Store, Failure> {
+        if namespace.is_some_and(|name| !name.is_empty()) {
+            self.named(namespace)?;
+        }
+        Ok(&self.handle)
+    }
+
+    /// Returns a handle on one namespace of the token.
+    ///
+    /// # Errors
+    /// As [`TokenScope::named`].
+    pub(crate) fn one(&self, namespace: Option<&str>) -> Result<Store, Failure> {
+        Ok(match self.named(namespace)? {
+            Some(own) => self.handle.in_namespace(own),
+            None => self.handle.clone(),
+        })
     }
 
     /// Returns a grain.
@@ -181,22 +157,6 @@ impl TokenScope {
         }
     }
 
-    /// Judges whether a program may replace a grain by another: what waits for a person's review waits
-    /// on in its next version (OMS 6.1).
-    ///
-    /// # Errors
-    /// `ERR_REVIEW_REQUIRED`; storage errors.
-    pub(crate) fn admit_successor(&self, old: &ContentAddress, new: &Map) -> Result<(), Failure> {
-        let waits_on = new.get("requires_human_review").and_then(Value::as_bool) == Some(true);
-        match !waits_on && self.admin()?.awaits_review(old)? {
-            true => Err(Failure::of(
-                ErrorCode::ReviewRequired,
-                "the grain waits for the review of a person, which no new version ends",
-            )),
-            false => Ok(()),
-        }
-    }
-
     /// Returns the owner's handle to a token that reaches every grain.
     ///
     /// # Errors
@@ -205,15 +165,6 @@ impl TokenScope {
         match self.holder.grant.is_confined() {
             true => Err(outside()),
             false => Ok(&self.owner),
-        }
-    }
-
-    /// Returns how a search ranks: for a token that does not reach every grain, by words of what it
-    /// reaches alone, since a score tells how many grains have a word.
-    pub(crate) fn ranking(&self) -> Ranking {
-        Ranking {
-            own_statistics: self.holder.grant.is_confined(),
-            ..Ranking::default()
         }
     }
 
@@ -247,14 +198,20 @@ impl TokenScope {
     }
 }
 
-/// Returns what every handle of a token has: its name, its person and its clearance.
+/// Returns what every handle of a token has: its actor and name, its person, its namespaces and its
+/// clearance.
 fn capability(holder: &Holder) -> Capability {
-    let cleared = holder.grant.cleared.iter().map(String::as_str);
+    let grant = &holder.grant;
+    let cleared = grant.cleared.iter().map(String::as_str);
     let capability = cleared.fold(Capability::default(), Capability::cleared_for);
-    let capability = capability.by_token(&holder.id);
-    match &holder.grant.user {
+    let capability = capability.author(&holder.actor).by_token(&holder.id);
+    let capability = match &grant.user {
         Some(user) => capability.of_user(user),
         None => capability,
+    };
+    match grant.namespaces.is_empty() {
+        true => capability,
+        false => capability.inside_any(grant.namespaces.iter().map(String::as_str)),
     }
 }
 

@@ -25,6 +25,11 @@ impl Door for Http {
         ("", "review", "no route clears a review"),
         ("", "a setting", "no route sets a rule"),
         (
+            "for a program, it is cleared",
+            "an actor's version",
+            "no foreign record waits for a review",
+        ),
+        (
             "the handle sees the grain",
             "an actor's version",
             "a confined token has identifiers of its own, and no foreign record has a guarded tag",

@@ -12,7 +12,11 @@ struct Tools;
 
 impl Door for Tools {
     const SILENT: &'static [(&'static str, &'static str, &'static str)] = &[
-        ("the token that writes it", "", "a server of its own has no token"),
+        (
+            "the token that writes it",
+            "",
+            "a server of its own has no token",
+        ),
         (
             "its signers are trusted",
             "the owner's version",

@@ -37,7 +37,7 @@ fn exported(call: &Call<'_>, format: Format, media: &'static str) -> Result<Answ
     let scope = bundle_scope(call)?;
     let now = SystemClock.now();
     // A token of several namespaces is of no one tenant.
-    caller.view(None)?;
+    caller.named(None)?;
     let options = WriteOptions {
         // A damaged grain of one tenant keeps no other from an export.
         skip_damaged: true,

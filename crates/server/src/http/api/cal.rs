@@ -18,13 +18,13 @@ use crate::http::failure::Failure;
 pub(crate) fn ask(call: &Call<'_>) -> Result<Answer, Failure> {
     host(call)?;
     let asked = Asked::of(call)?;
-    let view = call.scope()?.view(asked.namespace.as_deref())?;
+    let view = call.scope()?.one(asked.namespace.as_deref())?;
     if asked.query.as_ref().is_ok_and(Query::is_stream) {
         return streamed(call, asked);
     }
     let answered = asked
         .query
-        .and_then(|query| query.run(view, &asked.options));
+        .and_then(|query| query.run(&view, &asked.options));
     match answered {
         Ok(answer) => Ok(asked.form.written(&answer)),
         Err(failure) => refused(failure, &asked.source),
@@ -53,7 +53,7 @@ fn streamed(call: &Call<'_>, asked: Asked) -> Result<Answer, Failure> {
     OsRandom.fill(&mut id).map_err(unknown)?;
     let id = HEXLOWER.encode(&id);
     let streaming = call.app.streams.begin(id, &scope.holder.id)?;
-    let view = scope.view(asked.namespace.as_deref())?.clone();
+    let view = scope.one(asked.namespace.as_deref())?;
     Ok(Answer::Events(Box::new(move |send| {
         let mut tell = |mut event: cal::Event| {
             event.data["assembly_id"] = streaming.id.as_str().into();
@@ -88,9 +88,9 @@ pub(crate) fn cancel(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(crate) fn prepare(call: &Call<'_>) -> Result<Answer, Failure> {
     let host = host(call)?;
     let asked = Asked::of(call)?;
-    let view = call.scope()?.view(asked.namespace.as_deref())?;
+    let view = call.scope()?.one(asked.namespace.as_deref())?;
     let query = asked.query;
-    match query.and_then(|query| host.prepare(view, &query, &asked.options)) {
+    match query.and_then(|query| host.prepare(&view, &query, &asked.options)) {
         Ok(prepared) => Ok(Answer::Json(200, prepared.to_json())),
         Err(failure) => refused(failure, &asked.source),
     }
@@ -101,16 +101,13 @@ pub(crate) fn execute(call: &Call<'_>) -> Result<Answer, Failure> {
     let host = host(call)?;
     let scope = call.scope()?;
     let body: ExecuteBody = call.json()?;
-    let view = scope.view(body.namespace.as_deref())?;
-    let change = match host.redeem(view, &body.token) {
+    let view = scope.one(body.namespace.as_deref())?;
+    let change = match host.redeem(&view, &body.token) {
         Ok(change) => change,
         Err(failure) => return refused(failure, ""),
     };
-    if let Some(old) = change.replaces() {
-        scope.admit_successor(old, change.grain().fields())?;
-    }
-    let warnings = warnings_of(view, change.grain());
-    match change.apply(view) {
+    let warnings = warnings_of(&view, change.grain());
+    match change.apply(&view) {
         Ok(answer) => Ok(Answer::Json(200, with_warnings(answer.to_json(), warnings))),
         Err(failure) => refused(failure, ""),
     }

@@ -10,6 +10,7 @@ use data_encoding::HEXLOWER;
 use grainstore::codec::{Profile, Value as Field};
 use grainstore::crypto::Did;
 use grainstore::interchange::{ForeignId, Format, ImportFile, Record};
+use grainstore::policy::{Capability, Rule};
 use grainstore::{ContentAddress, Draft, ErrorCode, Grain, Type};
 
 use crate::http::failure::Failure;
@@ -44,9 +45,10 @@ pub(super) fn confine(scope: &TokenScope, file: ImportFile) -> Result<(ImportFil
     if !scope.holder.grant.is_confined() {
         return Ok((file, 0));
     }
+    let capability = scope.importing();
     let mut index = 0;
     file.records.look(|record| {
-        admit(scope, record, &addresses).map_err(|it| it.at(index))?;
+        admit(scope, &capability, record, &addresses).map_err(|it| it.at(index))?;
         index += 1;
         Ok::<(), Failure>(())
     })?;
@@ -88,12 +90,17 @@ fn own(id: &ForeignId, tenant: &str) -> ForeignId {
 /// Judges whether a record may be stored, beside the others of its file.
 fn admit(
     scope: &TokenScope,
+    capability: &Capability,
     record: &Record,
     beside: &HashSet<ContentAddress>,
 ) -> Result<(), Failure> {
     let grain = &record.grain;
-    let capability = scope.handle().capability();
-    if grain.is_encrypted() || !capability.is_some_and(|it| it.covers(grain)) {
+    // An encrypted grain does not say whose it is.
+    let is_outside = match capability.authorize_put(grain) {
+        Err(Rule::Namespace | Rule::User) => true,
+        _ => grain.is_encrypted(),
+    };
+    if is_outside {
         return Err(outside());
     }
     for link in grain.named() {
@@ -101,7 +108,6 @@ fn admit(
             return Err(Failure::unseen(&link));
         }
     }
-    scope.admit_record(grain)?;
     match record.status.superseded_by {
         Some(by) if !beside.contains(&by) && !scope.sees(&by)? => Err(Failure::unseen(&by)),
         _ => Ok(()),

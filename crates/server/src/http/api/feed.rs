@@ -47,7 +47,7 @@ pub(crate) fn changes(call: &Call<'_>) -> Result<Answer, Failure> {
         Some(name) => filter.namespace(name),
         None => filter,
     };
-    let changes = scope.view(namespace)?.changes(from);
+    let changes = scope.asked(namespace)?.changes(from);
     Ok(Answer::Feed(changes.matching(filter)))
 }
 

@@ -43,8 +43,7 @@ pub(crate) fn export(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: ExportBody = call.json()?;
     let format = format_named(&body.format)?;
-    // A token of several namespaces names one.
-    scope.view(body.filter.namespace.as_deref())?;
+    scope.asked(body.filter.namespace.as_deref())?;
     let filter = body.filter.filter()?.with_expired();
     let options = WriteOptions {
         // A damaged grain of one tenant keeps no other from an export.

@@ -23,7 +23,8 @@ use crate::http::token_scope::TokenScope;
 /// Stores a grain.
 pub(crate) fn put(call: &Call<'_>) -> Result<Answer, Failure> {
     let body: GrainBody = call.json()?;
-    let (view, grain) = new_grain(call, body, None)?;
+    let grain = new_grain(call, body, None)?;
+    let view = call.scope()?.handle();
     let warnings = warnings_of(view, &grain);
     let address = view.put(NewGrain::from(grain))?;
     let answer = json!({ "address": address.to_string() });
@@ -35,19 +36,11 @@ pub(crate) fn put_batch(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let BatchBody { grains } = call.json()?;
     limited(grains.len(), PAGE_MAX)?;
-    let mut through: Option<&Store> = None;
     let mut ready: Vec<Grain> = Vec::with_capacity(grains.len());
     for (index, body) in grains.into_iter().enumerate() {
-        let (view, grain) = new_grain(call, body, None).map_err(|it| it.at(index))?;
-        let before = *through.get_or_insert(view);
-        // A batch is one frame of one handle.
-        if !std::ptr::eq(before, view) {
-            let message = "the grains of a batch are in one namespace of the token";
-            return Err(Failure::usage(message).at(index));
-        }
-        ready.push(grain);
+        ready.push(new_grain(call, body, None).map_err(|it| it.at(index))?);
     }
-    let view = through.unwrap_or_else(|| scope.handle());
+    let view = scope.handle();
     let warnings = ready.iter().enumerate().flat_map(|(index, grain)| {
         let warnings = warnings_of(view, grain).into_iter();
         warnings.map(move |warning| json!({ "index": index, "message": warning }))
@@ -134,8 +127,7 @@ pub(crate) fn supersede(call: &Call<'_>) -> Result<Answer, Failure> {
     if !handle.exists(&old)? {
         return Err(Failure::unseen(&old));
     }
-    let (_, grain) = new_grain(call, grain, Some(&old))?;
-    scope.admit_successor(&old, grain.fields())?;
+    let grain = new_grain(call, grain, Some(&old))?;
     let warnings = warnings_of(handle, &grain);
     let new = handle.supersede(&old, NewGrain::from(grain), justification.as_deref())?;
     let answer = json!({ "address": new.to_string(), "supersedes": old.to_string() });
@@ -186,13 +178,13 @@ pub(crate) fn with_warnings(
     answer
 }
 
-/// Returns the grain of a document and the handle that stores it. A draft gets the author, the user,
+/// Returns the grain of a document. A draft gets the author, the user,
 /// the namespace and the time that it lacks, and names `supersedes`.
-fn new_grain<'a>(
-    call: &'a Call<'_>,
+fn new_grain(
+    call: &Call<'_>,
     body: GrainBody,
     supersedes: Option<&ContentAddress>,
-) -> Result<(&'a Store, Grain), Failure> {
+) -> Result<Grain, Failure> {
     let scope = call.scope()?;
     let is_encoded = body.contains_key("blob") || body.contains_key("envelope");
     let text = serde_json::Value::Object(body).to_string();
@@ -204,20 +196,21 @@ fn new_grain<'a>(
         let record = jsonl::Reader::new(text.as_bytes(), &options).next();
         let missing = || Failure::of(ErrorCode::Schema, "no grain");
         let grain = record.ok_or_else(missing)??.grain;
-        return Ok((scope.view(grain.text("namespace"))?, grain));
+        scope.named(grain.text("namespace"))?;
+        return Ok(grain);
     }
     let mut draft = Draft::from_json(&text)?;
     if let Some(old) = supersedes {
         draft = draft.replacing(*old);
     }
     let namespace = draft.fields().get("namespace").and_then(Value::as_text);
-    let view = scope.view(namespace)?;
-    let draft = match view.capability() {
+    scope.named(namespace)?;
+    let draft = match scope.handle().capability() {
         Some(capability) => capability.fill(draft),
         None => draft,
     };
     let grain = draft.created_at_or(call.now).finish(Profile::Extended)?;
-    Ok((view, grain))
+    Ok(grain)
 }
 
 /// Returns a grain with its address.

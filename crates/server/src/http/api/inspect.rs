@@ -75,7 +75,7 @@ pub(crate) fn protection(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(crate) fn growth(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: GrowthBody = call.json()?;
-    let view = scope.view(body.filter.namespace.as_deref())?;
+    let view = scope.asked(body.filter.namespace.as_deref())?;
     let filter = bounded(body.filter.filter()?);
     let newest_first = Sort::by(SortBy::Stored).descending();
     let mut counts: BTreeMap<(i64, String, String), u64> = BTreeMap::new();

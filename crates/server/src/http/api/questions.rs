@@ -1,9 +1,9 @@
 //! Routes that ask: query, search, recall. Results are the envelope of OMS 28.1.
 
+use grainstore::Envelope;
 use grainstore::query::Recall;
 use grainstore::render::Format;
 use grainstore::text::{Query, Ranking, Snippet};
-use grainstore::Envelope;
 use serde_json::{Value, json};
 
 use super::grains::signature_json;
@@ -17,7 +17,7 @@ use crate::http::token_scope::TokenScope;
 pub(crate) fn query(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: QueryBody = call.json()?;
-    let view = scope.view(body.filter.namespace.as_deref())?;
+    let view = scope.asked(body.filter.namespace.as_deref())?;
     let filter = bounded(body.filter.filter()?);
     let sort = body.sort(&filter)?;
     let after = body.cursor.as_deref().map(|text| scope.cursor(text));
@@ -30,15 +30,12 @@ pub(crate) fn query(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(crate) fn search(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: SearchBody = call.json()?;
-    let view = scope.view(body.filter.namespace.as_deref())?;
+    let view = scope.asked(body.filter.namespace.as_deref())?;
     let filter = bounded(body.filter.filter()?);
     let query = Query::parse(&body.text).map_err(grainstore::Error::from)?;
-    let ranking = match (scope.ranking(), body.by_words) {
-        (Ranking { own_statistics, .. }, true) => Ranking {
-            own_statistics,
-            ..Ranking::WORDS
-        },
-        (ranking, false) => ranking,
+    let ranking = match body.by_words {
+        true => Ranking::WORDS,
+        false => Ranking::default(),
     };
     let ranking = Ranking {
         explains: body.with_explanation,
@@ -80,11 +77,11 @@ fn snippet_json(snippet: &Snippet) -> Value {
 pub(crate) fn recall(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: RecallBody = call.json()?;
-    let view = scope.view(body.filter.namespace.as_deref())?;
+    let view = scope.asked(body.filter.namespace.as_deref())?;
     let filter = body.filter.filter()?;
     let mut recall = Recall {
         budget: limited(body.budget, BUDGET_MAX)?,
-        ranking: body.calendar.applied(scope.ranking())?,
+        ranking: body.calendar.applied(Ranking::default())?,
         ..Recall::default()
     };
     if body.precise {

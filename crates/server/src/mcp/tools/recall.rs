@@ -2,6 +2,7 @@
 
 use grainstore::query::Recall as Limits;
 use grainstore::render::{Format, escaped};
+use grainstore::text::Ranking;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +65,7 @@ impl Tool for Recall {
             // The addresses of the lines stand beside them.
             budget: budget - budget / SOURCES_SHARE,
             reach: self.reach.unwrap_or(1).min(10).into(),
-            ranking: self.asked.applied(scope.ranking())?,
+            ranking: self.asked.applied(Ranking::default())?,
         };
         if self.precise {
             limits = limits.precise();

@@ -2,7 +2,7 @@
 
 use grainstore::Envelope;
 use grainstore::query::{Sort, SortBy};
-use grainstore::text;
+use grainstore::text::{self, Ranking};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -80,9 +80,9 @@ impl Tool for Search {
         let filter = self.filter.filter(scope)?;
         let limit = limit_of(self.limit, 10);
         let query = text::Query::parse(&self.text).map_err(grainstore::Error::from)?;
-        let ranking = text::Ranking {
+        let ranking = Ranking {
             share: self.share.unwrap_or(0.0).clamp(0.0, 1.0),
-            ..self.asked.applied(scope.ranking())?
+            ..self.asked.applied(Ranking::default())?
         };
         let envelope = scope
             .store()

@@ -76,7 +76,6 @@ impl Tool for Change {
             (None, Some(token)) => {
                 let told = |refusal| refused(&refusal, "");
                 let change = host.redeem(store, &token).map_err(told)?;
-                scope.admit_change(change.grain(), change.replaces())?;
                 let answer = change.apply(store).map_err(told)?;
                 let Body::Changed { address, replaced } = answer.body else {
                     return Err(Failure::usage("no change"));
