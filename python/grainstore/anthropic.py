@@ -1,8 +1,5 @@
 """The memory tool of the Anthropic SDK on a store of grains: files under `/memories`, with their history.
 
-With Pydantic-AI, `GrainMemoryTool(store).call` is what the function named `memory` returns, beside its
-`MemoryTool`.
-
 >>> import grainstore
 >>> tool = GrainMemoryTool(grainstore.in_memory())
 >>> tool.call({"command": "create", "path": "/memories/tea.md", "file_text": "green"})

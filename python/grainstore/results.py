@@ -11,9 +11,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
+from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
@@ -31,6 +32,15 @@ def moment(ms: int) -> datetime:
     '2026-01-15T10:00:00+00:00'
     """
     return _EPOCH + timedelta(milliseconds=ms)
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """Returns a table of HTML in which nothing of a memory is markup."""
+
+    def row(tag: str, cells: tuple[str, ...]) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    return f"<table>{row('th', head)}{''.join(row('td', cells) for cells in rows)}</table>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +107,13 @@ class Results:
     def __getitem__(self, index: int) -> Found:
         return self.found[index]
 
+    def _repr_html_(self) -> str:
+        rows = (
+            (f"{one.score:.2f}", f"{moment(one.grain.created_at):%Y-%m-%d}", one.grain.summary)
+            for one in self.found
+        )
+        return _table(("score", "day", f"{len(self.found)} of {self.total}"), rows)
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -146,6 +163,13 @@ class Recollection:
 
     def __bool__(self) -> bool:
         return bool(self.lines)
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (f"{line.time:%Y-%m-%d}", line.speaker or "", line.sentence, line.standing or "")
+            for line in self.lines
+        )
+        return _table(("day", "speaker", "memory", "standing"), rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -29,3 +30,27 @@ def test_the_history_of_another_assistant_is_recalled() -> None:
     lines = run("history.py", str(export), "What about her peanut allergy?")
     assert any("memories, 0 records refused" in line for line in lines)
     assert any("peanut" in line.lower() for line in lines)
+
+
+def test_a_history_of_chatgpt_is_recalled_by_an_agent() -> None:
+    pytest.importorskip("langgraph.graph")
+    export = HERE.parent / "test-vectors/interchange/chatgpt"
+    lines = run("history.py", str(export), "When do I graft a pear?")
+    assert any("memories, 0 records refused" in line for line in lines)
+    assert any("In late winter" in line for line in lines)
+
+
+def test_the_notebook_plots_what_is_remembered_and_answers() -> None:
+    pytest.importorskip("matplotlib")
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    path = HERE / "examples" / "timeline.ipynb"
+    assert all(not cell.get("outputs") for cell in json.loads(path.read_text())["cells"])
+    notebook = nbformat.read(path, as_version=4)
+    client = nbclient.NotebookClient(
+        notebook, timeout=120, resources={"metadata": {"path": str(path.parent)}}
+    )
+    client.execute()
+    outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
+    shown = [out["data"] for out in outputs if "data" in out]
+    assert any("image/png" in data for data in shown)
+    assert any("peanut" in data.get("text/html", "").lower() for data in shown)

@@ -250,6 +250,41 @@ def test_the_history_of_a_session_is_told_to_the_model_again(store: Store) -> No
     assert any("Porto" in it for it in context.instructions)
 
 
+# Pydantic-AI.
+
+
+def test_an_agent_of_pydantic_ai_keeps_files_and_is_told_of_a_failure(store: Store) -> None:
+    pytest.importorskip("pydantic_ai")
+    from pydantic_ai import Agent
+    from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+    from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+    from grainstore.pydantic_ai import memory_tool
+
+    path = "/memories/tea.md"
+    script: list[dict[str, Any]] = [
+        {"command": "view", "path": path},
+        {"command": "create", "path": path, "file_text": "green tea"},
+        {"command": "view", "path": path},
+    ]
+    told: list[str] = []
+
+    def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        assert [tool.name for tool in info.function_tools] == ["memory"]
+        told.extend(
+            str(part.content) for part in messages[-1].parts if part.part_kind == "tool-return"
+        )
+        done = len(told)
+        if done == len(script):
+            return ModelResponse(parts=[TextPart("noted")])
+        return ModelResponse(parts=[ToolCallPart("memory", script[done])])
+
+    agent = Agent(FunctionModel(model), tools=[memory_tool(store)])
+    assert run(agent.run("remember my tea")).output == "noted"
+    assert "does not exist" in told[0] and "created" in told[1] and "green tea" in told[2]
+    assert "green tea" in store.search("tea")[0].grain.summary
+
+
 def test_a_store_that_is_closed_says_so_in_every_adapter() -> None:
     store = grainstore.in_memory()
     session, memory = GrainSession(store, "a"), Memory(store)

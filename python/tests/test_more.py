@@ -211,6 +211,14 @@ def test_a_grain_is_a_table_in_a_notebook_and_no_markup(store: Store) -> None:
 
 # CAL.
 
+def test_results_are_tables_in_a_notebook_and_no_markup(store: Store) -> None:
+    store.put({"type": "event", "content": "<b>tea</b> & scones", "observer_id": "<i>ana</i>"})
+    for shown in (store.search("tea"), store.recall("tea")):
+        told = shown._repr_html_()
+        assert "&lt;b&gt;tea" in told and "<b>" not in told and "<i>" not in told
+        assert told.count("<tr>") == 2
+
+
 
 def test_a_statement_is_answered_with_its_parameters(store: Store) -> None:
     store.remember("tea", subject="ana", relation="likes", user="ana")
