@@ -108,6 +108,11 @@ enum TrustArg {
 }
 
 impl Filters {
+    /// Returns the user or the person that is named.
+    pub(crate) fn named_person(&self) -> Option<String> {
+        self.user.clone().or_else(|| self.person.clone())
+    }
+
     /// Returns the value of `--since`.
     pub(crate) const fn since(&self) -> Option<Time> {
         self.since

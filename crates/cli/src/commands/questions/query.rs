@@ -11,6 +11,7 @@ use serde_json::json;
 use super::answer::{Scores, fields, show, show_by_observer, show_rows};
 use crate::args::As;
 use crate::args::{Filters, Listing};
+use crate::commands::user::note_unknown;
 use crate::error::Exit;
 use crate::output::Output;
 use crate::session::Session;
@@ -75,6 +76,7 @@ impl Query {
             .map(str::parse::<Cursor>)
             .transpose()?;
         let store = session.open_to_read()?;
+        let named = self.filters.named_person();
         let mut filter = self.filters.filter(&store)?;
         if self.superseded {
             filter = filter.with_superseded();
@@ -109,6 +111,9 @@ impl Query {
             show_by_observer(&envelope, Scores::Hidden, &mut session.out)?;
         } else {
             show(&envelope, Scores::Hidden, &mut session.out)?;
+        }
+        if envelope.total == 0 {
+            note_unknown(&store, named.as_deref(), session)?;
         }
         Ok(Exit::done_if(envelope.total > 0))
     }

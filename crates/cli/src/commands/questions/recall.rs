@@ -11,6 +11,7 @@ use grainstore::text::Ranking;
 
 use super::answer::PARTIAL;
 use crate::args::{As, Clock, Filters};
+use crate::commands::user::note_unknown;
 use crate::error::Exit;
 use crate::output::printable;
 use crate::session::Session;
@@ -56,6 +57,7 @@ pub(crate) struct Recall {
 impl Recall {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open_to_ask()?;
+        let named = self.filters.named_person();
         let mut filter = self.filters.filter(&store)?;
         if self.expired {
             filter = filter.with_expired();
@@ -84,6 +86,7 @@ impl Recall {
                 0 => "nothing found".to_owned(),
                 left_out => format!("nothing relevant found: {left_out} less relevant left out"),
             });
+            note_unknown(&store, named.as_deref(), session)?;
             return Ok(Exit::done_if(false));
         }
         if self.raw {

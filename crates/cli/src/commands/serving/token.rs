@@ -121,6 +121,11 @@ fn list(file: &TokenFile, session: &mut Session) -> anyhow::Result<Exit> {
             session.out.line(line(token))?;
         }
     }
+    if tokens.is_empty() {
+        session
+            .out
+            .note("no token: `grainstore token add` makes one");
+    }
     Ok(Exit::done_if(!tokens.is_empty()))
 }
 

@@ -7,13 +7,14 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::Args;
-use grainstore::ErrorCode;
 use grainstore::crypto::SigningKey;
 use grainstore::store::{Admin, ErasureScope, PersonErasure};
+use grainstore::{ErrorCode, Store};
 use grainstore_server::receipt_json;
 use serde_json::json;
 
 use super::report::{line, locked_note};
+use super::unknown::unknown;
 use super::user_tool::PersonArgs;
 use crate::args::{AuthorizationArgs, create_private, read_key};
 use crate::error::{CliError, Exit};
@@ -25,7 +26,8 @@ use crate::session::Session;
 /// given. If a hold, a retention period or a withdrawn consent keeps a grain, nothing is erased and
 /// the exit code is 3; --except-kept erases the others and lists what was kept and why. A kept grain
 /// of a sealed person keeps the key of all: --reseal-held seals it anew under a hold key, hold:UID in
-/// `user list`, by which --unlock opens it. Repeated, the command erases what was stored since. Backups and exports made before keep their copies.
+/// `user list`, by which --unlock opens it. Repeated, the command erases what was stored since; it
+/// exits with 1 if nothing of the person is there. Backups and exports made before keep their copies.
 #[derive(Debug, Args)]
 #[command(after_long_help = r#"Example:
   grainstore user erase alice --reason "request 17" --authority "the DPO" \
@@ -73,7 +75,7 @@ impl Erase {
         let store = session.open()?;
         let admin = store.admin()?;
         if self.dry_run {
-            return self.preview(admin, session);
+            return self.preview(&store, session);
         }
         let key = self.key.as_deref().map(read_key).transpose()?;
         let file = self.receipt.as_deref().map(create).transpose()?;
@@ -98,11 +100,26 @@ impl Erase {
         if let (Some(key), Some(file)) = (&key, file) {
             self.write_receipt(admin, &done, key, file)?;
         }
-        self.print(&done, session)
+        let is_known = !(done.erased.is_empty()
+            && done.kept.is_empty()
+            && done.held.is_empty()
+            && done.keys.is_empty()
+            && done.records == 0);
+        if is_known {
+            return self.print(&done, session);
+        }
+        if session.out.is_json() {
+            self.print(&done, session)?;
+        }
+        session.out.note(unknown(&store, self.person.name())?);
+        Ok(Exit::done_if(false))
     }
 
-    fn preview(&self, admin: Admin<'_>, session: &mut Session) -> anyhow::Result<Exit> {
-        let report = admin.person_report(&self.person.person())?;
+    fn preview(&self, store: &Store, session: &mut Session) -> anyhow::Result<Exit> {
+        let report = store.admin()?.person_report(&self.person.person())?;
+        if report.about.is_empty() && report.mentions.is_empty() && report.records.is_empty() {
+            session.out.note(unknown(store, self.person.name())?);
+        }
         let mentions = report.mentions.iter().filter(|_| self.mentions);
         let chosen = report.about.iter().chain(mentions);
         let (kept, erased): (Vec<_>, Vec<_>) = chosen.partition(|found| found.kept.is_some());

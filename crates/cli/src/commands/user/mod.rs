@@ -8,6 +8,8 @@ mod erase;
 mod keys;
 mod receipt;
 mod report;
+mod unknown;
 mod user_tool;
 
+pub(crate) use unknown::note_unknown;
 pub(crate) use user_tool::UserTool;

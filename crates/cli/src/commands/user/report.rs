@@ -7,6 +7,7 @@ use grainstore::Store;
 use grainstore::store::{PersonGrain, PersonReport};
 use serde_json::{Value, json};
 
+use super::unknown::unknown;
 use super::user_tool::PersonArgs;
 use crate::commands::grains::state::status_json;
 use crate::error::{CliError, Exit};
@@ -52,7 +53,11 @@ impl Report {
             session.out.note(locked_note(report.locked_persons));
         }
         let is_empty = report.about.is_empty() && report.mentions.is_empty();
-        Ok(Exit::done_if(!is_empty || !report.records.is_empty()))
+        let is_known = !is_empty || !report.records.is_empty();
+        if !is_known {
+            session.out.note(unknown(&store, self.person.name())?);
+        }
+        Ok(Exit::done_if(is_known))
     }
 }
 

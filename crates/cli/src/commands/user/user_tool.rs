@@ -53,6 +53,11 @@ pub(super) struct PersonArgs {
 }
 
 impl PersonArgs {
+    /// Returns the first of their identifiers.
+    pub(super) fn name(&self) -> &str {
+        &self.person
+    }
+
     pub(super) fn person(&self) -> Person {
         let first = Person::new(&self.person);
         self.also.iter().fold(first, Person::also)

@@ -88,7 +88,7 @@ fn an_erasure_is_previewed_confirmed_and_leaves_nothing_in_any_file() {
     assert_eq!(erase(&home, &["--yes", "--mentions"]).code, 0);
     assert!(home.addresses().is_empty());
     let again = erase(&home, &["--yes", "--json"]);
-    assert_eq!((again.code, &again.json()["erased"]), (0, &json!([])));
+    assert_eq!((again.code, &again.json()["erased"]), (1, &json!([])));
     assert!(home.ok(&["check"]).contains('0'));
 }
 
@@ -199,4 +199,38 @@ fn an_import_of_another_account_says_how_the_two_become_one_and_an_alias_unites_
     home.ok(&import);
     let ran = home.run(&import);
     assert!(!ran.stderr.contains("alias"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_person_of_whom_nothing_is_there_is_no_success_and_near_names_are_told() {
+    let home = Home::new();
+    filled(&home);
+    let asked: [&[&str]; 7] = [
+        &["user", "report", "Alice"],
+        &[&["user", "erase", "Alice", "--yes"][..], &WHY].concat(),
+        &[&["user", "erase", "Alice", "--dry-run"][..], &WHY].concat(),
+        &["query", "--user", "Alice"],
+        &["query", "--person", "Alice"],
+        &["search", "tea", "--user", "Alice"],
+        &["recall", "tea", "--user", "Alice"],
+    ];
+    for args in asked {
+        let ran = home.run(args);
+        assert_eq!(ran.code, 1, "{args:?}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains("did you mean alice?"),
+            "{args:?}: {}",
+            ran.stderr
+        );
+        assert_eq!(ran.stdout, "", "{args:?}");
+    }
+    let other = home.run(&["user", "report", "carol"]);
+    assert!(
+        other.stderr.contains("users here are alice, bob"),
+        "{}",
+        other.stderr
+    );
+    // A person who is there is not asked after, whatever else finds nothing.
+    let none = home.run(&["search", "zebra", "--user", "alice"]);
+    assert_eq!((none.code, &*none.stderr), (1, "nothing found\n"));
 }

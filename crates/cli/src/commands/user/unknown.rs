@@ -1,0 +1,84 @@
+//! The note about a person of whom the store has nothing: a name that was typed otherwise is the likely
+//! reason, and silence would look like an answer.
+
+use grainstore::{Filter, Store};
+
+use crate::session::Session;
+
+/// Returns a note that nothing was found of a person, with names of the store that are near or, if none
+/// is, some that are there.
+///
+/// # Errors
+/// Storage errors; `ERR_ACCESS_DENIED` for a handle that is not the owner's.
+pub(crate) fn unknown(store: &Store, id: &str) -> anyhow::Result<String> {
+    let seen = store.admin()?.persons_seen()?;
+    let asked = id.to_lowercase();
+    let is_near = |name: &&String| {
+        let name = name.to_lowercase();
+        name.contains(&asked) || asked.contains(&name)
+    };
+    let near: Vec<_> = seen.iter().filter(is_near).take(SHOWN).cloned().collect();
+    Ok(match (near.as_slice(), seen.as_slice()) {
+        (_, []) => format!("nothing is known of {id:?}: no grain here has a user"),
+        ([], seen) => {
+            let some = seen.iter().take(SHOWN).cloned().collect::<Vec<_>>();
+            format!(
+                "nothing is known of {id:?}; users here are {}",
+                some.join(", ")
+            )
+        }
+        (near, _) => format!(
+            "nothing is known of {id:?}; did you mean {}?",
+            near.join(", ")
+        ),
+    })
+}
+
+/// Writes that note where nothing was found and nothing is there of a person whom a question named.
+///
+/// # Errors
+/// As [`unknown`].
+pub(crate) fn note_unknown(
+    store: &Store,
+    named: Option<&str>,
+    session: &Session,
+) -> anyhow::Result<()> {
+    let Some(id) = named.filter(|_| !session.out.is_json()) else {
+        return Ok(());
+    };
+    let all = Filter::new().user(id).with_superseded().with_expired();
+    if store.query(&all, 1, None)?.total == 0 {
+        session.out.note(unknown(store, id)?);
+    }
+    Ok(())
+}
+
+const SHOWN: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use grainstore::{Draft, Options};
+
+    use super::*;
+
+    #[test]
+    fn a_name_in_another_case_is_named_and_others_where_none_is_near() {
+        let store = Store::in_memory(Options::default()).unwrap();
+        let told = |id| unknown(&store, id).unwrap();
+        assert_eq!(
+            told("Mira"),
+            "nothing is known of \"Mira\": no grain here has a user"
+        );
+        for user in ["mira", "noah"] {
+            store.put(Draft::event("hello").user(user)).unwrap();
+        }
+        assert_eq!(
+            told("Mira"),
+            "nothing is known of \"Mira\"; did you mean mira?"
+        );
+        assert_eq!(
+            told("ben"),
+            "nothing is known of \"ben\"; users here are mira, noah"
+        );
+    }
+}
