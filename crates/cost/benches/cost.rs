@@ -94,7 +94,7 @@ fn compare(table: &Table, measured: &Table) -> bool {
     }
     if dearer > 0 {
         eprintln!("\n{dearer} dearer by more than {allowed} %.");
-        eprintln!("If it must be: `just cost --write`, and the reason in the CHANGELOG.");
+        eprintln!("If it must be: `just cost --write`, and the reason in the commit.");
     }
     if table.tools != measured.tools {
         println!(
