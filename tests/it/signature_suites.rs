@@ -1,5 +1,5 @@
 //! Public suites of keys and signatures, read from beside the project; each case's verdict is
-//! pinned, and `docs/suites.md` is compared with the counts.
+//! pinned, and `docs/testing.md` is compared with the counts.
 
 use std::collections::BTreeMap;
 use std::path::Path;

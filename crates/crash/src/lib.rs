@@ -2,7 +2,7 @@
 //!
 //! A workload runs once on a disk that logs every change. From each prefix of the log this derives
 //! what a crash may leave, opens a store on it, and holds it to a plain map; then it crashes the
-//! recovery. `docs/reliability.md` says what is simulated, and what came of it.
+//! recovery. `docs/testing.md` says what is simulated, and what came of it.
 
 mod random;
 mod disk;

@@ -1,4 +1,4 @@
-//! Runs the crash programme and prints what it did; `docs/reliability.md` says what it means.
+//! Runs the crash programme and prints what it did; `docs/testing.md` says what it means.
 //!
 //! It exits with 1 after a finding and with 2 when it is asked wrongly.
 
