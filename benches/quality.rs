@@ -207,7 +207,7 @@ fn rankings(shape: Shape, model: Option<String>) -> Vec<(String, Ranking)> {
         meaning: 0.0,
         ..Ranking::default()
     };
-    let without: [(&str, LeaveOut); 12] = [
+    let without: [(&str, LeaveOut); 10] = [
         ("`date` and `within`", |it| {
             (it.date, it.within) = (1.0, 0.0);
         }),
@@ -215,11 +215,9 @@ fn rankings(shape: Shape, model: Option<String>) -> Vec<(String, Ranking)> {
         ("`answer_type`", |it| it.answer_type = 1.0),
         ("`speaker`", |it| it.speaker = 1.0),
         ("`neighbours`", |it| it.neighbours = 0.0),
-        ("`two_away`", |it| it.two_away = 0.0),
         ("`session`", |it| it.session = 0.0),
         ("`question`", |it| it.question = 1.0),
         ("`answer`", |it| it.answer = 0.0),
-        ("`pairs`", |it| it.pairs = 0.0),
         ("`relatives`", |it| it.relatives = 0.0),
         ("`spelling`", |it| it.spelling = 0.0),
     ];

@@ -35,13 +35,8 @@ const PARAMETERS: &[Parameter] = &[
         |it, to| it.neighbours = to,
         &[0.0, 0.15, 0.25, 0.4],
     ),
-    (
-        "two_away",
-        |it, to| it.two_away = to,
-        &[0.0, 0.15, 0.25, 0.4],
-    ),
     ("session", |it, to| it.session = to, &[0.0, 0.25, 0.5, 0.75]),
-    ("answer", |it, to| it.answer = to, &[0.0, 0.15, 0.3, 0.5]),
+    ("answer", |it, to| it.answer = to, &[0.0, 0.3, 0.5, 0.7]),
     (
         "question",
         |it, to| it.question = to,
@@ -60,7 +55,6 @@ const PARAMETERS: &[Parameter] = &[
         |it, to| it.answer_type = to,
         &[1.0, 1.08, 1.15, 1.3],
     ),
-    ("pairs", |it, to| it.pairs = to, &[0.0, 0.15, 0.3, 0.5]),
     (
         "relatives",
         |it, to| it.relatives = to,

@@ -55,7 +55,7 @@ pub struct Found {
     pub matched_fields: Vec<&'static str>,
     /// The name and value of each rule of a ranking that changed the score, if
     /// [`Ranking::explains`](crate::text::Ranking::explains): the score, before it is mapped to [0, 1), is the sum of `words`,
-    /// `pairs`, `meaning`, `neighbours`, `answer` and `session`, times the others.
+    /// `meaning`, `within`, `neighbours`, `answer` and `session`, times the others.
     pub explanation: Vec<(&'static str, f64)>,
 }
 

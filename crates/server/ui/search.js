@@ -115,7 +115,7 @@ function result(found, isRanked) {
 
 /** The parts of a score that are added; the others are factors. */
 const ADDED = {
-  words: "the words", pairs: "words beside each other", meaning: "the meaning", within: "said at the time in question",
+  words: "the words", meaning: "the meaning", within: "said at the time in question",
   neighbours: "the messages beside it",
   answer: "the question that it answers", session: "its whole conversation",
 };

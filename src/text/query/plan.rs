@@ -21,8 +21,6 @@ use crate::text::query::term_expansion::TermExpansion;
 pub(in crate::text) struct Plan {
     pub(in crate::text) root: Vec<(Role, PlanNode)>,
     pub(in crate::text) leaves: Vec<PlannedLeaf>,
-    /// The leaves of loose words that are adjacent in the query.
-    pub(in crate::text) pairs: Vec<(usize, usize)>,
     /// Whether it has loose words alone, beside what is ruled out.
     pub(in crate::text) is_loose: bool,
     /// The mean document length in words.
@@ -130,7 +128,6 @@ impl Plan {
         let kept = stop_words::kept(clauses, fields.language, keeps_stop_words);
         let root = planner.nodes(kept, true)?;
         Ok(Self {
-            pairs: pairs(&root, &planner.leaves),
             is_loose: clauses.iter().all(is_loose),
             root,
             leaves: planner.leaves,
@@ -138,26 +135,6 @@ impl Plan {
             respelled: planner.respelled,
         })
     }
-}
-
-/// Returns the pairs of adjacent words among the clauses of the query itself.
-fn pairs(root: &[(Role, PlanNode)], leaves: &[PlannedLeaf]) -> Vec<(usize, usize)> {
-    let word = |(role, node): &(Role, PlanNode)| match node {
-        PlanNode::Leaf(number) if *role == Role::Should => {
-            let leaf = leaves.get(*number)?;
-            let is_word = leaf.words.len() == 1 && leaf.field.is_none();
-            is_word.then_some(*number)
-        }
-        _ => None,
-    };
-    let words = root.windows(2);
-    words
-        .filter_map(|pair| match pair {
-            [a, b] => word(a).zip(word(b)),
-            _ => None,
-        })
-        .take(PAIRS_MAX)
-        .collect()
 }
 
 /// Returns the default language and all languages that documents name.
@@ -406,6 +383,3 @@ const RESPELLED_LEN_MIN: usize = 5;
 
 /// A word of so many letters may have two wrong.
 const RESPELLED_LEN_TWICE: usize = 9;
-
-/// The maximum number of pairs that are looked for: a question has fewer, and a pasted text more.
-const PAIRS_MAX: usize = 32;

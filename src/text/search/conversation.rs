@@ -14,7 +14,6 @@ use crate::text::index::segment_reader::{Segment, len_of_class};
 use crate::text::query::ast::Role;
 use crate::text::query::plan::{Plan, PlanNode};
 use crate::text::search::bm25::{evaluate, norm, saturation};
-use crate::text::search::phrase::{PhraseMatcher, are_near};
 use crate::text::search::postings_cursor::PostingsCursor;
 use crate::text::search::top_docs::Candidate;
 
@@ -29,8 +28,6 @@ pub(in crate::text) struct Turn {
     len_class: u8,
     /// The score of its own words, whether it matches the query or not.
     pub(in crate::text) words: f64,
-    /// The score of the adjacent words of the query that are near each other in it.
-    pub(in crate::text) pairs: f64,
     /// The score of its meaning.
     pub(in crate::text) meaning: f64,
     /// The score of its match; `None` if it may not be a hit.
@@ -170,7 +167,6 @@ pub(in crate::text) fn count(
     segments: &[Segment<'_>],
     plan: &Plan,
     norms: &[f64; 256],
-    pairs: f64,
 ) -> tantivy::Result<()> {
     let leaves = plan.leaves.len();
     let passages = conversations.values().map(|thread| thread.passages.len());
@@ -223,9 +219,6 @@ pub(in crate::text) fn count(
                 }
             }
         }
-        if pairs > 0.0 {
-            add_pairs(of_segment, segment, plan, &added, pairs)?;
-        }
         for (number, Placed { turn, .. }) in of_segment.iter_mut().enumerate() {
             let from = number * leaves;
             let added = |leaf: usize| added.get(from + leaf).copied().flatten();
@@ -275,41 +268,6 @@ fn admits(plan: &Plan, added: &impl Fn(usize) -> Option<f64>) -> bool {
     plan.is_loose && !plan.root.iter().any(is_ruled_out)
 }
 
-/// Adds to the turns of a segment the scores of adjacent words of the query that are near each
-/// other there: a share of the lesser of both.
-fn add_pairs(
-    turns: &mut [Placed<'_>],
-    segment: &Segment<'_>,
-    plan: &Plan,
-    added: &[Option<f64>],
-    share: f64,
-) -> tantivy::Result<()> {
-    let leaves = plan.leaves.len();
-    for (a, b) in &plan.pairs {
-        let mut matchers = None;
-        for (Placed { turn, .. }, added) in turns.iter_mut().zip(added.chunks(leaves.max(1))) {
-            let of = |number: &usize| added.get(*number).copied().flatten();
-            let Some((first, second)) = of(a).zip(of(b)) else {
-                continue;
-            };
-            if matchers.is_none() {
-                let (Some(a), Some(b)) = (plan.leaves.get(*a), plan.leaves.get(*b)) else {
-                    break;
-                };
-                let first = PhraseMatcher::open(segment, a)?;
-                matchers = Some((first, PhraseMatcher::open(segment, b)?));
-            }
-            if let Some((one, other)) = &mut matchers {
-                let (one, other) = (one.starts(turn.document), other.starts(turn.document));
-                if are_near(one, other, NEAR_WORDS) {
-                    turn.pairs += share * first.min(second);
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
 impl Turn {
     pub(in crate::text) fn of(
         segment: &Segment<'_>,
@@ -325,7 +283,6 @@ impl Turn {
             traits: segment.traits(document),
             len_class: segment.len_class(document),
             words: 0.0,
-            pairs: 0.0,
             meaning: 0.0,
             matched: None,
         }
@@ -333,7 +290,7 @@ impl Turn {
 
     /// Returns its own score, whether it may be a hit or not.
     pub(in crate::text) fn own(&self) -> f64 {
-        self.words + self.pairs + self.meaning
+        self.words + self.meaning
     }
 }
 
@@ -391,6 +348,3 @@ const CONVERSATIONS_MAX: usize = 32;
 
 /// The number of turns after which a search reads no further conversation.
 const TURNS_MAX: usize = 20_000;
-
-/// The distance in words within which two words are near each other.
-const NEAR_WORDS: u32 = 8;

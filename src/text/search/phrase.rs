@@ -118,13 +118,6 @@ impl<'a> PhraseMatcher<'a> {
             .fold(0, |fields, position| fields | 1 << field_of(*position))
     }
 
-    /// Returns the positions in a document at which the leaf occurs, in ascending order.
-    pub(in crate::text) fn starts(&mut self, document: u32) -> &[u32] {
-        self.find_starts(document);
-        let [starts, _] = &self.positions;
-        starts
-    }
-
     /// Finds the positions in a document at which the words of the leaf occur in sequence.
     fn find_starts(&mut self, document: u32) {
         let [starts, positions] = &mut self.positions;
@@ -156,19 +149,6 @@ impl<'a> PhraseMatcher<'a> {
             starts.retain(|position| field_of(*position) == field);
         }
     }
-}
-
-/// Returns whether of two lists of positions, in ascending order, two are in one field and at most
-/// `words_max` words apart, but not the same.
-pub(in crate::text) fn are_near(one: &[u32], other: &[u32], words_max: u32) -> bool {
-    let reach = words_max.saturating_mul(FIELD_SLOTS);
-    one.iter().any(|position| {
-        let from = position.saturating_sub(reach);
-        let first = other.partition_point(|other| *other < from);
-        let near = other.iter().skip(first);
-        let mut near = near.take_while(|other| **other <= position.saturating_add(reach));
-        near.any(|other| other != position && field_of(*other) == field_of(*position))
-    })
 }
 
 /// Returns the frequency of a word: the sum over its stems or over its variants, whichever is

@@ -6,11 +6,10 @@ use crate::grain::Time;
 
 /// The parameters of ranking besides the words of a hit.
 ///
-/// The own score of a turn is that of its words, with `pairs`, and with `meaning` in a hybrid
-/// search. Its score is its own, `neighbours` and `two_away`
-/// times the own scores of the turns around it, `answer` times that of the question it answers, and
-/// `session` times the score of the whole session as one document, divided by (1 + `session`). A
-/// row outside any session is a session of its own, so that turns and single facts compare. The
+/// The own score of a turn is that of its words, with `meaning` in a hybrid search. Its score is its
+/// own, `neighbours` times the own scores of the turns before and after it, `answer` times that of the
+/// question it answers, and `session` times the score of the whole session as one document, divided by
+/// (1 + `session`). A row outside any session is a session of its own, so that turns and single facts compare. The
 /// factors, recency and importance then multiply the score.
 ///
 /// ```
@@ -26,8 +25,6 @@ use crate::grain::Time;
 pub struct Ranking {
     /// The factor of the neighbours' scores.
     pub neighbours: f64,
-    /// The factor of the scores of the turns two away, where all between are said by persons.
-    pub two_away: f64,
     /// The factor of the session's score.
     pub session: f64,
     /// The share of its score that a person's question gives to the answer of another person.
@@ -44,8 +41,6 @@ pub struct Ranking {
     pub within: f64,
     /// The factor of a text with a time, if the question is when, or a number, if it is how many.
     pub answer_type: f64,
-    /// The factor of the lesser score of two adjacent words of the query that are near each other.
-    pub pairs: f64,
     /// The factor of the words of the same family, where no text has a word of the question.
     pub relatives: f64,
     /// The factor of how much nearer in meaning than the mean a text is, in standard deviations;
@@ -94,14 +89,12 @@ pub struct Recency {
     pub now_ms: i64,
 }
 
-/// How each rule of a [`Ranking`] changed the score of a hit: the score is the sum of the first seven
+/// How each rule of a [`Ranking`] changed the score of a hit: the score is the sum of the first six
 /// times the product of the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::text) struct RankingExplanation {
     /// The words of the query.
     pub(in crate::text) words: f64,
-    /// Adjacent words of the query that are near each other.
-    pub(in crate::text) pairs: f64,
     /// The vector of a hybrid search.
     pub(in crate::text) meaning: f64,
     /// The time that the question names.
@@ -129,7 +122,7 @@ pub(in crate::text) struct RankingExplanation {
 impl RankingExplanation {
     /// Returns the score.
     pub(in crate::text) fn score(&self) -> f64 {
-        let sum = self.words + self.pairs + self.meaning + self.within;
+        let sum = self.words + self.meaning + self.within;
         let sum = sum + self.neighbours + self.answer + self.session;
         let product = self.assistant * self.question * self.speaker;
         sum * (product * self.date * self.answer_type) * self.signals
@@ -139,7 +132,6 @@ impl RankingExplanation {
     pub(in crate::text) fn parts(&self) -> impl Iterator<Item = (&'static str, f64)> {
         let added = [
             ("words", self.words),
-            ("pairs", self.pairs),
             ("meaning", self.meaning),
             ("within", self.within),
             ("neighbours", self.neighbours),
@@ -163,7 +155,6 @@ impl Default for RankingExplanation {
     fn default() -> Self {
         Self {
             words: 0.0,
-            pairs: 0.0,
             meaning: 0.0,
             within: 0.0,
             neighbours: 0.0,
@@ -183,7 +174,6 @@ impl Ranking {
     /// Ranks by words alone.
     pub const WORDS: Self = Self {
         neighbours: 0.0,
-        two_away: 0.0,
         session: 0.0,
         answer: 0.0,
         question: 1.0,
@@ -192,7 +182,6 @@ impl Ranking {
         date: 1.0,
         within: 0.0,
         answer_type: 1.0,
-        pairs: 0.0,
         relatives: 0.0,
         meaning: 0.0,
         spelling: 0.0,
@@ -274,16 +263,14 @@ impl Default for Ranking {
     fn default() -> Self {
         Self {
             neighbours: 0.25,
-            two_away: 0.25,
             session: 0.5,
-            answer: 0.3,
+            answer: 0.5,
             question: 0.85,
             assistant: 0.9,
             speaker: 1.1,
             date: 1.3,
             within: 1.0,
             answer_type: 1.15,
-            pairs: 0.3,
             relatives: 0.5,
             meaning: 2.0,
             spelling: 0.5,

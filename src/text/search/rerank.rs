@@ -96,9 +96,9 @@ impl Reranker<'_> {
                 None => unmatched.push(turn),
             }
         }
-        let (plan, norms, pairs) = (self.plan, self.norms, self.ranking.pairs);
+        let (plan, norms) = (self.plan, self.norms);
         let (known, others) = (&mut conversations, &mut unmatched);
-        conversation::count(known, others, segments, plan, norms, pairs)?;
+        conversation::count(known, others, segments, plan, norms)?;
         alone.append(&mut unmatched);
         self.add_meaning(&mut conversations, &mut alone);
         let mut rank = |turn: &Turn, explanation: RankingExplanation| {
@@ -235,25 +235,15 @@ impl Reranker<'_> {
 
     /// Returns the weighted sum of the scores of the turns beside one.
     fn around(&self, turns: &[Turn], at: usize) -> f64 {
-        let turn = |at: Option<usize>| turns.get(at?);
+        let own = |at: Option<usize>| Some(turns.get(at?)?.own());
         // A turn at the end of so short a session has none beside it by no fault of its own.
         let missing = match turns.len() {
-            2..=SHORT_MAX => 0.5 * turn(Some(at)).map_or(0.0, Turn::own),
+            2..=SHORT_MAX => 0.5 * own(Some(at)).unwrap_or(0.0),
             _ => 0.0,
         };
-        let is_person = |turn: Option<&Turn>| turn.is_some_and(|turn| turn.traits.is_person());
-        let mut sum = 0.0;
-        let sides = [
-            [at.checked_sub(1), at.checked_sub(2)],
-            [at.checked_add(1), at.checked_add(2)],
-        ];
-        for [beside, two_away] in sides.map(|side| side.map(turn)) {
-            sum += self.ranking.neighbours * beside.map_or(missing, Turn::own);
-            if is_person(turn(Some(at))) && is_person(beside) && is_person(two_away) {
-                sum += self.ranking.two_away * two_away.map_or(0.0, Turn::own);
-            }
-        }
-        sum
+        let beside = [at.checked_sub(1), at.checked_add(1)];
+        let sums = beside.map(|at| self.ranking.neighbours * own(at).unwrap_or(missing));
+        sums.iter().sum()
     }
 
     /// Returns the speaker of a conversation whom the question names, if it names one alone.
@@ -284,7 +274,6 @@ impl Reranker<'_> {
         let is_dated = self.is_dated(turn.time_ms);
         RankingExplanation {
             words: share * matched,
-            pairs: share * turn.pairs,
             meaning: share * turn.meaning,
             within: if is_dated {
                 share * ranking.within

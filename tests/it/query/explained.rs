@@ -60,7 +60,6 @@ fn the_rules_of_each_hit_together_are_its_score() {
         "assistant",
         "date",
         "neighbours",
-        "pairs",
         "question",
         "session",
         "speaker",
@@ -72,7 +71,6 @@ fn the_rules_of_each_hit_together_are_its_score() {
 
 const ADDED: &[&str] = &[
     "words",
-    "pairs",
     "meaning",
     "within",
     "neighbours",

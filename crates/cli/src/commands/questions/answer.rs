@@ -63,8 +63,8 @@ fn explained(explanation: &[(&str, f64)]) -> String {
 /// The parts of an explanation that are added; the others are factors.
 const ADDED: &[&str] = &[
     "words",
-    "pairs",
     "meaning",
+    "within",
     "neighbours",
     "answer",
     "session",
