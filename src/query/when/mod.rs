@@ -28,8 +28,8 @@ pub(super) struct When {
     pub(super) sessions: Option<[i64; 2]>,
     /// Whether it asks for the last, the first or the number of something.
     pub(super) order: Option<Order>,
-    /// The words that ask for the last or the first, folded: a text that has them says nothing of what is
-    /// asked for.
+    /// The words that ask for the last or the first, and "last" of "last week", folded: a text that has
+    /// them says nothing of what is asked for.
     pub(super) used: Vec<String>,
     /// Whether it asks for nothing but what was said or done then.
     pub(super) is_bare: bool,
@@ -59,10 +59,10 @@ impl When {
         });
         let spans = spans::of(&read, today, calendar, occasion);
         let order = read.order(&spans.places);
-        let used = match order {
-            Some((at, Order::Last | Order::First)) => read.words_at(at),
-            _ => Vec::new(),
-        };
+        let mut used = read.last_of(&spans.places);
+        if let Some((at, Order::Last | Order::First)) = order {
+            used.extend(read.words_at(at));
+        }
         let times = |days| calendar::times(calendar, days);
         let windows: Vec<Range<i64>> = spans.days.iter().map(times).collect();
         let part = match windows.as_slice() {

@@ -141,6 +141,14 @@ impl Question {
         self.words.get(at).cloned().unwrap_or_default()
     }
 
+    /// Returns the words for "last" in the words that name a time: as words of a text they are those of
+    /// `LastPass` too.
+    pub(super) fn last_of(&self, times: &[Range<usize>]) -> Vec<String> {
+        let places = times.iter().flat_map(Clone::clone);
+        let last = places.filter(|at| self.kinds.get(*at) == Some(&Kind::Last));
+        last.flat_map(|at| self.words_at(at)).collect()
+    }
+
     /// Returns the first day of someone that it names: "my birthday", "the birthday of Ana".
     pub(super) fn occasion(&self) -> Option<Occasion> {
         let mut kinds = (0..).zip(&self.kinds);

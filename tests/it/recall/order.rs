@@ -146,6 +146,9 @@ fn a_word_of_order_is_no_name_that_begins_with_it() {
     );
     let question = "When did I last change the password of the bank?";
     assert_eq!(found(&store, question, 9), [bank]);
+    // "Last week" is a time, and no pass.
+    let question = "What did I say of the password last week?";
+    assert_eq!(found(&store, question, 9), [bank]);
     // As a name it is found, and a question that names no time keeps the word.
     assert_eq!(found(&store, "LastPass", 9), [name]);
     assert_eq!(found(&store, "the last straw", 9), [name]);
