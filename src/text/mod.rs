@@ -9,6 +9,7 @@
 
 mod analysis;
 mod document;
+mod guess;
 mod options;
 mod index;
 mod query;

@@ -31,6 +31,7 @@ const OWNERS: &[(&str, &str)] = &[
     ("tantivy_fst", "text"),
     ("toml", "policy"),
     ("unicode_normalization", "codec"),
+    ("whichlang", "text"),
     ("zip", "interchange"),
     ("zstd", "codec"),
 ];
