@@ -268,6 +268,12 @@ impl Cli {
 impl Command {
     /// Returns whether the output is for reading, and may be long.
     const fn is_paged(&self) -> bool {
+        // A shell has the keyboard, and a pager must not.
+        if let Self::Cal(command) = self
+            && command.is_shell()
+        {
+            return false;
+        }
         matches!(
             self,
             Self::Ls(_)

@@ -12,6 +12,7 @@ use grainstore_cal::{Answer, Body, Failure, Host, Options, Query, parse};
 use serde_json::{Map, Value, json};
 
 use super::answer::{Scores, show};
+use super::editor::Editor;
 use crate::args::{As, read_document, time_from};
 use crate::commands::grains::timeline::timeline;
 use crate::error::{CliError, Exit};
@@ -22,7 +23,8 @@ use crate::session::Session;
 ///
 /// With --json the result is the envelope of CAL. A refused statement is shown with a mark under its
 /// mistake. No statement deletes, and ADD, SUPERSEDE and REVERT need --allow-changes. Without a
-/// statement they are read from stdin, each a line, until it ends. Exits with 1 if nothing is found.
+/// statement they are read from stdin, each a line, until it ends; on a terminal with a history,
+/// completion and colours. Exits with 1 if nothing is found.
 #[derive(Debug, Args)]
 #[command(after_long_help = r#"Examples:
   grainstore cal 'RECALL beliefs ABOUT "mira" | LIMIT 5 AS sml'
@@ -51,6 +53,11 @@ pub(crate) struct Cal {
 }
 
 impl Cal {
+    /// Returns whether statements are read from stdin, one after another.
+    pub(crate) const fn is_shell(&self) -> bool {
+        self.file.is_none() && self.statement.is_empty()
+    }
+
     pub(crate) fn run(mut self, session: &mut Session) -> anyhow::Result<Exit> {
         let statement = match &self.file {
             Some(file) => Some(read_document(file)?),
@@ -78,25 +85,30 @@ impl Cal {
         };
         match (statement, query) {
             (Some(text), Some(query)) => asker.answer(&text, query, session),
-            _ => shell(&asker, &mut io::stdin().lock(), session),
+            _ if is_dialogue() => dialogue(&asker, session),
+            _ => lines(&asker, &mut io::stdin().lock(), session),
         }
     }
 }
 
-/// Reads statements, each a line and those after it that it needs, and answers them.
-fn shell(asker: &Asker, input: &mut impl BufRead, session: &mut Session) -> anyhow::Result<Exit> {
-    let is_dialogue = is_dialogue();
-    if is_dialogue {
-        let message = "statements of CAL, each a line; DESCRIBE grammar shows how, Ctrl-D ends";
-        session.out.note(message);
+/// Reads statements from a terminal, and answers them.
+fn dialogue(asker: &Asker, session: &mut Session) -> anyhow::Result<Exit> {
+    let message = "statements of CAL; DESCRIBE grammar shows how, Tab completes, Ctrl-D ends";
+    session.out.note(message);
+    let mut editor = Editor::open()?;
+    while let Some(text) = editor.read()? {
+        if !text.trim().is_empty() {
+            asker.answer(text.trim_end(), parse(&text), session)?;
+            session.out.flush()?;
+        }
     }
+    Ok(Exit::Done)
+}
+
+/// Reads statements, each a line and those after it that it needs, and answers them.
+fn lines(asker: &Asker, input: &mut impl BufRead, session: &mut Session) -> anyhow::Result<Exit> {
     let (mut text, mut worst) = (String::new(), Exit::Done);
     loop {
-        if is_dialogue {
-            // A prompt that cannot be written stops no answer.
-            let prompt = if text.is_empty() { "cal> " } else { "...> " };
-            drop(io::stderr().write_all(prompt.as_bytes()));
-        }
         let before = text.len();
         let is_end = input.read_line(&mut text)? == 0;
         let is_asked = is_end || text[before..].trim().is_empty();
@@ -110,7 +122,7 @@ fn shell(asker: &Asker, input: &mut impl BufRead, session: &mut Session) -> anyh
         if !text.trim().is_empty() {
             let exit = asker.answer(text.trim_end(), query, session)?;
             session.out.flush()?;
-            if exit == Exit::Failed && !is_dialogue {
+            if exit == Exit::Failed {
                 worst = exit;
             }
         }

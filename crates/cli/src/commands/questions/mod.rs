@@ -4,6 +4,7 @@
 
 pub(crate) mod answer;
 mod cal;
+mod editor;
 mod embed;
 mod model;
 mod query;

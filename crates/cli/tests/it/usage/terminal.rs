@@ -242,3 +242,35 @@ fn an_editor_has_the_terminal() {
     assert_eq!(code, 0, "{screen}");
     assert!(home.ok(&["query", "--subject", "ana"]).contains("coffee"));
 }
+
+#[test]
+#[ignore = "needs script"]
+fn statements_are_edited_completed_and_kept_but_for_their_contents() {
+    let home = Home::new();
+    home.put(&belief("mira", "likes", "tea"));
+    let state = home.path("state");
+    let state = state.to_str().unwrap();
+    let mut terminal = Terminal::run(&home, "cal --allow-changes", &[("XDG_STATE_HOME", state)]);
+    terminal.until("cal> ");
+    // A word that Tab completes, and a statement that goes on in the next line.
+    terminal.press("RECAL\t beliefs |\r");
+    terminal.press("COUNT\r");
+    terminal.until("1\r\n");
+    terminal.press("RECALL fact\r");
+    terminal.until("^^^^");
+    let add =
+        "ADD belief SET subject = \"a\" SET relation = \"b\" SET object = \"secret\" REASON \"d\"";
+    terminal.press(&format!("{add}\r"));
+    terminal.until("cal> ");
+    // The arrow brings back what was asked before.
+    terminal.press("\u{1b}[A\r");
+    terminal.until("2\r\n");
+    terminal.press("\u{4}");
+    assert_eq!(terminal.end().0, 0);
+    let file = home.path("state/grainstore/cal_history");
+    let kept = std::fs::read_to_string(&file).unwrap();
+    assert!(kept.contains("RECALL beliefs |\\nCOUNT"), "{kept}");
+    assert!(!kept.contains("secret") && !kept.contains("fact"), "{kept}");
+    let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+}
