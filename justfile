@@ -124,6 +124,27 @@ replay *line:
 demo:
     cargo run --quiet --release --package grainstore-cli -- demo
 
+# The Linux wheel of the Python package as users get it: for glibc 2.17, at most 15 MB, tested apart
+wheel out="target/wheels":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    tools=$PWD/target/wheel-tools
+    python3 -m venv "$tools"
+    "$tools/bin/pip" install --quiet maturin==1.16.0 ziglang==0.17.1 auditwheel==6.8.2 pytest==9.2.0
+    mkdir -p "{{out}}"
+    out=$(cd "{{out}}" && pwd)
+    (cd python && PATH="$tools/bin:$PATH" maturin build --release --locked --zig \
+        --compatibility manylinux_2_17 --out "$out")
+    wheel=$(ls -t "$out"/*.whl | head -1)
+    "$tools/bin/auditwheel" show "$wheel"
+    [ "$(stat -c %s "$wheel")" -le $((15 * 1024 * 1024)) ]
+    "$tools/bin/pip" install --quiet --force-reinstall "$wheel"
+    # Beside its sources the package would be those.
+    apart=$(mktemp -d)
+    cp -r python/tests "$apart"
+    cd "$apart" && "$tools/bin/python" -m pytest -q tests/test_store.py tests/test_values.py \
+        tests/test_command.py -k "not follows_from_others"
+
 # The recording of the demo that README shows (needs python3)
 record-demo:
     cargo build --quiet --package grainstore-cli
