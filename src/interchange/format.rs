@@ -29,13 +29,15 @@ pub enum Format {
     Omi,
     /// An OMI-AI document as JSON lines.
     OmiJsonl,
+    /// A directory of Markdown notes.
+    Markdown,
     /// The export of an assistant's provider; read only.
     Provider(Provider),
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Mg,
         Self::Jsonl,
         Self::Pam,
@@ -45,6 +47,7 @@ impl Format {
         Self::AimemNdjson,
         Self::Omi,
         Self::OmiJsonl,
+        Self::Markdown,
         Self::Provider(Provider::Chatgpt),
         Self::Provider(Provider::Claude),
         Self::Provider(Provider::Gemini),
@@ -66,6 +69,7 @@ impl Format {
             Self::AimemNdjson => "aimem-ndjson",
             Self::Omi => "omi",
             Self::OmiJsonl => "omi-jsonl",
+            Self::Markdown => "markdown",
             Self::Provider(provider) => provider.name(),
         }
     }

@@ -1,4 +1,5 @@
-//! Files to grains and back: `.mg`, JSON lines, PAM, AIMEM, OMI-AI, and the exports of providers.
+//! Files to grains and back: `.mg`, JSON lines, PAM, AIMEM, OMI-AI, trees of Markdown, and the exports
+//! of providers.
 //!
 //! A reader validates a file as a whole, and then yields its [`Record`]s in an order in which they
 //! can be stored, a few at a time. Readers never see the store, and a record depends on nothing but
@@ -39,6 +40,7 @@ pub use crate::grain::ForeignId;
 pub(crate) use entries::{each, surveyed};
 pub use error::{Error, Place};
 pub use format::Format;
+pub(crate) use formats::markdown;
 pub use formats::{aimem, jsonl, mg, omi, pam, provider};
 pub use import_file::ImportFile;
 pub(crate) use io::encryption::EncryptedWriter;
@@ -52,6 +54,7 @@ use model::diagnostics::DIAGNOSTICS_MAX;
 pub(crate) use model::diagnostics::{Diagnostics, Finding};
 pub(crate) use model::link::link_of;
 pub use model::loss::Loss;
+pub(crate) use model::normalize::sha256;
 pub use model::record::Record;
 pub(crate) use model::record::{AddressMap, rewrite_links};
 pub use model::record_set::RecordSet;

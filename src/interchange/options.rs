@@ -31,6 +31,10 @@ pub struct ReadOptions {
     pub skip_signature: bool,
     /// The secret that decrypts an encrypted file.
     pub decryption: Option<Decryption>,
+    /// The dialect of a tree of Markdown (`okf`, `obsidian`, …); `None`: the one that its files show.
+    pub dialect: Option<String>,
+    /// Whether the instructions of agents in a tree (`CLAUDE.md`, `AGENTS.md`, rules) are read too.
+    pub with_instructions: bool,
 }
 
 impl ReadOptions {
@@ -80,4 +84,8 @@ pub struct WriteOptions {
     pub base: Option<String>,
     /// The time of the export; without one, that of the newest grain.
     pub now: Option<Time>,
+    /// The dialect of a tree of Markdown; `None`: `okf`.
+    pub dialect: Option<String>,
+    /// Whether the files of a tree are replaced that were edited since they were exported.
+    pub replace_edited: bool,
 }

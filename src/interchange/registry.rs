@@ -6,17 +6,18 @@ use crate::grain::Grain;
 use super::Format;
 use super::Record;
 use super::format_reader::FormatReader;
-use super::formats::{aimem, jsonl, mg, omi, pam, provider};
+use super::formats::{aimem, jsonl, markdown, mg, omi, pam, provider};
 use super::model::embedded_grain;
 
 /// Every reader, in the order in which they are asked.
-pub(super) static READERS: [&dyn FormatReader; 6] = [
+pub(super) static READERS: [&dyn FormatReader; 7] = [
     &mg::Mg,
     &aimem::Aimem,
     &omi::Omi,
     &pam::Pam,
     &provider::Providers,
     &jsonl::Jsonl,
+    &markdown::Markdown,
 ];
 
 impl Format {
@@ -27,6 +28,7 @@ impl Format {
             Self::Pam | Self::PamConversation | Self::PamEmbeddings => &pam::Pam,
             Self::Aimem | Self::AimemNdjson => &aimem::Aimem,
             Self::Omi | Self::OmiJsonl => &omi::Omi,
+            Self::Markdown => &markdown::Markdown,
             Self::Provider(_) => &provider::Providers,
         }
     }
@@ -57,6 +59,9 @@ pub(crate) fn carried_vector(grain: &Grain) -> Option<(String, Vec<f32>)> {
 pub(crate) fn says_the_same(record: &Grain, stored: &Grain) -> bool {
     if aimem::residual(record).is_some() {
         return aimem::is_export_of(record, stored);
+    }
+    if markdown::residual(record).is_some() {
+        return markdown::is_export_of(record, stored);
     }
     let said = READERS.iter().find_map(|reader| reader.residual(record));
     let said = said.as_ref().and_then(Value::as_map);

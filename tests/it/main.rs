@@ -35,6 +35,7 @@ mod languages;
 mod ledger;
 mod lifecycle;
 mod limits;
+mod markdown;
 mod merge;
 mod mg;
 mod model;

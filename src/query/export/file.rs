@@ -10,6 +10,7 @@ use crate::store::Admin;
 
 use super::entries::StoreEntries;
 use super::output::Output;
+use super::tree::export_tree;
 use super::{
     Error, ExportReport, Filter, check_redaction, io_error, sealed, unsupported, write_jsonl,
 };
@@ -22,7 +23,9 @@ impl Admin<'_> {
     /// beside it; written to `NAME.zip` or `NAME.zip.age` it becomes an archive of these files; in
     /// a single file they are a [`Loss`](crate::interchange::Loss). The signature of an AIMEM bundle is written to
     /// `NAME.sig`, and the vectors of an archive or of JSON lines, if they are asked for and the file
-    /// is not encrypted, to `NAME.embeddings.json`, which an import of the file reads.
+    /// is not encrypted, to `NAME.embeddings.json`, which an import of the file reads. A tree of
+    /// Markdown is written to a directory that is empty, or that holds such a tree and nothing that was
+    /// edited since.
     ///
     /// # Errors
     /// As [`Admin::export`](crate::store::Admin::export), except `ERR_MG_LIMIT`; `ERR_UNSUPPORTED` for a directory with
@@ -44,6 +47,7 @@ impl Admin<'_> {
                 Err(unsupported("a directory is not encrypted: name a .zip.age"))
             }
             Format::Pam if path.is_dir() => self.export_folder(filter, options, path),
+            Format::Markdown => export_tree(self, filter, options, path),
             Format::Pam if is_zip(path) => self.export_zip(filter, options, path),
             Format::Aimem | Format::AimemNdjson if options.sign.is_some() => {
                 self.export_signed(format, filter, options, path)
@@ -211,7 +215,7 @@ fn is_zip(path: &Path) -> bool {
 }
 
 /// Writes a file that is either complete or absent.
-fn whole_file<T>(
+pub(super) fn whole_file<T>(
     path: &Path,
     options: &WriteOptions,
     write: impl FnOnce(&mut &mut dyn Write) -> Result<T, Error>,

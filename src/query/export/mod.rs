@@ -7,6 +7,7 @@ mod entries;
 mod file;
 mod filter;
 mod output;
+mod tree;
 
 use std::borrow::Cow;
 use std::io::{BufWriter, Write};
@@ -148,6 +149,7 @@ impl Admin<'_> {
             Format::Provider(_) | Format::PamConversation | Format::PamEmbeddings => {
                 Err(unsupported(&format!("{format} is read, not written")))
             }
+            Format::Markdown => Err(unsupported("a tree of Markdown is written to a directory")),
             _ => {
                 let entries = self.entries(filter, options)?;
                 let is_written = |grain: &Grain| match format {

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Type};
 use crate::index::Family;
-use crate::interchange::{ForeignId, Place, Record, exported_addresses, link_of, says_the_same};
+use crate::interchange::{
+    ForeignId, Place, Record, exported_addresses, link_of, markdown, says_the_same,
+};
 use crate::ledger::EntryId;
 use crate::store::Error;
 use crate::store::import::batch::Importer;
@@ -129,6 +131,13 @@ impl Importer<'_> {
     /// Returns the grains that an identifier was assigned to, each once, the newest last.
     pub(super) fn addresses_of(&self, id: &ForeignId) -> Result<Vec<ContentAddress>, Error> {
         let mut addresses = self.engine.as_of(&self.engine.snapshot()).named(id)?;
+        // An owner's tree names the grains that it was exported from by their addresses.
+        let exported = markdown::address_in(id).filter(|_| self.is_own);
+        if let Some(address) = exported.filter(|address| !addresses.contains(address))
+            && self.is_here(&address)?
+        {
+            addresses.insert(0, address);
+        }
         for address in self.names.get(id).into_iter().flatten() {
             addresses.retain(|known| known != address);
             addresses.push(*address);

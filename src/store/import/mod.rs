@@ -11,6 +11,7 @@ mod holds;
 mod lookup;
 mod refusal;
 mod summary;
+mod tree;
 mod vectors;
 
 use crate::interchange::{ImportFile, Record, Signature};
@@ -115,6 +116,7 @@ impl Store {
         }
         // A handle that is not the owner's has no copy of the owner's own.
         importer.is_own = reading.is_own && importer.caller.is_owner();
+        let ended = importer.continue_tree(&reading.records)?;
         let mut done = 0;
         let mut batch = Vec::new();
         let mut bytes = 0;
@@ -133,6 +135,7 @@ impl Store {
         done += batch.len() as u64;
         importer.add_all(batch)?;
         progress(done);
+        importer.end(ended)?;
         importer.keep(&reading.vectors)?;
         importer.finish()
     }

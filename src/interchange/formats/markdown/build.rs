@@ -1,0 +1,311 @@
+//! The grains of one note: an item a Belief or an Event, a link a Belief, the file a State.
+
+use crate::codec::{Map, Value};
+use crate::grain::{Draft, ENVELOPE_TAG, Grain, Time, Type};
+use crate::interchange::formats::tree_ids::{NoteIds, digest};
+use crate::interchange::model::normalize::{
+    ascii_json, normalize_tag, normalize_text, normalize_value, object_of,
+};
+use crate::interchange::{Error, Loss, Place, Record};
+
+use super::continued::{foreign_id, tree_tag};
+use super::dialect::{Line, Subjects};
+use super::head::{Claim, day_of_name};
+use super::line::{NOTE, Said, links, tags};
+use super::note::{Item, Part};
+use super::residual::{RESIDUAL, of_item, with_digest};
+use super::tree::{Page, Tree};
+
+/// Builds the records of one note.
+pub(super) struct Builder<'a> {
+    tree: &'a Tree,
+    page: &'a Page<'a>,
+    ids: &'a NoteIds,
+    title: String,
+    kind: Kind,
+    created: Time,
+}
+
+/// The kind of thing that a note is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Kind {
+    Subject,
+    Conversation,
+    Day,
+}
+
+impl Kind {
+    /// Every kind, in the order of `Dialect::types`.
+    pub(super) const ALL: [Self; 3] = [Self::Subject, Self::Conversation, Self::Day];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Subject => "subject",
+            Self::Conversation => "conversation",
+            Self::Day => "day",
+        }
+    }
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(tree: &'a Tree, page: &'a Page<'a>, ids: &'a NoteIds) -> Self {
+        let stem = page.path.rsplit('/').next().unwrap_or_default();
+        let stem = stem.strip_suffix(".md").unwrap_or(stem);
+        let day = day_of_name(stem);
+        let title = page.head.title.clone();
+        let title = title.or_else(|| page.note.heading().map(str::to_owned));
+        let title = title.unwrap_or_else(|| match stem {
+            "MEMORY" | "USER" => stem.to_ascii_lowercase(),
+            _ => stem.to_owned(),
+        });
+        let default = tree.options.default_created_at;
+        let created = day.or(page.head.created).or(page.written).or(default);
+        Self {
+            kind: kind_of(tree, page, day.is_some()),
+            title: normalize_text(&title),
+            created: created.unwrap_or_default(),
+            tree,
+            page,
+            ids,
+        }
+    }
+
+    /// Passes on the records of the note: its items in their order, its links, itself.
+    pub(super) fn records(
+        &self,
+        loss: &mut Loss,
+        take: &mut dyn FnMut(Result<Record, Error>) -> bool,
+    ) {
+        for ((item, claim), id) in self.page.claimed().zip(&self.ids.items) {
+            if !take(self.item(item, claim, id)) {
+                return;
+            }
+        }
+        self.count_lost(loss);
+        for (target, id) in self.links().iter().zip(&self.ids.links) {
+            if !take(self.link(target, id)) {
+                return;
+            }
+        }
+        take(self.state());
+    }
+
+    /// Returns what the note links, each once, but for what an item says as its object.
+    pub(super) fn links(&self) -> Vec<String> {
+        let mut seen: Vec<String> = Vec::new();
+        if self.kind != Kind::Subject {
+            return seen;
+        }
+        for (item, _) in self.page.claimed() {
+            for target in links(item.text) {
+                let is_new = !seen.contains(&target) && seen.len() < LINKS_MAX;
+                if is_new && self.is_link(item, &target) {
+                    seen.push(target);
+                }
+            }
+        }
+        seen
+    }
+
+    fn item(&self, item: &Item<'_>, claim: Option<&Claim>, id: &str) -> Result<Record, Error> {
+        let said = Said::read(item.text, self.tree.dialect.line);
+        let section = item.section.trim_start_matches('#').trim();
+        let subject = match (&said.subject, self.tree.dialect.subjects) {
+            (Some(subject), _) => normalize_text(subject),
+            (None, Subjects::Sections(file)) if file == self.page.path && !section.is_empty() => {
+                normalize_text(section)
+            }
+            _ => self.title.clone(),
+        };
+        let (relation, object) = meaning(item.text, &said, self.kind);
+        let draft = match (self.kind, object, relation) {
+            (Kind::Subject, object, relation) => {
+                Draft::belief(subject, relation.unwrap_or_else(|| NOTE.to_owned()), object)
+                    .confidence(claim.and_then(|claim| claim.confidence).unwrap_or(1.0))
+            }
+            (_, object, role) => {
+                let event = Draft::new(Type::Event).set("content", object);
+                let event = role
+                    .into_iter()
+                    .fold(event, |event, role| event.set("role", role));
+                match self.kind {
+                    Kind::Conversation => event.session(self.title.clone()),
+                    _ => event,
+                }
+            }
+        };
+        let mut own = claim.map(|claim| claim.tags.clone()).unwrap_or_default();
+        own.extend(tags(item.text));
+        let mut context = of_item(item.text, id);
+        context.insert("file", normalize_text(self.page.path));
+        context.insert("line", item.line.to_string());
+        if !item.section.is_empty() {
+            context.insert("section", normalize_text(item.section));
+        }
+        let at = claim.and_then(|claim| claim.at).unwrap_or(self.created);
+        let draft = self.tagged(draft, &own).set("context", context);
+        self.record(draft.created_at(at), id, item.line)
+    }
+
+    /// An item whose object is a link says its relation itself.
+    fn is_link(&self, item: &Item<'_>, target: &str) -> bool {
+        let said = Said::read(item.text, self.tree.dialect.line);
+        let is_object = said.relation.is_some() && said.object.as_text() == Some(target);
+        let is_subject = said.subject.as_deref() == Some(target);
+        !is_object && !is_subject
+    }
+
+    fn link(&self, target: &str, id: &str) -> Result<Record, Error> {
+        let kept: Map = [("content", target), ("id", id), ("link", "")]
+            .into_iter()
+            .collect();
+        let context: Map = [(RESIDUAL, ascii_json(&kept))].into_iter().collect();
+        let draft = Draft::belief(self.title.clone(), LINKS_TO, normalize_text(target))
+            .confidence(1.0)
+            .created_at(self.created)
+            .set("context", context);
+        self.record(self.tagged(draft, &[]), id, 1)
+    }
+
+    /// Makes the State of the file: its path, and the bytes around its items.
+    fn state(&self) -> Result<Record, Error> {
+        let mut ids = self.ids.items.iter();
+        let parts = self.page.note.parts.iter().map(|part| match part {
+            Part::Gap(gap) => Value::from(*gap),
+            Part::Item(item) => {
+                let id = ids.next().map(String::as_str).unwrap_or_default();
+                with_digest(id, &digest(item.text))
+            }
+        });
+        let targets = self.links();
+        let links = self.ids.links.iter().zip(&targets);
+        let links: Vec<Value> = links.map(|(id, to)| with_digest(id, &digest(to))).collect();
+        let mut kept = Map::new();
+        kept.insert("dialect", self.tree.dialect.name);
+        if !self.ids.gone.is_empty() {
+            kept.insert("gone", self.ids.gone.clone());
+        }
+        kept.insert("head", self.page.note.head);
+        kept.insert("id", self.ids.note.as_str());
+        kept.insert("kind", self.kind.name());
+        if !links.is_empty() {
+            kept.insert("links", links);
+        }
+        kept.insert("parts", parts.collect::<Vec<_>>());
+        kept.insert("path", self.page.path);
+        let mut context = Map::new();
+        context.insert(RESIDUAL, ascii_json(&kept));
+        context.insert("title", self.title.clone());
+        let draft = Draft::state(context)
+            .created_at(self.created)
+            .source("imported")
+            .tag(ENVELOPE_TAG)
+            .tag(tree_tag(&self.tree.scope));
+        self.record(draft, &self.ids.note, 1)
+    }
+
+    fn tagged(&self, draft: Draft, own: &[String]) -> Draft {
+        let mut seen: Vec<String> = Vec::new();
+        for tag in self.page.head.tags.iter().chain(own) {
+            let tag = normalize_tag(tag).filter(|tag| !seen.contains(tag));
+            seen.extend(tag);
+        }
+        let draft = draft.source("imported");
+        seen.into_iter().fold(draft, Draft::tag)
+    }
+
+    fn record(&self, draft: Draft, id: &str, line: u64) -> Result<Record, Error> {
+        let place = Place::pointer(format!("{}:{line}", self.page.path));
+        let mut record = Record::finish(draft, self.tree.options.profile, place)?;
+        record.foreign_id = Some(foreign_id(&self.tree.scope, id));
+        Ok(record)
+    }
+
+    /// Counts what the frontmatter claims and a file cannot give: verification, sources, rights.
+    fn count_lost(&self, loss: &mut Loss) {
+        let claimed = self
+            .page
+            .claimed()
+            .filter(|(_, claim)| claim.is_some())
+            .count();
+        let stale = self.page.head.grains.len().saturating_sub(claimed);
+        (0..stale).for_each(|_| loss.count("grains"));
+    }
+}
+
+/// Returns what an item means: the relation and the object of a belief, or the role and the words of
+/// an event.
+fn meaning(text: &str, said: &Said, kind: Kind) -> (Option<String>, Value) {
+    let relation = said.relation.as_deref();
+    if kind == Kind::Subject {
+        let relation = relation.map(normalize_text).filter(|it| !it.is_empty());
+        let object = match normalize_value(&said.object) {
+            Value::Text(text) => object_of(&text),
+            object => object,
+        };
+        return (relation, object);
+    }
+    let role = relation.filter(|role| ROLES.contains(role));
+    let words = match (&said.object, relation) {
+        (Value::Text(words), None) => words.as_str(),
+        (Value::Text(words), Some(_)) if role.is_some() => words.as_str(),
+        _ => text,
+    };
+    (role.map(str::to_owned), Value::Text(normalize_text(words)))
+}
+
+/// Whether a grain still says what stood in a file.
+pub(super) fn stands(grain: &Grain, text: &str, line: Line) -> bool {
+    let kind = match grain.type_() {
+        Type::Event => Kind::Day,
+        _ => Kind::Subject,
+    };
+    let said = Said::read(text, line);
+    let (relation, object) = meaning(text, &said, kind);
+    match kind {
+        Kind::Subject => {
+            let relation = relation.as_deref().unwrap_or(NOTE);
+            grain.text("relation") == Some(relation) && grain.field("object") == Some(&object)
+        }
+        _ => {
+            let words = grain
+                .message_text()
+                .map(|it| Value::Text(normalize_text(&it)));
+            grain.text("role") == relation.as_deref() && words == Some(object)
+        }
+    }
+}
+
+fn kind_of(tree: &Tree, page: &Page<'_>, is_dated: bool) -> Kind {
+    let dialect = tree.dialect;
+    if dialect.line == Line::Entry {
+        return Kind::Subject;
+    }
+    let said = page.head.type_.as_deref();
+    let [_, conversation, day] = dialect.types;
+    let is_in = |folder: Option<&str>| {
+        let folder = folder.filter(|folder| !folder.is_empty());
+        folder.is_some_and(|folder| {
+            page.path
+                .strip_prefix(folder)
+                .is_some_and(|it| it.starts_with('/'))
+        })
+    };
+    match said {
+        Some(said) if said == conversation => Kind::Conversation,
+        Some(said) if said == day => Kind::Day,
+        None if is_in(dialect.conversations) => Kind::Conversation,
+        None if is_in(dialect.days) || is_dated => Kind::Day,
+        Some(_) if is_dated => Kind::Day,
+        _ => Kind::Subject,
+    }
+}
+
+/// The relation of a note to what it links.
+pub(super) const LINKS_TO: &str = "links_to";
+
+/// The most links of one note.
+const LINKS_MAX: usize = 4_096;
+
+/// The roles of turns.
+const ROLES: [&str; 4] = ["assistant", "system", "tool", "user"];

@@ -1,0 +1,151 @@
+//! Names of files: what every disk can hold, and nothing leads out of the tree.
+
+use std::collections::HashSet;
+
+use crate::interchange::model::normalize::normalize_text;
+
+/// The paths of a tree that are taken. Disks that do not tell cases apart are told apart here.
+#[derive(Default)]
+pub(super) struct Paths(HashSet<String>);
+
+impl Paths {
+    /// Takes a path that is to have exactly this name, if nothing has it yet.
+    pub(super) fn take(&mut self, path: &str) -> bool {
+        self.0.insert(folded(path))
+    }
+
+    /// Returns a path of its own in a folder, made of a title.
+    pub(super) fn make(&mut self, folder: &str, title: &str) -> String {
+        let stem = stem(title);
+        let folder = match folder {
+            "" => String::new(),
+            folder => format!("{folder}/"),
+        };
+        let mut path = format!("{folder}{stem}.md");
+        let mut number = 2_u32;
+        while !self.take(&path) {
+            path = format!("{folder}{stem}-{number}.md");
+            number = number.saturating_add(1);
+        }
+        path
+    }
+}
+
+fn folded(path: &str) -> String {
+    normalize_text(path).to_lowercase()
+}
+
+/// Returns a path that was read, or came with a grain, if it is one of a note below the tree: without
+/// a name that leads out of it, is hidden, or stands for something else on some system.
+pub(super) fn checked(path: &str) -> Option<String> {
+    let path = normalize_text(path);
+    let is_fine = |part: &str| {
+        let allowed = |c: char| !c.is_control() && !FORBIDDEN.contains(&c);
+        let bare = part.split('.').next().unwrap_or_default();
+        !part.is_empty()
+            && part.len() <= NAME_LEN_MAX.saturating_add(SUFFIX_LEN)
+            && !part.starts_with('.')
+            && !part.ends_with(['.', ' '])
+            && part.chars().all(allowed)
+            && !is_device(bare)
+    };
+    let is_deep = path.split('/').count() > PARTS_MAX;
+    (!is_deep && path.ends_with(".md") && path.split('/').all(is_fine)).then_some(path)
+}
+
+/// Returns the name of a file, without its ending, for a title.
+fn stem(title: &str) -> String {
+    let mut stem = String::new();
+    for c in normalize_text(title).chars() {
+        let c = match c {
+            _ if c.is_control() || FORBIDDEN.contains(&c) || "[]#^`".contains(c) => '-',
+            _ => c,
+        };
+        if stem.len().saturating_add(c.len_utf8()) > NAME_LEN_MAX {
+            break;
+        }
+        stem.push(c);
+    }
+    let stem = stem.trim_matches(['.', ' ', '-']);
+    match stem {
+        "" => "note".to_owned(),
+        _ if is_device(stem.split('.').next().unwrap_or_default()) => format!("_{stem}"),
+        _ => stem.to_owned(),
+    }
+}
+
+/// Whether a name stands for a device on Windows, with any ending.
+fn is_device(name: &str) -> bool {
+    let name = name.trim_end().to_ascii_lowercase();
+    let numbered = |prefix: &str| {
+        let digit = name.strip_prefix(prefix).unwrap_or_default();
+        matches!(
+            digit,
+            "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9"
+        )
+    };
+    matches!(name.as_str(), "con" | "prn" | "aux" | "nul") || numbered("com") || numbered("lpt")
+}
+
+/// Characters that some system gives a meaning in names.
+const FORBIDDEN: [char; 9] = ['/', '\\', ':', '*', '?', '"', '<', '>', '|'];
+
+/// Bytes of a name: disks take 255, and an ending and a number follow.
+const NAME_LEN_MAX: usize = 120;
+const SUFFIX_LEN: usize = 100;
+
+/// As deep as folders are read.
+const PARTS_MAX: usize = 9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_becomes_a_name_that_every_disk_holds() {
+        let mut paths = Paths::default();
+        let made = [
+            "Ana",
+            "ana",
+            "../../etc/passwd",
+            "CON",
+            "nul.txt",
+            "",
+            "...",
+            "a:b",
+        ];
+        let made = made.map(|title| paths.make("subjects", title));
+        let expected = [
+            "Ana",
+            "ana-2",
+            "etc-passwd",
+            "_CON",
+            "_nul.txt",
+            "note",
+            "note-2",
+            "a-b",
+        ];
+        assert_eq!(made, expected.map(|name| format!("subjects/{name}.md")));
+        assert!(paths.make("", &"é".repeat(500)).len() <= NAME_LEN_MAX + 3);
+    }
+
+    #[test]
+    fn a_path_that_leads_out_of_the_tree_is_none() {
+        for path in [
+            "../a.md",
+            "/a.md",
+            "a/../b.md",
+            ".git/a.md",
+            "a//b.md",
+            "C:/a.md",
+            "nul.md",
+        ] {
+            assert_eq!(checked(path), None, "{path}");
+        }
+        assert_eq!(
+            checked("people/Ana B.md").as_deref(),
+            Some("people/Ana B.md")
+        );
+        assert_eq!(checked("e\u{301}.md").as_deref(), Some("\u{e9}.md"));
+    }
+}

@@ -1,0 +1,156 @@
+//! The residual of a grain that came from a tree: the text of an item as it stood in its file, or
+//! the bytes of a file around its items.
+
+use crate::codec::{ContentAddress, Map, Value};
+use crate::grain::{Grain, Type};
+use crate::interchange::model::normalize::{ascii_json, normalize_text, residual_json};
+
+use super::dialect::Dialect;
+use super::line::{NOTE, Said};
+
+/// The member of a context that holds it.
+pub(super) const RESIDUAL: &str = "x-markdown";
+
+/// Returns what a grain keeps of its tree.
+pub(in crate::interchange) fn residual(grain: &Grain) -> Option<Value> {
+    residual_json(grain, RESIDUAL)
+}
+
+/// The residual of a grain, by member.
+pub(super) struct Kept(Map);
+
+impl Kept {
+    pub(super) fn of(grain: &Grain) -> Option<Self> {
+        match residual(grain)? {
+            Value::Map(map) => Some(Self(map)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.as_text()
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains(name)
+    }
+
+    /// Returns the ids of items that were in a file and are gone.
+    pub(super) fn gone(&self) -> impl Iterator<Item = &str> {
+        self.0.get("gone").into_iter().flat_map(Value::texts)
+    }
+
+    /// Returns the parts of a file: bytes, and the ids of items with the digests of their texts.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Laid<'_>> {
+        let parts = self.0.get("parts").and_then(Value::as_array);
+        parts
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|part| match part {
+                Value::Text(gap) => Some(Laid::Gap(gap)),
+                Value::Map(item) => named(item).map(|(id, of)| Laid::Item(id, of)),
+                _ => None,
+            })
+    }
+
+    /// Returns the ids of the links of a file, with the digests of their targets.
+    pub(super) fn links(&self) -> impl Iterator<Item = (&str, &str)> {
+        let links = self.0.get("links").and_then(Value::as_array);
+        let links = links.unwrap_or_default().iter();
+        links.filter_map(|link| named(link.as_map()?))
+    }
+}
+
+/// Returns an id with a digest.
+pub(super) fn with_digest(id: &str, of: &str) -> Value {
+    Value::Map([("id", id), ("of", of)].into_iter().collect())
+}
+
+fn named(item: &Map) -> Option<(&str, &str)> {
+    let text = |name: &str| item.get(name)?.as_text();
+    Some((text("id")?, text("of")?))
+}
+
+/// A part of a file, as its State has it.
+pub(super) enum Laid<'a> {
+    Gap(&'a str),
+    Item(&'a str, &'a str),
+}
+
+/// Returns the context of an item.
+pub(super) fn of_item(text: &str, id: &str) -> Map {
+    let kept: Map = [("content", text), ("id", id)].into_iter().collect();
+    [(RESIDUAL, ascii_json(&kept))].into_iter().collect()
+}
+
+/// Returns the name of a grain of this store, as a tree gives it.
+pub(super) fn urn(address: &ContentAddress) -> String {
+    format!("{URN}{address}")
+}
+
+/// Returns the address that such a name has.
+pub(super) fn address_of(id: &str) -> Option<ContentAddress> {
+    id.strip_prefix(URN)?.parse().ok()
+}
+
+const URN: &str = "urn:grainstore:";
+
+/// Returns what a grain says as an item.
+pub(super) fn said(grain: &Grain, with_subject: bool) -> Option<Said> {
+    match grain.type_() {
+        Type::Belief => Some(Said {
+            subject: with_subject.then(|| grain.text("subject").unwrap_or_default().to_owned()),
+            relation: grain
+                .text("relation")
+                .filter(|it| *it != NOTE)
+                .map(str::to_owned),
+            object: grain.field("object").cloned().unwrap_or(Value::Nil),
+        }),
+        Type::Event => Some(Said {
+            subject: None,
+            relation: grain.text("role").map(str::to_owned),
+            object: Value::Text(grain.message_text()?.into_owned()),
+        }),
+        _ => None,
+    }
+}
+
+/// Returns whether the item of a record is what a tree says of a stored grain, in any dialect.
+pub(in crate::interchange) fn is_export_of(record: &Grain, stored: &Grain) -> bool {
+    let is_item = matches!(record.type_(), Type::Belief | Type::Event);
+    let is_over = |grain: &Grain| Kept::of(grain).is_some_and(|kept| kept.has("ended"));
+    if !is_item || record.type_() != stored.type_() || is_over(record) || is_over(stored) {
+        return false;
+    }
+    let fields = ["subject", "relation", "object", "content", "role"];
+    let of = |grain: &Grain, name: &str| match (name, grain.field(name)) {
+        // A turn of blocks is written as their text.
+        ("content", _) => grain
+            .message_text()
+            .map(|it| Value::Text(normalize_text(&it))),
+        (_, value) => value.cloned(),
+    };
+    fields
+        .iter()
+        .all(|name| of(record, name) == of(stored, name))
+}
+
+/// Returns the context of a version that says that its item is gone.
+pub(super) fn of_ended(grain: &Grain, id: &str) -> Map {
+    let kept = residual(grain).and_then(|kept| match kept {
+        Value::Map(map) => Some(map),
+        _ => None,
+    });
+    let mut kept = kept.unwrap_or_default();
+    if !kept.contains("content") {
+        let line = Dialect::okf().line;
+        let text = said(grain, false).map(|said| said.write(line, &|_| None));
+        kept.insert("content", text.unwrap_or_default());
+    }
+    kept.insert("id", id.to_owned());
+    kept.insert("ended", true);
+    let context = grain.field("context").and_then(Value::as_map);
+    let mut context = context.cloned().unwrap_or_default();
+    context.insert(RESIDUAL, ascii_json(&kept));
+    context
+}

@@ -1,0 +1,354 @@
+//! A tree of notes that was imported before: which of its items are those of then, which were edited,
+//! and which are gone.
+//!
+//! Items are found again by their texts, wherever they moved; an item that stands in the place of one
+//! that is gone is its new version. Only the texts and their order decide.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sha2::{Digest, Sha256};
+
+/// A note as a tree has it now.
+#[derive(Debug, Default)]
+pub(crate) struct Now {
+    pub(crate) path: String,
+    /// The digests of the texts of its items.
+    pub(crate) texts: Vec<String>,
+    /// The digests of what it links.
+    pub(crate) links: Vec<String>,
+    /// The ids that its frontmatter claims, with the digests of their texts.
+    pub(crate) claims: Vec<(String, String)>,
+}
+
+/// A note as it was imported last.
+#[derive(Debug, Default)]
+pub(crate) struct Earlier {
+    pub(crate) id: String,
+    pub(crate) path: String,
+    /// The ids of its items, with the digests of their texts.
+    pub(crate) items: Vec<(String, String)>,
+    /// The ids of its links, with the digests of their targets.
+    pub(crate) links: Vec<(String, String)>,
+    /// The ids of items that were in it before, which nothing new may have.
+    pub(crate) gone: Vec<String>,
+    /// Whether the note is gone.
+    pub(crate) is_over: bool,
+    /// Whether only the tree itself says so.
+    pub(crate) is_claim: bool,
+}
+
+/// The ids of a tree: of each note, and of each of its items.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ids {
+    pub(crate) notes: Vec<NoteIds>,
+    /// All that was there and is there no more.
+    pub(crate) ended: Vec<String>,
+}
+
+/// The id of a note, those of its items and links, and those of what is gone from it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct NoteIds {
+    pub(crate) note: String,
+    pub(crate) items: Vec<String>,
+    pub(crate) links: Vec<String>,
+    pub(crate) gone: Vec<String>,
+}
+
+/// The ids of a tree, which its earlier state decides after it was opened.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SharedIds(Arc<Mutex<(Survey, Ids)>>);
+
+/// The notes, as the first reading found them.
+pub(crate) type Survey = Vec<Now>;
+
+impl SharedIds {
+    /// Returns them, with what the first reading learned.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, (Survey, Ids)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the items of a first reading their ids.
+    pub(crate) fn begin(&self, survey: Survey) {
+        let ids = assign(&survey, Vec::new(), false);
+        *self.lock() = (survey, ids);
+    }
+
+    /// Gives the items the ids that they had; returns the ids of those that are gone.
+    pub(crate) fn continued(&self, earlier: Vec<Earlier>, is_own: bool) -> Vec<String> {
+        let mut shared = self.lock();
+        let (survey, ids) = &mut *shared;
+        *ids = assign(survey, earlier, is_own);
+        ids.ended.clone()
+    }
+}
+
+/// Returns the digest by which an item is found again in its file, of the text as it stands there.
+pub(crate) fn digest(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    let mut hex = data_encoding::HEXLOWER.encode(&digest);
+    hex.truncate(16);
+    hex
+}
+
+/// Gives every note and item its id: that of then, or a new one.
+///
+/// Only the tree claims is an item of then if its text says the same. With `is_own` the owner
+/// vouches for the claims, and an edit of one is an edit.
+fn assign(now: &[Now], earlier: Vec<Earlier>, is_own: bool) -> Ids {
+    let notes = matched_notes(now, earlier);
+    let mut matching = Matching::new(now, notes);
+    matching.in_their_notes();
+    matching.moved();
+    matching.claimed();
+    matching.edited(is_own);
+    matching.finish(is_own)
+}
+
+/// Pairs the notes with those of then: by path, then by what they have in common.
+fn matched_notes(now: &[Now], mut earlier: Vec<Earlier>) -> (Vec<Option<Earlier>>, Vec<Earlier>) {
+    let mut paired: Vec<Option<Earlier>> = Vec::with_capacity(now.len());
+    let mut by_path: HashMap<String, Earlier> = HashMap::new();
+    for note in std::mem::take(&mut earlier) {
+        let twice = match note.is_over {
+            true => Some(note),
+            false => by_path.insert(note.path.clone(), note),
+        };
+        earlier.extend(twice);
+    }
+    for note in now {
+        paired.push(by_path.remove(&note.path));
+    }
+    earlier.extend(by_path.into_values());
+    earlier.sort_by(|a, b| (&a.path, &a.id).cmp(&(&b.path, &b.id)));
+    let mut left: Vec<Option<Earlier>> = earlier.into_iter().map(Some).collect();
+    let mut homes: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, note) in left.iter().enumerate() {
+        for (_, of) in note.iter().flat_map(|note| &note.items) {
+            homes.entry(of.clone()).or_default().push(at);
+        }
+    }
+    for (note, pair) in now
+        .iter()
+        .zip(&mut paired)
+        .filter(|(_, pair)| pair.is_none())
+    {
+        let mut votes = BTreeMap::<usize, usize>::new();
+        for at in note.texts.iter().filter_map(|of| homes.get(of)).flatten() {
+            let count = votes.entry(*at).or_default();
+            *count = count.saturating_add(1);
+        }
+        votes.retain(|at, _| left.get(*at).is_some_and(Option::is_some));
+        let best = votes
+            .into_iter()
+            .max_by_key(|(at, votes)| (*votes, std::cmp::Reverse(*at)));
+        if let Some((at, votes)) = best
+            && votes.saturating_mul(2) >= note.texts.len()
+        {
+            *pair = left.get_mut(at).and_then(Option::take);
+        }
+    }
+    (paired, left.into_iter().flatten().collect())
+}
+
+struct Matching<'a> {
+    now: &'a [Now],
+    /// For each note the one of then.
+    pairs: Vec<Earlier>,
+    gone: Vec<Earlier>,
+    /// For each item of each note its id.
+    ids: Vec<Vec<Option<String>>>,
+    /// The ids that are given.
+    given: BTreeSet<String>,
+}
+
+impl<'a> Matching<'a> {
+    fn new(now: &'a [Now], (pairs, gone): (Vec<Option<Earlier>>, Vec<Earlier>)) -> Self {
+        let claimed = |(note, pair): (&Now, Option<Earlier>)| {
+            pair.unwrap_or_else(|| Earlier {
+                items: note.claims.clone(),
+                is_claim: true,
+                ..Earlier::default()
+            })
+        };
+        Self {
+            pairs: now.iter().zip(pairs).map(claimed).collect(),
+            ids: now
+                .iter()
+                .map(|note| vec![None; note.texts.len()])
+                .collect(),
+            now,
+            gone,
+            given: BTreeSet::new(),
+        }
+    }
+
+    /// Finds the items that stand in the note of then.
+    fn in_their_notes(&mut self) {
+        for ((note, pair), ids) in self.now.iter().zip(&self.pairs).zip(&mut self.ids) {
+            let mut left = by_text(pair.items.iter().filter(|(id, _)| !self.given.contains(id)));
+            for (of, slot) in note.texts.iter().zip(ids) {
+                *slot = take(&mut left, of, &mut self.given);
+            }
+        }
+    }
+
+    /// Finds the items that moved to another note.
+    fn moved(&mut self) {
+        let pairs = self.pairs.iter().filter(|pair| !pair.is_claim);
+        let items = pairs.chain(&self.gone).flat_map(|note| &note.items);
+        let mut left = by_text(items.filter(|(id, _)| !self.given.contains(id)));
+        for (note, ids) in self.now.iter().zip(&mut self.ids) {
+            let open = note
+                .texts
+                .iter()
+                .zip(ids)
+                .filter(|(_, slot)| slot.is_none());
+            for (of, slot) in open {
+                *slot = take(&mut left, of, &mut self.given);
+            }
+        }
+    }
+
+    /// Finds the items that the frontmatter names, by what they say.
+    fn claimed(&mut self) {
+        for (note, ids) in self.now.iter().zip(&mut self.ids) {
+            let mut left = by_text(note.claims.iter());
+            let open = note
+                .texts
+                .iter()
+                .zip(ids)
+                .filter(|(_, slot)| slot.is_none());
+            for (of, slot) in open {
+                *slot = take(&mut left, of, &mut self.given);
+            }
+        }
+    }
+
+    /// Takes what stands between the same neighbours as one that is gone for its new version.
+    fn edited(&mut self, is_own: bool) {
+        for (pair, ids) in self.pairs.iter().zip(&mut self.ids) {
+            if pair.is_claim && !is_own {
+                continue;
+            }
+            let places = pair.items.iter().enumerate();
+            let places: HashMap<&str, usize> =
+                places.map(|(at, (id, _))| (id.as_str(), at)).collect();
+            let place = |slot: &Option<String>| places.get(slot.as_deref()?).copied();
+            // The place behind the neighbour before, from which the next one that is gone is taken.
+            let mut from = 0_usize;
+            let befores: Vec<Option<usize>> = ids.iter().map(place).collect();
+            for (at, slot) in ids.iter_mut().enumerate() {
+                if slot.is_some() {
+                    from = befores
+                        .get(at)
+                        .copied()
+                        .flatten()
+                        .map_or(from, |it| it.saturating_add(1));
+                    continue;
+                }
+                let after = befores
+                    .get(at..)
+                    .unwrap_or_default()
+                    .iter()
+                    .flatten()
+                    .next();
+                let to = after.copied().unwrap_or(pair.items.len());
+                let between = pair
+                    .items
+                    .get(from..to)
+                    .unwrap_or_default()
+                    .iter()
+                    .enumerate();
+                let mut open = between.filter(|(_, (id, _))| !self.given.contains(id));
+                if let Some((skipped, (id, _))) = open.next() {
+                    self.given.insert(id.clone());
+                    *slot = Some(id.clone());
+                    from = from.saturating_add(skipped).saturating_add(1);
+                }
+            }
+        }
+    }
+
+    fn finish(self, is_own: bool) -> Ids {
+        let mut known: BTreeSet<String> = self.given.clone();
+        for note in self.pairs.iter().chain(&self.gone) {
+            let ids = note.items.iter().chain(&note.links).map(|(id, _)| id);
+            known.extend(ids.chain(&note.gone).chain([&note.id]).cloned());
+        }
+        let mut ids = Ids::default();
+        for ((note, pair), given) in self.now.iter().zip(&self.pairs).zip(&self.ids) {
+            let key = match pair.id.as_str() {
+                "" => fresh(&digest(&note.path), &mut known),
+                id => id.to_owned(),
+            };
+            let items = given.iter().zip(&note.texts).map(|(id, of)| match id {
+                Some(id) => id.clone(),
+                None => fresh(&format!("{key}.{of}"), &mut known),
+            });
+            let items: Vec<String> = items.collect();
+            let links = note.links.iter().map(|of| {
+                let before = pair.links.iter().find(|(_, it)| it == of);
+                before.map_or_else(
+                    || fresh(&format!("{key}.link.{of}"), &mut known),
+                    |(id, _)| id.clone(),
+                )
+            });
+            let links: Vec<String> = links.collect();
+            let items_gone = pair.items.iter().filter(|(id, _)| !self.given.contains(id));
+            let links_gone = pair.links.iter().filter(|(id, _)| !links.contains(id));
+            let gone = items_gone.chain(links_gone).map(|(id, _)| id.clone());
+            let gone: Vec<String> = gone.collect();
+            if !pair.is_claim || is_own {
+                ids.ended.extend(gone.iter().cloned());
+            }
+            // Nothing that only a tree claimed was in it for this store.
+            let gone = gone.into_iter().filter(|_| !pair.is_claim);
+            ids.notes.push(NoteIds {
+                note: key,
+                items,
+                links,
+                gone: pair.gone.iter().cloned().chain(gone).collect(),
+            });
+        }
+        for note in self.gone.iter().filter(|note| !note.is_over) {
+            let all = note.items.iter().chain(&note.links).map(|(id, _)| id);
+            let open = all.filter(|id| !self.given.contains(*id)).chain([&note.id]);
+            ids.ended.extend(open.cloned());
+        }
+        ids
+    }
+}
+
+type ByText<'a> = HashMap<&'a str, Vec<&'a str>>;
+
+/// Lists ids by the digests of their texts, the first of each last.
+fn by_text<'a>(items: impl Iterator<Item = &'a (String, String)>) -> ByText<'a> {
+    let mut map = ByText::new();
+    for (id, of) in items {
+        map.entry(of).or_default().push(id);
+    }
+    map.values_mut().for_each(|ids| ids.reverse());
+    map
+}
+
+fn take(left: &mut ByText<'_>, of: &str, given: &mut BTreeSet<String>) -> Option<String> {
+    let ids = left.get_mut(of)?;
+    while let Some(id) = ids.pop() {
+        if given.insert(id.to_owned()) {
+            return Some(id.to_owned());
+        }
+    }
+    None
+}
+
+/// Returns a name that nothing has, and takes it.
+fn fresh(name: &str, known: &mut BTreeSet<String>) -> String {
+    let mut found = name.to_owned();
+    let mut number = 2_u32;
+    while !known.insert(found.clone()) {
+        found = format!("{name}-{number}");
+        number = number.saturating_add(1);
+    }
+    found
+}
