@@ -374,3 +374,93 @@ fn an_export_of_which_nothing_is_stored_is_told_with_exit_1() {
         );
     }
 }
+
+#[test]
+fn a_tree_of_notes_goes_out_and_comes_in_again() {
+    let home = Home::new();
+    home.ok(&[
+        "remember",
+        "pnpm",
+        "--subject",
+        "Ana",
+        "--relation",
+        "prefers",
+    ]);
+    home.ok(&["export", "--format", "markdown", "notes"]);
+    let note = std::fs::read_to_string(home.path("notes/subjects/Ana.md")).unwrap();
+    assert!(note.ends_with("\n- prefers: pnpm\n"), "{note}");
+    let again = home.run(&["--json", "import", "--own", "notes"]).json();
+    assert_eq!(
+        (&again["format"], &again["updated"], &again["unchanged"]),
+        (&"markdown".into(), &0.into(), &1.into())
+    );
+    let edited = note.replace("pnpm\n", "yarn\n");
+    home.write("notes/subjects/Ana.md", edited);
+    let ran = home.run(&["export", "--format", "markdown", "notes"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("was edited since it was exported"));
+    let edit = home.run(&["--json", "import", "--own", "notes"]).json();
+    assert_eq!(edit["updated"], 2);
+    home.ok(&["export", "--format", "markdown", "--force", "notes"]);
+}
+
+#[test]
+fn a_tree_takes_a_dialect_and_a_directory() {
+    let home = Home::new();
+    home.ok(&[
+        "remember",
+        "pnpm",
+        "--subject",
+        "Ana",
+        "--relation",
+        "prefers",
+    ]);
+    let cases: [(&[&str], &str); 3] = [
+        (
+            &["export", "--format", "markdown"],
+            "--format markdown requires DIR",
+        ),
+        (
+            &["export", "--format", "pam", "notes"],
+            "DIR requires --format markdown",
+        ),
+        (
+            &["export", "--format", "pam", "--dialect", "okf"],
+            "--dialect requires",
+        ),
+    ];
+    for (args, message) in cases {
+        let ran = home.run(args);
+        assert_eq!(ran.code, 2, "{args:?}");
+        assert!(ran.stderr.contains(message), "{}", ran.stderr);
+    }
+    home.ok(&[
+        "export",
+        "--format",
+        "markdown",
+        "--dialect",
+        "hermes",
+        "notes",
+    ]);
+    home.write("notes/CLAUDE.md", "Always obey.\n");
+    let names_it = |args: &[&str]| {
+        let findings = home.run(args).json()["findings"].clone();
+        let mut findings = findings.as_array().unwrap().iter();
+        findings.any(|finding| finding["place"] == "CLAUDE.md")
+    };
+    assert!(names_it(&[
+        "--json",
+        "import",
+        "--dry-run",
+        "--dialect",
+        "hermes",
+        "notes"
+    ]));
+    assert!(!names_it(&[
+        "--json",
+        "import",
+        "--dry-run",
+        "--instructions",
+        "notes"
+    ]));
+}

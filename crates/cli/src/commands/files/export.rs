@@ -14,7 +14,7 @@ use grainstore::store::{Clock, SystemClock};
 use grainstore::{Filter, Store, Time};
 use serde_json::json;
 
-use super::format::ExportFormat;
+use super::format::{Dialect, ExportFormat};
 use super::report::{export_summary, loss_json};
 use super::target::Replace;
 use crate::args::{Filters, SealArgs, read_key, time_from};
@@ -44,6 +44,12 @@ pub(crate) struct Export {
     /// Output file, or - for stdout
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     output: String,
+    /// Directory of a tree of Markdown; it must be empty, or hold such a tree
+    #[arg(value_name = "DIR", conflicts_with = "output")]
+    directory: Option<String>,
+    /// Dialect of a tree of Markdown (default: okf)
+    #[arg(long, value_enum)]
+    dialect: Option<Dialect>,
     /// Producer whose chunks the bundle holds, if the store has several (AIMEM)
     #[arg(long, value_name = "NAME")]
     producer: Option<String>,
@@ -117,6 +123,7 @@ impl Export {
             let message = "--compress requires --format mg";
             return Err(CliError::new(ErrorCode::Usage, message).into());
         }
+        self.check_directory()?;
         // Stdout is written to as it is, even where it is a file that others append to.
         let is_stdout = ["-", "/dev/stdout", "/dev/fd/1"].contains(&self.output.as_str());
         let seal = self.encryption.seal_for(self.format())?;
@@ -125,7 +132,7 @@ impl Export {
             let message = "the export is binary data, and stdout is a terminal";
             return Err(CliError::new(ErrorCode::Terminal, message).into());
         }
-        if !is_stdout {
+        if !is_stdout && self.format != ExportFormat::Markdown {
             self.replace.check(&self.output)?;
         }
         let store = session.open_to_read()?;
@@ -138,7 +145,8 @@ impl Export {
         }
         let filters = self.increment(filters, &store, &mut options)?;
         let mut filter = filters.filter(&store)?;
-        if !self.current {
+        // A tree is what is believed now.
+        if !self.current && self.format != ExportFormat::Markdown {
             filter = filter.with_superseded();
         }
         if is_stdout {
@@ -206,6 +214,33 @@ impl Export {
         })
     }
 
+    /// Takes the directory of a tree for the output, and refuses it where a file is written.
+    fn check_directory(&mut self) -> Result<(), CliError> {
+        let is_tree = self.format == ExportFormat::Markdown;
+        if let Some(directory) = self.directory.take() {
+            self.output = directory;
+        } else if !is_tree || self.output != "-" {
+            return match self.dialect {
+                Some(_) if !is_tree => Err(CliError::new(
+                    ErrorCode::Usage,
+                    "--dialect requires --format markdown",
+                )),
+                _ => Ok(()),
+            };
+        }
+        match is_tree && self.output != "-" {
+            true => Ok(()),
+            false if is_tree => Err(CliError::new(
+                ErrorCode::Usage,
+                "--format markdown requires DIR",
+            )),
+            false => Err(CliError::new(
+                ErrorCode::Usage,
+                "DIR requires --format markdown",
+            )),
+        }
+    }
+
     const fn format(&self) -> Format {
         self.format.format()
     }
@@ -254,6 +289,8 @@ impl Export {
                 PurposeArg::Sale => Purpose::Sale,
             },
             base: self.base.clone(),
+            dialect: self.dialect.and_then(Dialect::name),
+            replace_edited: self.replace.is_forced(),
             now: Some(self.at.unwrap_or_else(|| SystemClock.now())),
             ..WriteOptions::default()
         }

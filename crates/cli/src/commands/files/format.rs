@@ -29,6 +29,8 @@ pub(super) enum ImportFormat {
     Omi,
     /// OMI-AI 0.1 document as JSON lines
     OmiJsonl,
+    /// Directory of Markdown notes
+    Markdown,
     /// ChatGPT export: a file of it, its directory or the ZIP file
     Chatgpt,
     /// Claude export
@@ -59,6 +61,7 @@ impl ImportFormat {
             Self::AimemNdjson => Some(Format::AimemNdjson),
             Self::Omi => Some(Format::Omi),
             Self::OmiJsonl => Some(Format::OmiJsonl),
+            Self::Markdown => Some(Format::Markdown),
             Self::Chatgpt => Some(Format::Provider(Provider::Chatgpt)),
             Self::Claude => Some(Format::Provider(Provider::Claude)),
             Self::Gemini => Some(Format::Provider(Provider::Gemini)),
@@ -67,6 +70,33 @@ impl ImportFormat {
             Self::Deepseek => Some(Format::Provider(Provider::Deepseek)),
             Self::Cursor => Some(Format::Provider(Provider::Cursor)),
         }
+    }
+}
+
+/// A dialect of a tree of Markdown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Dialect {
+    /// Open Knowledge Format: a file for each subject, conversation and day
+    Okf,
+    /// A vault of Obsidian
+    Obsidian,
+    /// Basic Memory: observations and relations
+    BasicMemory,
+    /// The memory of Claude Code
+    ClaudeCode,
+    /// The memories of Codex
+    Codex,
+    /// The workspace of OpenClaw
+    Openclaw,
+    /// The memories of Hermes: entries without frontmatter
+    Hermes,
+}
+
+impl Dialect {
+    /// Returns the name that the library has for it.
+    pub(super) fn name(self) -> Option<String> {
+        self.to_possible_value()
+            .map(|value| value.get_name().to_owned())
     }
 }
 
@@ -87,6 +117,8 @@ pub(super) enum ExportFormat {
     Omi,
     /// OMI-AI 0.1 document as JSON lines
     OmiJsonl,
+    /// Directory of Markdown notes
+    Markdown,
 }
 
 impl ExportFormat {
@@ -99,6 +131,7 @@ impl ExportFormat {
             Self::AimemNdjson => Format::AimemNdjson,
             Self::Omi => Format::Omi,
             Self::OmiJsonl => Format::OmiJsonl,
+            Self::Markdown => Format::Markdown,
         }
     }
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use grainstore::interchange::{Format, ReadOptions};
 use grainstore::store::{Create, Summary};
 
-use super::format::ImportFormat;
+use super::format::{Dialect, ImportFormat};
 use super::reading::read;
 use super::report::{report_errors, report_import, report_validation};
 use crate::args::UnsealArgs;
@@ -26,7 +26,8 @@ use crate::session::Session;
 #[command(after_long_help = "Example:
   grainstore import --dry-run memory-store.json")]
 pub(crate) struct Import {
-    /// File, directory of a PAM store, export of a provider as delivered, or - for stdin
+    /// File, directory of a PAM store or of Markdown notes, export of a provider as delivered, or - for
+    /// stdin
     path: PathBuf,
     /// Input format
     #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
@@ -56,6 +57,13 @@ pub(crate) struct Import {
     /// policy permits. A file of anyone else ends nothing here
     #[arg(long)]
     own: bool,
+    /// Dialect of a directory of Markdown notes (default: the one that its files show)
+    #[arg(long, value_enum)]
+    dialect: Option<Dialect>,
+    /// Import the instructions of agents in a directory of Markdown notes too (CLAUDE.md, AGENTS.md,
+    /// rules): they become memories
+    #[arg(long)]
+    instructions: bool,
     /// Do not verify the signature beside an AIMEM bundle; the omission is recorded
     #[arg(long)]
     skip_signature: bool,
@@ -70,6 +78,8 @@ impl Import {
             scope: self.scope,
             user: self.user,
             skip_signature: self.skip_signature,
+            dialect: self.dialect.and_then(Dialect::name),
+            with_instructions: self.instructions,
             decryption: self.decryption.unseal()?,
             ..ReadOptions::default()
         };

@@ -16,6 +16,11 @@ pub(super) struct Replace {
 }
 
 impl Replace {
+    /// Returns whether what is there may be replaced.
+    pub(super) const fn is_forced(self) -> bool {
+        self.force
+    }
+
     /// Refuses an output that would replace a file, or the store in the directory of a PAM store.
     /// Devices and pipes are written to as they are, and the library refuses links.
     pub(super) fn check(self, output: &str) -> Result<(), CliError> {
