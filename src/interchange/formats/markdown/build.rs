@@ -1,5 +1,7 @@
 //! The grains of one note: an item a Belief or an Event, a link a Belief, the file a State.
 
+use std::collections::BTreeSet;
+
 use crate::codec::{Map, Value};
 use crate::grain::{Draft, ENVELOPE_TAG, Grain, Time, Type};
 use crate::interchange::formats::tree_ids::{NoteIds, digest};
@@ -92,19 +94,20 @@ impl<'a> Builder<'a> {
 
     /// Returns what the note links, each once, but for what an item says as its object.
     pub(super) fn links(&self) -> Vec<String> {
-        let mut seen: Vec<String> = Vec::new();
+        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
         if self.kind != Kind::Subject {
-            return seen;
+            return found;
         }
         for (item, _) in self.page.claimed() {
             for target in links(item.text) {
-                let is_new = !seen.contains(&target) && seen.len() < LINKS_MAX;
+                let is_new = found.len() < LINKS_MAX && !seen.contains(&target);
                 if is_new && self.is_link(item, &target) {
-                    seen.push(target);
+                    seen.insert(target.clone());
+                    found.push(target);
                 }
             }
         }
-        seen
+        found
     }
 
     fn item(&self, item: &Item<'_>, claim: Option<&Claim>, id: &str) -> Result<Record, Error> {

@@ -137,12 +137,11 @@ impl Plan {
             self.has_index = paths.take(index.file);
         }
         // New items of a note that was read join it.
-        let added: Vec<(String, u32)> = self
-            .by_id
-            .iter()
-            .map(|(id, at)| (id.clone(), *at))
-            .collect();
-        for (id, number) in added {
+        let added = self.by_id.iter().map(|(id, at)| (*at, id.clone()));
+        // The map has no order, and the same store is the same bytes.
+        let mut added: Vec<(u32, String)> = added.collect();
+        added.sort_unstable();
+        for (number, id) in added {
             let home = id.split_once('.').and_then(|(note, _)| homes.get(note));
             let file = home.and_then(|at| self.files.get_mut(*at));
             if let (Some(file), Some((_, title))) = (file, items.get(&number).cloned()) {

@@ -3,6 +3,7 @@
 //! A tree is read twice: once to validate it and to give its items their ids, and again when its
 //! records are asked for. No more than one note is held at a time.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -12,7 +13,9 @@ use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::record_sink::{Output, RecordSink, changed};
 use crate::interchange::io::source_file::{Input, SourceFile};
 use crate::interchange::model::record_set::RecordSource;
-use crate::interchange::{Diagnostics, Error, Finding, Loss, Place, ReadOptions, Record};
+use crate::interchange::{
+    DIAGNOSTICS_MAX, Diagnostics, Error, Finding, Loss, Place, ReadOptions, Record,
+};
 
 use super::build::Builder;
 use super::dialect::{Dialect, is_instruction};
@@ -47,25 +50,20 @@ pub(super) struct Page<'a> {
 impl Page<'_> {
     /// Returns the claim of the frontmatter about each item, with it.
     pub(super) fn claimed(&self) -> impl Iterator<Item = (&Item<'_>, Option<&Claim>)> {
-        let mut used = vec![false; self.head.grains.len()];
+        let mut left: HashMap<&str, Vec<&Claim>> = HashMap::new();
+        for claim in self.head.grains.iter().rev() {
+            left.entry(&claim.of).or_default().push(claim);
+        }
         let items = self.note.parts.iter().filter_map(|part| match part {
             Part::Item(item) => Some(item),
             Part::Gap(_) => None,
         });
         items.map(move |item| {
-            if used.is_empty() {
-                return (item, None);
-            }
-            let of = digest(item.text);
-            let mut claims = self.head.grains.iter().zip(&mut used);
-            let found = claims.find(|(claim, used)| !**used && claim.of == of);
-            (
-                item,
-                found.map(|(claim, used)| {
-                    *used = true;
-                    claim
-                }),
-            )
+            let found = match left.is_empty() {
+                true => None,
+                false => left.get_mut(digest(item.text).as_str()).and_then(Vec::pop),
+            };
+            (item, found)
         })
     }
 }
@@ -99,6 +97,10 @@ impl Tree {
         };
         tree.survey(findings)?;
         Ok(tree)
+    }
+
+    pub(super) const fn is_directory(&self) -> bool {
+        self.root.is_some()
     }
 
     pub(super) fn ids(&self) -> SharedIds {
