@@ -397,7 +397,7 @@ fn a_tree_of_notes_goes_out_and_comes_in_again() {
     let edited = note.replace("pnpm\n", "yarn\n");
     home.write("notes/subjects/Ana.md", edited);
     let ran = home.run(&["export", "--format", "markdown", "notes"]);
-    assert_eq!(ran.code, 1);
+    assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("was edited since it was exported"));
     let edit = home.run(&["--json", "import", "--own", "notes"]).json();
     assert_eq!(edit["updated"], 2);

@@ -32,6 +32,7 @@ mod write;
 mod yaml;
 
 pub(crate) use continued::{address_in, earlier, ended, tree_tag};
+pub(crate) use name::MANIFEST;
 pub(in crate::interchange) use reader::Markdown;
 pub(in crate::interchange) use residual::{is_export_of, residual};
-pub(crate) use write::{MANIFEST, Manifest, write};
+pub(crate) use write::{Manifest, write};

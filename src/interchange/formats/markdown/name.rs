@@ -4,6 +4,9 @@ use std::collections::HashSet;
 
 use crate::interchange::model::normalize::normalize_text;
 
+/// The name of the file that marks a tree of this program.
+pub(crate) const MANIFEST: &str = ".grainstore-tree";
+
 /// The paths of a tree that are taken. Disks that do not tell cases apart are told apart here.
 #[derive(Default)]
 pub(super) struct Paths(HashSet<String>);

@@ -211,7 +211,7 @@ impl Writer<'_> {
             match (says, name.split_once('.')) {
                 (Says::Grains, _) => head.push_str(&format!("{name}:\n{value}")),
                 (_, Some((outer, inner))) => {
-                    head.push_str(&format!("{outer}:\n  {inner}: {value}\n"))
+                    head.push_str(&format!("{outer}:\n  {inner}: {value}\n"));
                 }
                 (_, None) => head.push_str(&format!("{name}: {value}\n")),
             }

@@ -38,9 +38,12 @@ pub(super) struct Plan {
     pub(super) has_index: bool,
 }
 
+/// A note that was read: its id, its file, and the ids of its items.
+type Note = (String, File, Vec<String>);
+
 /// The part of one grain in a tree.
 enum Seen {
-    Note(Box<(String, File, Vec<String>)>),
+    Note(Box<Note>),
     Item {
         kind: Kind,
         title: String,
@@ -105,7 +108,7 @@ impl Plan {
     fn place_notes<E: Entries + ?Sized>(
         &mut self,
         entries: &E,
-        mut notes: Vec<(u32, (String, File, Vec<String>))>,
+        mut notes: Vec<(u32, Note)>,
         items: &mut BTreeMap<u32, (Kind, String)>,
         (paths, dialect): (&mut Paths, &Dialect),
     ) -> Result<(), E::Error> {

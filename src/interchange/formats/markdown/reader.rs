@@ -9,9 +9,10 @@ use crate::interchange::{Diagnostics, Error, Format, ImportFile, ReadOptions, Re
 
 use super::dialect::{Dialect, is_instruction};
 use super::head::day_of_name;
+use super::name::MANIFEST;
 use super::residual::{Kept, is_export_of, residual as of_tree};
 use super::tree::{Tree, heads};
-use super::write::{MANIFEST, Manifest};
+use super::write::Manifest;
 
 /// The reader of trees.
 pub(crate) struct Markdown;

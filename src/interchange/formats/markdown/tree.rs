@@ -20,9 +20,9 @@ use crate::interchange::{
 use super::build::Builder;
 use super::dialect::{Dialect, is_instruction};
 use super::head::{Claim, Head};
+use super::name::MANIFEST;
 use super::note::{Item, Note, Part};
 use super::residual::urn;
-use super::write::MANIFEST;
 
 /// A tree whose notes can be read again.
 pub(super) struct Tree {
@@ -36,6 +36,9 @@ pub(super) struct Tree {
     ids: SharedIds,
     output: Option<Output>,
 }
+
+/// Tells a finding about a file.
+type Tell<'a> = &'a mut dyn FnMut(&str, String);
 
 /// One note while it is read.
 pub(super) struct Page<'a> {
@@ -159,12 +162,7 @@ impl Tree {
     }
 
     /// Cuts a file into its items.
-    fn page<'a>(
-        &self,
-        path: &'a str,
-        text: &'a str,
-        note: Option<&mut dyn FnMut(&str, String)>,
-    ) -> Page<'a> {
+    fn page<'a>(&self, path: &'a str, text: &'a str, note: Option<Tell<'_>>) -> Page<'a> {
         let mut cut = Note::of(text, self.dialect);
         if self.dialect.index.is_some_and(|index| index.file == path) {
             leave_index_lines(&mut cut);
@@ -236,7 +234,9 @@ impl Tree {
                 &mut |record: Result<Record, Error>| match record {
                     Ok(record) => sink.push(record),
                     Err(error) => {
-                        if let Some((errors, _)) = &mut told {
+                        if let Some((errors, _)) = &mut told
+                            && errors.len() < DIAGNOSTICS_MAX
+                        {
                             errors.push(error);
                         }
                         true

@@ -7,9 +7,12 @@ use crate::interchange::export::{Entry, Written};
 use crate::interchange::{Entries, WriteOptions};
 
 use super::dialect::{Dialect, Index};
-use super::name::checked;
+use super::name::{MANIFEST, checked};
 use super::page::Writer;
 use super::plan::{File, Plan};
+
+/// Takes the path of a file, below the tree, and its text.
+pub(crate) type Put<'a, E> = &'a mut dyn FnMut(&str, &str) -> Result<(), E>;
 
 /// Writes the current beliefs and events as the files of a tree: `put` gets the path of each, below
 /// the tree, and its text. The last is the file that marks the tree.
@@ -19,7 +22,7 @@ use super::plan::{File, Plan};
 pub(crate) fn write<E: Entries + ?Sized>(
     entries: &E,
     options: &WriteOptions,
-    put: &mut dyn FnMut(&str, &str) -> Result<(), E::Error>,
+    put: Put<'_, E::Error>,
 ) -> Result<Written, E::Error> {
     let dialect = Dialect::named(options.dialect.as_deref())?;
     let plan = surveyed(entries, || Plan::of(entries, dialect, options.now))?;
@@ -85,9 +88,6 @@ fn sha256(text: &str) -> String {
     let named = crate::interchange::model::normalize::sha256(text.as_bytes());
     named.trim_start_matches("sha256:").to_owned()
 }
-
-/// The name of the file that marks a tree.
-pub(crate) const MANIFEST: &str = ".grainstore-tree";
 
 /// The files that an export wrote: the digest of each file, by path.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -285,7 +285,7 @@ fn scalar(rest: &mut Peekable<Chars<'_>>, stops: &str) -> Result<Value, String> 
         Some('"') => {
             let mut json = String::new();
             let mut is_escaped = false;
-            while let Some(c) = rest.next() {
+            for c in rest.by_ref() {
                 json.push(c);
                 let is_end = c == '"' && !is_escaped && json.len() > 1;
                 is_escaped = c == '\\' && !is_escaped;
@@ -355,7 +355,7 @@ pub(super) fn quoted(text: &str) -> String {
     for c in json.chars() {
         match u32::from(c) {
             code @ (0x7f..=0x9f | 0x2028 | 0x2029 | 0xfeff) => {
-                out.push_str(&format!("\\u{code:04x}"))
+                out.push_str(&format!("\\u{code:04x}"));
             }
             _ => out.push(c),
         }
