@@ -26,7 +26,7 @@ pub(super) fn export_tree(
     let before = earlier(folder, options.replace_edited).map_err(io_error)?;
     let entries = admin.entries(filter, options)?;
     let (mut count, mut marks) = (0, Manifest::default());
-    let written = markdown::write(&entries, options, &mut |path, text| {
+    let mut written = markdown::write(&entries, options, &mut |path, text| {
         let target = folder.join(path);
         create_above(folder, Path::new(path)).map_err(io_error)?;
         whole_file(&target, options, |file| {
@@ -41,7 +41,7 @@ pub(super) fn export_tree(
     for (path, _) in before.files().filter(|(path, _)| !marks.has(path)) {
         remove(folder, Path::new(path)).map_err(io_error)?;
     }
-    entries.count_vectors(|_| false, &mut { written.loss.clone() })?;
+    entries.count_vectors(|_| false, &mut written.loss)?;
     Ok(ExportReport::of(written, count, &entries.loss()))
 }
 
