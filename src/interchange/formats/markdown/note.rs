@@ -249,14 +249,14 @@ mod tests {
     #[test]
     fn a_note_is_its_list_items_and_the_prose_of_its_sections() {
         let text = "---\ntitle: Ana\n---\n# Ana\n\n- one\n  more\n* two\n\n## Why\n\nProse.\n\n- with a list\n";
-        let found = items(text, "okf");
-        assert_eq!(found[0], ("one\n  more", "# Ana", 6));
-        assert_eq!(found[1], ("two", "# Ana", 8));
-        assert_eq!(found[2], ("Prose.\n\n- with a list", "## Why", 12));
-        assert_eq!(
-            items("one\n§\ntwo\nlines\n", "hermes")[1],
-            ("two\nlines", "", 3)
-        );
+        let expected = [
+            ("one\n  more", "# Ana", 6),
+            ("two", "# Ana", 8),
+            ("Prose.\n\n- with a list", "## Why", 12),
+        ];
+        assert_eq!(items(text, "okf"), expected);
+        let entries = [("one", "", 1), ("two\nlines", "", 3)];
+        assert_eq!(items("one\n§\ntwo\nlines\n", "hermes"), entries);
         assert_eq!(items("```\n# no heading\n```\n", "okf").len(), 1);
     }
 
