@@ -73,10 +73,8 @@ pub(super) fn run(data: &Path, samples: &[Value]) -> Result<()> {
         everyday()?,
         small_stores()?,
         in_order()?,
-        languages("languages", "languages.json", true)?,
-        languages("languages, not named", "languages.json", false)?,
-        languages("inflected", "inflected.json", true)?,
-        languages("inflected, not named", "inflected.json", false)?,
+        languages("languages", true)?,
+        languages("languages, not named", false)?,
     ];
     println!("\nThe first answer (MRR@10; of abstracts nDCG@10), by words and by the default\n");
     println!("| corpus | questions | words | default | 95 % of the gain |");
@@ -258,9 +256,9 @@ fn small_stores() -> Result<Corpus> {
 }
 
 /// Memories of several languages, which they name or not.
-fn languages(name: &'static str, file: &str, are_named: bool) -> Result<Corpus> {
+fn languages(name: &'static str, are_named: bool) -> Result<Corpus> {
     let store = Store::in_memory(Options::default())?;
-    let mut pairs = vectors(file)?;
+    let mut pairs = vectors("languages.json")?;
     for pair in pairs.iter_mut().filter(|_| !are_named) {
         pair["lang"] = Value::Null;
     }

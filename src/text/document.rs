@@ -10,7 +10,6 @@ use crate::grain;
 use super::analysis::chunk;
 use super::analysis::language::Language;
 use super::analysis::token::{TermCache, Terms};
-use super::guess;
 
 /// The text of a row: passages, each belonging to a field of the grain, and the values that rank
 /// the row besides its words.
@@ -30,7 +29,7 @@ use super::guess;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Document {
     passages: Vec<(u32, String)>,
-    /// `None`: no one has said it.
+    /// `None`: the default language of the view.
     pub(in crate::text) language: Option<Language>,
     /// The conversation that it belongs to; 0 for none.
     pub(in crate::text) thread: u64,
@@ -51,26 +50,19 @@ struct Voice {
 }
 
 impl Document {
-    /// Adds the text of a field of the grain.
+    /// Adds the text of a field of the grain. Where no language is set, one that its letters tell is.
     #[must_use]
     pub fn passage(mut self, field: &str, text: impl Into<String>) -> Self {
-        self.passages.push((number_of(field), text.into()));
+        let text = text.into();
+        self.language = self.language.or_else(|| Language::of_letters(&text));
+        self.passages.push((number_of(field), text));
         self
     }
 
-    /// Sets the language; without it the text tells it, or it is the default language of the view.
+    /// Sets the language, if it is not the default language of the view.
     #[must_use]
     pub const fn language(mut self, language: Language) -> Self {
         self.language = Some(language);
-        self
-    }
-
-    /// Sets the language that its text tells, where none is set, else that of the view.
-    #[must_use]
-    pub(in crate::text) fn read_in(mut self, default: Language) -> Self {
-        let texts = self.passages.iter().map(|(_, text)| text.as_str());
-        let told = self.language.or_else(|| guess::language(texts, default));
-        self.language = Some(told.unwrap_or(default));
         self
     }
 

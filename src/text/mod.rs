@@ -9,7 +9,6 @@
 
 mod analysis;
 mod document;
-mod guess;
 mod options;
 mod index;
 mod query;

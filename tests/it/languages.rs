@@ -65,30 +65,6 @@ fn a_reader_of_each_language_finds_what_is_there_and_nothing_else() {
 }
 
 #[test]
-fn a_text_whose_words_tell_its_language_is_read_in_it_unless_it_names_one() {
-    let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
-    let (text, _) = Text::open(&disk, 0, TextOptions::default()).unwrap();
-    let said = "Meine Schwester hat die Häuser der Nachbarn verkauft.";
-    let named = Document::from(said).language(Language::ENGLISH);
-    let person = [1; 16];
-    text.add(EntryId::new(0), named).unwrap();
-    let query = Query::words("haus");
-    let found = || {
-        let hits = text.search(&query, &Ranking::WORDS, 9, &|_| true).unwrap();
-        let rows = hits.hits.iter().map(|hit| hit.row.get());
-        rows.collect::<Vec<_>>()
-    };
-    assert_eq!(found(), [0; 0]);
-    text.add(EntryId::new(1), said.into()).unwrap();
-    text.add_to_partition(person, EntryId::new(2), said.into());
-    assert_eq!(found(), [1, 2]);
-    text.flush().unwrap();
-    assert_eq!(found(), [1, 2]);
-    let marks = text.highlighter(&query).unwrap().marks("", said, None);
-    assert_eq!(marks.len(), 1);
-}
-
-#[test]
 fn a_text_whose_letters_tell_its_language_is_read_in_it() {
     let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
     let (text, _) = Text::open(&disk, 0, TextOptions::default()).unwrap();

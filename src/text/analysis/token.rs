@@ -250,7 +250,7 @@ const BARE: u8 = 2;
 
 /// The name of the analyzer in the schema. It must change with the analysis: an index with another
 /// schema is rebuilt.
-pub(in crate::text) const NAME: &str = "words-4";
+pub(in crate::text) const NAME: &str = "words-3";
 
 #[cfg(test)]
 mod tests {

@@ -88,7 +88,6 @@ impl View {
         document: Document,
         then: fn(&Uncommitted) -> T,
     ) -> T {
-        let document = document.read_in(self.fields.language);
         let uncommitted = &mut self.state.lock().uncommitted;
         uncommitted.push(row, document);
         then(uncommitted)
@@ -101,7 +100,6 @@ impl View {
         row: EntryId,
         document: Document,
     ) {
-        let document = document.read_in(self.fields.language);
         self.partitions.add(&self.fields, partition, row, document);
         let uncommitted = &mut self.state.lock().uncommitted;
         // A view that lags behind must not skip the rows that it lacks.

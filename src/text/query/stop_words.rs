@@ -85,7 +85,7 @@ fn is_contracted(node: &Node) -> bool {
 }
 
 /// Returns those of some words that are stop words of a language.
-pub(in crate::text) fn of_language<'w>(words: &[&'w str], language: Language) -> HashSet<&'w str> {
+fn of_language<'w>(words: &[&'w str], language: Language) -> HashSet<&'w str> {
     let mut stops: HashSet<&str> = words.iter().copied().collect();
     if language == Language::ENGLISH {
         stops.retain(|word| ENGLISH.contains(word));

@@ -4,14 +4,12 @@
 //! no postings.
 
 use std::collections::HashMap;
-use std::iter;
 use std::ops::Range;
 
 use crate::text::analysis::language::Language;
 use crate::text::analysis::token::{self, Token};
 use crate::text::document;
 use crate::text::error::Error;
-use crate::text::guess;
 use crate::text::index::view::View;
 use crate::text::query::ast::{Leaf, Node, Role};
 use crate::text::query::lowering::Query;
@@ -94,9 +92,8 @@ fn gather<'n>(
 impl Highlighter {
     /// Returns the byte ranges of the matches in the text of a field, in order.
     pub fn marks(&self, field: &str, text: &str, language: Option<Language>) -> Vec<Range<usize>> {
-        let told = || guess::language(iter::once(text), self.language);
-        let language = language.or_else(told).unwrap_or(self.language);
-        let tokens = token::tokens(text, language);
+        let language = language.or_else(|| Language::of_letters(text));
+        let tokens = token::tokens(text, language.unwrap_or(self.language));
         let number = document::number_of(field);
         let mut marks = Vec::new();
         let mut steps = STEPS_MAX;

@@ -31,7 +31,6 @@ const OWNERS: &[(&str, &str)] = &[
     ("tantivy_fst", "text"),
     ("toml", "policy"),
     ("unicode_normalization", "codec"),
-    ("whichlang", "text"),
     ("zip", "interchange"),
     ("zstd", "codec"),
 ];
