@@ -30,7 +30,7 @@ pub enum Highlight {
 /// Returns the parts of a text that is a statement or becomes one, in order.
 ///
 /// ```
-/// assert!(grainstore_cal::highlights("what is this?").is_empty());
+/// assert!(grainstore_cal::highlights("hello").is_empty());
 /// ```
 pub fn highlights(text: &str) -> Vec<(Range<usize>, Highlight)> {
     let parts = pieces(text).into_iter().filter_map(|(place, piece)| {
