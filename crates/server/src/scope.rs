@@ -188,10 +188,17 @@ impl Scope {
     /// # Errors
     /// Storage errors.
     pub(crate) fn successor(&self, status: &Status) -> Result<Option<ContentAddress>, Error> {
-        let Some(by) = status.superseded_by else {
-            return Ok(None);
-        };
-        let is_in_reach = self.store.exists(&by)?;
-        Ok(is_in_reach.then_some(by))
+        successor(&self.store, status)
+    }
+}
+
+/// Returns what replaced a grain, if a handle reaches that too.
+///
+/// # Errors
+/// Storage errors.
+pub(crate) fn successor(store: &Store, status: &Status) -> Result<Option<ContentAddress>, Error> {
+    match status.superseded_by {
+        Some(by) if store.exists(&by)? => Ok(Some(by)),
+        _ => Ok(None),
     }
 }

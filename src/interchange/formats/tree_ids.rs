@@ -187,9 +187,7 @@ impl<'a> Matching<'a> {
     fn in_their_notes(&mut self) {
         for ((note, pair), ids) in self.now.iter().zip(&self.pairs).zip(&mut self.ids) {
             let mut left = by_text(pair.items.iter().filter(|(id, _)| !self.given.contains(id)));
-            for (of, slot) in note.texts.iter().zip(ids) {
-                *slot = take(&mut left, of, &mut self.given);
-            }
+            take_all(&mut left, &note.texts, ids, &mut self.given);
         }
     }
 
@@ -199,14 +197,7 @@ impl<'a> Matching<'a> {
         let items = pairs.chain(&self.gone).flat_map(|note| &note.items);
         let mut left = by_text(items.filter(|(id, _)| !self.given.contains(id)));
         for (note, ids) in self.now.iter().zip(&mut self.ids) {
-            let open = note
-                .texts
-                .iter()
-                .zip(ids)
-                .filter(|(_, slot)| slot.is_none());
-            for (of, slot) in open {
-                *slot = take(&mut left, of, &mut self.given);
-            }
+            take_all(&mut left, &note.texts, ids, &mut self.given);
         }
     }
 
@@ -214,14 +205,7 @@ impl<'a> Matching<'a> {
     fn claimed(&mut self) {
         for (note, ids) in self.now.iter().zip(&mut self.ids) {
             let mut left = by_text(note.claims.iter());
-            let open = note
-                .texts
-                .iter()
-                .zip(ids)
-                .filter(|(_, slot)| slot.is_none());
-            for (of, slot) in open {
-                *slot = take(&mut left, of, &mut self.given);
-            }
+            take_all(&mut left, &note.texts, ids, &mut self.given);
         }
     }
 
@@ -330,6 +314,19 @@ fn by_text<'a>(items: impl Iterator<Item = &'a (String, String)>) -> ByText<'a> 
     }
     map.values_mut().for_each(|ids| ids.reverse());
     map
+}
+
+/// Gives every item that has no id yet one that is left for its text.
+fn take_all(
+    left: &mut ByText<'_>,
+    texts: &[String],
+    ids: &mut [Option<String>],
+    given: &mut BTreeSet<String>,
+) {
+    let items = texts.iter().zip(ids);
+    for (of, slot) in items.filter(|(_, slot)| slot.is_none()) {
+        *slot = take(left, of, given);
+    }
 }
 
 fn take(left: &mut ByText<'_>, of: &str, given: &mut BTreeSet<String>) -> Option<String> {

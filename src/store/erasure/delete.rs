@@ -62,12 +62,7 @@ impl Admin<'_> {
         addresses: &[ContentAddress],
         authorization: Authorization<'_>,
     ) -> Result<Vec<Result<(), Error>>, Error> {
-        let mut reached = Vec::with_capacity(addresses.len());
-        for address in addresses {
-            if self.reaches(address)? {
-                reached.push(*address);
-            }
-        }
+        let reached = self.reached(addresses.iter().copied(), |address| *address)?;
         let outcomes = delete_all(self.engine(), self.caller()?, &reached, authorization)?;
         let mut outcomes = reached.iter().zip(outcomes).peekable();
         let outcomes = addresses.iter().map(|address| {

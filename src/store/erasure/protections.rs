@@ -54,14 +54,11 @@ impl Admin<'_> {
         if let Some(by) = engine.as_of(&snapshot).status_at(row)?.superseded_by {
             rows.extend(engine.as_of(&snapshot).locate(&by)?);
         }
-        let mut grains = Vec::with_capacity(rows.len());
-        for row in rows {
-            let address = engine.as_of(&snapshot).version_at(row)?.grain.address();
-            if self.reaches(&address)? {
-                grains.push(address);
-            }
-        }
-        Ok(grains)
+        let grains = rows
+            .into_iter()
+            .map(|row| Ok(engine.as_of(&snapshot).version_at(row)?.grain.address()));
+        let grains: Result<Vec<_>, Error> = grains.collect();
+        self.reached(grains?, |address| *address)
     }
 
     /// Returns the grains that a grain protects, by its own policy (OMS 23.6). When it is deleted

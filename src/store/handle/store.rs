@@ -305,6 +305,24 @@ impl<'a> Admin<'a> {
             .map_or(Ok(true), |handle| handle.exists(address))
     }
 
+    /// Returns those of some things whose grains it reaches.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn reached<T>(
+        self,
+        all: impl IntoIterator<Item = T>,
+        address: impl Fn(&T) -> ContentAddress,
+    ) -> Result<Vec<T>, Error> {
+        let mut reached = Vec::new();
+        for one in all {
+            if self.reaches(&address(&one))? {
+                reached.push(one);
+            }
+        }
+        Ok(reached)
+    }
+
     /// Refuses a grain out of reach, as one that is not stored.
     ///
     /// # Errors
@@ -330,7 +348,8 @@ impl<'a> Admin<'a> {
         Ok(Caller::owner(actor(&self.store.engine, capability)?))
     }
 
-    /// Begins a change of the owner that concerns the whole store, on behalf of whom it acts for.
+    /// Begins a change of the owner that concerns the whole store. Its entries name the actor of the handle
+    /// that [`Admin::on_behalf_of`] was given.
     ///
     /// # Errors
     /// `ERR_ACCESS_DENIED` for a handle of a part; as [`Transaction::begin`].

@@ -375,8 +375,8 @@ fn an_export_of_which_nothing_is_stored_is_told_with_exit_1() {
     }
 }
 
-#[test]
-fn a_tree_of_notes_goes_out_and_comes_in_again() {
+/// A store in which Ana prefers pnpm.
+fn of_ana() -> Home {
     let home = Home::new();
     home.ok(&[
         "remember",
@@ -386,6 +386,12 @@ fn a_tree_of_notes_goes_out_and_comes_in_again() {
         "--relation",
         "prefers",
     ]);
+    home
+}
+
+#[test]
+fn a_tree_of_notes_goes_out_and_comes_in_again() {
+    let home = of_ana();
     home.ok(&["export", "--format", "markdown", "notes"]);
     let note = std::fs::read_to_string(home.path("notes/subjects/Ana.md")).unwrap();
     assert!(note.ends_with("\n- prefers: pnpm\n"), "{note}");
@@ -406,15 +412,7 @@ fn a_tree_of_notes_goes_out_and_comes_in_again() {
 
 #[test]
 fn a_tree_takes_a_dialect_and_a_directory() {
-    let home = Home::new();
-    home.ok(&[
-        "remember",
-        "pnpm",
-        "--subject",
-        "Ana",
-        "--relation",
-        "prefers",
-    ]);
+    let home = of_ana();
     let cases: [(&[&str], &str); 3] = [
         (
             &["export", "--format", "markdown"],

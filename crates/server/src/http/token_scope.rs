@@ -16,6 +16,7 @@ use grainstore::{ContentAddress, ErrorCode, Grain, Store};
 use super::failure::Failure;
 use super::position;
 use super::token::{Holder, Operation};
+use crate::scope::successor;
 
 /// A store as the holder of a token sees it.
 #[derive(Clone)]
@@ -151,10 +152,7 @@ impl TokenScope {
     /// # Errors
     /// Storage errors.
     pub(crate) fn successor(&self, status: &Status) -> Result<Option<ContentAddress>, Failure> {
-        match status.superseded_by {
-            Some(by) if self.sees(&by)? => Ok(Some(by)),
-            _ => Ok(None),
-        }
+        Ok(successor(&self.handle, status)?)
     }
 
     /// Returns the owner's handle to a token that reaches every grain.

@@ -199,7 +199,7 @@ impl Admin<'_> {
         if !self.is_whole() {
             // Grains without a user that have the person as subject may be another's.
             return Ok(PersonReport {
-                about: self.reached(about)?,
+                about: self.reached(about, |found| found.address)?,
                 mentions: Vec::new(),
                 records: Vec::new(),
                 written,
@@ -239,16 +239,6 @@ impl Admin<'_> {
             (None, false) => Rule::User,
         };
         Err(Error::Refused { rule })
-    }
-
-    fn reached(self, grains: Vec<PersonGrain>) -> Result<Vec<PersonGrain>, Error> {
-        let mut reached = Vec::with_capacity(grains.len());
-        for found in grains {
-            if self.reaches(&found.address)? {
-                reached.push(found);
-            }
-        }
-        Ok(reached)
     }
 }
 
