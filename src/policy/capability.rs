@@ -273,23 +273,10 @@ impl Capability {
     /// its hash, as the header has them, say nothing (OMS 3.1.1).
     pub fn sees(&self, grain: &Grain) -> bool {
         // Namespace and tags of an encrypted grain are unknown (ruling P4), so only the owner sees it.
-        !grain.is_encrypted() && self.covers(grain) && self.opens(grain)
-    }
-
-    /// Returns whether a grain, stored or not, is of the person and in a namespace that it is confined to.
-    ///
-    /// ```
-    /// use grainstore::grain::{Draft, Time};
-    /// use grainstore::policy::Capability;
-    ///
-    /// let grain = Draft::event("hello").user("mira").created_at(Time::from_ms(1));
-    /// let grain = grain.finish(Default::default())?;
-    /// assert!(Capability::default().of_user("mira").covers(&grain));
-    /// assert!(!Capability::default().inside("acme").covers(&grain));
-    /// # Ok::<(), grainstore::grain::Error>(())
-    /// ```
-    pub fn covers(&self, grain: &Grain) -> bool {
-        self.is_of_user(grain) && self.reaches(grain.text("namespace"))
+        !grain.is_encrypted()
+            && self.is_of_user(grain)
+            && self.reaches(grain.text("namespace"))
+            && self.opens(grain)
     }
 
     fn is_of_user(&self, grain: &Grain) -> bool {

@@ -109,7 +109,7 @@ fn export(store: &Store, folder: &Path, dialect: &str) -> ExportReport {
         .unwrap()
 }
 
-/// The current beliefs and events: what is said, of whom.
+/// The current beliefs and events: the subject and the statement of each.
 fn said(store: &Store) -> Vec<String> {
     let mut all: Vec<String> = current(store).iter().map(statement).collect();
     all.sort();

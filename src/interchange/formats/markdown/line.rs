@@ -8,7 +8,7 @@ use super::dialect::Line;
 /// The statement of an item.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Said {
-    /// Of whom, where the item itself says it.
+    /// The subject, if the item itself names it.
     pub(super) subject: Option<String>,
     /// The relation of a belief, or the role of a turn.
     pub(super) relation: Option<String>,

@@ -1,5 +1,5 @@
-//! The note about a person of whom the store has nothing: a name that was typed otherwise is the likely
-//! reason, and silence would look like an answer.
+//! The note that the store has no grain of a named person. A typing mistake is the likely reason, and
+//! an empty answer would hide it.
 
 use grainstore::{Filter, Store};
 
@@ -34,7 +34,7 @@ pub(crate) fn unknown(store: &Store, id: &str) -> anyhow::Result<String> {
     })
 }
 
-/// Writes that note where nothing was found and nothing is there of a person whom a question named.
+/// Writes the note if a question names a person and the store has no grain of theirs.
 ///
 /// # Errors
 /// As [`unknown`].
