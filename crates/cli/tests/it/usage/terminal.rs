@@ -3,19 +3,27 @@
 //! Each test waits for what the screen shows, and for nothing else.
 
 use std::io::{Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 
 use crate::command::{Home, belief, binary, event};
 
 const LINES: usize = 24;
 const COLUMNS: usize = 80;
+/// After so long without a byte a test fails: a phrase that never comes must not hold the run.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// An editor asks for marked pastes as soon as it has each key. Before, Ctrl-D is the terminal's.
+const EDITED: &str = "\u{1b}[?2004h";
 
 /// A command that has a terminal, and what the terminal has shown so far.
 struct Terminal {
     child: Child,
     keys: ChildStdin,
-    shown: ChildStdout,
+    shown: Receiver<Vec<u8>>,
+    /// All that was waited for, and after it what came and was not.
     screen: String,
+    bytes: Vec<u8>,
 }
 
 impl Terminal {
@@ -33,32 +41,62 @@ impl Terminal {
         command.envs(environment.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        let mut output = child.stdout.take().unwrap();
+        let (send, shown) = channel();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(len @ 1..) = output.read(&mut buffer) {
+                drop(send.send(buffer[..len].to_vec()));
+            }
+        });
         Self {
             keys: child.stdin.take().unwrap(),
-            shown: child.stdout.take().unwrap(),
+            shown,
             child,
             screen: String::new(),
+            bytes: Vec::new(),
         }
     }
 
-    /// Reads until the terminal shows this, and returns all that came since the last call.
+    /// Reads until the terminal shows this, and returns all since the last call with it. What came
+    /// behind it is for the next call.
     fn until(&mut self, phrase: &str) -> String {
-        let mut bytes = Vec::new();
-        let mut buffer = [0; 4096];
+        let phrase = phrase.as_bytes();
         loop {
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            if !phrase.is_empty() && text.contains(phrase) {
-                self.screen.push_str(&text);
-                return text;
+            let at = self
+                .bytes
+                .windows(phrase.len())
+                .position(|here| here == phrase);
+            if let Some(at) = at {
+                return self.show(at + phrase.len());
             }
-            let len = self.shown.read(&mut buffer).unwrap();
-            if len == 0 {
-                self.screen.push_str(&text);
-                assert!(phrase.is_empty(), "no {phrase:?} in {}", self.screen);
-                return text;
+            if !self.receive() {
+                let all = self.show(self.bytes.len());
+                let phrase = String::from_utf8_lossy(phrase);
+                panic!("no {phrase:?} in {all:?} of {}", self.screen);
             }
-            bytes.extend_from_slice(&buffer[..len]);
         }
+    }
+
+    /// Moves so many bytes to what was waited for.
+    fn show(&mut self, len: usize) -> String {
+        let text: Vec<u8> = self.bytes.drain(..len).collect();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        self.screen.push_str(&text);
+        text
+    }
+
+    /// Whether the terminal shows more before it ends.
+    fn receive(&mut self) -> bool {
+        match self.shown.recv_timeout(PATIENCE) {
+            Ok(bytes) => self.bytes.extend(bytes),
+            Err(RecvTimeoutError::Disconnected) => return false,
+            Err(RecvTimeoutError::Timeout) => {
+                drop(self.child.kill());
+                return false;
+            }
+        }
+        true
     }
 
     fn press(&mut self, keys: &str) {
@@ -67,7 +105,8 @@ impl Terminal {
 
     /// Waits for the end; returns the exit code, and all that was shown.
     fn end(mut self) -> (i32, String) {
-        self.until("");
+        while self.receive() {}
+        self.show(self.bytes.len());
         let status = self.child.wait().unwrap();
         (status.code().unwrap(), self.screen)
     }
@@ -251,20 +290,23 @@ fn statements_are_edited_completed_and_kept_but_for_their_contents() {
     let state = home.path("state");
     let state = state.to_str().unwrap();
     let mut terminal = Terminal::run(&home, "cal --allow-changes", &[("XDG_STATE_HOME", state)]);
-    terminal.until("cal> ");
+    terminal.until(EDITED);
     // A word that Tab completes, and a statement that goes on in the next line.
     terminal.press("RECAL\t beliefs |\r");
     terminal.press("COUNT\r");
     terminal.until("1\r\n");
+    terminal.until(EDITED);
     terminal.press("RECALL fact\r");
     terminal.until("^^^^");
+    terminal.until(EDITED);
     let add =
         "ADD belief SET subject = \"a\" SET relation = \"b\" SET object = \"secret\" REASON \"d\"";
     terminal.press(&format!("{add}\r"));
-    terminal.until("cal> ");
+    terminal.until(EDITED);
     // The arrow brings back what was asked before.
     terminal.press("\u{1b}[A\r");
     terminal.until("2\r\n");
+    terminal.until(EDITED);
     terminal.press("\u{4}");
     assert_eq!(terminal.end().0, 0);
     let file = home.path("state/grainstore/cal_history");
