@@ -31,6 +31,11 @@ impl TombstoneKey {
         self.mark(2, &id.parts().map(str::as_bytes))
     }
 
+    /// Returns the mark by which an item or a path of a tree of notes is known again.
+    pub(crate) fn of_note(&self, scope: &str, digest: &str) -> [u8; 32] {
+        self.mark(3, &[scope.as_bytes(), digest.as_bytes()])
+    }
+
     fn mark(&self, domain: u8, parts: &[&[u8]]) -> [u8; 32] {
         // HMAC-SHA256 takes keys of every length; this one has 32 bytes.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&*self.0) else {

@@ -7,13 +7,14 @@ use crate::codec::{Map, Value};
 use super::Grain;
 
 /// The places by which a grain is about a person. The last ones are in a record of another format:
-/// the subject of an OMI record or file (OMI 6.1).
-pub(crate) const ABOUT: [&str; 5] = [
+/// the subject of an OMI record or file (OMI 6.1), the title of a note.
+pub(crate) const ABOUT: [&str; 6] = [
     USER,
     "subject_did",
     "subject",
     "context.x-omi.subject.id",
     "context.x-omi-inherited.subject.id",
+    "context.x-markdown.title",
 ];
 
 /// The field that alone decides where it is present: a grain of one user is not about another.

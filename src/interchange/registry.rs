@@ -74,15 +74,19 @@ pub(crate) fn says_the_same(record: &Grain, stored: &Grain) -> bool {
 /// record when it was converted.
 pub(crate) fn exported_addresses(record: &Record) -> impl Iterator<Item = ContentAddress> {
     let own = record.foreign_id.as_ref().map(|id| id.id().to_owned());
-    let kept = READERS.iter().filter_map(|reader| {
-        let residual = reader.residual(&record.grain)?;
-        Some(
-            residual
-                .as_map()?
-                .get("id")
-                .and_then(Value::as_text)?
-                .to_owned(),
-        )
+    let kept = READERS.iter().flat_map(|reader| {
+        let residual = reader.residual(&record.grain);
+        let text = |name: &str| {
+            Some(
+                residual
+                    .as_ref()?
+                    .as_map()?
+                    .get(name)?
+                    .as_text()?
+                    .to_owned(),
+            )
+        };
+        ["id", "exported"].map(text).into_iter().flatten()
     });
     // `urn:grainstore:ADDRESS`, `urn:aimem:PRODUCER:ADDRESS`.
     let address = |id: String| id.rsplit(':').next()?.parse().ok();

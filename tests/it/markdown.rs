@@ -2,6 +2,7 @@
 
 mod attacks;
 mod edits;
+mod erased;
 mod notes;
 mod round;
 

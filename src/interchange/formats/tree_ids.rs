@@ -21,6 +21,24 @@ pub(crate) struct Now {
     pub(crate) claims: Vec<(String, String)>,
 }
 
+impl Now {
+    /// A digest of what is erased must not tell it to who guesses it: the store keeps marks.
+    fn marked(&self, mark: Mark<'_>, foreign: &BTreeSet<String>) -> Self {
+        let all = |digests: &[String]| digests.iter().map(|of| mark(of)).collect();
+        let own = |id: &String| match foreign.contains(id) {
+            true => mark(id),
+            false => id.clone(),
+        };
+        let claims = self.claims.iter();
+        Self {
+            path: self.path.clone(),
+            texts: all(&self.texts),
+            links: all(&self.links),
+            claims: claims.map(|(id, of)| (own(id), mark(of))).collect(),
+        }
+    }
+}
+
 /// A note as it was imported last.
 #[derive(Debug, Default)]
 pub(crate) struct Earlier {
@@ -38,6 +56,12 @@ pub(crate) struct Earlier {
     pub(crate) is_claim: bool,
 }
 
+/// Makes a digest one that only this store can make.
+pub(crate) type Mark<'a> = &'a dyn Fn(&str) -> String;
+
+/// The id of an item or a link, with its marked digest; empty where no store has marked it.
+pub(crate) type Named = (String, String);
+
 /// The ids of a tree: of each note, and of each of its items.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ids {
@@ -50,8 +74,8 @@ pub(crate) struct Ids {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NoteIds {
     pub(crate) note: String,
-    pub(crate) items: Vec<String>,
-    pub(crate) links: Vec<String>,
+    pub(crate) items: Vec<Named>,
+    pub(crate) links: Vec<Named>,
     pub(crate) gone: Vec<String>,
 }
 
@@ -70,15 +94,32 @@ impl SharedIds {
 
     /// Gives the items of a first reading their ids.
     pub(crate) fn begin(&self, survey: Survey) {
-        let ids = assign(&survey, Vec::new(), false);
+        let ids = assign(&survey, Vec::new(), false, None);
         *self.lock() = (survey, ids);
     }
 
-    /// Gives the items the ids that they had; returns the ids of those that are gone.
-    pub(crate) fn continued(&self, earlier: Vec<Earlier>, is_own: bool) -> Vec<String> {
+    /// Returns the ids that the tree itself claims.
+    pub(crate) fn claims(&self) -> BTreeSet<String> {
+        let shared = self.lock();
+        let claims = shared.0.iter().flat_map(|note| &note.claims);
+        claims.map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Gives the items the ids that they had; returns the ids of those that are gone. With `is_own` the
+    /// owner vouches for what the tree says of itself. A claimed id that names a grain of another store
+    /// (`foreign`) is its mark here.
+    pub(crate) fn continued(
+        &self,
+        earlier: Vec<Earlier>,
+        is_own: bool,
+        mark: Mark<'_>,
+        foreign: &BTreeSet<String>,
+    ) -> Vec<String> {
         let mut shared = self.lock();
         let (survey, ids) = &mut *shared;
-        *ids = assign(survey, earlier, is_own);
+        let marked = survey.iter().map(|note| note.marked(mark, foreign));
+        let marked: Survey = marked.collect();
+        *ids = assign(&marked, earlier, is_own, Some(mark));
         ids.ended.clone()
     }
 }
@@ -95,14 +136,14 @@ pub(crate) fn digest(text: &str) -> String {
 ///
 /// Only the tree claims is an item of then if its text says the same. With `is_own` the owner
 /// vouches for the claims, and an edit of one is an edit.
-fn assign(now: &[Now], earlier: Vec<Earlier>, is_own: bool) -> Ids {
+fn assign(now: &[Now], earlier: Vec<Earlier>, is_own: bool, mark: Option<Mark<'_>>) -> Ids {
     let notes = matched_notes(now, earlier);
     let mut matching = Matching::new(now, notes);
     matching.in_their_notes();
     matching.moved();
     matching.claimed();
     matching.edited(is_own);
-    matching.finish(is_own)
+    matching.finish(is_own, mark)
 }
 
 /// Pairs the notes with those of then: by path, then by what they have in common.
@@ -254,7 +295,11 @@ impl<'a> Matching<'a> {
         }
     }
 
-    fn finish(self, is_own: bool) -> Ids {
+    /// An id that is new is made of the mark, so that a text that was erased comes with the id that
+    /// its tombstone knows. Without a store it is the place of the item.
+    fn finish(self, is_own: bool, mark: Option<Mark<'_>>) -> Ids {
+        let named = |of: &String, at: usize| mark.map_or_else(|| at.to_string(), |_| of.clone());
+        let kept = |of: &String| mark.map_or_else(String::new, |_| of.clone());
         let mut known: BTreeSet<String> = self.given.clone();
         for note in self.pairs.iter().chain(&self.gone) {
             let ids = note.items.iter().chain(&note.links).map(|(id, _)| id);
@@ -263,24 +308,31 @@ impl<'a> Matching<'a> {
         let mut ids = Ids::default();
         for ((note, pair), given) in self.now.iter().zip(&self.pairs).zip(&self.ids) {
             let key = match pair.id.as_str() {
-                "" => fresh(&digest(&note.path), &mut known),
+                "" => {
+                    let of = digest(&note.path);
+                    fresh(
+                        &mark.map_or_else(|| of.clone(), |mark| mark(&of)),
+                        &mut known,
+                    )
+                }
                 id => id.to_owned(),
             };
-            let items = given.iter().zip(&note.texts).map(|(id, of)| match id {
-                Some(id) => id.clone(),
-                None => fresh(&format!("{key}.{of}"), &mut known),
+            let items = given.iter().zip(&note.texts).enumerate();
+            let items = items.map(|(at, (id, of))| {
+                let new = || fresh(&format!("{key}.{}", named(of, at)), &mut known);
+                (id.clone().unwrap_or_else(new), kept(of))
             });
-            let items: Vec<String> = items.collect();
-            let links = note.links.iter().map(|of| {
+            let items: Vec<Named> = items.collect();
+            let links = note.links.iter().enumerate().map(|(at, of)| {
                 let before = pair.links.iter().find(|(_, it)| it == of);
-                before.map_or_else(
-                    || fresh(&format!("{key}.link.{of}"), &mut known),
-                    |(id, _)| id.clone(),
-                )
+                let new = || fresh(&format!("{key}.link.{}", named(of, at)), &mut known);
+                (before.map_or_else(new, |(id, _)| id.clone()), kept(of))
             });
-            let links: Vec<String> = links.collect();
+            let links: Vec<Named> = links.collect();
+            let linked: BTreeSet<&str> = links.iter().map(|(id, _)| id.as_str()).collect();
             let items_gone = pair.items.iter().filter(|(id, _)| !self.given.contains(id));
-            let links_gone = pair.links.iter().filter(|(id, _)| !links.contains(id));
+            let links_gone = pair.links.iter();
+            let links_gone = links_gone.filter(|(id, _)| !linked.contains(id.as_str()));
             let gone = items_gone.chain(links_gone).map(|(id, _)| id.clone());
             let gone: Vec<String> = gone.collect();
             if !pair.is_claim || is_own {

@@ -8,7 +8,7 @@ use crate::crypto::Resolver;
 use crate::interchange::{Error, Record};
 
 use super::of_user::OfUser;
-use crate::interchange::formats::tree_ids::{Earlier, SharedIds};
+use crate::interchange::formats::tree_ids::SharedIds;
 
 /// The records of a file, in an order in which they can be stored.
 ///
@@ -32,8 +32,16 @@ pub struct RecordSet {
     has_signed: bool,
     /// Those whose signature did not verify.
     refused: HashSet<ContentAddress>,
-    /// The scope of a tree of notes, and the ids of what is in it.
-    tree: Option<(String, SharedIds)>,
+    tree: Option<KnownTree>,
+}
+
+/// A tree of notes.
+#[derive(Debug, Clone)]
+pub(crate) struct KnownTree {
+    pub(crate) scope: String,
+    pub(crate) ids: SharedIds,
+    /// Whether the next import of this scope is of the same tree: only a directory lasts.
+    pub(crate) is_lasting: bool,
 }
 
 /// A validated file whose records can be read again.
@@ -93,24 +101,16 @@ impl RecordSet {
     }
 
     /// Returns the records as those of a tree of notes.
-    pub(crate) fn of_tree(self, scope: String, ids: SharedIds) -> Self {
+    pub(crate) fn of_tree(self, tree: KnownTree) -> Self {
         Self {
-            tree: Some((scope, ids)),
+            tree: Some(tree),
             ..self
         }
     }
 
-    /// Returns the scope of the tree that they are of.
-    pub(crate) fn tree_scope(&self) -> Option<&str> {
-        self.tree.as_ref().map(|(scope, _)| scope.as_str())
-    }
-
-    /// Gives the records of a tree the ids that they had; returns those of what is there no more. With
-    /// `is_own` the owner vouches for what the tree says of itself.
-    pub(crate) fn continued(&self, earlier: Vec<Earlier>, is_own: bool) -> Vec<String> {
-        let ids = self.tree.as_ref().map(|(_, ids)| ids);
-        ids.map(|ids| ids.continued(earlier, is_own))
-            .unwrap_or_default()
+    /// Returns the tree that they are of.
+    pub(crate) const fn tree(&self) -> Option<&KnownTree> {
+        self.tree.as_ref()
     }
 
     /// Returns the records as those of a user, whatever user the file names.

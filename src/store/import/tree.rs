@@ -1,8 +1,10 @@
 //! The import of a tree of notes that was imported before: what is there no more ends.
 
+use data_encoding::HEXLOWER;
+
 use crate::grain::ForeignId;
 use crate::index::Family;
-use crate::interchange::markdown::{self, tree_tag};
+use crate::interchange::markdown::{self, Earlier, tree_tag};
 use crate::interchange::{Error as FileError, Format, Place, RecordSet};
 use crate::store::Error;
 use crate::store::import::batch::Importer;
@@ -11,9 +13,34 @@ impl Importer<'_> {
     /// Gives the records of a tree the ids that they had when it was imported last; returns the ids of
     /// what is gone since.
     pub(super) fn continue_tree(&self, records: &RecordSet) -> Result<Vec<ForeignId>, Error> {
-        let Some(scope) = records.tree_scope() else {
+        let Some(tree) = records.tree() else {
             return Ok(Vec::new());
         };
+        let earlier = match tree.is_lasting {
+            true => self.earlier_notes(&tree.scope)?,
+            false => Vec::new(),
+        };
+        let mut foreign = tree.ids.claims();
+        for id in tree.ids.claims() {
+            // The address of a grain that the importer does not see must tell nothing.
+            if let Some(address) = markdown::address_in(&id_in(&tree.scope, &id))
+                && self.version(&address)?.is_some()
+            {
+                foreign.remove(&id);
+            }
+        }
+        let key = self.engine.manifest().tombstone_key();
+        let mark = |of: &str| {
+            let mut mark = HEXLOWER.encode(&key.of_note(&tree.scope, of));
+            mark.truncate(MARK_LEN);
+            mark
+        };
+        let ended = tree.ids.continued(earlier, self.is_own, &mark, &foreign);
+        Ok(ended.iter().map(|id| id_in(&tree.scope, id)).collect())
+    }
+
+    /// Returns the notes of a tree as they were imported last.
+    fn earlier_notes(&self, scope: &str) -> Result<Vec<Earlier>, Error> {
         let snapshot = self.engine.snapshot();
         let rows = snapshot.with_text(Family::Tag, &tree_tag(scope)).set()?;
         let mut earlier = Vec::new();
@@ -29,8 +56,7 @@ impl Importer<'_> {
                 earlier.push(note);
             }
         }
-        let ended = records.continued(earlier, self.is_own);
-        Ok(ended.iter().map(|id| id_in(scope, id)).collect())
+        Ok(earlier)
     }
 
     /// Ends what is gone from a tree, as far as policy permits: its next version says when it ended.
@@ -64,6 +90,9 @@ impl Importer<'_> {
 fn id_in(scope: &str, id: &str) -> ForeignId {
     ForeignId::new(Format::Markdown.name(), scope, id)
 }
+
+/// The hexadecimal digits of a mark.
+const MARK_LEN: usize = 16;
 
 /// Endings that are stored together.
 const BATCH_LEN: usize = 1_000;

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use crate::codec::{ContentAddress, Value, nfc};
+use crate::codec::{ContentAddress, Map, Value, nfc};
 use crate::crypto::Did;
-use crate::grain::{Grain, Type, about, user_of_urn};
+use crate::grain::{Grain, Type, about, foreign_record, user_of_urn};
 use crate::policy::Delegation;
 use crate::store::Error;
 use crate::store::records::{Record, Uid};
@@ -59,8 +59,14 @@ impl View<'_> {
             return Ok(());
         }
         let mut named = Vec::new();
-        for (_, value) in grain.fields().iter() {
+        for (name, value) in grain.fields().iter() {
             collect_addresses(value, &mut named);
+            let members = value.as_map().filter(|_| name == "context");
+            for (member, value) in members.into_iter().flat_map(Map::iter) {
+                if let Some(record) = foreign_record(member, value) {
+                    collect_addresses(&record, &mut named);
+                }
+            }
         }
         if named.is_empty() {
             return Ok(());
@@ -157,7 +163,10 @@ impl Core {
 
 fn collect_addresses(value: &Value, found: &mut Vec<ContentAddress>) {
     match value {
-        Value::Text(text) => found.extend(ContentAddress::from_reference(text).ok()),
+        Value::Text(text) => {
+            let bare = text.strip_prefix(NAME_IN_A_TREE).unwrap_or(text);
+            found.extend(ContentAddress::from_reference(bare).ok());
+        }
         Value::Array(values) => values.iter().for_each(|one| collect_addresses(one, found)),
         Value::Map(map) => map.iter().for_each(|(name, one)| {
             found.extend(ContentAddress::from_reference(name).ok());
@@ -166,6 +175,9 @@ fn collect_addresses(value: &Value, found: &mut Vec<ContentAddress>) {
         _ => {}
     }
 }
+
+/// The prefix of the address of a grain, where a tree of notes names it.
+const NAME_IN_A_TREE: &str = "urn:grainstore:";
 
 /// Returns the identifiers under which a person would have the key that seals a grain: those of
 /// whom it is about. Consents and delegations decide about others while their person is locked, and

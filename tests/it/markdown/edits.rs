@@ -35,7 +35,7 @@ fn an_edited_line_supersedes_what_it_was() {
         .unwrap();
     let before = before.results[0].grain.address();
     write(folder.path(), "people/ana.md", &NOTE.replace("npm", "pnpm"));
-    // The line, and the State of its file, which has the digest of the line.
+    // The line, and the State of its file, which has the mark of the line.
     assert_eq!(counts(&import(&store, folder.path())), [0, 2, 4, 0]);
     let after = store
         .query(&Filter::new().relation("prefers"), 9, None)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::codec::{Map, Value};
 use crate::grain::{Draft, ENVELOPE_TAG, Grain, Time, Type};
-use crate::interchange::formats::tree_ids::{NoteIds, digest};
+use crate::interchange::formats::tree_ids::NoteIds;
 use crate::interchange::model::normalize::{
     ascii_json, normalize_tag, normalize_text, normalize_value, object_of,
 };
@@ -12,10 +12,10 @@ use crate::interchange::{Error, Loss, Place, Record};
 
 use super::continued::{foreign_id, tree_tag};
 use super::dialect::{Line, Subjects};
-use super::head::{Claim, day_of_name};
-use super::line::{NOTE, Said, links, tags};
+use super::head::{Claim, day_of_name, without_items};
+use super::line::{NOTE, Said, described, links, tags};
 use super::note::{Item, Part};
-use super::residual::{RESIDUAL, of_item, with_digest};
+use super::residual::{RESIDUAL, of_item, with_mark};
 use super::tree::{Page, Tree};
 
 /// Builds the records of one note.
@@ -78,13 +78,13 @@ impl<'a> Builder<'a> {
         loss: &mut Loss,
         take: &mut dyn FnMut(Result<Record, Error>) -> bool,
     ) {
-        for ((item, claim), id) in self.page.claimed().zip(&self.ids.items) {
+        for ((item, claim), (id, _)) in self.page.claimed().zip(&self.ids.items) {
             if !take(self.item(item, claim, id)) {
                 return;
             }
         }
         self.count_lost(loss);
-        for (target, id) in self.links().iter().zip(&self.ids.links) {
+        for (target, (id, _)) in self.links().iter().zip(&self.ids.links) {
             if !take(self.link(target, id)) {
                 return;
             }
@@ -139,7 +139,7 @@ impl<'a> Builder<'a> {
         };
         let mut own = claim.map(|claim| claim.tags.clone()).unwrap_or_default();
         own.extend(tags(item.text));
-        let mut context = of_item(item.text, id);
+        let mut context = of_item(item.text, claim, id);
         context.insert("file", normalize_text(self.page.path));
         context.insert("line", item.line.to_string());
         if !item.section.is_empty() {
@@ -175,20 +175,15 @@ impl<'a> Builder<'a> {
         let mut ids = self.ids.items.iter();
         let parts = self.page.note.parts.iter().map(|part| match part {
             Part::Gap(gap) => Value::from(*gap),
-            Part::Item(item) => {
-                let id = ids.next().map(String::as_str).unwrap_or_default();
-                with_digest(id, &digest(item.text))
-            }
+            Part::Item(_) => ids.next().map_or(Value::Nil, with_mark),
         });
-        let targets = self.links();
-        let links = self.ids.links.iter().zip(&targets);
-        let links: Vec<Value> = links.map(|(id, to)| with_digest(id, &digest(to))).collect();
+        let links: Vec<Value> = self.ids.links.iter().map(with_mark).collect();
         let mut kept = Map::new();
         kept.insert("dialect", self.tree.dialect.name);
         if !self.ids.gone.is_empty() {
             kept.insert("gone", self.ids.gone.clone());
         }
-        kept.insert("head", self.page.note.head);
+        kept.insert("head", self.head());
         kept.insert("id", self.ids.note.as_str());
         kept.insert("kind", self.kind.name());
         if !links.is_empty() {
@@ -196,15 +191,27 @@ impl<'a> Builder<'a> {
         }
         kept.insert("parts", parts.collect::<Vec<_>>());
         kept.insert("path", self.page.path);
-        let mut context = Map::new();
-        context.insert(RESIDUAL, ascii_json(&kept));
-        context.insert("title", self.title.clone());
+        kept.insert("title", self.title.clone());
+        let context: Map = [(RESIDUAL, ascii_json(&kept))].into_iter().collect();
         let draft = Draft::state(context)
             .created_at(self.created)
             .source("imported")
             .tag(ENVELOPE_TAG)
             .tag(tree_tag(&self.tree.scope));
         self.record(draft, &self.ids.note, 1)
+    }
+
+    /// Returns the head of the file for its State: a frontmatter that is not understood stays whole.
+    fn head(&self) -> Value {
+        let head = self.page.note.head;
+        let first = self.page.claimed().next();
+        let first = first
+            .map(|(item, _)| described(item.text))
+            .unwrap_or_default();
+        match self.page.is_understood {
+            true => without_items(head, self.tree.dialect, &first),
+            false => Value::from(head),
+        }
     }
 
     fn tagged(&self, draft: Draft, own: &[String]) -> Draft {

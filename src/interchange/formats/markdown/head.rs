@@ -5,7 +5,7 @@ use crate::grain::Time;
 use crate::interchange::model::rfc3339::parse_rfc3339;
 
 use super::dialect::{Dialect, Says};
-use super::yaml;
+use super::yaml::{self, quoted};
 
 /// The content of a frontmatter.
 #[derive(Default)]
@@ -27,6 +27,8 @@ pub(super) struct Claim {
     pub(super) at: Option<Time>,
     pub(super) confidence: Option<f64>,
     pub(super) tags: Vec<String>,
+    /// The claim as it stands, with its line end, if it is a line of its own.
+    pub(super) line: Option<String>,
 }
 
 impl Head {
@@ -58,9 +60,92 @@ impl Head {
             type_: first(Says::Type, &["type", "metadata.type"]),
             tags: at(&map, "tags").map(words).unwrap_or_default(),
             created: times.iter().find_map(|name| date(text(name)?)),
-            grains: at(&map, "grains").map(claims).unwrap_or_default(),
+            grains: with_lines(at(&map, CLAIMS).map(claims).unwrap_or_default(), front),
         })
     }
+}
+
+/// Gives claims that are each a line of a frontmatter these lines.
+fn with_lines(mut claims: Vec<Claim>, front: &str) -> Vec<Claim> {
+    let mut lines = front.split_inclusive('\n');
+    let is_begun = lines.any(|line| line.trim_end() == CLAIMS_LINE.trim_end());
+    let lines = lines.take_while(|line| is_begun && line.starts_with("  - "));
+    let lines: Vec<&str> = lines.collect();
+    if lines.len() == claims.len() {
+        for (claim, line) in claims.iter_mut().zip(lines) {
+            claim.line = Some(line.to_owned());
+        }
+    }
+    claims
+}
+
+/// Cuts from the head of a note what it repeats of its items: each has its own claim, and the first
+/// the description. An erasure of an item does not reach the State of its file.
+pub(super) fn without_items(head: &str, dialect: &Dialect, first: &str) -> Value {
+    let described = dialect
+        .key(Says::Description)
+        .map(|name| format!("{name}: "));
+    let described = described.map(|key| (format!("{key}{}", quoted(first)), key));
+    let (mut parts, mut text, mut is_claims) = (Vec::new(), String::new(), false);
+    let mut mark = |text: &mut String, says: &str, line: &str| {
+        parts.push(Value::from(std::mem::take(text)));
+        let line = Some(("line", line)).filter(|(_, line)| !line.is_empty());
+        parts.push(Value::Map([(SAYS, says)].into_iter().chain(line).collect()));
+    };
+    for line in head.split_inclusive('\n') {
+        let bare = line.trim_end();
+        let is_inner = bare.is_empty() || line.starts_with([' ', '-', '#']) && bare != "---";
+        if is_claims && is_inner {
+            continue;
+        }
+        is_claims = bare.starts_with(CLAIMS_LINE.trim_end());
+        match &described {
+            _ if is_claims => {
+                let is_alone = bare == CLAIMS_LINE.trim_end();
+                mark(&mut text, CLAIMS, if is_alone { line } else { CLAIMS_LINE });
+            }
+            Some((own, key)) if bare == own => {
+                text.push_str(key);
+                mark(&mut text, DESCRIPTION, "");
+                text.push_str(line.get(bare.len()..).unwrap_or_default());
+            }
+            _ => text.push_str(line),
+        }
+    }
+    match parts.is_empty() {
+        true => Value::from(text),
+        false => {
+            parts.push(Value::from(text));
+            Value::Array(parts)
+        }
+    }
+}
+
+/// A part of the head of a file, as its State has it.
+pub(super) enum HeadPart<'a> {
+    Text(&'a str),
+    Description,
+    /// The claims about items, below this line.
+    Claims(&'a str),
+}
+
+/// Returns the parts of a head that [`without_items`] has cut.
+pub(super) fn parts_of(head: &Value) -> impl Iterator<Item = HeadPart<'_>> {
+    let parts = match head {
+        Value::Array(parts) => parts.as_slice(),
+        whole => std::slice::from_ref(whole),
+    };
+    parts.iter().filter_map(|part| {
+        if let Value::Text(text) = part {
+            return Some(HeadPart::Text(text));
+        }
+        let text = |name: &str| part.as_map()?.get(name)?.as_text();
+        match text(SAYS)? {
+            DESCRIPTION => Some(HeadPart::Description),
+            CLAIMS => Some(HeadPart::Claims(text("line").unwrap_or(CLAIMS_LINE))),
+            _ => None,
+        }
+    })
 }
 
 fn at<'a>(map: &'a Map, name: &str) -> Option<&'a Value> {
@@ -101,6 +186,7 @@ fn claims(value: &Value) -> Vec<Claim> {
                 .get("tags")
                 .map(|tags| tags.texts().map(str::to_owned).collect())
                 .unwrap_or_default(),
+            line: None,
         })
     };
     items.filter_map(claim).collect()
@@ -128,5 +214,11 @@ pub(super) fn day_of_name(stem: &str) -> Option<Time> {
     let is_end = rest.is_empty() || rest.starts_with(['-', '_', ' ', '.']);
     is_end.then(|| date(day)).flatten()
 }
+
+/// The key of the claims about items.
+const CLAIMS: &str = "grains";
+const CLAIMS_LINE: &str = "grains:\n";
+const SAYS: &str = "says";
+const DESCRIPTION: &str = "description";
 
 const FRONT_LEN_MAX: usize = 4 << 20;

@@ -252,3 +252,19 @@ const JSON: &str = "`json:";
 const RELATION_LEN_MAX: usize = 64;
 const NAME_LEN_MAX: usize = 256;
 const LINKS_MAX: usize = 256;
+
+/// Returns the beginning of an item, as the description of its file.
+pub(super) fn described(text: &str) -> String {
+    let first = one_line(text);
+    match first.char_indices().nth(DESCRIPTION_LEN) {
+        Some((at, _)) => format!("{}…", first.get(..at).unwrap_or_default().trim_end()),
+        None => first,
+    }
+}
+
+/// Returns a text in one line.
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+const DESCRIPTION_LEN: usize = 100;

@@ -31,6 +31,7 @@ mod tree;
 mod write;
 mod yaml;
 
+pub(crate) use super::tree_ids::Earlier;
 pub(crate) use continued::{address_in, earlier, ended, tree_tag};
 pub(crate) use name::MANIFEST;
 pub(in crate::interchange) use reader::Markdown;

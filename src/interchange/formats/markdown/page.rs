@@ -10,7 +10,8 @@ use crate::interchange::model::rfc3339::to_rfc3339;
 
 use super::build::{Kind, stands};
 use super::dialect::{Dialect, Key, Line, Says, Subjects};
-use super::line::tags;
+use super::head::HeadPart;
+use super::line::{described, one_line, tags};
 use super::plan::{File, Plan};
 use super::residual::{Kept, Laid, said};
 use super::yaml::quoted;
@@ -24,6 +25,8 @@ pub(super) struct Writer<'a> {
 /// A grain with its text in the file.
 struct Written<'a> {
     text: String,
+    /// The claim about it as it stood in the frontmatter.
+    claim: Option<String>,
     entry: &'a Entry,
 }
 
@@ -40,7 +43,7 @@ impl Writer<'_> {
             Some(kept) => self.laid(file, &kept, grains, &mut written),
             None => self.fresh(file, grains, &mut written),
         };
-        (text, described(&written))
+        (text, first_of(&written))
     }
 
     /// Writes a file as it was read: what lay between its items, and the items as they are now.
@@ -51,7 +54,7 @@ impl Writer<'_> {
         grains: &'g HashMap<u32, Entry>,
         written: &mut Vec<Written<'g>>,
     ) -> String {
-        let (mut body, mut is_as_read) = (String::new(), true);
+        let mut body = String::new();
         let is_entry = self.dialect.line == Line::Entry;
         let mut left: HashMap<u32, ()> = file.numbers().map(|number| (number, ())).collect();
         let mut drop_line_end = false;
@@ -78,7 +81,6 @@ impl Writer<'_> {
                             body.push_str(&self.add(entry, file, written));
                         }
                         None => {
-                            is_as_read = false;
                             drop_mark(&mut body);
                             drop_line_end = true;
                         }
@@ -95,15 +97,17 @@ impl Writer<'_> {
             if added.is_empty() {
                 continue;
             }
-            is_as_read = false;
             end_line(&mut body);
             self.section(file, title, &added, grains, &mut body, written);
         }
-        let head = kept.text("head").unwrap_or_default();
-        let head = match is_as_read {
-            true => head.to_owned(),
-            false => self.with_grains(head, written),
-        };
+        let mut head = String::new();
+        for part in kept.head() {
+            match part {
+                HeadPart::Text(text) => head.push_str(text),
+                HeadPart::Description => head.push_str(&quoted(&first_of(written))),
+                HeadPart::Claims(line) => head.extend(claims_below(line, written)),
+            }
+        }
         head + &body
     }
 
@@ -156,24 +160,29 @@ impl Writer<'_> {
 
     /// Returns the text of a grain, and notes it for the frontmatter.
     fn add<'g>(&self, entry: &'g Entry, file: &File, written: &mut Vec<Written<'g>>) -> String {
-        let text = self.item(&entry.0, file);
+        let (text, claim) = self.item(&entry.0, file);
         written.push(Written {
             text: text.clone(),
+            claim,
             entry,
         });
         text
     }
 
-    /// Returns what a grain says as an item: as it stood in a file, if it is of one.
-    fn item(&self, grain: &Grain, file: &File) -> String {
+    /// Returns what a grain says as an item, with the claim about it: both as they stood in a file, if
+    /// it is of one.
+    fn item(&self, grain: &Grain, file: &File) -> (String, Option<String>) {
         let kept = Kept::of(grain).filter(|_| file.state.is_some());
         let stood = kept.as_ref().and_then(|kept| kept.text("content"));
         if let Some(text) = stood.filter(|text| stands(grain, text, self.dialect.line)) {
-            return text.to_owned();
+            let claim = kept.as_ref().and_then(|kept| kept.text("claim"));
+            return (text.to_owned(), claim.map(str::to_owned));
         }
         let is_entry = self.dialect.line == Line::Entry;
         let link = |object: &str| self.link(object, grain.text("subject").unwrap_or_default());
-        said(grain, is_entry).map_or_else(String::new, |said| said.write(self.dialect.line, &link))
+        let said = said(grain, is_entry);
+        let text = said.map(|said| said.write(self.dialect.line, &link));
+        (text.unwrap_or_default(), None)
     }
 
     /// Returns the link to the note of another subject.
@@ -196,7 +205,7 @@ impl Writer<'_> {
             let value = match says {
                 Says::Type => Some(self.type_of(file.kind).to_owned()),
                 Says::Title => Some(quoted(&file.title)),
-                Says::Description => Some(quoted(&described(written))),
+                Says::Description => Some(quoted(&first_of(written))),
                 Says::Tags => listed(&common_tags(written)),
                 Says::Created => first.as_deref().map(quoted),
                 Says::Updated => last.as_deref().map(quoted),
@@ -205,15 +214,17 @@ impl Writer<'_> {
                     .map(|at| format!("{{by: {}, at: {}}}", quoted(GENERATOR), quoted(at))),
                 Says::Status => Some(status_of(written).to_owned()),
                 Says::Permalink => Some(quoted(&permalink(&file.path))),
-                Says::Grains => Some(grains(written)).filter(|it| !it.is_empty()),
+                Says::Grains => {
+                    head.extend(claims_below(&format!("{name}:\n"), written));
+                    None
+                }
             };
             let Some(value) = value else { continue };
-            match (says, name.split_once('.')) {
-                (Says::Grains, _) => head.push_str(&format!("{name}:\n{value}")),
-                (_, Some((outer, inner))) => {
+            match name.split_once('.') {
+                Some((outer, inner)) => {
                     head.push_str(&format!("{outer}:\n  {inner}: {value}\n"));
                 }
-                (_, None) => head.push_str(&format!("{name}: {value}\n")),
+                None => head.push_str(&format!("{name}: {value}\n")),
             }
         }
         head
@@ -227,25 +238,21 @@ impl Writer<'_> {
             Kind::Day => day,
         }
     }
-
-    /// Returns a frontmatter with what it says of single items as they are now; another's as it is.
-    fn with_grains(&self, head: &str, written: &[Written<'_>]) -> String {
-        let split = head.split_once("\ngrains:\n");
-        let Some((before, _)) = split.filter(|_| head.ends_with("---\n")) else {
-            return head.to_owned();
-        };
-        let grains = grains(written);
-        match grains.as_str() {
-            "" => format!("{before}\n---\n"),
-            _ => format!("{before}\ngrains:\n{grains}---\n"),
-        }
-    }
 }
 
-/// Returns all that the items cannot say themselves, a line each.
-fn grains(written: &[Written<'_>]) -> String {
+/// Returns all that the items cannot say themselves, a line each below the line of their key; nothing
+/// without an item.
+fn claims_below(line: &str, written: &[Written<'_>]) -> Option<String> {
+    let claims = claims(written);
+    (!claims.is_empty()).then(|| format!("{line}{claims}"))
+}
+
+fn claims(written: &[Written<'_>]) -> String {
     let common = common_tags(written);
     let line = |one: &Written<'_>| {
+        if let Some(claim) = &one.claim {
+            return claim.clone();
+        }
         let (grain, status) = one.entry;
         let mut members = vec![
             format!("of: \"{}\"", digest(&one.text)),
@@ -315,20 +322,10 @@ fn status_of(written: &[Written<'_>]) -> &'static str {
     }
 }
 
-/// Returns the beginning of the first item.
-fn described(written: &[Written<'_>]) -> String {
-    let first = written
-        .first()
-        .map(|it| one_line(&it.text))
-        .unwrap_or_default();
-    match first.char_indices().nth(DESCRIPTION_LEN) {
-        Some((at, _)) => format!("{}…", first.get(..at).unwrap_or_default().trim_end()),
-        None => first,
-    }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Returns the description of a file: the beginning of its first item.
+fn first_of(written: &[Written<'_>]) -> String {
+    let first = written.first();
+    first.map(|it| described(&it.text)).unwrap_or_default()
 }
 
 fn permalink(path: &str) -> String {
@@ -356,5 +353,3 @@ fn end_line(body: &mut String) {
         body.push('\n');
     }
 }
-
-const DESCRIPTION_LEN: usize = 100;

@@ -259,7 +259,7 @@ fn seen(grain: &Grain, status: &Status, dialect: &Dialect, now: Option<Time>) ->
     }
     if grain.type_() == Type::State {
         return match kept {
-            Some(kept) => note(grain, &kept, dialect),
+            Some(kept) => note(&kept, dialect),
             None => Seen::Lost("state"),
         };
     }
@@ -297,13 +297,11 @@ fn seen(grain: &Grain, status: &Status, dialect: &Dialect, now: Option<Time>) ->
 }
 
 /// Reads the State of a note, if it is one of this dialect.
-fn note(grain: &Grain, kept: &Kept, dialect: &Dialect) -> Seen {
-    let title = grain.field("context").and_then(Value::as_map);
-    let title = title.and_then(|context| context.get("title")?.as_text());
+fn note(kept: &Kept, dialect: &Dialect) -> Seen {
     let kind = Kind::ALL
         .into_iter()
         .find(|kind| kept.text("kind") == Some(kind.name()));
-    match (kept.text("id"), kept.text("path"), title, kind) {
+    match (kept.text("id"), kept.text("path"), kept.text("title"), kind) {
         (Some(id), Some(path), Some(title), Some(kind))
             if kept.text("dialect") == Some(dialect.name) =>
         {

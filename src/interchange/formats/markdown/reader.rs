@@ -40,15 +40,8 @@ impl FormatReader for Markdown {
         let mut tree = Tree::open(input, dialect, options, &mut findings)?;
         let len = tree.validate(&mut file.errors, &mut file.loss)?;
         file.findings = findings.into();
-        // Only a directory is the same tree the next time.
-        let known = tree
-            .is_directory()
-            .then(|| (tree.scope.clone(), tree.ids()));
-        let records = RecordSet::new(tree, len, false);
-        file.records = match known {
-            Some((scope, ids)) => records.of_tree(scope, ids),
-            None => records,
-        };
+        let known = tree.known();
+        file.records = RecordSet::new(tree, len, false).of_tree(known);
         Ok(file)
     }
 

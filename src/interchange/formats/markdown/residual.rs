@@ -3,9 +3,11 @@
 
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Grain, Type};
+use crate::interchange::formats::tree_ids::Named;
 use crate::interchange::model::normalize::{ascii_json, normalize_text, residual_json};
 
 use super::dialect::Dialect;
+use super::head::{Claim, HeadPart, parts_of};
 use super::line::{NOTE, Said};
 
 /// The member of a context that holds it.
@@ -40,7 +42,12 @@ impl Kept {
         self.0.get("gone").into_iter().flat_map(Value::texts)
     }
 
-    /// Returns the parts of a file: bytes, and the ids of items with the digests of their texts.
+    /// Returns the parts of the head of a file.
+    pub(super) fn head(&self) -> impl Iterator<Item = HeadPart<'_>> {
+        self.0.get("head").into_iter().flat_map(parts_of)
+    }
+
+    /// Returns the parts of a file: bytes, and the ids of items with the marks of their texts.
     pub(super) fn parts(&self) -> impl Iterator<Item = Laid<'_>> {
         let parts = self.0.get("parts").and_then(Value::as_array);
         parts
@@ -53,7 +60,7 @@ impl Kept {
             })
     }
 
-    /// Returns the ids of the links of a file, with the digests of their targets.
+    /// Returns the ids of the links of a file, with the marks of their targets.
     pub(super) fn links(&self) -> impl Iterator<Item = (&str, &str)> {
         let links = self.0.get("links").and_then(Value::as_array);
         let links = links.unwrap_or_default().iter();
@@ -61,14 +68,15 @@ impl Kept {
     }
 }
 
-/// Returns an id with a digest.
-pub(super) fn with_digest(id: &str, of: &str) -> Value {
-    Value::Map([("id", id), ("of", of)].into_iter().collect())
+/// Returns an id with the mark that a store has given it.
+pub(super) fn with_mark((id, of): &Named) -> Value {
+    let of = Some(("of", of.as_str())).filter(|(_, of)| !of.is_empty());
+    Value::Map([("id", id.as_str())].into_iter().chain(of).collect())
 }
 
 fn named(item: &Map) -> Option<(&str, &str)> {
     let text = |name: &str| item.get(name)?.as_text();
-    Some((text("id")?, text("of")?))
+    Some((text("id")?, text("of").unwrap_or_default()))
 }
 
 /// A part of a file, as its State has it.
@@ -78,8 +86,11 @@ pub(super) enum Laid<'a> {
 }
 
 /// Returns the context of an item.
-pub(super) fn of_item(text: &str, id: &str) -> Map {
-    let kept: Map = [("content", text), ("id", id)].into_iter().collect();
+pub(super) fn of_item(text: &str, claim: Option<&Claim>, id: &str) -> Map {
+    let line = claim.and_then(|claim| Some(("claim", claim.line.clone()?)));
+    let exported = claim.and_then(|claim| Some(("exported", urn(&claim.address?))));
+    let said = [("content", text.to_owned()), ("id", id.to_owned())];
+    let kept: Map = said.into_iter().chain(line).chain(exported).collect();
     [(RESIDUAL, ascii_json(&kept))].into_iter().collect()
 }
 

@@ -12,7 +12,7 @@ use crate::interchange::formats::tree_ids::{NoteIds, Now, SharedIds, Survey, dig
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::record_sink::{Output, RecordSink, changed};
 use crate::interchange::io::source_file::{Input, SourceFile};
-use crate::interchange::model::record_set::RecordSource;
+use crate::interchange::model::record_set::{KnownTree, RecordSource};
 use crate::interchange::{
     DIAGNOSTICS_MAX, Diagnostics, Error, Finding, Loss, Place, ReadOptions, Record,
 };
@@ -46,6 +46,8 @@ pub(super) struct Page<'a> {
     pub(super) text: &'a str,
     pub(super) note: Note<'a>,
     pub(super) head: Head,
+    /// Whether its frontmatter was read.
+    pub(super) is_understood: bool,
     /// When its file was last written; unknown inside an archive.
     pub(super) written: Option<Time>,
 }
@@ -102,12 +104,12 @@ impl Tree {
         Ok(tree)
     }
 
-    pub(super) const fn is_directory(&self) -> bool {
-        self.root.is_some()
-    }
-
-    pub(super) fn ids(&self) -> SharedIds {
-        self.ids.clone()
+    pub(super) fn known(&self) -> KnownTree {
+        KnownTree {
+            scope: self.scope.clone(),
+            ids: self.ids.clone(),
+            is_lasting: self.root.is_some(),
+        }
     }
 
     /// Reads every note once; what is no note is a finding.
@@ -169,6 +171,7 @@ impl Tree {
         }
         let head = cut.front.map(|front| Head::read(front, self.dialect));
         let head = head.unwrap_or_else(|| Ok(Head::default()));
+        let is_understood = head.is_ok();
         let head = head.unwrap_or_else(|message| {
             if let Some(note) = note {
                 note(
@@ -183,6 +186,7 @@ impl Tree {
             text,
             note: cut,
             head,
+            is_understood,
             written: self.written(path),
         }
     }

@@ -11,7 +11,8 @@ use crate::store::read;
 ///
 /// A field names the person if its whole value, or the value of a member inside it, is one of the
 /// identifiers in NFC. Case counts. A DID also stands for its fragments, and an identifier for its
-/// URN in AIMEM bundles of a grainstore. Free text is not searched.
+/// URN in AIMEM bundles of a grainstore. Of the file of a note headings, links and values of the
+/// frontmatter are looked at. Other free text is not searched.
 ///
 /// ```
 /// use grainstore::store::Person;
@@ -175,7 +176,7 @@ impl<'a> Needles<'a> {
     fn walk(&self, path: &str, value: &Value, found: &mut Vec<String>) {
         match value {
             Value::Text(text)
-                if self.is(&nfc(text)) && found.last().is_none_or(|last| last != path) =>
+                if self.is_in(path, text) && found.last().is_none_or(|last| last != path) =>
             {
                 found.push(path.to_owned());
             }
@@ -200,6 +201,18 @@ impl<'a> Needles<'a> {
         }
     }
 
+    /// Whether a value is one of the identifiers, or text of a note around its items has one between
+    /// its marks: a heading, a link, a value of the frontmatter, a name of a file.
+    fn is_in(&self, path: &str, text: &str) -> bool {
+        let is_note = path.starts_with(NOTE) && !ABOUT.contains(&path) || PLACES.contains(&path);
+        self.is(&nfc(text))
+            || is_note
+                && text.split(NOTE_MARKS).any(|part| {
+                    let part = part.trim_matches([' ', '\r', '*', '_', '-']);
+                    self.is(&nfc(part.strip_suffix(".md").unwrap_or(part)))
+                })
+    }
+
     fn has_hash(&self, hash: &str) -> bool {
         self.hashes.iter().any(|known| known == hash)
     }
@@ -207,5 +220,11 @@ impl<'a> Needles<'a> {
 
 /// The field whose members may be records of other formats.
 const CONTEXT: &str = "context";
+/// The residual of a note, and the place of an item.
+const NOTE: &str = "context.x-markdown";
+const PLACES: [&str; 2] = ["context.file", "context.section"];
+const NOTE_MARKS: [char; 15] = [
+    '\n', '#', '[', ']', '(', ')', '{', '}', '|', ':', ',', '"', '\'', '/', '§',
+];
 const ELIDED: &str = "_elided";
 const DID: &str = "did:";
