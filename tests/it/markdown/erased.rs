@@ -141,3 +141,19 @@ fn a_file_that_names_a_person_is_a_mention() {
     assert_eq!(is_of("context.file"), 1, "{found:?}");
     assert_eq!(is_of("context.section"), 1, "{found:?}");
 }
+
+#[test]
+fn a_file_in_the_clear_names_no_grain_of_a_sealed_person() {
+    let disk = MemoryDisk::default();
+    let store = with_persons(&disk, &["Ana"]);
+    let draft = Draft::event("a sealed turn").user("Ana");
+    let sealed = store.put(draft.created_at(Time::from_ms(5))).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    export(&store, folder.path(), "okf");
+    let summary = store.import(reading(folder.path(), None)).unwrap();
+    assert_eq!((summary.inserted, summary.unchanged), (0, 1));
+    let refused = summary.refused.iter().map(ToString::to_string);
+    let refused: Vec<String> = refused.collect();
+    assert!(refused[0].contains("is sealed"), "{refused:?}");
+    assert_gone(&disk, &[sealed.to_string()]);
+}
