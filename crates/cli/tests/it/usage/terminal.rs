@@ -61,20 +61,15 @@ impl Terminal {
     /// Reads until the terminal shows this, and returns all since the last call with it. What came
     /// behind it is for the next call.
     fn until(&mut self, phrase: &str) -> String {
-        let phrase = phrase.as_bytes();
         loop {
-            let at = self
-                .bytes
-                .windows(phrase.len())
-                .position(|here| here == phrase);
+            let mut places = self.bytes.windows(phrase.len());
+            let at = places.position(|here| here == phrase.as_bytes());
             if let Some(at) = at {
                 return self.show(at + phrase.len());
             }
-            if !self.receive() {
-                let all = self.show(self.bytes.len());
-                let phrase = String::from_utf8_lossy(phrase);
-                panic!("no {phrase:?} in {all:?} of {}", self.screen);
-            }
+            let is_open = self.receive();
+            let screen = String::from_utf8_lossy(&self.bytes);
+            assert!(is_open, "no {phrase:?} in {screen:?} of {}", self.screen);
         }
     }
 
