@@ -23,6 +23,8 @@ pub(super) struct File {
     pub(super) state: Option<u32>,
     /// Its grains by subject; one subject, but for a file of sections or entries.
     pub(super) sections: Vec<(String, Vec<u32>)>,
+    /// The places of the subjects in `sections`.
+    places: HashMap<String, usize>,
 }
 
 /// The files of a tree, by path.
@@ -133,7 +135,8 @@ impl Plan {
             homes.insert(id, self.files.len());
             file.state = Some(number);
             file.path = path;
-            file.sections = vec![(file.title.clone(), own)];
+            let title = file.title.clone();
+            file.add(&title, own);
             self.files.push(file);
         }
         if let Some(index) = dialect.index {
@@ -149,7 +152,7 @@ impl Plan {
             let file = home.and_then(|at| self.files.get_mut(*at));
             if let (Some(file), Some((_, title))) = (file, items.get(&number).cloned()) {
                 items.remove(&number);
-                file.add(&title, number);
+                file.add(&title, [number]);
             }
         }
         for file in &mut self.files {
@@ -193,18 +196,12 @@ impl Plan {
                         .to_ascii_lowercase(),
                     None => title.clone(),
                 };
-                self.files.push(File {
-                    path,
-                    title,
-                    kind,
-                    state: None,
-                    sections: Vec::new(),
-                });
+                self.files.push(File::new(path, title, kind));
                 self.files.len().saturating_sub(1)
             });
             homes.insert(key, at);
             if let Some(file) = self.files.get_mut(at) {
-                file.add(&title, number);
+                file.add(&title, [number]);
             }
         }
         let subjects = self.files.iter().filter(|file| file.kind == Kind::Subject);
@@ -219,10 +216,26 @@ impl Plan {
 }
 
 impl File {
-    fn add(&mut self, title: &str, number: u32) {
-        match self.sections.iter_mut().find(|(name, _)| name == title) {
-            Some((_, numbers)) => numbers.push(number),
-            None => self.sections.push((title.to_owned(), vec![number])),
+    fn new(path: String, title: String, kind: Kind) -> Self {
+        Self {
+            path,
+            title,
+            kind,
+            state: None,
+            sections: Vec::new(),
+            places: HashMap::new(),
+        }
+    }
+
+    /// Adds grains of a subject, after those of the subjects before.
+    fn add(&mut self, title: &str, added: impl IntoIterator<Item = u32>) {
+        let len = self.sections.len();
+        let at = *self.places.entry(title.to_owned()).or_insert(len);
+        if at == len {
+            self.sections.push((title.to_owned(), Vec::new()));
+        }
+        if let Some((_, numbers)) = self.sections.get_mut(at) {
+            numbers.extend(added);
         }
     }
 
@@ -309,13 +322,7 @@ fn note(kept: &Kept, dialect: &Dialect) -> Seen {
                 Laid::Item(id, _) => Some(id.to_owned()),
                 Laid::Gap(_) => None,
             });
-            let file = File {
-                path: path.to_owned(),
-                title: title.to_owned(),
-                kind,
-                state: None,
-                sections: Vec::new(),
-            };
+            let file = File::new(path.to_owned(), title.to_owned(), kind);
             Seen::Note(Box::new((id.to_owned(), file, laid.collect())))
         }
         _ => Seen::Implied,
