@@ -71,6 +71,25 @@ pub(super) fn foreign(user: &str, word: &str, nth: usize) -> Vec<u8> {
     .into_bytes()
 }
 
+/// Imports a note about a person, as the owner does: its title names them, and its description and its
+/// item say `word`.
+pub(super) fn import_note(store: &Store, user: &str, word: &str, nth: usize) -> Verdict {
+    let tree = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let note = format!(
+        "---\ntype: subject\ntitle: {user}\ndescription: {word} {nth}\n\
+         created: 2026-01-15T10:30:00Z\n---\n\n- {word} {nth}\n"
+    );
+    let path = tree.path().join(format!("{nth}.md"));
+    std::fs::write(path, note).map_err(|error| error.to_string())?;
+    let options = ReadOptions {
+        scope: Some(format!("notes {nth}")),
+        ..ReadOptions::default()
+    };
+    let reading = ImportFile::open(tree.path(), Some(Format::Markdown), &options);
+    let reading = reading.map_err(|error| error.to_string())?;
+    store.import(reading).map(drop).map_err(text)
+}
+
 /// Imports a file as the owner does.
 pub(super) fn import(store: &Store, bytes: &[u8], format: Format) -> Verdict {
     let reading = ImportFile::of_bytes(bytes, Some(format), &ReadOptions::default());

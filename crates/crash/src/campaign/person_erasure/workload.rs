@@ -8,7 +8,7 @@ use grainstore::interchange::Format;
 use grainstore::store::{Authorization, ErasureScope, Maintenance, Options, Person};
 use grainstore::{ContentAddress, Draft, Store, Time};
 
-use super::older_files::{OldExport, foreign, import, write_out};
+use super::older_files::{OldExport, foreign, import, import_note, write_out};
 use super::recovery::grains;
 use crate::campaign::key_erasure::workload::source;
 use crate::disk::image::{BACKUP, Image};
@@ -384,11 +384,15 @@ impl Work {
         let Some((user, word)) = self.person(is_sealed) else {
             return Ok(());
         };
-        let file = foreign(&user, &word, self.made);
+        let (nth, is_note) = (self.made, self.random.percent(50));
+        let file = foreign(&user, &word, nth);
         self.made += 1;
         self.to(self.now(), |work, after| {
             let store = work.any()?;
-            import(&store, &file, Format::Omi)?;
+            match is_note {
+                true => import_note(&store, &user, &word, nth)?,
+                false => import(&store, &file, Format::Omi)?,
+            }
             let of = after.persons.entry(user.clone()).or_default();
             of.grains = grains(&store, &user)?;
             of.has_envelope = true;
