@@ -49,14 +49,19 @@ from ._store import Store
 from .results import (
     Answer,
     Change,
+    Checkpoint,
     Erased,
+    ErasureReceipt,
     Exported,
     Found,
     Imported,
     PersonReport,
+    Receipt,
     Recollection,
     Results,
+    Signature,
     Status,
+    TrustRule,
     Version,
 )
 
@@ -64,7 +69,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from ._filter import Conditions, Moment
-    from ._native import Grain
+    from ._native import Grain, SigningKey
     from ._vector import Floats, Vector
 
 
@@ -117,6 +122,9 @@ class AsyncStore:
                 await asyncio.to_thread(feed.wait, 0.2)
 '''
 
+# The class and its bases.
+PARTS = {"_store.py": "Store", "_persons.py": "Persons", "_signing.py": "Signing"}
+
 # What is written by hand above, or cannot wait.
 BY_HAND = {"query", "changes", "is_closed"}
 
@@ -129,9 +137,11 @@ def errors_stub() -> str:
 
 def async_store() -> str:
     """Returns the text of `_async.py`."""
-    tree = ast.parse((PACKAGE / "_store.py").read_text())
-    (store,) = (it for it in tree.body if isinstance(it, ast.ClassDef) and it.name == "Store")
-    methods = [it for it in store.body if isinstance(it, ast.FunctionDef)]
+    methods = []
+    for file, name in PARTS.items():
+        tree = ast.parse((PACKAGE / file).read_text())
+        (part,) = (it for it in tree.body if isinstance(it, ast.ClassDef) and it.name == name)
+        methods += [it for it in part.body if isinstance(it, ast.FunctionDef)]
     public = (it for it in methods if it.name[0] != "_" and it.name not in BY_HAND)
     return ASYNC + "".join(map(twin, (it for it in public if not is_overload(it))))
 

@@ -21,24 +21,29 @@ from typing import TYPE_CHECKING, Literal
 
 from . import _native, errors, grains
 from ._async import AsyncStore
-from ._native import Grain
+from ._native import Grain, SigningKey
 from ._embedder import Embedder
 from ._store import Changes, Store
 from .errors import GrainstoreError
 from .results import (
     Answer,
     Change,
+    Checkpoint,
     Erased,
+    ErasureReceipt,
     Exported,
     Found,
     Imported,
     Line,
     Named,
     PersonReport,
+    Receipt,
     Recollection,
     Refused,
     Results,
+    Signature,
     Status,
+    TrustRule,
     Version,
 )
 
@@ -50,8 +55,10 @@ __all__ = [
     "AsyncStore",
     "Change",
     "Changes",
+    "Checkpoint",
     "Embedder",
     "Erased",
+    "ErasureReceipt",
     "Exported",
     "Found",
     "Grain",
@@ -60,11 +67,15 @@ __all__ = [
     "Line",
     "Named",
     "PersonReport",
+    "Receipt",
     "Recollection",
     "Refused",
     "Results",
+    "Signature",
+    "SigningKey",
     "Status",
     "Store",
+    "TrustRule",
     "Version",
     "errors",
     "grains",
@@ -83,11 +94,14 @@ def open(
     search_deadline: float = 2.0,
     embedders: Sequence[Embedder] = (),
     master_key: bytes | str | PathLike[str] | None = None,
+    did_documents: Sequence[str] = (),
 ) -> Store:
     """Opens the store of a folder. Any number of processes may have it open.
 
     `embedders` are models that make a vector of what is stored, in the background; the first one
     embeds questions too. `master_key` opens the keys of persons: its 32 bytes, or the file that has them.
+    `did_documents` are the documents of each `did:web` whose signatures are to be verified, as JSON:
+    nothing is fetched.
 
     `durability="relaxed"` acknowledges a write before it is on the disk: a failure of the machine may
     lose the newest ones. `lock_wait` is how many seconds a change waits for other processes, and
@@ -114,6 +128,7 @@ def open(
             search_deadline=search_deadline,
             embedders=embedders,
             master_key=master_key,
+            did_documents=did_documents,
         )
     )
 
@@ -123,6 +138,7 @@ def in_memory(
     search_deadline: float = 2.0,
     embedders: Sequence[Embedder] = (),
     master_key: bytes | str | PathLike[str] | None = None,
+    did_documents: Sequence[str] = (),
 ) -> Store:
     """Returns a new store that is gone when it is closed.
 
@@ -136,5 +152,6 @@ def in_memory(
             search_deadline=search_deadline,
             embedders=embedders,
             master_key=master_key,
+            did_documents=did_documents,
         )
     )

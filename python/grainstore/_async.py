@@ -12,14 +12,19 @@ from ._store import Store
 from .results import (
     Answer,
     Change,
+    Checkpoint,
     Erased,
+    ErasureReceipt,
     Exported,
     Found,
     Imported,
     PersonReport,
+    Receipt,
     Recollection,
     Results,
+    Signature,
     Status,
+    TrustRule,
     Version,
 )
 
@@ -27,7 +32,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from ._filter import Conditions, Moment
-    from ._native import Grain
+    from ._native import Grain, SigningKey
     from ._vector import Floats, Vector
 
 
@@ -175,6 +180,26 @@ class AsyncStore:
         """Does what `Store.flush` does while other tasks run."""
         await asyncio.to_thread(lambda: self.store.flush())
 
+    def as_actor(self, did: str) -> AsyncStore:
+        """Returns the handle of `Store.as_actor`."""
+        return AsyncStore(self.store.as_actor(did))
+
+    def of_user(self, user: str) -> AsyncStore:
+        """Returns the handle of `Store.of_user`."""
+        return AsyncStore(self.store.of_user(user))
+
+    def in_namespace(self, namespace: str) -> AsyncStore:
+        """Returns the handle of `Store.in_namespace`."""
+        return AsyncStore(self.store.in_namespace(namespace))
+
+    def read_only(self) -> AsyncStore:
+        """Returns the handle of `Store.read_only`."""
+        return AsyncStore(self.store.read_only())
+
+    def signed_by(self, key: SigningKey, *, did: str | None=None) -> AsyncStore:
+        """Returns the handle of `Store.signed_by`."""
+        return AsyncStore(self.store.signed_by(key, did=did))
+
     async def add_keys(self, *users: str) -> None:
         """Does what `Store.add_keys` does while other tasks run."""
         await asyncio.to_thread(lambda: self.store.add_keys(*users))
@@ -199,22 +224,46 @@ class AsyncStore:
         """Does what `Store.person_report` does while other tasks run."""
         return await asyncio.to_thread(lambda: self.store.person_report(*ids))
 
-    async def erase_person(self, *ids: str, reason: str, authority: str, mentions: bool=False, except_kept: bool=False) -> Erased:
+    async def erase_person(self, *ids: str, reason: str, authority: str, mentions: bool=False, except_kept: bool=False, key: SigningKey | None=None) -> Erased:
         """Does what `Store.erase_person` does while other tasks run."""
-        return await asyncio.to_thread(lambda: self.store.erase_person(*ids, reason=reason, authority=authority, mentions=mentions, except_kept=except_kept))
+        return await asyncio.to_thread(lambda: self.store.erase_person(*ids, reason=reason, authority=authority, mentions=mentions, except_kept=except_kept, key=key))
 
-    def as_actor(self, did: str) -> AsyncStore:
-        """Returns the handle of `Store.as_actor`."""
-        return AsyncStore(self.store.as_actor(did))
+    async def agrees_with(self, receipt: ErasureReceipt | bytes) -> bool:
+        """Does what `Store.agrees_with` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.agrees_with(receipt))
 
-    def of_user(self, user: str) -> AsyncStore:
-        """Returns the handle of `Store.of_user`."""
-        return AsyncStore(self.store.of_user(user))
+    async def signature(self, address: str | Grain) -> Signature | None:
+        """Does what `Store.signature` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.signature(address))
 
-    def in_namespace(self, namespace: str) -> AsyncStore:
-        """Returns the handle of `Store.in_namespace`."""
-        return AsyncStore(self.store.in_namespace(namespace))
+    async def delivery(self, address: str | Grain) -> bytes | None:
+        """Does what `Store.delivery` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.delivery(address))
 
-    def read_only(self) -> AsyncStore:
-        """Returns the handle of `Store.read_only`."""
-        return AsyncStore(self.store.read_only())
+    async def receive(self, delivery: bytes) -> str:
+        """Does what `Store.receive` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.receive(delivery))
+
+    async def trust(self, signer: str, *, reason: str, namespaces: Iterable[str]=(), types: Iterable[str]=(), authors: Iterable[str]=(), exclusive: bool=False) -> None:
+        """Does what `Store.trust` does while other tasks run."""
+        await asyncio.to_thread(lambda: self.store.trust(signer, reason=reason, namespaces=namespaces, types=types, authors=authors, exclusive=exclusive))
+
+    async def distrust(self, signer: str, *, reason: str) -> bool:
+        """Does what `Store.distrust` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.distrust(signer, reason=reason))
+
+    async def trusted(self) -> list[TrustRule]:
+        """Does what `Store.trusted` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.trusted())
+
+    async def receipt(self, address: str | Grain, key: SigningKey) -> Receipt:
+        """Does what `Store.receipt` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.receipt(address, key))
+
+    async def checkpoint(self, key: SigningKey) -> bytes:
+        """Does what `Store.checkpoint` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.checkpoint(key))
+
+    async def verify_checkpoint(self, message: bytes) -> Checkpoint:
+        """Does what `Store.verify_checkpoint` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.verify_checkpoint(message))

@@ -5,7 +5,21 @@ from datetime import datetime
 from os import PathLike
 from typing import Any, final
 
-__all__ = ["Changes", "Grain", "Recollection", "Store", "codes", "command", "hint", "open"]
+__all__ = [
+    "Changes",
+    "Grain",
+    "Recollection",
+    "SigningKey",
+    "Store",
+    "codes",
+    "command",
+    "erasure_receipt_json",
+    "erasure_receipt_names",
+    "hint",
+    "open",
+    "open_erasure_receipt",
+    "open_receipt",
+]
 
 _Standing = tuple[bool, str | None, str, bool]
 _Answer = tuple[
@@ -30,7 +44,26 @@ def open(
     search_deadline: float = 2.0,
     embedders: Sequence[object] = ...,
     master_key: bytes | str | PathLike[str] | None = None,
+    did_documents: Sequence[str] = ...,
 ) -> Store: ...
+def open_erasure_receipt(
+    message: bytes,
+) -> tuple[str, int, int, int, int, int, list[tuple[str, str]], bool]: ...
+def erasure_receipt_names(message: bytes, id: str) -> bool: ...
+def erasure_receipt_json(message: bytes) -> str: ...
+def open_receipt(message: bytes) -> tuple[str, str, int, int]: ...
+@final
+class SigningKey:
+    """A private key, which signs grains and statements; `did` names its public half."""
+
+    @staticmethod
+    def generate(algorithm: str = "Ed25519") -> SigningKey: ...
+    @staticmethod
+    def from_pem(pem: str) -> SigningKey: ...
+    def to_pem(self) -> str: ...
+    @property
+    def did(self) -> str: ...
+
 @final
 class Grain:
     """A memory under its address: a map of fields that never changes."""
@@ -148,8 +181,33 @@ class Store:
         list[tuple[str, list[str], str | None]], list[tuple[str, list[str], str | None]], int, int
     ]: ...
     def erase_person(
-        self, ids: list[str], mentions: bool, except_kept: bool, reason: str, authority: str
-    ) -> tuple[list[str], list[str], list[str], int]: ...
+        self,
+        ids: list[str],
+        mentions: bool,
+        except_kept: bool,
+        reason: str,
+        authority: str,
+        key: SigningKey | None,
+    ) -> tuple[list[str], list[str], list[str], int, bytes | None]: ...
+    def agrees_with(self, message: bytes) -> bool: ...
+    def signed_by(self, key: SigningKey, of: str | None) -> Store: ...
+    def signature(self, of: str | Grain) -> tuple[str, Any, str | None] | None: ...
+    def delivery(self, of: str | Grain) -> bytes | None: ...
+    def receive(self, delivery: bytes) -> str: ...
+    def trust(
+        self,
+        signer: str,
+        namespaces: list[str],
+        types: list[str],
+        authors: list[str],
+        is_exclusive: bool,
+        reason: str,
+    ) -> None: ...
+    def distrust(self, signer: str, reason: str) -> bool: ...
+    def trusted(self) -> list[tuple[str, list[str], list[str], list[str], bool]]: ...
+    def receipt(self, of: str | Grain, key: SigningKey) -> bytes: ...
+    def checkpoint(self, key: SigningKey) -> bytes: ...
+    def verify_checkpoint(self, message: bytes) -> tuple[str, int, int, bool]: ...
     def cal(
         self, statement: str, parameters: str, user: str | None, now: datetime | int | str | None
     ) -> tuple[str, str | None, bool]: ...

@@ -9,17 +9,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from . import _native
+from ._persons import Persons
+from ._signing import Signing
 from ._vector import from_bytes, to_bytes
 from .results import (
     Answer,
     Change,
-    Erased,
     Exported,
     Found,
     Imported,
     Line,
-    Named,
-    PersonReport,
     Recollection,
     Refused,
     Results,
@@ -33,11 +32,10 @@ if TYPE_CHECKING:
 
     from ._filter import Conditions, Moment
     from ._vector import Floats, Vector
-    from ._native import Grain
+    from ._native import Grain, SigningKey
 
 
-
-class Store:
+class Store(Persons, Signing):
     """A store of memories, or a handle on it that is narrowed to an author, a person or a namespace.
 
     It is safe to share between threads, and each call that reads, writes or searches lets other
@@ -72,7 +70,12 @@ class Store:
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether it was closed.
+
+        >>> import grainstore
+        >>> grainstore.in_memory().is_closed
+        False
+        """
         return self._native.is_closed
 
     def close(self) -> None:
@@ -576,95 +579,6 @@ class Store:
         """
         self._native.flush()
 
-    # Persons.
-
-    def add_keys(self, *users: str) -> None:
-        """Gives persons a key each, under the master key with which the store was opened. What is stored
-        about them from then on is sealed; `seal` seals what is there.
-
-        >>> import grainstore
-        >>> store = grainstore.in_memory(master_key=bytes(32))
-        >>> store.add_keys("ana")
-        >>> store.unlock("ana")
-        >>> address = store.of_user("ana").remember("I like tea")
-        >>> store.lock("ana")
-        >>> store.is_unlocked("ana")
-        False
-
-        Raises `UserExists`, `Key` without a master key, `MasterKey` with another one.
-        """
-        self._native.add_keys(list(users))
-
-    def seal(self, user: str) -> int:
-        """Seals what is stored about a person who has a key, and returns how many grains that were.
-
-        >>> import grainstore
-        >>> store = grainstore.in_memory(master_key=bytes(32))
-        >>> _ = store.remember("I like tea", user="ana")
-        >>> store.add_keys("ana")
-        >>> store.seal("ana")
-        1
-
-        Raises `UserUnknown`.
-        """
-        return self._native.seal(user)
-
-    def unlock(self, user: str) -> None:
-        """Takes the key of a person into memory.
-
-        Raises `UserUnknown`, and `Key` and `MasterKey` as `add_keys`.
-        """
-        self._native.unlock(user)
-
-    def lock(self, user: str) -> None:
-        """Wipes the key of a person from memory: what is sealed is not found, and nothing is stored about
-        them (`Locked`), until they are unlocked."""
-        self._native.lock(user)
-
-    def is_unlocked(self, user: str) -> bool:
-        """Returns whether the key of a person is in memory."""
-        return self._native.is_unlocked(user)
-
-    def person_report(self, *ids: str) -> PersonReport:
-        """Returns everything that the store has about a person, by all ids of theirs.
-
-        >>> import grainstore
-        >>> store = grainstore.in_memory()
-        >>> note = store.remember("I like tea", user="ana")
-        >>> [it.address == note for it in store.person_report("ana").about]
-        [True]
-
-        Raises `ScopeIncomplete` for a sealed person who is locked, `AccessDenied` for a handle that is
-        not the owner's.
-        """
-        about, mentions, written, entries = self._native.person_report(list(ids))
-        return PersonReport(
-            [Named(*it) for it in about], [Named(*it) for it in mentions], written, entries
-        )
-
-    def erase_person(
-        self,
-        *ids: str,
-        reason: str,
-        authority: str,
-        mentions: bool = False,
-        except_kept: bool = False,
-    ) -> Erased:
-        """Erases everything about a person from every file of the store. `mentions` erases grains that
-        only mention them too; with `except_kept` those that a rule keeps stay and the others go.
-
-        >>> import grainstore
-        >>> store = grainstore.in_memory()
-        >>> note = store.remember("I like tea", user="ana")
-        >>> done = store.erase_person("ana", reason="request 17", authority="the DPO")
-        >>> done.erased == [note], store.get(note)
-        (True, None)
-
-        Raises `InvalidationDenied` if a rule keeps a grain, and nothing is erased; as `person_report`.
-        """
-        done = self._native.erase_person(list(ids), mentions, except_kept, reason, authority)
-        return Erased(*done)
-
     # Narrowed handles.
 
     def as_actor(self, did: str) -> Store:
@@ -711,10 +625,30 @@ class Store:
         """
         return Store(self._native.read_only())
 
+    def signed_by(self, key: SigningKey, *, did: str | None = None) -> Store:
+        """Returns a handle that signs what it stores: `remember`, `put`, `put_batch`, `correct` and
+        `supersede`. Imports, statements of CAL and the files of the memory tool stay unsigned.
+
+        The signer is `did`, by default the `did:key` of the key. A signature says who signed, and not
+        that they are trusted: `trust` does. A grain that names another author than the signer is
+        refused (`Untrusted`) unless a rule allows it.
+
+        >>> import grainstore
+        >>> store, key = grainstore.in_memory(), grainstore.SigningKey.generate()
+        >>> tea = store.signed_by(key).remember("tea", subject="ana", relation="likes")
+        >>> store.signature(tea).signer == key.did
+        True
+
+        Raises `Did`; what is stored raises `Key` for the `did:key` of another key, and `Unresolved` for
+        a `did:web` whose document the store was not opened with.
+        """
+        return Store(self._native.signed_by(key, did))
+
 
 class Changes:
     """The entries of the ledger as a feed: it ends where the store ends, and goes on after that when
-    there is more.
+    there is more. It is for one thread at a time: another one that uses it meanwhile gets a
+    `RuntimeError`.
 
     >>> import grainstore
     >>> store = grainstore.in_memory()
@@ -741,11 +675,24 @@ class Changes:
 
     @property
     def position(self) -> int:
-        """The number of the next entry: `changes(first=position)` goes on there."""
+        """The number of the next entry: `changes(first=position)` goes on there.
+
+        >>> import grainstore
+        >>> store = grainstore.in_memory()
+        >>> feed = store.changes(first=None)
+        >>> _ = store.remember("hello")
+        >>> len(list(store.changes(first=feed.position)))
+        1
+        """
         return self._native.position
 
     def wait(self, seconds: float) -> bool:
-        """Waits up to so many seconds until there is another entry, and returns whether there is."""
+        """Waits up to so many seconds until there is another entry, and returns whether there is.
+
+        >>> import grainstore
+        >>> grainstore.in_memory().changes(first=None).wait(seconds=0.01)
+        False
+        """
         return self._native.wait(seconds)
 
 

@@ -45,7 +45,13 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What the store says about a grain besides its bytes."""
+    """What the store says about a grain besides its bytes.
+
+    >>> import grainstore
+    >>> store = grainstore.in_memory()
+    >>> store.status(store.remember("hello")).verification
+    'unverified'
+    """
 
     is_current: bool
     """Whether the store still holds it for true."""
@@ -59,7 +65,15 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One result of a search or a query."""
+    """One result of a search or a query.
+
+    >>> import grainstore
+    >>> store = grainstore.in_memory()
+    >>> _ = store.remember("green tea")
+    >>> found = store.search("tea")[0]
+    >>> found.matched_fields, found.is_current
+    (['content'], True)
+    """
 
     grain: Grain
     status: Status
@@ -85,7 +99,15 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The best results of a search, or a page of a query. It is read like a list."""
+    """The best results of a search, or a page of a query. It is read like a list.
+
+    >>> import grainstore
+    >>> store = grainstore.in_memory()
+    >>> _ = store.put_batch({"type": "event", "content": f"turn {n}"} for n in range(3))
+    >>> page = store.query_page(limit=2)
+    >>> len(page), page.total, [found.grain["content"] for found in page]
+    (2, 3, ['turn 0', 'turn 1'])
+    """
 
     found: list[Found]
     total: int
@@ -117,7 +139,15 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One memory of a recall."""
+    """One memory of a recall.
+
+    >>> import grainstore
+    >>> store = grainstore.in_memory()
+    >>> _ = store.remember("I moved to Porto", user="ana", role="user")
+    >>> line = store.recall("Porto").lines[0]
+    >>> line.text, line.is_turn, line.standing
+    ('I moved to Porto', True, None)
+    """
 
     address: str
     time: datetime
@@ -137,7 +167,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """The memories for a question, within a budget of tokens. `str()` gives Markdown for a prompt."""
+    """The memories for a question, within a budget of tokens. `str()` gives Markdown for a prompt.
+
+    >>> import grainstore
+    >>> store = grainstore.in_memory()
+    >>> _ = store.remember("I moved to Porto")
+    >>> found = store.recall("Porto")
+    >>> len(found), found.is_cut, "Porto" in str(found)
+    (1, False, True)
+    """
 
     lines: list[Line]
     tokens: int
@@ -149,7 +187,14 @@ class Recollection:
     _native: _native.Recollection = field(repr=False, compare=False)
 
     def render(self, format: Literal["markdown", "json", "text", "sml"] = "markdown") -> str:
-        """Returns it as text: for a prompt, as JSON with every detail, or a line for each grain."""
+        """Returns it as text: for a prompt, as JSON with every detail, or a line for each grain.
+
+        >>> import grainstore
+        >>> store = grainstore.in_memory()
+        >>> _ = store.remember("I moved to Porto")
+        >>> "Porto" in store.recall("Porto").render("json")
+        True
+        """
         return self._native.render(format)
 
     def __str__(self) -> str:
@@ -174,7 +219,15 @@ class Recollection:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One grain of a lineage."""
+    """One grain of a lineage.
+
+    >>> import grainstore
+    >>> store = grainstore.in_memory()
+    >>> tea = store.remember("tea", subject="ana", relation="likes")
+    >>> versions = store.history(store.correct(tea, object="milk"))
+    >>> [version.status.is_current for version in versions]
+    [False, True]
+    """
 
     grain: Grain
     status: Status
@@ -185,7 +238,15 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One entry of the ledger."""
+    """One entry of the ledger.
+
+    >>> import grainstore
+    >>> store = grainstore.in_memory()
+    >>> note = store.remember("hello")
+    >>> change = list(store.changes())[-1]
+    >>> change.kind, change.address == note
+    ('stored', True)
+    """
 
     entry: int
     """Its number: `changes(first=change.entry + 1)` goes on behind it."""
@@ -201,7 +262,15 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The outcome of an import: its records counted by outcome."""
+    """The outcome of an import: its records counted by outcome.
+
+    >>> import grainstore, pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "memory.jsonl")
+    >>> _ = file.write_text('{"type":"event","content":"hi","created_at":1}')
+    >>> outcome = grainstore.in_memory().import_file(file)
+    >>> outcome.inserted, outcome.is_complete
+    (1, True)
+    """
 
     inserted: int
     """New grains."""
@@ -234,7 +303,14 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A record of a file that is not a valid grain."""
+    """A record of a file that is not a valid grain.
+
+    >>> import grainstore, pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "memory.jsonl")
+    >>> _ = file.write_text('{"type":"event","content":"hi","created_at":1}\\n{"type":"belief"}')
+    >>> [one.place for one in grainstore.in_memory().import_file(file).refused]
+    ['line 2']
+    """
 
     place: str
     """Where it stands: `line 3`, a byte, a JSON pointer."""
@@ -244,7 +320,15 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """The outcome of an export."""
+    """The outcome of an export.
+
+    >>> import grainstore, tempfile
+    >>> store = grainstore.in_memory()
+    >>> _ = store.remember("hello")
+    >>> done = store.export(tempfile.mkdtemp() + "/memory.jsonl", format="jsonl")
+    >>> done.grains, done.loss
+    (1, {})
+    """
 
     grains: int
     files: int
@@ -256,7 +340,14 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A grain that names a person."""
+    """A grain that names a person.
+
+    >>> import grainstore
+    >>> store = grainstore.in_memory()
+    >>> _ = store.remember("I like tea", user="ana")
+    >>> store.person_report("ana").about[0].found_by
+    ['user_id']
+    """
 
     address: str
     found_by: list[str]
@@ -267,7 +358,15 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class PersonReport:
-    """Everything that a store has about a person."""
+    """Everything that a store has about a person.
+
+    >>> import grainstore
+    >>> store = grainstore.in_memory()
+    >>> _ = store.remember("I like tea", user="ana")
+    >>> report = store.person_report("ana")
+    >>> len(report.about), len(report.mentions)
+    (1, 0)
+    """
 
     about: list[Named]
     """The grains about the person, which `erase_person` erases."""
@@ -281,7 +380,15 @@ class PersonReport:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """The outcome of the erasure of a person."""
+    """The outcome of the erasure of a person.
+
+    >>> import grainstore
+    >>> store = grainstore.in_memory()
+    >>> note = store.remember("I like tea", user="ana")
+    >>> done = store.erase_person("ana", reason="request 17", authority="the DPO")
+    >>> done.erased == [note], done.receipt
+    (True, None)
+    """
 
     erased: list[str]
     kept: list[str]
@@ -290,11 +397,175 @@ class Erased:
     """The grains that mention the person and stay."""
     blanked: int
     """The number of entries that were blanked: grains, and entries about them."""
+    receipt: ErasureReceipt | None = None
+    """What a key of `erase_person` signed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureReceipt:
+    """What the operator of a store signed about the erasure of a person. It names the person only to
+    who knows an id of theirs, and no content.
+
+    `grainstore user verify` reads the text of `to_json`, and needs no store.
+
+    >>> import grainstore
+    >>> store, key = grainstore.in_memory(), grainstore.SigningKey.generate()
+    >>> _ = store.remember("I like tea", user="ana")
+    >>> done = store.erase_person("ana", reason="request 17", authority="the DPO", key=key)
+    >>> received = grainstore.ErasureReceipt.open(done.receipt.message)
+    >>> received.names("ana"), received.names("ben"), received.erased, received.signer == key.did
+    (True, False, 1, True)
+    """
+
+    message: bytes = field(repr=False)
+    """The signed COSE_Sign1 message."""
+    signer: str
+    """The DID of the signer, whom the reader may trust or not."""
+    time: datetime
+    """When the erasure was complete, by the clock of the store."""
+    entries: int
+    """The number of entries of the ledger then."""
+    erased: int
+    """The number of grains that were erased."""
+    blanked: int
+    """The number of entries that were blanked: grains, and entries about them."""
+    mentions: int
+    """The number of grains that mention the person and stay."""
+    kept: dict[str, str]
+    """The grains that stay, each with the rule that keeps it."""
+    is_proven: bool
+    """Whether the entries of the erasure are proven to be in the ledger that was signed."""
+
+    @classmethod
+    def open(cls, message: bytes) -> ErasureReceipt:
+        """Verifies the signature of a message and returns its content.
+
+        >>> ErasureReceipt.open(b"no receipt")
+        Traceback (most recent call last):
+        grainstore.errors.Corrupt: ...
+
+        Raises `Signature`; `Corrupt` for a message of another kind; `Unresolved` for a signer that is
+        no `did:key`.
+        """
+        opened = _native.open_erasure_receipt(message)
+        signer, time, entries, erased, blanked, mentions, kept, is_proven = opened
+        at = moment(time)
+        return cls(
+            message, signer, at, entries, erased, blanked, mentions, dict(kept), is_proven
+        )
+
+    def names(self, id: str) -> bool:
+        """Returns whether the person has an id."""
+        return _native.erasure_receipt_names(self.message, id)
+
+    def to_json(self) -> str:
+        """Returns it as a JSON document, with the message in hexadecimal digits."""
+        return _native.erasure_receipt_json(self.message)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What the operator of a store signed about a grain: that it is there.
+
+    >>> import grainstore
+    >>> store, key = grainstore.in_memory(), grainstore.SigningKey.generate()
+    >>> receipt = store.receipt(store.remember("hello"), key)
+    >>> grainstore.Receipt.open(receipt.message) == receipt
+    True
+    """
+
+    message: bytes = field(repr=False)
+    """The signed COSE_Sign1 message."""
+    signer: str
+    """The DID of the signer, whom the reader may trust or not."""
+    address: str
+    entry: int
+    """The number of the entry of the ledger."""
+    time: datetime
+    """When it was stored, by the clock of the store."""
+
+    @classmethod
+    def open(cls, message: bytes) -> Receipt:
+        """Verifies the signature of a message and returns its content.
+
+        Raises what `ErasureReceipt.open` raises.
+        """
+        signer, address, entry, time = _native.open_receipt(message)
+        return cls(message, signer, address, entry, moment(time))
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A checkpoint, compared with the ledger of a store.
+
+    >>> import grainstore
+    >>> store, key = grainstore.in_memory(), grainstore.SigningKey.generate()
+    >>> checked = store.verify_checkpoint(store.checkpoint(key))
+    >>> checked.signer == key.did, checked.is_of_this_ledger
+    (True, True)
+    """
+
+    signer: str
+    """The DID of the signer, whom the reader may trust or not."""
+    time: datetime
+    entries: int
+    """The number of entries that were signed."""
+    is_of_this_ledger: bool
+    """Whether the ledger begins with these entries; if not, it was rolled back or rewritten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The signer of a grain, and how far the rules of `trust` trust the signer with it now.
+
+    >>> import grainstore
+    >>> store, key = grainstore.in_memory(), grainstore.SigningKey.generate()
+    >>> signature = store.signature(store.signed_by(key).remember("hello"))
+    >>> signature.trust, signature.doubt
+    ('untrusted', 'unknown_signer')
+    """
+
+    signer: str
+    """The DID of the signer."""
+    trust: Literal["verified", "untrusted"]
+    doubt: str | None
+    """`unknown_signer`, `other_author`, `other_namespace` or `other_type`; `None` for `verified`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRule:
+    """The grains that a signer is trusted with.
+
+    >>> import grainstore
+    >>> store, key = grainstore.in_memory(), grainstore.SigningKey.generate()
+    >>> store.trust(key.did, types=["belief"], reason="our own agent")
+    >>> store.trusted()[0].types
+    ['belief']
+    """
+
+    signer: str
+    """The DID of the signer."""
+    namespaces: list[str]
+    """The namespaces, with those inside them; all if there is none."""
+    types: list[str]
+    """The types; all if there is none."""
+    authors: list[str]
+    """The other authors whose grains the signer may sign."""
+    is_exclusive: bool
+    """Whether only trusted signers may write in the namespaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a statement of CAL."""
+    """The answer to a statement of CAL.
+
+    >>> import grainstore
+    >>> store = grainstore.in_memory()
+    >>> _ = store.remember("tea", subject="ana", relation="likes")
+    >>> answer = store.cal("RECALL WHERE subject = $who | COUNT", who="ana")
+    >>> answer.is_found, answer.envelope["count"]
+    (True, 1)
+    """
 
     envelope: dict[str, Any]
     """The envelope of CAL 1.0, as docs/cal.md describes it."""

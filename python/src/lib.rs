@@ -7,6 +7,7 @@
 // The macros of PyO3 write code that is unsafe; none is written here.
 #![forbid(unsafe_code)]
 
+mod attest;
 mod cal;
 mod changes;
 mod command;
@@ -18,12 +19,17 @@ mod grain;
 mod held;
 mod persons;
 mod recollection;
+mod signing;
 mod store;
 mod value;
 
 /// The native part of the package `grainstore`.
 #[pyo3::pymodule(gil_used = false)]
 mod _native {
+    #[pymodule_export]
+    use crate::attest::{
+        erasure_receipt_json, erasure_receipt_names, open_erasure_receipt, open_receipt,
+    };
     #[pymodule_export]
     use crate::changes::Changes;
     #[pymodule_export]
@@ -34,6 +40,8 @@ mod _native {
     use crate::grain::Grain;
     #[pymodule_export]
     use crate::recollection::Recollection;
+    #[pymodule_export]
+    use crate::signing::SigningKey;
     #[pymodule_export]
     use crate::store::{Store, open};
 }

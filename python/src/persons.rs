@@ -1,16 +1,25 @@
 //! Persons: their keys, what the store has about them, and their erasure.
 
+use grainstore::crypto;
 use grainstore::store::{Authorization, ErasureScope, Person, PersonGrain};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
+use crate::signing::SigningKey;
 use crate::store::Store;
 
 /// An address, the fields by which it was found, and the rule that keeps it from being erased.
 type Named = (String, Vec<String>, Option<String>);
 
 /// The grains that were erased, those that are kept and those that stay as they only mention the person,
-/// and the number of entries that were blanked.
-type Erased = (Vec<String>, Vec<String>, Vec<String>, u64);
+/// the number of entries that were blanked, and the receipt.
+type Erased<'py> = (
+    Vec<String>,
+    Vec<String>,
+    Vec<String>,
+    u64,
+    Option<Bound<'py, PyBytes>>,
+);
 
 fn named(grain: &PersonGrain) -> Named {
     let kept = grain.kept.as_ref().map(ToString::to_string);
@@ -52,15 +61,17 @@ impl Store {
         Ok((about, mentions, report.written, report.entries))
     }
 
-    fn erase_person(
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    fn erase_person<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         ids: Vec<String>,
         mentions: bool,
         except_kept: bool,
         reason: &str,
         authority: &str,
-    ) -> PyResult<Erased> {
+        key: Option<&Bound<'_, SigningKey>>,
+    ) -> PyResult<Erased<'py>> {
         let person = person(&ids);
         let scope = ErasureScope {
             mentions,
@@ -68,7 +79,14 @@ impl Store {
             ..ErasureScope::default()
         };
         let by = Authorization { reason, authority };
-        let done = self.ask(py, |store| store.admin()?.erase_person(&person, scope, by))?;
+        let key = key.map(|key| key.get().key());
+        let (done, receipt) = self.ask(py, |store| {
+            let admin = store.admin()?;
+            let done = admin.erase_person(&person, scope, by)?;
+            let sign = |key: &crypto::SigningKey| admin.erasure_receipt(&done, key, &key.did());
+            let receipt = key.map(sign).transpose()?;
+            Ok((done, receipt))
+        })?;
         let erased = done.erased.iter().map(ToString::to_string).collect();
         let kept = done
             .kept
@@ -76,7 +94,8 @@ impl Store {
             .map(|(address, _)| address.to_string())
             .collect();
         let mentioned = done.mentions.iter().map(ToString::to_string).collect();
-        Ok((erased, kept, mentioned, done.blanked))
+        let receipt = receipt.map(|message| PyBytes::new(py, &message));
+        Ok((erased, kept, mentioned, done.blanked, receipt))
     }
 }
 

@@ -11,7 +11,9 @@ use grainstore::grain::{Status, Verification};
 use grainstore::interchange::{Format, ImportFile, Loss, ReadOptions, WriteOptions};
 use grainstore::ledger::EntryId;
 use grainstore::query::{Cursor, Envelope, Found, Recall};
-use grainstore::store::{Authorization, Create, Durability, Embedder, Embedding, Summary};
+use grainstore::store::{
+    Authorization, Create, Durability, Embedder, Embedding, NewGrain, Summary,
+};
 use grainstore::text::{Query, Ranking};
 use grainstore::{Draft, Error, Options, Store as Handle};
 use pyo3::prelude::*;
@@ -25,17 +27,20 @@ use crate::filter::{filter, named, sort};
 use crate::grain::Grain;
 use crate::held::{Held, Opening};
 use crate::recollection::Recollection;
+use crate::signing::{Signer, resolver};
 use crate::value::{address, draft};
 use crate::{error, value};
 
-/// A store, or a handle on it that is narrowed.
+/// A store, or a handle on it that is narrowed, with the signer of what is stored through it.
 #[pyclass(frozen, module = "grainstore")]
-#[derive(Debug)]
-pub(crate) struct Store(Held<Handle>);
+pub(crate) struct Store {
+    handle: Held<Handle>,
+    signer: Option<Signer>,
+}
 
 /// Opens the store of a folder, or one in memory if there is no path.
 #[pyfunction]
-#[pyo3(signature = (path, *, create = "if_missing", read_only = false, durability = "sync", lock_wait = 5.0, search_deadline = 2.0, embedders = Vec::new(), master_key = None))]
+#[pyo3(signature = (path, *, create = "if_missing", read_only = false, durability = "sync", lock_wait = 5.0, search_deadline = 2.0, embedders = Vec::new(), master_key = None, did_documents = Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn open(
     py: Python<'_>,
@@ -47,6 +52,7 @@ pub(crate) fn open(
     search_deadline: f64,
     embedders: Vec<Bound<'_, PyAny>>,
     master_key: Option<Key>,
+    did_documents: Vec<String>,
 ) -> PyResult<Store> {
     let embedders = embedders.iter().map(|object| {
         let embedder: Arc<dyn Embedder> = Arc::new(PyEmbedder::new(object)?);
@@ -68,6 +74,7 @@ pub(crate) fn open(
         search_deadline: seconds(search_deadline),
         embedders: embedders.collect::<PyResult<_>>()?,
         master_key: master_key.map(|key| Arc::new(key.source())),
+        resolver: Arc::new(resolver(py, &did_documents)?),
         ..Options::default()
     };
     let opened = py.detach(|| match &path {
@@ -76,7 +83,10 @@ pub(crate) fn open(
         Some(path) => Handle::open(path, options),
     });
     let opened = opened.map_err(|error| error::of(py, &error))?;
-    Ok(Store(Held::new(opened, Opening::here())))
+    Ok(Store {
+        handle: Held::new(opened, Opening::here()),
+        signer: None,
+    })
 }
 
 /// A master key: its bytes, or the file that has them.
@@ -106,7 +116,7 @@ fn seconds(seconds: f64) -> Duration {
 impl Store {
     /// Returns the handle, if this process may use it and has not closed it.
     pub(crate) fn handle(&self, py: Python<'_>) -> PyResult<Handle> {
-        self.0.get(py)
+        self.handle.get(py)
     }
 
     /// Asks the library without the interpreter's lock.
@@ -121,31 +131,60 @@ impl Store {
     }
 
     fn narrowed(&self, handle: Handle) -> Self {
-        Self(Held::new(handle, self.0.opening().clone()))
+        Self {
+            handle: Held::new(handle, self.handle.opening().clone()),
+            signer: self.signer.clone(),
+        }
+    }
+
+    /// Returns the same handle with a signer of what is stored through it.
+    pub(crate) fn signed(&self, py: Python<'_>, signer: Signer) -> PyResult<Self> {
+        let handle = self.narrowed(self.handle(py)?);
+        Ok(Self {
+            signer: Some(signer),
+            ..handle
+        })
+    }
+
+    /// Returns the grain of a draft, signed if the handle has a signer.
+    fn new_grain(&self, store: &Handle, draft: Draft) -> Result<NewGrain, Error> {
+        match &self.signer {
+            Some(signer) => Ok(signer.sign(store, draft)?.into()),
+            None => Ok(draft.into()),
+        }
     }
 }
 
 #[pymethods]
 impl Store {
     fn close(&self, py: Python<'_>) {
-        self.0.close(py);
+        self.handle.close(py);
     }
 
     #[getter]
     fn get_is_closed(&self) -> bool {
-        self.0.opening().is_closed()
+        self.handle.opening().is_closed()
     }
 
     fn put(&self, py: Python<'_>, fields: &Bound<'_, PyAny>) -> PyResult<String> {
         let draft = draft(fields)?;
-        let stored = self.ask(py, |store| store.put(draft))?;
+        let stored = self.ask(py, |store| store.put(self.new_grain(store, draft)?))?;
         Ok(stored.to_string())
     }
 
     fn put_batch(&self, py: Python<'_>, grains: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         let drafts = grains.try_iter()?.map(|fields| draft(&fields?));
         let drafts = drafts.collect::<PyResult<Vec<_>>>()?;
-        let stored = self.ask(py, |store| store.put_batch(drafts))?;
+        let stored = self.ask(py, |store| {
+            let grains = drafts.into_iter().enumerate().map(|(index, draft)| {
+                let grain = self.new_grain(store, draft);
+                grain.map_err(|source| Error::Batch {
+                    index,
+                    source: Box::new(source),
+                })
+            });
+            store.put_batch(grains.collect::<Result<Vec<_>, _>>()?)
+        })?;
         Ok(stored.iter().map(ToString::to_string).collect())
     }
 
@@ -228,7 +267,9 @@ impl Store {
         reason: Option<&str>,
     ) -> PyResult<String> {
         let (old, draft) = (address(old)?, draft(fields)?);
-        let stored = self.ask(py, |store| store.supersede(&old, draft, reason))?;
+        let stored = self.ask(py, |store| {
+            store.supersede(&old, self.new_grain(store, draft)?, reason)
+        })?;
         Ok(stored.to_string())
     }
 
@@ -248,7 +289,7 @@ impl Store {
             let draft = changes
                 .into_iter()
                 .fold(draft, |draft, (name, value)| draft.set(name, value));
-            store.supersede(&old, draft, reason)
+            store.supersede(&old, self.new_grain(store, draft)?, reason)
         })?;
         Ok(stored.to_string())
     }
@@ -315,7 +356,7 @@ impl Store {
         conditions: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Changes> {
         let filter = conditions.map(|dict| filter(Some(dict))).transpose()?;
-        let store = self.0.get(py)?;
+        let store = self.handle.get(py)?;
         let from = match since {
             Some(entry) => EntryId::new(entry),
             None => store.changes(EntryId::FIRST).end(),
@@ -325,7 +366,7 @@ impl Store {
             Some(filter) => feed.matching(filter),
             None => feed,
         };
-        Ok(Changes::new(Held::new(feed, self.0.opening().clone())))
+        Ok(Changes::new(Held::new(feed, self.handle.opening().clone())))
     }
 
     fn import_file(
@@ -434,22 +475,20 @@ impl Store {
     }
 
     fn as_actor(&self, py: Python<'_>, did: &str) -> PyResult<Self> {
-        let did = did
-            .parse()
-            .map_err(|source: grainstore::crypto::Error| error::of(py, &source.into()))?;
-        Ok(self.narrowed(self.0.get(py)?.as_actor(&did)))
+        let did = value::did(py, did)?;
+        Ok(self.narrowed(self.handle.get(py)?.as_actor(&did)))
     }
 
     fn of_user(&self, py: Python<'_>, user: &str) -> PyResult<Self> {
-        Ok(self.narrowed(self.0.get(py)?.of_user(user)))
+        Ok(self.narrowed(self.handle.get(py)?.of_user(user)))
     }
 
     fn in_namespace(&self, py: Python<'_>, namespace: &str) -> PyResult<Self> {
-        Ok(self.narrowed(self.0.get(py)?.in_namespace(namespace)))
+        Ok(self.narrowed(self.handle.get(py)?.in_namespace(namespace)))
     }
 
     fn read_only(&self, py: Python<'_>) -> PyResult<Self> {
-        Ok(self.narrowed(self.0.get(py)?.read_only()))
+        Ok(self.narrowed(self.handle.get(py)?.read_only()))
     }
 
     fn flush(&self, py: Python<'_>) -> PyResult<()> {

@@ -1,6 +1,7 @@
 //! Values of grains as Python's own: `None`, `bool`, `int`, `float`, `str`, `bytes`, `list`, `dict`.
 
 use grainstore::codec::{Int, Map, Profile, Value};
+use grainstore::crypto::Did;
 use grainstore::grain::Time;
 use grainstore::{ContentAddress, Draft};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -166,6 +167,12 @@ pub(crate) fn address(any: &Bound<'_, PyAny>) -> PyResult<ContentAddress> {
     };
     let address = text.to_str()?.parse::<ContentAddress>();
     address.map_err(|source| error::of(any.py(), &source.into()))
+}
+
+/// Returns the DID of a text.
+pub(crate) fn did(py: Python<'_>, text: &str) -> PyResult<Did> {
+    text.parse()
+        .map_err(|source: grainstore::crypto::Error| error::of(py, &source.into()))
 }
 
 /// Returns the time that a `datetime` with an offset, milliseconds since 1970, or a text of RFC 3339
