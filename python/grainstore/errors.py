@@ -23,6 +23,13 @@ class GrainstoreError(Exception):
 
     `code` is the name of the error in the specification, or ours where it has none. `place` says
     where it is: a grain of a batch, a line of a file. `hint` says what can be done about it.
+
+    >>> import grainstore
+    >>> try:
+    ...     grainstore.in_memory().put_batch([{"type": "event", "content": "x"}, {"type": "event"}])
+    ... except grainstore.GrainstoreError as error:
+    ...     error.code, error.place
+    ('ERR_SCHEMA', 'grain 1')
     """
 
     code: str = "ERR_INTERNAL"

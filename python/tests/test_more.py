@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from array import array
 from typing import Any
@@ -197,6 +198,26 @@ def test_a_person_is_reported_and_erased(store: Store) -> None:
         store.of_user("ben").person_report("ana")
     with pytest.raises(errors.Authority):
         store.erase_person("ana", reason="", authority="")
+
+
+# Documentation.
+
+
+def is_documented(name: str, it: Any) -> bool:
+    if name[0] == "_" or not (callable(it) or isinstance(it, property)):
+        return False
+    return getattr(it, "__module__", "grainstore").startswith("grainstore")
+
+
+def test_every_public_name_has_an_example() -> None:
+    documented = {
+        f"{of.__name__}.{name}": it
+        for of in (grainstore, grains, Store, grainstore.Changes)
+        for name, it in inspect.getmembers(of)
+        if is_documented(name, it)
+    }
+    assert len(documented) > 80
+    assert [name for name, it in documented.items() if ">>>" not in (inspect.getdoc(it) or "")] == []
 
 
 # Notebooks.
