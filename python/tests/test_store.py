@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -430,6 +431,19 @@ def test_threads_share_a_store(store: Store) -> None:
     for thread in threads:
         thread.join()
     assert store.count() == 200
+
+
+def test_a_feed_is_for_one_thread_at_a_time(store: Store) -> None:
+    feed = store.changes(first=None)
+    waiting = threading.Thread(target=feed.wait, args=(60,))
+    waiting.start()
+    with pytest.raises(RuntimeError):
+        while waiting.is_alive():
+            time.sleep(0.01)
+            _ = feed.position
+    store.remember("hello")
+    waiting.join()
+    assert len(list(feed)) == 1
 
 
 CHILD = """
