@@ -166,6 +166,15 @@ latency *arguments:
 ten-million *arguments:
     just bench --only ten-million --rounds 1 {{arguments}}
 
+# What calls of the Python package cost beside those of the library (after `.ci/python`)
+cost-python:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    cd python
+    export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/../target} VIRTUAL_ENV=$PWD/../target/python
+    "$VIRTUAL_ENV/bin/maturin" develop --quiet --release --locked
+    "$VIRTUAL_ENV/bin/python" benches/cost.py cargo bench --quiet --locked --bench cost
+
 # Sealed persons beside the same grains in the clear, unlocking, erasures with their receipts
 bench-sealed *arguments:
     just bench --only sealed {{arguments}}
