@@ -166,6 +166,13 @@ latency *arguments:
 ten-million *arguments:
     just bench --only ten-million --rounds 1 {{arguments}}
 
+# The Python package beside mem0ai, LangGraph's SQLite store and the reference MCP memory (needs node); a WHEEL of
+# `just wheel`, or of `maturin build --release`
+bench-python wheel *arguments:
+    .ci/tools neighbours
+    target/neighbours/bin/pip install --quiet --force-reinstall "{{wheel}}"
+    target/neighbours/bin/python python/benches/neighbours.py {{arguments}}
+
 # What calls of the Python package cost beside those of the library (after `.ci/python`)
 cost-python:
     #!/usr/bin/env bash
