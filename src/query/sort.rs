@@ -229,13 +229,16 @@ impl Sort {
 /// Returns the value that the index has for a grain.
 fn value_of(version: &Version, field: &str) -> Option<u64> {
     let grain = &version.grain;
-    let value = grain.field(field).and_then(Column::component);
+    // The payload is decoded where a field of it decides.
+    let value = || grain.field(field).and_then(Column::component);
     match field {
         "address" => Some(Column::address(&grain.address())),
         "time" => Column::component(&grain.event_time().ms().into()),
-        "system_valid_from" => value.or_else(|| Column::component(&version.stored_at.ms().into())),
-        "created_at" => value.or_else(|| Column::component(&0.into())),
-        _ => value,
+        "system_valid_from" => {
+            value().or_else(|| Column::component(&version.stored_at.ms().into()))
+        }
+        "created_at" => value().or_else(|| Column::component(&0.into())),
+        _ => value(),
     }
 }
 
