@@ -172,7 +172,10 @@ impl<F: Facade> Fetch<'_, F> {
         let mut after = None;
         loop {
             self.check_time()?;
-            let missing = wanted.map(|len| len.saturating_sub(rows.found.len()).saturating_add(1));
+            let missing = wanted.map(|len| {
+                let missing = len.saturating_sub(rows.found.len());
+                missing.saturating_add(usize::from(self.is_by_time()))
+            });
             let limit = match missing {
                 Some(missing) if !has_tests => missing.min(PAGE_LEN_MAX),
                 Some(missing) => missing.saturating_mul(4).clamp(PAGE_LEN_MIN, PAGE_LEN_MAX),
@@ -206,12 +209,20 @@ impl<F: Facade> Fetch<'_, F> {
 
     /// Whether no row that is still to be read can come before the last that is wanted.
     fn is_enough(&self, found: &[Found], wanted: usize) -> bool {
-        let Some(next) = found.last().filter(|_| found.len() > wanted) else {
-            return wanted == 0;
+        let Some(last) = wanted.checked_sub(1) else {
+            return true;
         };
-        let last = wanted.checked_sub(1).and_then(|last| found.get(last));
-        let by_time = matches!(self.order, Order::Field(field, _) if field == "time");
-        !by_time || last.is_none_or(|last| self.order.cmp_values(last, next).is_ne())
+        match (found.get(last), found.last()) {
+            (Some(_), _) if !self.is_by_time() => true,
+            (Some(last), Some(next)) => self.order.cmp_values(last, next).is_ne(),
+            _ => false,
+        }
+    }
+
+    /// Whether the store has another order among equals (OMS 28.6), so that one row more tells where
+    /// they end.
+    fn is_by_time(&self) -> bool {
+        matches!(self.order, Order::Field(field, _) if field == "time")
     }
 
     fn ask<'b>(
