@@ -3,6 +3,7 @@
 
 mod files;
 mod questions;
+mod statements;
 mod writes;
 
 use grainstore::interchange::Format;
@@ -24,7 +25,7 @@ pub struct Operation {
 }
 
 /// Every operation, in the order of the table.
-pub const OPERATIONS: [Operation; 25] = [
+pub const OPERATIONS: [Operation; 29] = [
     of(
         "encode",
         "a draft to its blob and address",
@@ -86,6 +87,12 @@ pub const OPERATIONS: [Operation; 25] = [
         questions::filtered_query,
     ),
     of(
+        "sorted-query",
+        "the same question in the order of addresses, as CAL asks it",
+        questions::QUERIES,
+        questions::sorted_query,
+    ),
+    of(
         "search-rare",
         "a search for a word of about 10 grains in 20,000",
         questions::SEARCHES,
@@ -114,6 +121,24 @@ pub const OPERATIONS: [Operation; 25] = [
         "a recall of 2,000 tokens by eight words",
         questions::RECALLS,
         questions::recall,
+    ),
+    of(
+        "cal-parse",
+        "a statement of CAL, to its tree",
+        statements::PARSED,
+        statements::parsed,
+    ),
+    of(
+        "cal-recall",
+        "a RECALL that asks what `sorted-query` asks",
+        questions::QUERIES,
+        statements::recall,
+    ),
+    of(
+        "cal-assemble",
+        "an ASSEMBLE of three sources, 1,000 tokens",
+        statements::ASSEMBLIES,
+        statements::assembly,
     ),
     of(
         "import-mg",

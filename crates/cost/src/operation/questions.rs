@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use grainstore::index::Pattern;
 use grainstore::ledger::EntryId;
-use grainstore::query::Recall;
+use grainstore::query::{Recall, Sort, SortBy};
 use grainstore::{Filter, Time, Type};
 
 use super::Rounds;
@@ -62,6 +62,15 @@ pub(super) fn triple_lookup(fixture: &Fixture, rounds: Rounds) -> Result<()> {
 
 /// Ten grains of a type, in a namespace and an hour.
 pub(super) fn filtered_query(fixture: &Fixture, rounds: Rounds) -> Result<()> {
+    query(fixture, rounds, SortBy::Stored)
+}
+
+/// The same in the order of addresses.
+pub(super) fn sorted_query(fixture: &Fixture, rounds: Rounds) -> Result<()> {
+    query(fixture, rounds, SortBy::Address)
+}
+
+fn query(fixture: &Fixture, rounds: Rounds, by: SortBy) -> Result<()> {
     let store = fixture.questioned()?;
     for _ in rounds {
         let mut dice = Dice::new(3);
@@ -71,7 +80,7 @@ pub(super) fn filtered_query(fixture: &Fixture, rounds: Rounds) -> Result<()> {
                 .of_type(Type::Event)
                 .since(Time::from_ms(from_ms))
                 .until(Time::from_ms(from_ms + 3_600_000));
-            black_box(store.query(&filter, 10, None)?);
+            black_box(store.query_sorted(&filter, Sort::by(by), 10, None)?);
         }
     }
     Ok(())
