@@ -122,8 +122,9 @@ fn lines(asker: &Asker, input: &mut impl BufRead, session: &mut Session) -> anyh
         if !text.trim().is_empty() {
             let exit = asker.answer(text.trim_end(), query, session)?;
             session.out.flush()?;
-            if exit == Exit::Failed {
-                worst = exit;
+            // Where nothing was found, nothing went wrong.
+            if exit != Exit::Nothing {
+                worst = worst.worse(exit);
             }
         }
         text.clear();
@@ -194,7 +195,15 @@ fn parameter(text: &str) -> Result<(String, Value), String> {
 fn refuse(failure: &Failure, statement: &str, session: &mut Session) -> anyhow::Result<Exit> {
     let error = match failure {
         Failure::Statement(error) => error,
-        Failure::Store(error) => return Err(CliError::of(error).into()),
+        Failure::Store(error) => {
+            let error = CliError::of(error).in_store(session.store_path());
+            // A damaged store ends the shell, and the command says more of it.
+            if error.exit() == Exit::Damaged {
+                return Err(error.into());
+            }
+            session.out.error(&error)?;
+            return Ok(error.exit());
+        }
         _ => anyhow::bail!("{failure}"),
     };
     if session.out.is_json() {

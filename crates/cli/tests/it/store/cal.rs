@@ -1,5 +1,7 @@
 //! `cal`: answers, the envelope, exit codes, and the place of a mistake.
 
+use serde_json::json;
+
 use crate::command::{Home, belief, sample};
 
 #[test]
@@ -168,4 +170,26 @@ fn without_a_statement_each_line_of_stdin_is_one_and_errors_end_nothing() {
     assert!(ran.stderr.contains("RECALL fact\n       ^^^^\n"), "{ran:?}");
     let ran = home.run_with(&["cal"], "RECALL | COUNT\n");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "2\n"));
+}
+
+#[test]
+fn a_refusal_of_the_store_does_not_end_the_statements_of_stdin() {
+    let home = Home::new();
+    let address = home.put(&belief("mira", "likes", "tea")).remove(0);
+    let why = ["--reason", "asked", "--authority", "the office"];
+    home.ok(&[&["hold", "place", &address], why.as_slice()].concat());
+    let lines =
+        format!("SUPERSEDE sha256:{address} SET object = \"x\" REASON \"y\"\nRECALL | COUNT\n");
+    let ran = home.run_with(&["cal", "--allow-changes"], &lines);
+    assert_eq!((ran.code, ran.stdout.as_str()), (3, "1\n"), "{ran:?}");
+    assert!(
+        ran.stderr.starts_with("error[ERR_INVALIDATION_DENIED]"),
+        "{ran:?}"
+    );
+    let ran = home.run_with(&["--json", "cal", "--allow-changes"], &lines);
+    let codes = [
+        &ran.json_lines()[0]["error"]["code"],
+        &ran.json_lines()[1]["count"],
+    ];
+    assert_eq!(codes, [&json!("ERR_INVALIDATION_DENIED"), &json!(1)]);
 }
