@@ -63,6 +63,26 @@ impl Scope {
         })
     }
 
+    /// Takes the host of CAL: by default one without changes; with `None` no statement is answered.
+    ///
+    /// ```
+    /// use grainstore::{Options, Store};
+    /// use grainstore_cal::Host;
+    /// use grainstore_server::Scope;
+    ///
+    /// let scope = Scope::owner(Store::in_memory(Options::default())?);
+    /// let scope = scope.with_cal(Some(Host::with_changes()?));
+    /// # drop(scope);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_cal(self, host: Option<Host>) -> Self {
+        Self {
+            cal: host.map(Arc::new),
+            ..self
+        }
+    }
+
     /// Returns the host of CAL.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ mod key_file;
 mod lines;
 mod listing;
 mod master_key;
+mod statements;
 mod values;
 
 pub(crate) use authorization::AuthorizationArgs;
@@ -24,4 +25,5 @@ pub(crate) use key_file::{KeySource, create_private, read_key, write_key};
 pub(crate) use lines::{Line, Lines, display_name, open, read_document};
 pub(crate) use listing::Listing;
 pub(crate) use master_key::{MasterKeyArgs, key_in};
+pub(crate) use statements::Statements;
 pub(crate) use values::{grain_type, share, time_from, time_to, time_to_live};

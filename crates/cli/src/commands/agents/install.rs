@@ -93,6 +93,7 @@ impl Install {
                 arguments.extend([option.to_owned(), value.clone()]);
             }
         }
+        arguments.extend(self.served.statements.argument().map(str::to_owned));
         Ok(arguments)
     }
 }

@@ -8,6 +8,7 @@ use grainstore_server::Scope;
 use grainstore_server::mcp::{Server, serve_stdio};
 
 use super::install::Install;
+use crate::args::Statements;
 use crate::error::{CliError, Exit};
 use crate::session::Session;
 
@@ -47,6 +48,8 @@ pub(super) struct Served {
     /// Restrict access to what is about this person (user_id)
     #[arg(long, value_name = "ID")]
     pub(super) user: Option<String>,
+    #[command(flatten)]
+    pub(super) statements: Statements,
 }
 
 impl McpTool {
@@ -69,6 +72,7 @@ impl Served {
         if let Some(user) = self.user {
             scope = scope.of_user(user);
         }
+        let scope = scope.with_cal(self.statements.host()?);
         serve_stdio(Server::new(scope))?;
         Ok(Exit::Done)
     }

@@ -6,14 +6,13 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use grainstore::ErrorCode;
-use grainstore_cal::Host;
 use grainstore_server::http::{App, Limits, ServeError, Serving, Site, TokenFile, Traces, serve};
 use serde_json::json;
 
 use super::unit;
-use crate::args::read_key;
+use crate::args::{Statements, read_key};
 use crate::error::{CliError, Exit};
 use crate::session::Session;
 
@@ -68,24 +67,12 @@ pub(crate) struct Serve {
     /// owner only
     #[arg(long, value_name = "FILE")]
     sign_key: Option<String>,
-    /// Statements of CAL that are answered: none, those that read, or changes too
-    #[arg(long, value_name = "WHICH", value_enum, default_value_t = Cal::Read)]
-    cal: Cal,
+    #[command(flatten)]
+    statements: Statements,
     /// Send a span of each request, without content, to this OpenTelemetry collector (OTLP over
     /// HTTP), as http://127.0.0.1:4318
     #[arg(long, value_name = "URL")]
     otlp: Option<String>,
-}
-
-/// The statements of CAL that a server answers (CAL 1.13: the two switches of an operator).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Cal {
-    /// None
-    Off,
-    /// Those that read
-    Read,
-    /// Those that read, and changes in two phases
-    Evolve,
 }
 
 impl Serve {
@@ -130,12 +117,7 @@ impl Serve {
             Ok(None) => app,
             Err(error) => return Err(CliError::new(ErrorCode::Usage, &error).into()),
         };
-        let host = match self.cal {
-            Cal::Off => None,
-            Cal::Read => Some(Host::default()),
-            Cal::Evolve => Some(Host::with_changes()?),
-        };
-        let app = app.with_cal(host);
+        let app = app.with_cal(self.statements.host()?);
         let app = if self.ui { app.with_inspector() } else { app };
         let scheme = if serving.has_tls() { "https" } else { "http" };
         let url = format!("{scheme}://{}", serving.address());
@@ -212,11 +194,7 @@ impl Serve {
             .iter()
             .map(|url| format!("--allow-origin={url}"));
         let traces = self.otlp.iter().map(|url| format!("--otlp={url}"));
-        let cal = match self.cal {
-            Cal::Off => Some("--cal=off".to_owned()),
-            Cal::Read => None,
-            Cal::Evolve => Some("--cal=evolve".to_owned()),
-        };
+        let cal = self.statements.argument().map(str::to_owned);
         arguments.extend(public.chain(pages).chain(traces).chain(cal));
         for (option, is_set) in [
             ("--behind-proxy", self.behind_proxy),

@@ -1,7 +1,8 @@
 //! `grainstore mcp` on stdin and stdout, and `mcp install` in a home of its own.
 
 use std::fs;
-use std::process::Stdio;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 
@@ -124,6 +125,91 @@ fn the_server_is_bound_to_author_namespace_and_person() {
         .fails(2, "ERR_DID", "--as");
 }
 
+/// A server that is asked one request at a time.
+struct Asked {
+    server: Child,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Asked {
+    fn start(home: &Home, arguments: &[&str]) -> Self {
+        let mut server = home
+            .command()
+            .arg("mcp")
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let answers = BufReader::new(server.stdout.take().unwrap());
+        let mut asked = Self { server, answers };
+        asked.ask(&hello());
+        asked
+    }
+
+    fn ask(&mut self, request: &str) -> Value {
+        let input = self.server.stdin.as_mut().unwrap();
+        input.write_all(request.as_bytes()).unwrap();
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        self.ask(&call(1, tool, arguments))["result"].clone()
+    }
+
+    fn end(mut self) {
+        drop(self.server.stdin.take());
+        assert!(self.server.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn changes_in_cal_are_made_in_two_steps_where_the_server_takes_them() {
+    let home = Home::new();
+    let add = "ADD belief SET subject = \"mira\" SET relation = \"mg:prefers\" SET object = $what \
+        REASON \"she said so\"";
+    let statement = json!({ "statement": add, "parameters": { "what": "tea" } });
+    let mut server = Asked::start(&home, &["--cal", "evolve", "--as", "did:web:bot.example"]);
+    let prepared = server.call("change", &statement);
+    let token = prepared["structuredContent"]["token"].clone();
+    assert_eq!(home.addresses().len(), 0, "{prepared}");
+    let made = server.call("change", &json!({ "token": token }));
+    let address = made["structuredContent"]["address"].as_str().unwrap();
+    let stored = home.run(&["--json", "get", address]).json();
+    assert_eq!(stored["grain"]["author_did"], "did:web:bot.example");
+    assert_eq!(stored["grain"]["object"], "tea");
+    let code = |told: &Value| told["_meta"]["error"]["code"].clone();
+    let again = server.call("change", &json!({ "token": token }));
+    assert_eq!(code(&again), "CAL-E044");
+    // A token is of the server that prepared it.
+    let supersede = format!("SUPERSEDE sha256:{address} SET object = \"coffee\" REASON \"r\"");
+    let prepared = server.call("change", &json!({ "statement": supersede }));
+    let token = prepared["structuredContent"]["token"].clone();
+    let mut other = Asked::start(&home, &["--cal", "evolve", "--as", "did:web:bot.example"]);
+    assert_eq!(
+        code(&other.call("change", &json!({ "token": token }))),
+        "CAL-E044"
+    );
+    other.end();
+    let made = server.call("change", &json!({ "token": token }));
+    assert_eq!(made["structuredContent"]["supersedes"], address);
+    server.end();
+
+    let mut reads = Asked::start(&home, &[]);
+    let request = call(1, "change", &statement);
+    let error = reads.ask(&request)["error"]["message"].clone();
+    assert_eq!(error, "there is no tool \"change\"");
+    let count = json!({ "statement": "RECALL | COUNT" });
+    assert_eq!(reads.call("cal", &count)["isError"], false);
+    reads.end();
+    let mut off = Asked::start(&home, &["--cal", "off"]);
+    assert_eq!(code(&off.call("cal", &count)), "ERR_CAL_OFF");
+    off.end();
+}
+
 /// The clients, with the file and the member of each on Linux.
 const CLIENTS: &[(&str, &str, &str)] = &[
     ("claude-code", ".claude.json", "mcpServers"),
@@ -158,15 +244,16 @@ fn install(home: &Home, arguments: &[&str]) -> Ran {
 fn each_client_gets_an_entry_that_starts_the_server() {
     for (client, file, section) in CLIENTS {
         let home = Home::new();
-        let ran = install(&home, &["--client", client, "--user", "mira"]);
+        let ran = install(
+            &home,
+            &["--client", client, "--user", "mira", "--cal", "evolve"],
+        );
         assert_eq!(ran.code, 0, "{ran:?}");
         let config: Value = serde_json::from_slice(&fs::read(home.path(file)).unwrap()).unwrap();
         let entry = &config[section]["grainstore"];
-        let arguments = entry["args"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|it| it.as_str().unwrap());
+        let arguments = entry["args"].as_array().unwrap().iter();
+        let arguments: Vec<_> = arguments.map(|it| it.as_str().unwrap()).collect();
+        assert!(arguments.ends_with(&["--user", "mira", "--cal=evolve"]));
         // As the client would start it, from another directory.
         let mut server = std::process::Command::new(entry["command"].as_str().unwrap())
             .args(arguments)
@@ -175,7 +262,9 @@ fn each_client_gets_an_entry_that_starts_the_server() {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        std::io::Write::write_all(&mut server.stdin.take().unwrap(), hello().as_bytes()).unwrap();
+        let mut input = server.stdin.take().unwrap();
+        input.write_all(hello().as_bytes()).unwrap();
+        drop(input);
         let output = server.wait_with_output().unwrap();
         assert!(
             String::from_utf8(output.stdout)
@@ -187,7 +276,11 @@ fn each_client_gets_an_entry_that_starts_the_server() {
 
         let before = fs::read(home.path(file)).unwrap();
         assert_eq!(
-            install(&home, &["--client", client, "--user", "mira"]).code,
+            install(
+                &home,
+                &["--client", client, "--user", "mira", "--cal", "evolve"]
+            )
+            .code,
             0
         );
         assert_eq!(
