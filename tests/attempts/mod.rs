@@ -1,6 +1,6 @@
 //! Generated attempts at what the tables of rules refuse, for the tests of every door: the library,
-//! the command, MCP and HTTP. The cells are those that the store prints; a door attempts each, or
-//! says why it has no words for it.
+//! the command, MCP and HTTP, and CAL at each of them. The cells are those that the store prints; a
+//! door attempts each, or says why it has no words for it.
 
 mod changes;
 mod grains;
@@ -60,10 +60,17 @@ pub(crate) struct Scene {
 /// The refusal of an attempt, as its door tells it.
 pub(crate) type Told = Vec<String>;
 
+/// The beginning of a rule and a column, either of which may be empty for all, and why a door has no
+/// words for these cells.
+pub(crate) type Silence = (&'static str, &'static str, &'static str);
+
 /// A door to a store.
 pub(crate) trait Door {
     /// The columns, or the cells of a rule, that the door cannot express, each with the reason.
-    const SILENT: &'static [(&'static str, &'static str, &'static str)];
+    const SILENT: &'static [Silence];
+
+    /// Those that the language which is spoken at the door cannot express.
+    const WORDLESS: &'static [Silence] = &[];
 
     /// The columns whose refusals the door counts, and tells no code of: `refused`.
     const COUNTED: &'static [&'static str] = &[];
@@ -92,9 +99,10 @@ pub(crate) trait Door {
 /// If one does not refuse with its code, or the door neither attempts nor names it.
 pub(crate) fn every_refusal(door: &mut impl Door, seed: u64) {
     let mut faults = Vec::new();
-    let mut silent: Vec<_> = silences(door).iter().map(|_| 0_u32).collect();
+    let silences = silences(door);
+    let mut silent = vec![0_u32; silences.len()];
     for (at, cell) in cells().iter().enumerate() {
-        if let Some(said) = silences(door).iter().position(|it| cell.is_of(it.0, it.1)) {
+        if let Some(said) = silences.iter().position(|it| cell.is_of(it.0, it.1)) {
             silent[said] += 1;
             continue;
         }
@@ -124,13 +132,13 @@ pub(crate) fn every_refusal(door: &mut impl Door, seed: u64) {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    for ((rule, column, reason), count) in silences(door).iter().zip(silent) {
+    for ((rule, column, reason), count) in silences.iter().zip(silent) {
         assert!(count > 0, "{rule} at {column} is no cell: {reason}");
     }
 }
 
-fn silences<D: Door>(_: &D) -> &'static [(&'static str, &'static str, &'static str)] {
-    D::SILENT
+fn silences<D: Door>(_: &D) -> Vec<Silence> {
+    [D::SILENT, D::WORDLESS].concat()
 }
 
 fn code_at<D: Door>(_: &D, case: &Case, cell: &Cell) -> &'static str {
@@ -199,7 +207,16 @@ impl Case {
             let writer = writer.filter(|_| scene.old["type"] == "consent");
             let handle = writer.map(|did| store.as_actor(&did.parse().unwrap()));
             let handle = handle.as_ref().unwrap_or(store);
-            scene.target = handle.put(draft(&scene.old)).unwrap();
+            if column == "supersede" && scene.old["type"] == "belief" {
+                // A version before it, to which a change could go back.
+                let first = with(scene.old.clone(), json!({"object": "the first"}));
+                let first = handle.put(draft(&first)).unwrap();
+                scene.old["derived_from"] = json!([first.to_string()]);
+                let target = handle.supersede(&first, draft(&scene.old), Some("grown"));
+                scene.target = target.unwrap();
+            } else {
+                scene.target = handle.put(draft(&scene.old)).unwrap();
+            }
         }
         let mut parents = (scene.parent)(store);
         if column.starts_with("supersede") || column == "a conflict" {

@@ -9,6 +9,8 @@
 mod admin;
 #[path = "../../../../tests/attempts/mod.rs"]
 mod attempts;
+#[path = "../../../../tests/attempts/statements.rs"]
+mod statements;
 mod browse;
 mod change;
 mod command;

@@ -4,7 +4,10 @@ use grainstore::Store;
 use grainstore_server::http::{Grant, Limits, Operation};
 use serde_json::{Value, json};
 
-use crate::attempts::{Door, Scene, Told, every_refusal};
+use crate::attempts::{Door, Scene, Silence, Told, every_refusal};
+use crate::statements::{
+    OWN_CODES, Reach, WORDLESS, changes, no_answer_tells_more, options, questioned, reaches,
+};
 use crate::{Server, Told as Answer};
 
 /// The routes.
@@ -119,5 +122,63 @@ fn imported(told: &Answer) -> Told {
 fn every_cell_that_refuses_refuses_at_every_route_of_its_way() {
     for seed in 0..4 {
         every_refusal(&mut Http, seed << 32);
+    }
+}
+
+/// The routes of CAL.
+struct Statements;
+
+impl Door for Statements {
+    const SILENT: &'static [Silence] = &[];
+    const WORDLESS: &'static [Silence] = WORDLESS;
+    const OTHERWISE: &'static [(&'static str, &'static str)] = OWN_CODES;
+
+    fn attempt(&mut self, column: &str, scene: &Scene, store: Store) -> (Told, Store) {
+        let server = Server::of(store.clone(), Limits::default(), None);
+        let token = server.token(grant(&Reach::of(column, scene)));
+        let before = store.list(None, 100).unwrap().addresses;
+        let mut told = Told::new();
+        for statement in changes(column, scene) {
+            let asked = json!({ "cal": statement });
+            let prepared = server.post(&token, "/v1/cal/prepare", &asked);
+            told.extend(match prepared.status {
+                200 => {
+                    let change = json!({ "token": prepared.json()["token"] });
+                    refusal(&server.post(&token, "/v1/cal/execute", &change))
+                }
+                _ => refusal(&prepared),
+            });
+        }
+        assert_eq!(store.list(None, 100).unwrap().addresses, before, "{told:?}");
+        (told, store)
+    }
+}
+
+fn grant(reach: &Reach) -> Grant {
+    let operations = Operation::ALL.into_iter();
+    let operations = operations.filter(|it| reach.may_write || *it != Operation::Write);
+    let grant = Grant::new(reach.actor.as_deref().unwrap(), operations);
+    let grant = reach.namespace.iter().fold(grant, Grant::inside);
+    reach.user.iter().fold(grant, Grant::for_user)
+}
+
+#[test]
+fn every_cell_that_refuses_refuses_every_statement_of_a_token() {
+    every_refusal(&mut Statements, 3);
+}
+
+#[test]
+fn no_answer_in_cal_tells_a_token_what_it_does_not_reach() {
+    let store = Store::in_memory(options()).unwrap();
+    let secrets = questioned(&store);
+    let server = Server::of(store.clone(), Limits::default(), None);
+    for reach in reaches() {
+        let token = server.token(grant(&reach));
+        no_answer_tells_more(&store, &secrets, &reach, |statements| {
+            let ask = |it: &String| server.post(&token, "/v1/cal", &json!({ "cal": it }));
+            let answers = statements.iter().map(ask);
+            let body = |told: Answer| String::from_utf8(told.body.to_vec()).unwrap();
+            answers.map(body).collect()
+        });
     }
 }

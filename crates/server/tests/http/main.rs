@@ -19,6 +19,8 @@ mod oauth;
 mod protocol;
 mod reach;
 mod repeated;
+#[path = "../../../../tests/attempts/statements.rs"]
+mod statements;
 mod tenants;
 mod tokens;
 mod traces;

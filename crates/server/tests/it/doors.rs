@@ -1,11 +1,15 @@
 //! What the tables of rules refuse is refused to a model, whatever else a grain holds.
 
 use grainstore::Store;
+use grainstore_cal::Host;
 use grainstore_server::Scope;
 use serde_json::{Value, json};
 
-use crate::attempts::{Door, Scene, Told, every_refusal};
-use crate::client::Client;
+use crate::attempts::{Door, Scene, Silence, Told, every_refusal};
+use crate::client::{Client, text};
+use crate::statements::{
+    OWN_CODES, Reach, WORDLESS, changes, no_answer_tells_more, options, questioned, reaches,
+};
 
 /// The tools.
 struct Tools;
@@ -110,5 +114,57 @@ fn imported(told: &Value) -> Told {
 fn every_cell_that_refuses_refuses_at_every_tool_of_its_way() {
     for seed in 0..4 {
         every_refusal(&mut Tools, seed << 32);
+    }
+}
+
+/// The tools of CAL.
+struct Statements;
+
+impl Door for Statements {
+    const SILENT: &'static [Silence] = &[(
+        "the token that writes it",
+        "put",
+        "a server of its own has no token",
+    )];
+    const WORDLESS: &'static [Silence] = WORDLESS;
+    const OTHERWISE: &'static [(&'static str, &'static str)] = OWN_CODES;
+
+    fn attempt(&mut self, column: &str, scene: &Scene, store: Store) -> (Told, Store) {
+        let host = Host::with_changes().unwrap();
+        let scope = Scope::owner(Reach::of(column, scene).narrow(&store));
+        let mut client = Client::new(scope.with_cal(Some(host)));
+        let before = store.list(None, 100).unwrap().addresses;
+        let mut told = Told::new();
+        for statement in changes(column, scene) {
+            let prepared = client.call("change", json!({ "statement": statement }));
+            let token = &prepared["structuredContent"]["token"];
+            told.extend(match token.is_null() {
+                true => refusal(&prepared),
+                false => refusal(&client.call("change", json!({ "token": token }))),
+            });
+        }
+        assert_eq!(store.list(None, 100).unwrap().addresses, before, "{told:?}");
+        (told, store)
+    }
+}
+
+#[test]
+fn every_cell_that_refuses_refuses_every_statement_to_a_model() {
+    every_refusal(&mut Statements, 2);
+}
+
+#[test]
+fn no_answer_in_cal_tells_a_model_what_its_scope_does_not_reach() {
+    let store = Store::in_memory(options()).unwrap();
+    let secrets = questioned(&store);
+    for reach in reaches() {
+        let mut client = Client::new(Scope::owner(reach.narrow(&store)));
+        no_answer_tells_more(&store, &secrets, &reach, |statements| {
+            let arguments = |it: &String| json!({ "statement": it, "max_tokens": 20_000 });
+            let answers = statements.iter();
+            answers
+                .map(|it| text(&client.call("cal", arguments(it))))
+                .collect()
+        });
     }
 }

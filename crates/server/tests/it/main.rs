@@ -17,4 +17,6 @@ mod malformed;
 mod memory;
 mod prompts;
 mod resources;
+#[path = "../../../../tests/attempts/statements.rs"]
+mod statements;
 mod tools;

@@ -6,8 +6,11 @@ use grainstore::crypto::KeySource;
 use grainstore::{Options, Store};
 use serde_json::{Value, json};
 
-use crate::attempts::{Door, Scene, Told, every_refusal, finish};
+use crate::attempts::{Door, Scene, Silence, Told, every_refusal, finish};
 use crate::command::{Home, Ran};
+use crate::statements::{
+    OWN_CODES, Reach, WORDLESS, changes, no_answer_tells_more, options, questioned, reaches,
+};
 
 /// The commands, each as a process of its own.
 struct Commands(Home);
@@ -149,4 +152,86 @@ fn imported(ran: &Ran) -> Told {
 #[test]
 fn every_cell_that_refuses_refuses_at_every_command_of_its_way() {
     every_refusal(&mut Commands(Home::new()), 1);
+}
+
+/// The command `cal`.
+struct Statements(Home);
+
+impl Door for Statements {
+    const SILENT: &'static [Silence] = &[
+        ("the token that writes it", "put", "no command has a token"),
+        (
+            "its person, if sealed, is unlocked",
+            "put",
+            "the command is narrowed to no person",
+        ),
+    ];
+    const WORDLESS: &'static [Silence] = WORDLESS;
+    // A process without the key cannot say more of what is sealed.
+    const OTHERWISE: &'static [(&'static str, &'static str)] = &[
+        OWN_CODES[0],
+        OWN_CODES[1],
+        ("in the clear, it names no grain", "ERR_LOCKED"),
+    ];
+
+    fn empty(&mut self) -> Store {
+        let mut commands = Commands(Home::new());
+        let store = commands.empty();
+        self.0 = commands.0;
+        store
+    }
+
+    fn attempt(&mut self, column: &str, scene: &Scene, store: Store) -> (Told, Store) {
+        drop(store);
+        let reach = Reach::of(column, scene);
+        let by = narrowed(&reach);
+        let before = self.0.addresses();
+        let change = |text: String| {
+            let args = [&["--json", "cal", &text, "--allow-changes"], &*by].concat();
+            refusal(&self.0.run(&args))
+        };
+        let told: Told = changes(column, scene)
+            .into_iter()
+            .flat_map(change)
+            .collect();
+        assert_eq!(self.0.addresses(), before, "{told:?}");
+        let store = Store::open(
+            self.0.path("memory.grains"),
+            Options {
+                text: None,
+                ..options()
+            },
+        );
+        (told, store.unwrap())
+    }
+}
+
+/// Returns the options that narrow a command.
+fn narrowed(reach: &Reach) -> Vec<&str> {
+    let mut by = vec!["--as", reach.actor.as_deref().unwrap()];
+    by.extend(reach.namespace.iter().flat_map(|it| ["--in", it]));
+    if !reach.may_write {
+        by.extend(["--role", "reader"]);
+    }
+    by
+}
+
+#[test]
+fn every_cell_that_refuses_refuses_every_statement_of_a_command() {
+    every_refusal(&mut Statements(Home::new()), 4);
+}
+
+#[test]
+fn no_answer_in_cal_tells_a_command_what_it_does_not_reach() {
+    let home = Home::new();
+    let store = Store::open(home.path("memory.grains"), options()).unwrap();
+    let secrets = questioned(&store);
+    for reach in reaches().into_iter().filter(|it| it.user.is_none()) {
+        no_answer_tells_more(&store, &secrets, &reach, |statements| {
+            let args = [&["--json", "cal"], &*narrowed(&reach)].concat();
+            let ran = home.run_with(&args, statements.join("\n"));
+            let answers = ran.json_lines().into_iter();
+            answers.map(|it| it.to_string()).collect()
+        });
+    }
 }
