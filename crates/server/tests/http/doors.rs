@@ -131,7 +131,8 @@ struct Statements;
 impl Door for Statements {
     const SILENT: &'static [Silence] = &[];
     const WORDLESS: &'static [Silence] = WORDLESS;
-    const OTHERWISE: &'static [(&'static str, &'static str)] = OWN_CODES;
+    // A token that does not write is refused by the route, before its statement is read.
+    const OTHERWISE: &'static [(&'static str, &'static str)] = &[OWN_CODES[0]];
 
     fn attempt(&mut self, column: &str, scene: &Scene, store: Store) -> (Told, Store) {
         let server = Server::of(store.clone(), Limits::default(), None);
