@@ -201,17 +201,23 @@ fn agrees(
             return Err(format!("it has {has} grains of {user}, of {had}"));
         }
     }
-    let all: usize = state.persons.values().map(|of| of.grains.len()).sum();
+    // A person of whom an envelope is left is no one who is gone.
+    let held = state
+        .persons
+        .values()
+        .map(|of| of.grains.len() + of.envelopes);
+    let all: usize = held.sum();
     match found("")?.len() {
         has if has == all => Ok(()),
         has => Err(format!("it has {has} grains, of {all}")),
     }
 }
 
-/// Returns the grains of a person, those that only have them as subject too, or of all.
+/// Returns the grains of a person, those that only have them as subject too, or of all, with the
+/// envelopes of files.
 pub(super) fn grains(store: &Store, user: &str) -> Verdict<BTreeSet<grainstore::ContentAddress>> {
     let filters = match user {
-        "" => vec![Filter::new()],
+        "" => vec![Filter::new().with_envelopes()],
         user => vec![Filter::new().user(user), Filter::new().subject(user)],
     };
     let mut found = BTreeSet::new();

@@ -33,9 +33,9 @@ pub(super) struct State {
 pub(super) struct Holdings {
     pub(super) uid: Option<[u8; 16]>,
     pub(super) grains: BTreeSet<ContentAddress>,
-    /// Whether a file about them was imported, whose envelope outlives its records until they are
+    /// The number of imported files about them: the envelope of each outlives its records until they are
     /// erased.
-    pub(super) has_envelope: bool,
+    pub(super) envelopes: usize,
 }
 
 /// A run: its log, the state after each step, and every backup that was made. State 0 is no store.
@@ -368,7 +368,7 @@ impl Work {
         let mut after = now;
         if let Some(of) = after.persons.get_mut(&user) {
             of.grains.remove(&grain);
-            if of.uid.is_none() && of.grains.is_empty() && !of.has_envelope {
+            if of.uid.is_none() && of.grains.is_empty() && of.envelopes == 0 {
                 after.persons.remove(&user);
             }
         }
@@ -395,7 +395,7 @@ impl Work {
             }
             let of = after.persons.entry(user.clone()).or_default();
             of.grains = grains(&store, &user)?;
-            of.has_envelope = true;
+            of.envelopes += 1;
             Ok(())
         })
     }
