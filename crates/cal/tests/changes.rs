@@ -9,6 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use grainstore::policy::Capability;
 use grainstore::store::Clock;
 use grainstore::{ContentAddress, Draft, Grain, Options as StoreOptions, Store, Time};
 use grainstore_cal::{Answer, Body, Cal, Failure, Host, Options, parse};
@@ -170,6 +171,29 @@ fn a_token_is_of_one_host_for_one_use_within_five_minutes() {
     clock.0.store(NOW + 300_000, Ordering::Relaxed);
     assert_eq!(code(spend(&host, &two.token)), "CAL-E044");
     assert_eq!(code(spend(&host, "")), "CAL-E044");
+}
+
+#[test]
+fn a_token_is_of_the_reach_that_prepared_it() {
+    let store = Store::in_memory(StoreOptions::default()).unwrap();
+    let host = Host::with_changes().unwrap();
+    let reach = |namespace: &str, user: &str| {
+        let capability = Capability::default().author(&"did:web:bot".parse().unwrap());
+        let capability = capability.inside(namespace).of_user(user);
+        store.with_capability(capability).unwrap()
+    };
+    let spent = |spender: &Store| {
+        let query = parse(&add("tea")).unwrap();
+        let own = reach("acme", "ana");
+        let token = host.prepare(&own, &query, &options()).unwrap().token;
+        let change = host.redeem(spender, &token);
+        change.and_then(|change| change.apply(spender))
+    };
+    assert_eq!(code(spent(&reach("other", "ana"))), "CAL-E045");
+    assert_eq!(code(spent(&reach("acme:chat", "ana"))), "CAL-E045");
+    assert_eq!(code(spent(&reach("acme", "ben"))), "CAL-E044");
+    assert_eq!(code(spent(&store)), "CAL-E044");
+    assert!(spent(&reach("acme", "ana")).is_ok());
 }
 
 #[test]

@@ -124,6 +124,7 @@ fn each_mistake_of_a_template_has_its_code() {
         (format!("ELEMENT {{{long}}}"), "CAL-E092"),
         (format!("ELEMENT {{{deep}}}"), "CAL-E093"),
         ("ELEMENT {{{> file}}}".to_owned(), "CAL-E094"),
+        ("ELEMENT {{{{grain.type}}}}".to_owned(), "CAL-E094"),
         ("ELEMENT {a} ELEMENT {b}".to_owned(), "CAL-E095"),
         (
             "ELEMENT_SUMMARY {a} ELEMENT_OMIT {b}".to_owned(),
