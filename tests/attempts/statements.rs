@@ -203,6 +203,8 @@ pub(crate) fn options() -> Options {
     }
 }
 
+const ALPHABET: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+
 /// Fills a store with grains of every reach, each told by a word of its own.
 pub(crate) fn questioned(store: &Store) -> Vec<Secret> {
     store.admin().unwrap().vault().add(&["mira"]).unwrap();
@@ -215,8 +217,8 @@ pub(crate) fn questioned(store: &Store) -> Vec<Secret> {
         for (of, user) in ["", "noah", "mira"].iter().enumerate() {
             for (kind, members) in kinds().into_iter().enumerate() {
                 // Letters alone: a stemmer leaves them, and no number begins with them.
-                let digits = [at, of, kind].map(|n| char::from(b'a' + n as u8));
-                let word = format!("zq{}wxq", String::from_iter(digits));
+                let digits = [at, of, kind].map(|n| ALPHABET[n]);
+                let word = format!("zq{}wxq", digits.concat());
                 let mut grain = said(&word, members);
                 for (name, value) in [("namespace", namespace), ("user_id", user)] {
                     if !value.is_empty() {
