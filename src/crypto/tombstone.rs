@@ -32,6 +32,7 @@ impl TombstoneKey {
     }
 
     /// Returns the mark by which an item or a path of a tree of notes is known again.
+    #[cfg(feature = "interchange")]
     pub(crate) fn of_note(&self, scope: &str, digest: &str) -> [u8; 32] {
         self.mark(3, &[scope.as_bytes(), digest.as_bytes()])
     }
