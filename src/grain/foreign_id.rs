@@ -62,6 +62,10 @@ impl ForeignId {
 /// they ask for it. Tags of files never have it: a colon in one of theirs is marked.
 pub(crate) const ENVELOPE_TAG: &str = "grainstore:envelope";
 
+/// The prefix of the URN of a grain of this program, before its address.
+#[cfg(any(feature = "interchange", feature = "sealing"))]
+pub(crate) const GRAIN_URN: &str = "urn:grainstore:";
+
 const USER_URN: &str = "urn:grainstore:user:";
 
 /// Returns the URN of a user, where a format requires a URI (AIMEM 2.1).

@@ -33,6 +33,8 @@ pub use draft::Draft;
 pub use error::Error;
 pub use foreign_id::ForeignId;
 #[cfg(any(feature = "interchange", feature = "sealing"))]
+pub(crate) use foreign_id::GRAIN_URN;
+#[cfg(any(feature = "interchange", feature = "sealing"))]
 pub(crate) use foreign_id::user_of_urn;
 pub(crate) use foreign_id::{ENVELOPE_TAG, user_urn};
 pub use grain::Grain;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::codec::{ContentAddress, Map, Value, nfc};
 use crate::crypto::Did;
-use crate::grain::{Grain, Type, about, foreign_record, user_of_urn};
+use crate::grain::{GRAIN_URN, Grain, Type, about, foreign_record, user_of_urn};
 use crate::policy::Delegation;
 use crate::store::Error;
 use crate::store::records::{Record, Uid};
@@ -164,7 +164,7 @@ impl Core {
 fn collect_addresses(value: &Value, found: &mut Vec<ContentAddress>) {
     match value {
         Value::Text(text) => {
-            let bare = text.strip_prefix(NAME_IN_A_TREE).unwrap_or(text);
+            let bare = text.strip_prefix(GRAIN_URN).unwrap_or(text);
             found.extend(ContentAddress::from_reference(bare).ok());
         }
         Value::Array(values) => values.iter().for_each(|one| collect_addresses(one, found)),
@@ -175,9 +175,6 @@ fn collect_addresses(value: &Value, found: &mut Vec<ContentAddress>) {
         _ => {}
     }
 }
-
-/// The prefix of the address of a grain, where a tree of notes names it.
-const NAME_IN_A_TREE: &str = "urn:grainstore:";
 
 /// Returns the identifiers under which a person would have the key that seals a grain: those of
 /// whom it is about. Consents and delegations decide about others while their person is locked, and

@@ -2,7 +2,7 @@
 //! the bytes of a file around its items.
 
 use crate::codec::{ContentAddress, Map, Value};
-use crate::grain::{Grain, Type};
+use crate::grain::{GRAIN_URN, Grain, Type};
 use crate::interchange::formats::tree_ids::Named;
 use crate::interchange::model::normalize::{ascii_json, normalize_text, residual_json};
 
@@ -96,15 +96,13 @@ pub(super) fn of_item(text: &str, claim: Option<&Claim>, id: &str) -> Map {
 
 /// Returns the name of a grain of this store, as a tree gives it.
 pub(super) fn urn(address: &ContentAddress) -> String {
-    format!("{URN}{address}")
+    format!("{GRAIN_URN}{address}")
 }
 
 /// Returns the address that such a name has.
 pub(super) fn address_of(id: &str) -> Option<ContentAddress> {
-    id.strip_prefix(URN)?.parse().ok()
+    id.strip_prefix(GRAIN_URN)?.parse().ok()
 }
-
-const URN: &str = "urn:grainstore:";
 
 /// Returns what a grain says as an item.
 pub(super) fn said(grain: &Grain, with_subject: bool) -> Option<Said> {

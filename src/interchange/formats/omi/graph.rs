@@ -2,7 +2,7 @@
 //! and all of them in the extension, so that they can be read again.
 
 use crate::codec::{ContentAddress, Map, Value};
-use crate::grain::Grain;
+use crate::grain::{GRAIN_URN, Grain};
 use crate::interchange::entries::{Numbers, each};
 use crate::interchange::model::embedded_grain;
 use crate::interchange::model::link::link_of;
@@ -281,7 +281,7 @@ fn record_id(grain: &Grain) -> Value {
 
 /// Returns the id of the record of a grain of another origin.
 pub(super) fn id_of(grain: &Grain) -> String {
-    format!("urn:grainstore:{}", grain.address())
+    format!("{GRAIN_URN}{}", grain.address())
 }
 
 /// Returns the entity that a grain of a bundle is.
