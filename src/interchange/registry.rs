@@ -76,16 +76,8 @@ pub(crate) fn exported_addresses(record: &Record) -> impl Iterator<Item = Conten
     let own = record.foreign_id.as_ref().map(|id| id.id().to_owned());
     let kept = READERS.iter().flat_map(|reader| {
         let residual = reader.residual(&record.grain);
-        let text = |name: &str| {
-            Some(
-                residual
-                    .as_ref()?
-                    .as_map()?
-                    .get(name)?
-                    .as_text()?
-                    .to_owned(),
-            )
-        };
+        let residual = residual.as_ref().and_then(Value::as_map);
+        let text = |name: &str| residual?.get(name)?.as_text().map(str::to_owned);
         ["id", "exported"].map(text).into_iter().flatten()
     });
     // `urn:grainstore:ADDRESS`, `urn:aimem:PRODUCER:ADDRESS`.

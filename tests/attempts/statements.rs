@@ -348,7 +348,7 @@ pub(crate) fn questions(about: &Secret) -> Vec<String> {
 /// address of a grain that the handle cannot get, but for what the statement itself says.
 ///
 /// # Panics
-/// If one does, or if some grain in reach is told by none.
+/// If an answer tells such a word or address, or if no answer tells a grain in reach.
 pub(crate) fn no_answer_tells_more(
     store: &Store,
     secrets: &[Secret],

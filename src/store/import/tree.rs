@@ -1,5 +1,7 @@
 //! The import of a tree of notes that was imported before: what is there no more ends.
 
+use std::collections::BTreeSet;
+
 use data_encoding::HEXLOWER;
 
 use crate::grain::ForeignId;
@@ -20,13 +22,13 @@ impl Importer<'_> {
             true => self.earlier_notes(&tree.scope)?,
             false => Vec::new(),
         };
-        let mut foreign = tree.ids.claims();
+        let mut foreign = BTreeSet::new();
         for id in tree.ids.claims() {
+            let address = markdown::address_in(&id_in(&tree.scope, &id));
+            let version = address.map(|address| self.version(&address)).transpose()?;
             // The address of a grain that the importer does not see must tell nothing.
-            if let Some(address) = markdown::address_in(&id_in(&tree.scope, &id))
-                && self.version(&address)?.is_some()
-            {
-                foreign.remove(&id);
+            if version.flatten().is_none() {
+                foreign.insert(id);
             }
         }
         let key = self.engine.manifest().tombstone_key();

@@ -68,7 +68,7 @@ impl Head {
 /// Gives claims that are each a line of a frontmatter these lines.
 fn with_lines(mut claims: Vec<Claim>, front: &str) -> Vec<Claim> {
     let mut lines = front.split_inclusive('\n');
-    let is_begun = lines.any(|line| line.trim_end() == CLAIMS_LINE.trim_end());
+    let is_begun = lines.any(|line| line.trim_end() == CLAIMS_KEY);
     let lines = lines.take_while(|line| is_begun && line.starts_with("  - "));
     let lines: Vec<&str> = lines.collect();
     if lines.len() == claims.len() {
@@ -98,10 +98,10 @@ pub(super) fn without_items(head: &str, dialect: &Dialect, first: &str) -> Value
         if is_claims && is_inner {
             continue;
         }
-        is_claims = bare.starts_with(CLAIMS_LINE.trim_end());
+        is_claims = bare.starts_with(CLAIMS_KEY);
         match &described {
             _ if is_claims => {
-                let is_alone = bare == CLAIMS_LINE.trim_end();
+                let is_alone = bare == CLAIMS_KEY;
                 mark(&mut text, CLAIMS, if is_alone { line } else { CLAIMS_LINE });
             }
             Some((own, key)) if bare == own => {
@@ -217,6 +217,7 @@ pub(super) fn day_of_name(stem: &str) -> Option<Time> {
 
 /// The key of the claims about items.
 const CLAIMS: &str = "grains";
+const CLAIMS_KEY: &str = "grains:";
 const CLAIMS_LINE: &str = "grains:\n";
 const SAYS: &str = "says";
 const DESCRIPTION: &str = "description";

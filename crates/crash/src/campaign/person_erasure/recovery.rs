@@ -201,7 +201,7 @@ fn agrees(
             return Err(format!("it has {has} grains of {user}, of {had}"));
         }
     }
-    // A person of whom an envelope is left is no one who is gone.
+    // While an envelope of a person is stored, the person is not erased.
     let held = state
         .persons
         .values()
