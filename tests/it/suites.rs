@@ -306,10 +306,14 @@ fn document() -> String {
     {
         out.push_str(&format!("| {suite} | {cases} | {verdict} |\n"));
     }
-    out.push_str("\n| case of JSONTestSuite | verdict | why |\n| --- | --- | --- |\n");
-    for (name, is_accepted, reason) in JSON {
-        let verdict = if *is_accepted { "accepted" } else { "refused" };
-        out.push_str(&format!("| {name} | {verdict} | {reason} |\n"));
+    out.push_str("\n| why | verdict | cases of JSONTestSuite |\n| --- | --- | --- |\n");
+    let reasons = JSON.iter().map(|(_, verdict, why)| (*why, *verdict));
+    for (reason, is_accepted) in BTreeSet::from_iter(reasons) {
+        let verdict = if is_accepted { "accepted" } else { "refused" };
+        let cases = JSON.iter().filter(|(.., why)| *why == reason);
+        let names: Vec<_> = cases.map(|(name, ..)| *name).collect();
+        let names = names.join(", ");
+        out.push_str(&format!("| {reason} | {verdict} | {names} |\n"));
     }
     out.push_str("\n| case of cose-examples | verdict | why |\n| --- | --- | --- |\n");
     for (name, code, reason) in signature_suites::COSE {
@@ -320,8 +324,8 @@ fn document() -> String {
 
 const INTRODUCTION: &str = "## Public test suites
 
-Results of nine public test suites. `tests/it/suites.rs` and `signature_suites.rs` run the suites if
-they are present beside the project, and compare this page with their tables. Wycheproof's other
-ECDSA file has signatures in DER, an encoding that COSE does not use.
+`tests/it/suites.rs` and `signature_suites.rs` run nine suites if they lie beside the project, and
+compare this page with their tables. Wycheproof's other ECDSA file has signatures in DER, which
+COSE does not use.
 
 ";
