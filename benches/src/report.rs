@@ -143,13 +143,20 @@ impl Report {
     }
 
     /// Returns the results since a mark as a table: values are medians, ratios those of the rounds.
+    /// A result that is compared with several stands in the first of its rows alone.
     pub fn summary(&self, mark: usize) -> String {
         let mut text = String::from(
             "| | measured | compared with | ratio | target | |\n\
              | --- | ---: | --- | ---: | ---: | --- |\n",
         );
+        let mut above = String::new();
         for one in self.results.iter().skip(mark) {
-            let (what, unit, value) = (&one.what, &one.unit, number(one.value));
+            let measured = format!("{} | {} {}", one.what, number(one.value), one.unit);
+            let shown = if measured == above {
+                "|"
+            } else {
+                measured.as_str()
+            };
             let (other, ratio) = match &one.compared {
                 Some((name, value, ratio)) => {
                     (format!("{name}: {}", number(*value)), number(*ratio))
@@ -160,8 +167,9 @@ impl Report {
             // Writing to a text cannot fail.
             let _ = writeln!(
                 text,
-                "| {what} | {value} {unit} | {other} | {ratio} | {target} | {verdict} |"
+                "| {shown} | {other} | {ratio} | {target} | {verdict} |"
             );
+            above = measured;
         }
         text
     }

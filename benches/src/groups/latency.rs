@@ -81,11 +81,11 @@ pub(super) fn ask(
             late.push(at(&times, 99));
         }
     }
-    let title = format!("{name}, at {} grains: 99 of 100", asked.grains);
+    let title = format!("{name}, p99");
     let mut table = Table::new(title, "ms");
     table.row("store", late, Some(Bound::AtMost(late_max)));
     report.table(&table);
-    let title = format!("{name}, at {} grains: half", asked.grains);
+    let title = format!("{name}, p50");
     let mut table = Table::new(title, "ms");
     table.value("store", median);
     report.table(&table);
