@@ -27,12 +27,16 @@ pub mod text;
 pub mod vector;
 pub mod store;
 pub mod query;
+mod face;
 
 pub use code::{CodeDomain, ErrorCode};
 pub use codec::ContentAddress;
+#[doc(hidden)]
+pub use face::recover_on;
+pub use face::{Admin, Maintenance, Store, newest_versions, recover};
 pub use grain::{Draft, Grain, Time, Type};
 pub use query::{Envelope, Filter};
-pub use store::{Error, Options, Store};
+pub use store::{Error, Options};
 
 // The code of the guide compiles and runs with the tests.
 #[cfg(doctest)]

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use grainstore::codec::Profile;
+use grainstore::crypto::from_delivery;
 use grainstore::policy::{Doubt, Trust};
 use grainstore::store::{Authorization, Embedding, Justification};
 use grainstore::{Draft, Filter, Grain, Options, Store};
@@ -103,7 +104,7 @@ fn a_signed_grain_opens_in_every_build_and_is_trusted_only_where_signatures_are_
     assert_eq!(verified.total, u64::from(CHECKS_SIGNATURES));
     // The signature is kept, whether it is checked or not.
     let delivered = store.delivery(&tea).unwrap().unwrap();
-    let (grain, _) = Grain::from_delivery(&delivered, Profile::Extended).unwrap();
+    let (grain, _) = from_delivery(&delivered, Profile::Extended).unwrap();
     assert_eq!(grain.address(), tea);
     // A build that checks no signature says that the checkpoint proves nothing to it.
     let findings = store.maintenance().unwrap().check().unwrap().findings;
@@ -148,7 +149,7 @@ fn what_demands_a_signature_is_refused_where_signatures_are_not_checked() {
     assert_eq!(code_of(unsigned), "ERR_UNTRUSTED");
     let other = Store::in_memory(Options::default()).unwrap();
     let delivered = store.delivery(&named("black tea")).unwrap().unwrap();
-    let (signed, _) = Grain::from_delivery(&delivered, Profile::Extended).unwrap();
+    let (signed, _) = from_delivery(&delivered, Profile::Extended).unwrap();
     assert_eq!(
         code_of(other.put(signed).map(drop)),
         expected("ERR_UNRESOLVED")

@@ -22,6 +22,7 @@ mod reader;
 #[cfg(feature = "text")]
 mod search_forms;
 mod value;
+mod value_json;
 mod zstd_frame;
 
 mod error;

@@ -33,6 +33,7 @@ mod error;
 pub use attest::{Checkpoint, ErasureReceipt, Receipt};
 #[cfg(feature = "interchange")]
 pub(crate) use delivery::{ENVELOPE_LEN_MAX, is_wrapped};
+pub use delivery::{delivery_len, from_delivery, kid, to_delivery, verify_signature};
 pub use did::Did;
 #[cfg(feature = "signatures")]
 pub use did_documents::DidDocuments;
@@ -48,7 +49,7 @@ pub use resolver::{Offline, Resolver, Signer};
 pub use seal::KeySource;
 pub use statement::{Signers, Statement};
 #[cfg(feature = "signatures")]
-pub use timestamp::Timestamp;
+pub use timestamp::{Timestamp, timestamp_imprint, trusted_timestamp};
 pub(crate) use tombstone::TombstoneKey;
 
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
@@ -59,6 +60,6 @@ pub use seal::{BlindKey, Context, MasterKey, Purpose, RetainedKeys, SealingKey, 
 pub(crate) use seal::{PassphraseParams, scrub_stack};
 #[cfg(feature = "signatures")]
 #[doc(hidden)]
-pub use sign::Payload;
+pub use sign::{Payload, sign};
 #[doc(hidden)]
 pub use sign1::Sign1;

@@ -88,30 +88,28 @@ impl Envelope<'_> {
     }
 }
 
-impl Grain {
-    /// Signs the grain, which was written to be signed: its address stays what it is (OMS 9.2).
-    /// `iat` is a time in seconds since 1970 that the signer claims.
-    ///
-    /// ```
-    /// use grainstore::crypto::{Algorithm, Offline, OsRandom, SigningKey};
-    /// use grainstore::{Draft, Grain, grain::Time};
-    ///
-    /// let key = SigningKey::generate(Algorithm::Ed25519, &OsRandom)?;
-    /// let draft = Draft::event("hello").created_at(Time::from_ms(1)).to_be_signed();
-    /// let grain = draft.finish(Default::default())?.sign(&key, &key.did(), None)?;
-    /// let (received, _) = Grain::from_delivery(&grain.to_delivery()?, Default::default())?;
-    /// assert_eq!(received.verify_signature(&Offline)?.did, key.did());
-    /// assert_eq!(received, grain);
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Envelope::sign`].
-    pub fn sign(self, key: &SigningKey, did: &Did, iat: Option<i64>) -> Result<Self, Error> {
-        let bytes = Envelope::sign(self.blob(), key, did, iat)?;
-        let detached = Envelope::parse(&bytes)?.to_detached();
-        Ok(self.with_envelope(detached))
-    }
+/// Signs the grain, which was written to be signed: its address stays what it is (OMS 9.2).
+/// `iat` is a time in seconds since 1970 that the signer claims.
+///
+/// ```
+/// use grainstore::crypto::{self, Algorithm, Offline, OsRandom, SigningKey};
+/// use grainstore::{Draft, grain::Time};
+///
+/// let key = SigningKey::generate(Algorithm::Ed25519, &OsRandom)?;
+/// let draft = Draft::event("hello").created_at(Time::from_ms(1)).to_be_signed();
+/// let grain = crypto::sign(draft.finish(Default::default())?, &key, &key.did(), None)?;
+/// let (received, _) = crypto::from_delivery(&crypto::to_delivery(&grain)?, Default::default())?;
+/// assert_eq!(crypto::verify_signature(&received, &Offline)?.did, key.did());
+/// assert_eq!(received, grain);
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Envelope::sign`].
+pub fn sign(grain: Grain, key: &SigningKey, did: &Did, iat: Option<i64>) -> Result<Grain, Error> {
+    let bytes = Envelope::sign(grain.blob(), key, did, iat)?;
+    let detached = Envelope::parse(&bytes)?.to_detached();
+    Ok(grain.with_envelope(detached))
 }
 
 impl Statement {
@@ -146,7 +144,7 @@ impl Checkpoint {
         if let Some(previous) = self.previous {
             map.insert("prev", Value::Bytes(previous.to_vec()));
         }
-        sign(CHECKPOINT, map, key, did)
+        sign_map(CHECKPOINT, map, key, did)
     }
 }
 
@@ -162,7 +160,7 @@ impl Receipt {
             ("sequence", self.sequence.into()),
             ("time", self.time.ms().into()),
         ]);
-        sign(RECEIPT, map, key, did)
+        sign_map(RECEIPT, map, key, did)
     }
 }
 
@@ -212,7 +210,7 @@ impl ErasureReceipt {
                 .map(|(name, end)| Value::Array(vec![name.as_str().into(), end.ms().into()]));
             map.insert("escrows", Value::Array(escrows.collect()));
         }
-        sign(ERASURE, map, key, did)
+        sign_map(ERASURE, map, key, did)
     }
 }
 
@@ -220,7 +218,7 @@ fn list(numbers: impl IntoIterator<Item = u64>) -> Value {
     Value::Array(numbers.into_iter().map(Value::from).collect())
 }
 
-fn sign(kind: &str, map: Map, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
+fn sign_map(kind: &str, map: Map, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
     let map = Canonical::new(map, Profile::Extended)?;
     let payload = Encoding::MessagePack.encode(&map);
     Sign1::sign(kind, Payload::Embedded(&payload), key, did, None)

@@ -6,6 +6,7 @@ use crate::grain::{self, Grain, Verification};
 
 use super::envelope::content_type;
 use super::{Did, Error, Resolver, Sign1, Signer};
+use crate::crypto::verify_signature;
 
 /// The statement signed to authorize one operation on one grain of one store (OMS 23.2, I10).
 ///
@@ -172,7 +173,7 @@ impl Statement {
         let elements = carried.unwrap_or_default().iter();
         let mut signers = self.signers(elements.filter_map(Value::as_bytes), resolver);
         if new.envelope().is_some()
-            && let Ok(signer) = new.verify_signature(resolver)
+            && let Ok(signer) = verify_signature(new, resolver)
             && !signers.verified.contains(&signer)
         {
             signers.verified.push(signer);

@@ -115,34 +115,32 @@ impl Timestamp {
     }
 }
 
-impl Grain {
-    /// Returns the hash to have stamped for a grain that is to carry the stamp: SHA-256 of its blob
-    /// as it is without `trusted_timestamp` (ruling S14).
-    ///
-    /// # Errors
-    /// `ERR_CORRUPT` for a grain of a later type that keeps fields under names of its own.
-    pub fn timestamp_imprint(&self) -> Result<[u8; 32], Error> {
-        Ok(Sha256::digest(self.blob_without(FIELD)?).into())
-    }
+/// Returns the hash to have stamped for a grain that is to carry the stamp: SHA-256 of its blob
+/// as it is without `trusted_timestamp` (ruling S14).
+///
+/// # Errors
+/// `ERR_CORRUPT` for a grain of a later type that keeps fields under names of its own.
+pub fn timestamp_imprint(grain: &Grain) -> Result<[u8; 32], Error> {
+    Ok(Sha256::digest(grain.blob_without(FIELD)?).into())
+}
 
-    /// Returns the `trusted_timestamp` of the grain, if it has one and it is about this
-    /// grain. The authority's own signature is for the caller to check.
-    ///
-    /// # Errors
-    /// `ERR_TIMESTAMP` for a token that cannot be read or is about something else; as
-    /// [`Timestamp::parse`].
-    pub fn trusted_timestamp(&self) -> Result<Option<Timestamp>, Error> {
-        let Some(field) = self.field(FIELD) else {
-            return Ok(None);
-        };
-        let token = field.as_map().and_then(|map| map.get("tsp_response"));
-        let token = token.and_then(Value::as_bytes);
-        let stamp = Timestamp::parse(token.ok_or(fault("there is no tsp_response"))?)?;
-        if stamp.covers(&self.blob_without(FIELD)?) {
-            Ok(Some(stamp))
-        } else {
-            Err(fault("it is about something else than this grain"))
-        }
+/// Returns the `trusted_timestamp` of the grain, if it has one and it is about this
+/// grain. The authority's own signature is for the caller to check.
+///
+/// # Errors
+/// `ERR_TIMESTAMP` for a token that cannot be read or is about something else; as
+/// [`Timestamp::parse`].
+pub fn trusted_timestamp(grain: &Grain) -> Result<Option<Timestamp>, Error> {
+    let Some(field) = grain.field(FIELD) else {
+        return Ok(None);
+    };
+    let token = field.as_map().and_then(|map| map.get("tsp_response"));
+    let token = token.and_then(Value::as_bytes);
+    let stamp = Timestamp::parse(token.ok_or(fault("there is no tsp_response"))?)?;
+    if stamp.covers(&grain.blob_without(FIELD)?) {
+        Ok(Some(stamp))
+    } else {
+        Err(fault("it is about something else than this grain"))
     }
 }
 

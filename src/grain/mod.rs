@@ -13,8 +13,8 @@ mod foreign_id;
     reason = "the room is named after its one value"
 )]
 mod grain;
+mod grain_words;
 mod grain_type;
-mod json;
 mod links;
 mod namespace;
 mod owner;
@@ -45,7 +45,7 @@ pub(crate) use owner::{HAS_CAPABILITY, IDENTITY, OWNED_BY};
 pub use owner::{Owner, OwnerKind};
 #[cfg(feature = "interchange")]
 pub(crate) use payload::blob_prefix_len;
-pub use rules::{Warning, is_listed_phi_tag};
+pub use rules::{Warning, is_listed_phi_tag, json_schema};
 pub use status::{Lifecycle, Status, StatusChange, Verification};
 pub use time::Time;
 pub use wording::SEARCHABLE_FIELDS;

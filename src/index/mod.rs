@@ -26,6 +26,7 @@ pub use retrieval_counters::RetrievalCount;
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
 #[doc(hidden)]
 pub use self::{
+    check::check_structure,
     check::compare::Comparison,
     engine::index::Index,
     engine::open::IndexRecovery,

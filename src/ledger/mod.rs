@@ -46,7 +46,10 @@ pub use self::{
     log::copy::CopyReport,
     log::ledger::Ledger,
     offsets::position::{EntryLocation, LedgerPosition, RecoveryHint},
-    proof::verify::{LedgerVerification, SegmentFault, TreeHead, verify},
+    proof::verify::{
+        LedgerVerification, SegmentFault, TreeHead, verify, verify_at, verify_ledger,
+        verify_structure,
+    },
     recovery::redaction_audit::ErasureDecoder,
     segment::entry::{Binding, Entry, EntryHeader, NewEntry},
 };

@@ -215,17 +215,17 @@ fn invalidate(
     let allowed = match mode {
         Mode::Open | Mode::ConsentCascade => true,
         Mode::SoftLocked if justified => return Verdict::Review,
-        Mode::Quorum => protection.count(actor) >= protection.threshold,
+        Mode::Quorum => count(protection, actor) >= protection.threshold,
         Mode::Delegated => actor
             .signers
             .iter()
-            .any(|voice| protection.authorizes(voice)),
+            .any(|voice| authorizes(protection, voice)),
         // Only a grain that says `locked` itself: what is not understood authorizes no DID.
         Mode::Locked if replaces && facts.may_amend_locked && protection.mode == Mode::Locked => {
             actor
                 .signers
                 .iter()
-                .any(|voice| protection.may_amend(voice))
+                .any(|voice| may_amend(protection, voice))
         }
         Mode::SoftLocked | Mode::Locked | Mode::Timed | Mode::Hold => false,
     };
@@ -264,37 +264,35 @@ const fn rule_of(mode: Mode) -> Rule {
     }
 }
 
-impl Protection {
-    /// Counts the authorized keys that signed: each once, and not the author's, under whatever name
-    /// (OMS 23.8, ruling P8).
-    fn count(&self, actor: &Actor<'_>) -> usize {
-        let mut counted: Vec<&Vec<String>> = Vec::new();
-        for voice in actor.signers {
-            let is_counted = counted
-                .iter()
-                .any(|other| other.iter().any(|did| voice.contains(did)));
-            if self.authorizes(voice) && !self.is_author(voice) && !is_counted {
-                counted.push(voice);
-            }
+/// Counts the authorized keys that signed: each once, and not the author's, under whatever name
+/// (OMS 23.8, ruling P8).
+fn count(protection: &Protection, actor: &Actor<'_>) -> usize {
+    let mut counted: Vec<&Vec<String>> = Vec::new();
+    for voice in actor.signers {
+        let is_counted = counted
+            .iter()
+            .any(|other| other.iter().any(|did| voice.contains(did)));
+        if authorizes(protection, voice) && !is_author(protection, voice) && !is_counted {
+            counted.push(voice);
         }
-        counted.len()
     }
+    counted.len()
+}
 
-    /// OMS 23.8: the author of a grain does not prove a change of it. The author of an ownership grain
-    /// is the operator and not the agent that it is about, so the operator may.
-    fn may_amend(&self, voice: &[String]) -> bool {
-        self.authorizes(voice) && (self.is_ownership || !self.is_author(voice))
-    }
+/// OMS 23.8: the author of a grain does not prove a change of it. The author of an ownership grain
+/// is the operator and not the agent that it is about, so the operator may.
+fn may_amend(protection: &Protection, voice: &[String]) -> bool {
+    authorizes(protection, voice) && (protection.is_ownership || !is_author(protection, voice))
+}
 
-    fn authorizes(&self, voice: &[String]) -> bool {
-        let mut authorized = self.authorized.iter().map(|did| Did::bare(did));
-        authorized.any(|did| voice.iter().any(|name| name == did))
-    }
+fn authorizes(protection: &Protection, voice: &[String]) -> bool {
+    let mut authorized = protection.authorized.iter().map(|did| Did::bare(did));
+    authorized.any(|did| voice.iter().any(|name| name == did))
+}
 
-    fn is_author(&self, voice: &[String]) -> bool {
-        let author = self.author.as_deref().map(Did::bare);
-        author.is_some_and(|author| voice.iter().any(|name| name == author))
-    }
+fn is_author(protection: &Protection, voice: &[String]) -> bool {
+    let author = protection.author.as_deref().map(Did::bare);
+    author.is_some_and(|author| voice.iter().any(|name| name == author))
 }
 
 impl<'a> Actor<'a> {

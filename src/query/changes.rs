@@ -6,12 +6,14 @@
 use std::time::Duration;
 
 use crate::ledger::EntryId;
-use crate::store::{Change, Changed, Store};
+use crate::store::read::{change_at, read_recorder, unless_erased};
+use crate::store::{Access, Change, Changed};
 
+use super::plan::{conditions_of, rows};
 use super::visible::narrow;
 use super::{Error, Filter};
 
-/// The acknowledged entries of a store from one on, oldest first: see [`Store::changes`].
+/// The acknowledged entries of a store from one on, oldest first: see [`Store::changes`](crate::Store::changes).
 ///
 /// It ends where the store ends, and goes on after that when there is more.
 ///
@@ -38,25 +40,17 @@ use super::{Error, Filter};
 #[derive(Debug)]
 #[must_use = "the feed is read by iterating"]
 pub struct Changes {
-    store: Store,
+    store: Access,
     next: EntryId,
     filter: Option<Filter>,
 }
 
-impl Store {
-    /// Returns the entries of the ledger from `from` on, of this process and of others, once they are
-    /// acknowledged.
-    ///
-    /// The owner sees every entry; an erased one comes as [`Changed::Erased`]. A narrowed handle sees
-    /// the grains that it may read and changes of their status, and nothing of the others: it is not
-    /// told what was erased. Grains that need a missing consent are left out. A grain is recorded as
-    /// read where a regime requires that, and not counted as retrieved.
-    pub fn changes(&self, from: EntryId) -> Changes {
-        Changes {
-            store: self.clone(),
-            next: from,
-            filter: None,
-        }
+/// See [`Store::changes`](crate::Store::changes).
+pub(crate) fn changes(store: &Access, from: EntryId) -> Changes {
+    Changes {
+        store: store.clone(),
+        next: from,
+        filter: None,
     }
 }
 
@@ -137,12 +131,12 @@ impl Changes {
     /// Returns the change of the entry `row`, unless the caller does not see it or did not ask for it.
     fn change(&self, row: EntryId) -> Result<Option<Change>, Error> {
         // A grain lives on when its status entry is erased with its successor.
-        self.store.unless_erased(|| self.change_once(row))
+        unless_erased(|| self.change_once(row))
     }
 
     fn change_once(&self, row: EntryId) -> Result<Option<Change>, Error> {
         let snapshot = self.store.snapshot();
-        let Some(change) = self.store.change_at(&snapshot, row)? else {
+        let Some(change) = change_at(&self.store, &snapshot, row)? else {
             return Ok(None);
         };
         if let Some(filter) = &self.filter {
@@ -157,16 +151,16 @@ impl Changes {
                 return Ok(None);
             };
             let filter = filter.among([version.grain.address()]);
-            let is_found = self.store.rows(&snapshot, &filter)?.contains(row);
+            let is_found = rows(&self.store, &snapshot, &filter)?.contains(row);
             // The index holds hashes of terms.
-            let mut conditions = self.store.conditions_of(&snapshot, &filter)?.into_iter();
+            let mut conditions = conditions_of(&self.store, &snapshot, &filter)?.into_iter();
             if !is_found || !conditions.all(|condition| condition.holds(version)) {
                 return Ok(None);
             }
         }
         if let Changed::Stored(version) = &change.what {
             let read = std::iter::once(&version.grain);
-            self.store.read_recorder("changes").all(read)?;
+            read_recorder(&self.store, "changes").all(read)?;
         }
         Ok(Some(change))
     }

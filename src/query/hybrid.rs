@@ -5,9 +5,14 @@ use std::cell::{OnceCell, RefCell};
 
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
-use crate::store::Store;
+use crate::store::commit::{embedded, embedder};
+use crate::store::read::nearest_rows;
+use crate::store::{Access, read};
 use crate::text::{self, Meaning, Ranking};
 
+use super::plan::rows_to_rank;
+use super::search::ranked_among;
+use super::visible::visible_ranking;
 use super::{Envelope, Error, Filter};
 
 /// The vector of a question, made when it is first needed and once for each question.
@@ -22,15 +27,15 @@ impl QuestionVector {
     /// `ERR_EMBEDDER`.
     pub(super) fn of<'a>(
         &'a self,
-        store: &'a Store,
+        store: &'a Access,
         query: &text::Query,
         ranking: &Ranking,
     ) -> Result<Option<(&'a str, &'a [f32])>, Error> {
-        let Some(embedder) = store.embedder().filter(|_| ranking.meaning > 0.0) else {
+        let Some(embedder) = embedder(store).filter(|_| ranking.meaning > 0.0) else {
             return Ok(None);
         };
         if self.0.get().is_none() {
-            let vector = store.embedded(query.plain())?;
+            let vector = embedded(store, query.plain())?;
             self.0.get_or_init(|| vector);
         }
         let vector = self.0.get().and_then(Option::as_deref);
@@ -38,93 +43,80 @@ impl QuestionVector {
     }
 }
 
-impl Store {
-    /// Returns the `limit` best grains by words and vectors combined, among those that pass a
-    /// filter: what [`Store::search`] does in a store with an embedder, for a vector that the caller
-    /// brings.
-    ///
-    /// How much nearer to the vector a grain is than the mean of those that pass the filter, in
-    /// standard deviations, is added to the score of its words
-    /// ([`Ranking::meaning`](crate::text::Ranking::meaning)), so that a grain is found by either, and lifts the turns beside
-    /// it. Below 600 vectors, where deviations are noise, it has a smaller share. The total is a
-    /// lower bound: the greater of those by words and by vectors.
-    ///
-    /// # Errors
-    /// As [`Store::search`] and [`Store::nearest`].
-    pub fn search_hybrid(
-        &self,
-        text: &str,
-        model: &str,
-        vector: &[f32],
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Envelope, Error> {
-        self.visible_ranking("search_hybrid", filter, limit, |filter, limit| {
-            let query = text::Query::parse(text)?;
-            let snapshot = self.snapshot();
-            let rows = self.rows_to_rank(&snapshot, filter)?;
-            let ranking = Ranking::default();
-            let by = (&ranking, limit);
-            let among = (&rows, filter.answer_len_max());
-            self.ranked_among(&snapshot, among, &query, by, Some((model, vector)))
-        })
-    }
+/// See [`Store::search_hybrid`](crate::Store::search_hybrid).
+pub(crate) fn search_hybrid(
+    store: &Access,
+    text: &str,
+    model: &str,
+    vector: &[f32],
+    filter: &Filter,
+    limit: usize,
+) -> Result<Envelope, Error> {
+    visible_ranking(store, "search_hybrid", filter, limit, |filter, limit| {
+        let query = text::Query::parse(text)?;
+        let snapshot = store.snapshot();
+        let rows = rows_to_rank(store, &snapshot, filter)?;
+        let ranking = Ranking::default();
+        let by = (&ranking, limit);
+        let among = (&rows, filter.answer_len_max());
+        ranked_among(store, &snapshot, among, &query, by, Some((model, vector)))
+    })
+}
 
-    /// Passes on what the vector of a question says of rows, and returns the number of vectors among
-    /// them too; without a vector, nothing.
-    pub(super) fn with_meaning<T>(
-        &self,
-        snapshot: &Snapshot,
-        rows: &RowSet,
-        question: Option<(&str, &[f32])>,
-        limit: usize,
-        rank: impl FnOnce(Option<&Meaning<'_>>) -> Result<T, Error>,
-    ) -> Result<(T, u64), Error> {
-        let Some(of) = question else {
-            return Ok((rank(None)?, 0));
-        };
-        let (near, total) = self.nearest_rows(snapshot, of.0, of.1, rows, limit.max(NEAREST))?;
-        let scale = self.scale(snapshot, of, rows)?;
-        let failed = RefCell::new(None);
-        let nearness = |rows: &[EntryId]| match self.cosines(snapshot, of.0, of.1, rows) {
-            Ok(cosines) => cosines.into_iter().map(|it| scale.of(it)).collect(),
-            Err(error) => {
-                *failed.borrow_mut() = Some(error);
-                Vec::new()
-            }
-        };
-        let meaning = Meaning {
-            nearest: near.iter().map(|near| near.row).collect(),
-            of: &nearness,
-        };
-        let ranked = rank(Some(&meaning))?;
-        match failed.into_inner() {
-            Some(error) => Err(error),
-            None => Ok((ranked, total)),
+/// Passes on what the vector of a question says of rows, and returns the number of vectors among
+/// them too; without a vector, nothing.
+pub(super) fn with_meaning<T>(
+    store: &Access,
+    snapshot: &Snapshot,
+    rows: &RowSet,
+    question: Option<(&str, &[f32])>,
+    limit: usize,
+    rank: impl FnOnce(Option<&Meaning<'_>>) -> Result<T, Error>,
+) -> Result<(T, u64), Error> {
+    let Some(of) = question else {
+        return Ok((rank(None)?, 0));
+    };
+    let (near, total) = nearest_rows(store, snapshot, of.0, of.1, rows, limit.max(NEAREST))?;
+    let scale = scale(store, snapshot, of, rows)?;
+    let failed = RefCell::new(None);
+    let nearness = |rows: &[EntryId]| match read::cosines(store, snapshot, of.0, of.1, rows) {
+        Ok(cosines) => cosines.into_iter().map(|it| scale.of(it)).collect(),
+        Err(error) => {
+            *failed.borrow_mut() = Some(error);
+            Vec::new()
         }
+    };
+    let meaning = Meaning {
+        nearest: near.iter().map(|near| near.row).collect(),
+        of: &nearness,
+    };
+    let ranked = rank(Some(&meaning))?;
+    match failed.into_inner() {
+        Some(error) => Err(error),
+        None => Ok((ranked, total)),
     }
+}
 
-    /// Returns the scale of the cosines of rows, of which it compares some evenly.
-    fn scale(
-        &self,
-        snapshot: &Snapshot,
-        (model, vector): (&str, &[f32]),
-        rows: &RowSet,
-    ) -> Result<Scale, Error> {
-        let step = usize::try_from(rows.len() / SAMPLE_LEN + 1).unwrap_or(usize::MAX);
-        let sample: Vec<EntryId> = rows.iter().step_by(step).collect();
-        let cosines = self.cosines(snapshot, model, vector, &sample)?;
-        let cosines: Vec<f64> = cosines.into_iter().flatten().map(f64::from).collect();
-        let count = cosines.iter().map(|_| 1.0).sum::<f64>();
-        let mean = cosines.iter().sum::<f64>() / f64::max(count, 1.0);
-        let squares = cosines.iter().map(|cosine| (cosine - mean).powi(2));
-        let deviation = (squares.sum::<f64>() / f64::max(count, 1.0)).sqrt();
-        Ok(Scale {
-            mean,
-            deviation,
-            share: (count / VECTORS_FULL).sqrt().clamp(SHARE_MIN, 1.0),
-        })
-    }
+/// Returns the scale of the cosines of rows, of which it compares some evenly.
+fn scale(
+    store: &Access,
+    snapshot: &Snapshot,
+    (model, vector): (&str, &[f32]),
+    rows: &RowSet,
+) -> Result<Scale, Error> {
+    let step = usize::try_from(rows.len() / SAMPLE_LEN + 1).unwrap_or(usize::MAX);
+    let sample: Vec<EntryId> = rows.iter().step_by(step).collect();
+    let cosines = read::cosines(store, snapshot, model, vector, &sample)?;
+    let cosines: Vec<f64> = cosines.into_iter().flatten().map(f64::from).collect();
+    let count = cosines.iter().map(|_| 1.0).sum::<f64>();
+    let mean = cosines.iter().sum::<f64>() / f64::max(count, 1.0);
+    let squares = cosines.iter().map(|cosine| (cosine - mean).powi(2));
+    let deviation = (squares.sum::<f64>() / f64::max(count, 1.0)).sqrt();
+    Ok(Scale {
+        mean,
+        deviation,
+        share: (count / VECTORS_FULL).sqrt().clamp(SHARE_MIN, 1.0),
+    })
 }
 
 /// The scale on which cosines are compared.

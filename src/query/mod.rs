@@ -32,12 +32,24 @@ mod visible;
 mod when;
 
 pub use changes::Changes;
+pub(crate) use changes::changes;
 pub use cursor::Cursor;
 pub use envelope::{Envelope, Found};
 #[cfg(feature = "interchange")]
 pub use export::ExportReport;
+#[cfg(feature = "interchange")]
+pub(crate) use export::{entry_at, export, export_file};
 pub use filter::Filter;
+#[cfg(feature = "text")]
+pub(crate) use hybrid::search_hybrid;
+pub(crate) use nearest::{nearest, similar};
+pub(crate) use plan::explain;
 pub use plan::{AccessPath, PlanStep, QueryPlan};
 #[cfg(feature = "text")]
 pub use recall::Recall;
+#[cfg(feature = "text")]
+pub(crate) use recall::recall;
+pub(crate) use run_query::{query, query_sorted};
+#[cfg(feature = "text")]
+pub(crate) use search::{search, search_ranked, snippets};
 pub use sort::{Sort, SortBy};

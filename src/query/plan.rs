@@ -7,7 +7,9 @@ use std::fmt;
 
 use crate::grain::{ENVELOPE_TAG, Time};
 use crate::index::{Estimate, Family, RowSet, Snapshot};
-use crate::store::{Maintenance, Store};
+use crate::store::governance::united;
+use crate::store::read::version_at;
+use crate::store::{Access, read};
 
 use super::condition::{Condition, IndexSource};
 use super::filter::VersionScope;
@@ -99,88 +101,81 @@ impl fmt::Display for AccessPath {
     }
 }
 
-impl Maintenance<'_> {
-    /// Evaluates a query and returns its plan.
-    ///
-    /// # Errors
-    /// As [`Store::query`].
-    pub fn explain(self, filter: &Filter) -> Result<QueryPlan, Error> {
-        let snapshot = self.store().snapshot();
-        let trace = Some(QueryPlan::default());
-        let plan = Plan::of(self.store(), &snapshot, filter, self.store().now(), trace)?;
-        Ok(plan.trace.unwrap_or_default())
-    }
+/// See [`Maintenance::explain`](crate::Maintenance::explain).
+pub(crate) fn explain(store: &Access, filter: &Filter) -> Result<QueryPlan, Error> {
+    let snapshot = store.snapshot();
+    let trace = Some(QueryPlan::default());
+    let plan = Plan::of(store, &snapshot, filter, read::now(store), trace)?;
+    Ok(plan.trace.unwrap_or_default())
 }
 
-impl Store {
-    /// Returns the rows of the grains that pass a filter now.
-    pub(super) fn rows(&self, snapshot: &Snapshot, filter: &Filter) -> Result<RowSet, Error> {
-        self.rows_at(snapshot, filter, self.now())
-    }
+/// Returns the rows of the grains that pass a filter now.
+pub(crate) fn rows(store: &Access, snapshot: &Snapshot, filter: &Filter) -> Result<RowSet, Error> {
+    rows_at(store, snapshot, filter, read::now(store))
+}
 
-    /// Returns the rows that a search, a recall or a vector search may rank: those that pass a
-    /// filter, without the cold ones unless it asks for them (OMS 22.8).
-    pub(super) fn rows_to_rank(
-        &self,
-        snapshot: &Snapshot,
-        filter: &Filter,
-    ) -> Result<RowSet, Error> {
-        let mut rows = self.rows(snapshot, filter)?;
-        if !filter.shows_cold() {
-            rows.subtract(&snapshot.with_facet("recall_priority", "cold").set()?);
+/// Returns the rows that a search, a recall or a vector search may rank: those that pass a
+/// filter, without the cold ones unless it asks for them (OMS 22.8).
+pub(super) fn rows_to_rank(
+    store: &Access,
+    snapshot: &Snapshot,
+    filter: &Filter,
+) -> Result<RowSet, Error> {
+    let mut rows = rows(store, snapshot, filter)?;
+    if !filter.shows_cold() {
+        rows.subtract(&snapshot.with_facet("recall_priority", "cold").set()?);
+    }
+    Ok(rows)
+}
+
+/// Returns the rows of the grains that pass a filter and have not expired by a time.
+pub(super) fn rows_at(
+    store: &Access,
+    snapshot: &Snapshot,
+    filter: &Filter,
+    now: Time,
+) -> Result<RowSet, Error> {
+    Ok(Plan::of(store, snapshot, filter, now, None)?.rows)
+}
+
+/// Returns the rows of the grains that pass, and the number withheld for a missing consent.
+#[cfg(feature = "interchange")]
+pub(super) fn rows_and_withheld(
+    store: &Access,
+    snapshot: &Snapshot,
+    filter: &Filter,
+) -> Result<(RowSet, u64), Error> {
+    let plan = Plan::of(store, snapshot, filter, read::now(store), None)?;
+    Ok((plan.rows, plan.consent_withheld))
+}
+
+/// Returns the conditions of a filter; where one names a user, it asks for every user id of the person
+/// (ruling I29). A handle of one user stays with that one.
+pub(super) fn conditions_of(
+    store: &Access,
+    snapshot: &Snapshot,
+    filter: &Filter,
+) -> Result<Vec<Condition>, Error> {
+    let mut conditions = filter.conditions();
+    let is_of_one = store.capability().is_some_and(|it| it.user().is_some());
+    if is_of_one || !filter.names_user() {
+        return Ok(conditions);
+    }
+    for condition in &mut conditions {
+        let Condition::Text {
+            family: Family::User,
+            text,
+            ..
+        } = condition
+        else {
+            continue;
+        };
+        let users = united(store, snapshot, vec![text.clone()])?;
+        if users.len() > 1 {
+            *condition = Condition::Users(users);
         }
-        Ok(rows)
     }
-
-    /// Returns the rows of the grains that pass a filter and have not expired by a time.
-    pub(super) fn rows_at(
-        &self,
-        snapshot: &Snapshot,
-        filter: &Filter,
-        now: Time,
-    ) -> Result<RowSet, Error> {
-        Ok(Plan::of(self, snapshot, filter, now, None)?.rows)
-    }
-
-    /// Returns the rows of the grains that pass, and the number withheld for a missing consent.
-    #[cfg(feature = "interchange")]
-    pub(super) fn rows_and_withheld(
-        &self,
-        snapshot: &Snapshot,
-        filter: &Filter,
-    ) -> Result<(RowSet, u64), Error> {
-        let plan = Plan::of(self, snapshot, filter, self.now(), None)?;
-        Ok((plan.rows, plan.consent_withheld))
-    }
-
-    /// Returns the conditions of a filter; where one names a user, it asks for every user id of the person
-    /// (ruling I29). A handle of one user stays with that one.
-    pub(super) fn conditions_of(
-        &self,
-        snapshot: &Snapshot,
-        filter: &Filter,
-    ) -> Result<Vec<Condition>, Error> {
-        let mut conditions = filter.conditions();
-        let is_of_one = self.capability().is_some_and(|it| it.user().is_some());
-        if is_of_one || !filter.names_user() {
-            return Ok(conditions);
-        }
-        for condition in &mut conditions {
-            let Condition::Text {
-                family: Family::User,
-                text,
-                ..
-            } = condition
-            else {
-                continue;
-            };
-            let users = self.united(snapshot, vec![text.clone()])?;
-            if users.len() > 1 {
-                *condition = Condition::Users(users);
-            }
-        }
-        Ok(conditions)
-    }
+    Ok(conditions)
 }
 
 /// A query during evaluation.
@@ -197,7 +192,7 @@ impl Plan {
     /// Evaluates the condition first whose rows are had at the least cost. A condition whose list is not worth reading is
     /// tested row by row.
     fn of(
-        store: &Store,
+        store: &Access,
         snapshot: &Snapshot,
         filter: &Filter,
         now: Time,
@@ -208,7 +203,7 @@ impl Plan {
             trace,
             ..Self::default()
         };
-        let conditions = store.conditions_of(snapshot, filter)?;
+        let conditions = conditions_of(store, snapshot, filter)?;
         let mut sources = Vec::with_capacity(conditions.len());
         for condition in &conditions {
             sources.push((condition, condition.source(snapshot)?));
@@ -244,11 +239,11 @@ impl Plan {
         }
         plan.read(store, snapshot, &by_grain)?;
         if !filter.shows_expired() {
-            plan.exclude_expired(&store.expired(snapshot, &plan.rows, now)?);
+            plan.exclude_expired(&read::expired(store, snapshot, &plan.rows, now)?);
         }
-        plan.exclude_unconsented(&*store.unconsented(snapshot)?);
+        plan.exclude_unconsented(&*read::unconsented(store, snapshot)?);
         if filter.names_user() {
-            let held = store.held(snapshot)?;
+            let held = read::held(store, snapshot)?;
             if !held.is_empty() {
                 plan.rows.subtract(&held);
                 plan.step(&"of a user", AccessPath::Exclusion, None);
@@ -258,7 +253,7 @@ impl Plan {
             plan.exclude_envelopes(snapshot)?;
         }
         if !filter.shows_unreviewed() {
-            plan.exclude_unreviewed(&*store.unreviewed()?);
+            plan.exclude_unreviewed(&*read::unreviewed(store)?);
         }
         Ok(plan)
     }
@@ -367,7 +362,7 @@ impl Plan {
     /// Reads the remaining grains and keeps those that meet the remaining conditions.
     fn read(
         &mut self,
-        store: &Store,
+        store: &Access,
         snapshot: &Snapshot,
         conditions: &[&Condition],
     ) -> Result<(), Error> {
@@ -376,7 +371,7 @@ impl Plan {
         }
         let mut kept = RowSet::default();
         for row in self.rows.iter() {
-            let version = store.version_at(snapshot, row)?;
+            let version = version_at(store, snapshot, row)?;
             if conditions.iter().all(|condition| condition.holds(&version)) {
                 kept.insert(row);
             }

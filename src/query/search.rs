@@ -5,191 +5,154 @@
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
 use crate::policy::Capability;
-use crate::store::{self, Store};
+use crate::store::{self, Access};
 use crate::text::{self, Meaning, Ranking, Snippet};
 
-use super::hybrid::QuestionVector;
+use super::alias::with_aliases;
+use super::hybrid::{QuestionVector, with_meaning};
+use super::plan::rows_to_rank;
 use super::recall::contradicted_by;
+use super::visible::visible_ranking;
 use super::{Envelope, Error, Filter, Found};
 
-impl Store {
-    /// Returns the `limit` grains that match `text` best, among those that pass a filter.
-    ///
-    /// The query language is described in [`text::Query`]. A grain is searchable as soon as `put`
-    /// returns. Turns of a conversation are also ranked by the turns around them, and in a store with
-    /// an embedder ([`Options::embedders`](crate::Options::embedders)) all by their meaning too.
-    ///
-    /// ```
-    /// use grainstore::{Draft, Filter, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// store.put(Draft::belief("user", "prefers", "dark modes").confidence(0.9))?;
-    /// let found = store.search("mode", &Filter::new(), 10)?;
-    /// assert_eq!(found.results[0].matched_fields, ["object"]);
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `ERR_SEARCH_SYNTAX`; `ERR_FILTER`; storage errors; `ERR_TEXT`, also for a store opened
-    /// without its text view; `ERR_EMBEDDER` if the model does not embed the question:
-    /// [`Store::search_ranked`] with a `meaning` of 0 does not ask it.
-    pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
-        let question = QuestionVector::default();
-        self.visible_ranking("search", filter, limit, |filter, limit| {
-            let query = text::Query::parse(text)?;
-            self.ranked(&query, filter, (&Ranking::default(), limit), &question)
-        })
-    }
-
-    /// Returns the `limit` grains that match a query best under `ranking`, among those that pass a
-    /// filter.
-    ///
-    /// ```
-    /// use grainstore::text::{Query, Ranking};
-    /// use grainstore::{Draft, Filter, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// store.put(Draft::event("what about tea (or coffee?"))?;
-    /// let query = Query::words("tea (or what?");
-    /// let found = store.search_ranked(&query, &Filter::new(), &Ranking::WORDS, 10)?;
-    /// assert_eq!(found.total, 1);
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Store::search`], except `ERR_SEARCH_SYNTAX`.
-    pub fn search_ranked(
-        &self,
-        query: &text::Query,
-        filter: &Filter,
-        ranking: &Ranking,
-        limit: usize,
-    ) -> Result<Envelope, Error> {
-        let question = QuestionVector::default();
-        self.visible_ranking("search", filter, limit, |filter, limit| {
-            self.ranked(query, filter, (ranking, limit), &question)
-        })
-    }
-
-    /// Returns the result of [`Store::search_ranked`] before it is recorded as read.
-    fn ranked(
-        &self,
-        query: &text::Query,
-        filter: &Filter,
-        by: (&Ranking, usize),
-        question: &QuestionVector,
-    ) -> Result<Envelope, Error> {
-        let question = question.of(self, query, by.0)?;
-        let snapshot = self.snapshot();
-        let rows = self.rows_to_rank(&snapshot, filter)?;
-        let among = (&rows, filter.answer_len_max());
-        self.ranked_among(&snapshot, among, query, by, question)
-    }
-
-    /// Ranks `rows` by a query, and by the vector of a hybrid search, until the grains have so many
-    /// bytes.
-    pub(super) fn ranked_among(
-        &self,
-        snapshot: &Snapshot,
-        (rows, len_max): (&RowSet, usize),
-        query: &text::Query,
-        (ranking, limit): (&Ranking, usize),
-        question: Option<(&str, &[f32])>,
-    ) -> Result<Envelope, Error> {
-        let text = self.text_view()?;
-        let when = self.when(snapshot, rows, query.plain(), ranking)?;
-        let named = self.named(snapshot, rows, &when, ranking)?;
-        let query = query.without(&when.used);
-        let (query, mut read_as) = self.with_aliases(snapshot, rows, &query, ranking)?;
-        let query = &*query;
-        let search = |meaning: Option<&Meaning<'_>>| {
-            let searched = text.find(&text::Search {
-                query,
-                ranking,
-                limit,
-                accept: &|row: EntryId| rows.contains(row),
-                accepted: if_few(rows, snapshot),
-                own: self.own_rows(rows, ranking),
-                // The time is for the answer: building a view that was set aside takes as long as
-                // it takes.
-                is_over: &self.search_deadline(),
-                meaning,
-                dated: named.dated(),
-                reach: None,
-                tells_fields: true,
-            });
-            Ok(searched?)
-        };
-        let (searched, near) = self.with_meaning(snapshot, rows, question, limit, search)?;
-        let hits = searched.hits;
-        let total = u64::try_from(hits.total).unwrap_or(u64::MAX);
-        read_as.extend(hits.respelled);
-        let mut envelope = Envelope {
-            less_relevant: hits.less_relevant as u64,
-            read_as,
-            total: total.max(near),
-            total_is_lower_bound: hits.total_is_lower_bound || question.is_some(),
-            is_partial: hits.is_partial,
-            ..Envelope::default()
-        };
-        let mut explanations = searched.explanations.into_iter();
-        let mut len = 0_usize;
-        for hit in &hits.hits {
-            if len >= len_max {
-                envelope.is_cut = true;
-                break;
-            }
-            let mut found =
-                self.found(snapshot, hit.row, hit.relevance(), |_| hit.matched_fields())?;
-            found.explanation = explanations.next().unwrap_or_default();
-            len = len.saturating_add(found.grain.blob().len());
-            envelope.results.push(found);
-        }
-        put_current_first(&mut envelope.results);
-        Ok(envelope)
-    }
-
-    /// Returns for each result the excerpt of about `len_max` characters with the most matches, and
-    /// where they are.
-    ///
-    /// ```
-    /// use grainstore::{Draft, Filter, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// store.put(Draft::belief("user", "prefers", "dark modes").confidence(0.9))?;
-    /// let found = store.search("mode", &Filter::new(), 10)?;
-    /// let snippets = store.snippets("mode", &found, 80)?;
-    /// assert_eq!(snippets[0].marked("*", "*"), "user prefers dark *modes*");
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `ERR_SEARCH_SYNTAX`; `ERR_TEXT`.
-    pub fn snippets(
-        &self,
-        text: &str,
-        found: &Envelope,
-        len_max: usize,
-    ) -> Result<Vec<Snippet>, Error> {
+/// See [`Store::search`](crate::Store::search).
+pub(crate) fn search(
+    store: &Access,
+    text: &str,
+    filter: &Filter,
+    limit: usize,
+) -> Result<Envelope, Error> {
+    let question = QuestionVector::default();
+    visible_ranking(store, "search", filter, limit, |filter, limit| {
         let query = text::Query::parse(text)?;
-        let highlighter = self.text_view()?.highlighter(&query)?;
-        let snippet = |found: &Found| {
-            let language = store::language(&found.grain);
-            highlighter.snippet_of(&found.grain.searchable_text(), language, len_max)
-        };
-        Ok(found.results.iter().map(snippet).collect())
-    }
+        ranked(
+            store,
+            &query,
+            filter,
+            (&Ranking::default(), limit),
+            &question,
+        )
+    })
+}
 
-    /// Returns the rows whose statistics count, where `ranking` asks for those of `rows` alone: always
-    /// for a confined handle, since a score would tell how many grains out of its reach have a word.
-    pub(super) fn own_rows(&self, rows: &RowSet, ranking: &Ranking) -> Option<text::OwnRows> {
-        let capability = self.capability();
-        let is_confined = capability.is_some_and(Capability::is_confined);
-        (ranking.own_statistics || is_confined).then(|| text::OwnRows {
-            count: rows.len(),
-            sample: rows.iter().take(SAMPLE_LEN).collect(),
-        })
+/// See [`Store::search_ranked`](crate::Store::search_ranked).
+pub(crate) fn search_ranked(
+    store: &Access,
+    query: &text::Query,
+    filter: &Filter,
+    ranking: &Ranking,
+    limit: usize,
+) -> Result<Envelope, Error> {
+    let question = QuestionVector::default();
+    visible_ranking(store, "search", filter, limit, |filter, limit| {
+        ranked(store, query, filter, (ranking, limit), &question)
+    })
+}
+
+/// Returns the result of [`Store::search_ranked`] before it is recorded as read.
+fn ranked(
+    store: &Access,
+    query: &text::Query,
+    filter: &Filter,
+    by: (&Ranking, usize),
+    question: &QuestionVector,
+) -> Result<Envelope, Error> {
+    let question = question.of(store, query, by.0)?;
+    let snapshot = store.snapshot();
+    let rows = rows_to_rank(store, &snapshot, filter)?;
+    let among = (&rows, filter.answer_len_max());
+    ranked_among(store, &snapshot, among, query, by, question)
+}
+
+/// Ranks `rows` by a query, and by the vector of a hybrid search, until the grains have so many
+/// bytes.
+pub(super) fn ranked_among(
+    store: &Access,
+    snapshot: &Snapshot,
+    (rows, len_max): (&RowSet, usize),
+    query: &text::Query,
+    (ranking, limit): (&Ranking, usize),
+    question: Option<(&str, &[f32])>,
+) -> Result<Envelope, Error> {
+    let text = store.text_view()?;
+    let when = super::dated::when(store, snapshot, rows, query.plain(), ranking)?;
+    let named = super::dated::named(store, snapshot, rows, &when, ranking)?;
+    let query = query.without(&when.used);
+    let (query, mut read_as) = with_aliases(store, snapshot, rows, &query, ranking)?;
+    let query = &*query;
+    let search = |meaning: Option<&Meaning<'_>>| {
+        let searched = text.find(&text::Search {
+            query,
+            ranking,
+            limit,
+            accept: &|row: EntryId| rows.contains(row),
+            accepted: if_few(rows, snapshot),
+            own: own_rows(store, rows, ranking),
+            // The time is for the answer: building a view that was set aside takes as long as
+            // it takes.
+            is_over: &store.search_deadline(),
+            meaning,
+            dated: named.dated(),
+            reach: None,
+            tells_fields: true,
+        });
+        Ok(searched?)
+    };
+    let (searched, near) = with_meaning(store, snapshot, rows, question, limit, search)?;
+    let hits = searched.hits;
+    let total = u64::try_from(hits.total).unwrap_or(u64::MAX);
+    read_as.extend(hits.respelled);
+    let mut envelope = Envelope {
+        less_relevant: hits.less_relevant as u64,
+        read_as,
+        total: total.max(near),
+        total_is_lower_bound: hits.total_is_lower_bound || question.is_some(),
+        is_partial: hits.is_partial,
+        ..Envelope::default()
+    };
+    let mut explanations = searched.explanations.into_iter();
+    let mut len = 0_usize;
+    for hit in &hits.hits {
+        if len >= len_max {
+            envelope.is_cut = true;
+            break;
+        }
+        let mut found = super::run_query::found(store, snapshot, hit.row, hit.relevance(), |_| {
+            hit.matched_fields()
+        })?;
+        found.explanation = explanations.next().unwrap_or_default();
+        len = len.saturating_add(found.grain.blob().len());
+        envelope.results.push(found);
     }
+    put_current_first(&mut envelope.results);
+    Ok(envelope)
+}
+
+/// See [`Store::snippets`](crate::Store::snippets).
+pub(crate) fn snippets(
+    store: &Access,
+    text: &str,
+    found: &Envelope,
+    len_max: usize,
+) -> Result<Vec<Snippet>, Error> {
+    let query = text::Query::parse(text)?;
+    let highlighter = store.text_view()?.highlighter(&query)?;
+    let snippet = |found: &Found| {
+        let language = store::language(&found.grain);
+        highlighter.snippet_of(&found.grain.searchable_text(), language, len_max)
+    };
+    Ok(found.results.iter().map(snippet).collect())
+}
+
+/// Returns the rows whose statistics count, where `ranking` asks for those of `rows` alone: always
+/// for a confined handle, since a score would tell how many grains out of its reach have a word.
+pub(super) fn own_rows(store: &Access, rows: &RowSet, ranking: &Ranking) -> Option<text::OwnRows> {
+    let capability = store.capability();
+    let is_confined = capability.is_some_and(Capability::is_confined);
+    (ranking.own_statistics || is_confined).then(|| text::OwnRows {
+        count: rows.len(),
+        sample: rows.iter().take(SAMPLE_LEN).collect(),
+    })
 }
 
 /// Puts every result that another of them replaced or refuted right behind that one.

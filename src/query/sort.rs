@@ -4,7 +4,8 @@
 
 use crate::index::{Column, Family, RowSet, Snapshot};
 use crate::ledger::EntryId;
-use crate::store::{Store, Version};
+use crate::store::read::version_at;
+use crate::store::{Access, Version};
 
 use super::{Error, Filter};
 
@@ -120,7 +121,7 @@ impl Sort {
     /// Returns the first `limit` positions after `after`, and whether there are more.
     pub(super) fn page(
         self,
-        store: &Store,
+        store: &Access,
         snapshot: &Snapshot,
         rows: &RowSet,
         after: Option<Place>,
@@ -158,7 +159,7 @@ impl Sort {
     /// Returns the first `len` positions after `after`, and possibly more of them, unsorted.
     fn places(
         self,
-        store: &Store,
+        store: &Access,
         snapshot: &Snapshot,
         rows: &RowSet,
         (field, family): (&str, Family),
@@ -168,7 +169,7 @@ impl Sort {
         let is_behind = |place: &Place| after.is_none_or(|after| *place > after);
         if rows.len() <= FEW {
             let place = |row| {
-                let version = store.version_at(snapshot, row)?;
+                let version = version_at(store, snapshot, row)?;
                 let address = || Some(Column::address(&version.grain.address()));
                 let value = self.value(value_of(&version, field));
                 Ok([value, self.among_equals(row, address), row.get()])

@@ -5,122 +5,125 @@
 //! namespace, and leaves out grains that its capability, its delegations or open reviews exclude.
 
 use crate::policy::Capability;
-use crate::store::Store;
+use crate::store::Access;
+use crate::store::read::{may_rely_on, read_recorder, retrieved, unless_erased};
 
 use super::{Cursor, Envelope, Error, Filter, Found, Sort};
 
-impl Store {
-    /// Returns a page of the grains that the handle may show, recorded as read.
-    ///
-    /// A narrowed handle counts what it shows: while there are more pages, the total is a lower
-    /// bound.
-    pub(super) fn visible_page(
-        &self,
-        filter: &Filter,
-        sort: Sort,
-        limit: usize,
-        after: Option<Cursor>,
-    ) -> Result<Envelope, Error> {
-        let page = self.unless_erased(|| self.page_to_show(filter, sort, limit, after));
-        self.recorded("query", page?)
-    }
+/// Returns a page of the grains that the handle may show, recorded as read.
+///
+/// A narrowed handle counts what it shows: while there are more pages, the total is a lower
+/// bound.
+pub(super) fn visible_page(
+    store: &Access,
+    filter: &Filter,
+    sort: Sort,
+    limit: usize,
+    after: Option<Cursor>,
+) -> Result<Envelope, Error> {
+    let page = unless_erased(|| page_to_show(store, filter, sort, limit, after));
+    recorded(store, "query", page?)
+}
 
-    fn page_to_show(
-        &self,
-        filter: &Filter,
-        sort: Sort,
-        limit: usize,
-        after: Option<Cursor>,
-    ) -> Result<Envelope, Error> {
-        let Some(capability) = self.capability() else {
-            return self.page(filter, sort, limit, after);
-        };
-        let Some(filter) = narrow(capability, filter) else {
-            return Ok(Envelope::default());
-        };
+fn page_to_show(
+    store: &Access,
+    filter: &Filter,
+    sort: Sort,
+    limit: usize,
+    after: Option<Cursor>,
+) -> Result<Envelope, Error> {
+    let Some(capability) = store.capability() else {
+        return super::run_query::page(store, filter, sort, limit, after);
+    };
+    let Some(filter) = narrow(capability, filter) else {
+        return Ok(Envelope::default());
+    };
+    let mut shown = Envelope {
+        next_cursor: after,
+        ..Envelope::default()
+    };
+    while shown.results.len() < limit {
+        let missing = limit - shown.results.len();
+        let page = super::run_query::page(store, &filter, sort, missing, shown.next_cursor)?;
+        keep_visible(store, page.results, &mut shown)?;
+        shown.next_cursor = page.next_cursor;
+        shown.is_cut = page.is_cut;
+        if shown.next_cursor.is_none() || page.is_cut {
+            break;
+        }
+    }
+    shown.total_is_lower_bound = shown.next_cursor.is_some();
+    Ok(shown)
+}
+
+/// Returns the best `limit` of a ranking that the handle may show, recorded as read.
+pub(super) fn visible_ranking(
+    store: &Access,
+    operation: &'static str,
+    filter: &Filter,
+    limit: usize,
+    rank: impl Fn(&Filter, usize) -> Result<Envelope, Error>,
+) -> Result<Envelope, Error> {
+    let ranking = unless_erased(|| ranking_to_show(store, filter, limit, &rank));
+    recorded(store, operation, ranking?)
+}
+
+fn ranking_to_show(
+    store: &Access,
+    filter: &Filter,
+    limit: usize,
+    rank: &impl Fn(&Filter, usize) -> Result<Envelope, Error>,
+) -> Result<Envelope, Error> {
+    let Some(capability) = store.capability() else {
+        return rank(filter, limit);
+    };
+    let Some(filter) = narrow(capability, filter) else {
+        return Ok(Envelope::default());
+    };
+    let mut asked = limit;
+    loop {
+        let page = rank(&filter, asked)?;
+        let is_all = page.results.len() < asked;
         let mut shown = Envelope {
-            next_cursor: after,
+            is_partial: page.is_partial,
+            is_cut: page.is_cut,
             ..Envelope::default()
         };
-        while shown.results.len() < limit {
-            let missing = limit - shown.results.len();
-            let page = self.page(&filter, sort, missing, shown.next_cursor)?;
-            self.keep_visible(page.results, &mut shown)?;
-            shown.next_cursor = page.next_cursor;
-            shown.is_cut = page.is_cut;
-            if shown.next_cursor.is_none() || page.is_cut {
-                break;
-            }
+        let is_all = is_all && !page.is_cut;
+        keep_visible(store, page.results, &mut shown)?;
+        if is_all || page.is_cut || page.is_partial || shown.results.len() >= limit {
+            shown.total_is_lower_bound = !is_all || shown.is_partial;
+            shown.results.truncate(limit);
+            return Ok(shown);
         }
-        shown.total_is_lower_bound = shown.next_cursor.is_some();
-        Ok(shown)
+        // Ranked first, filtered second: a hidden grain must not take the place of a visible
+        // one.
+        asked = asked.saturating_mul(2);
     }
+}
 
-    /// Returns the best `limit` of a ranking that the handle may show, recorded as read.
-    pub(super) fn visible_ranking(
-        &self,
-        operation: &'static str,
-        filter: &Filter,
-        limit: usize,
-        rank: impl Fn(&Filter, usize) -> Result<Envelope, Error>,
-    ) -> Result<Envelope, Error> {
-        let ranking = self.unless_erased(|| self.ranking_to_show(filter, limit, &rank));
-        self.recorded(operation, ranking?)
-    }
-
-    fn ranking_to_show(
-        &self,
-        filter: &Filter,
-        limit: usize,
-        rank: &impl Fn(&Filter, usize) -> Result<Envelope, Error>,
-    ) -> Result<Envelope, Error> {
-        let Some(capability) = self.capability() else {
-            return rank(filter, limit);
-        };
-        let Some(filter) = narrow(capability, filter) else {
-            return Ok(Envelope::default());
-        };
-        let mut asked = limit;
-        loop {
-            let page = rank(&filter, asked)?;
-            let is_all = page.results.len() < asked;
-            let mut shown = Envelope {
-                is_partial: page.is_partial,
-                is_cut: page.is_cut,
-                ..Envelope::default()
-            };
-            let is_all = is_all && !page.is_cut;
-            self.keep_visible(page.results, &mut shown)?;
-            if is_all || page.is_cut || page.is_partial || shown.results.len() >= limit {
-                shown.total_is_lower_bound = !is_all || shown.is_partial;
-                shown.results.truncate(limit);
-                return Ok(shown);
-            }
-            // Ranked first, filtered second: a hidden grain must not take the place of a visible
-            // one.
-            asked = asked.saturating_mul(2);
+fn keep_visible(store: &Access, results: Vec<Found>, shown: &mut Envelope) -> Result<(), Error> {
+    let snapshot = store.snapshot();
+    for found in results {
+        // The index holds hashes of namespaces; the grain has the whole one (OMS 3.1.1).
+        if store.sees(&snapshot, &found.grain)? && may_rely_on(store, &found.grain)? {
+            shown.results.push(found);
+            shown.total += 1;
         }
     }
+    Ok(())
+}
 
-    fn keep_visible(&self, results: Vec<Found>, shown: &mut Envelope) -> Result<(), Error> {
-        let snapshot = self.snapshot();
-        for found in results {
-            // The index holds hashes of namespaces; the grain has the whole one (OMS 3.1.1).
-            if self.sees(&snapshot, &found.grain)? && self.may_rely_on(&found.grain)? {
-                shown.results.push(found);
-                shown.total += 1;
-            }
-        }
-        Ok(())
-    }
-
-    /// Records the grains of an answer as read, and counts them as retrieved (OMS 22.10).
-    fn recorded(&self, operation: &'static str, envelope: Envelope) -> Result<Envelope, Error> {
-        let grains = envelope.results.iter().map(|found| &found.grain);
-        self.read_recorder(operation).all(grains)?;
-        self.retrieved(envelope.results.iter().map(|found| found.row));
-        Ok(envelope)
-    }
+/// Records the grains of an answer as read, and counts them as retrieved (OMS 22.10).
+fn recorded(
+    store: &Access,
+    operation: &'static str,
+    envelope: Envelope,
+) -> Result<Envelope, Error> {
+    let grains = envelope.results.iter().map(|found| &found.grain);
+    read_recorder(store, operation).all(grains)?;
+    retrieved(store, envelope.results.iter().map(|found| found.row));
+    Ok(envelope)
 }
 
 /// Returns the filter inside the namespace and the person of a capability; `None` if the namespaces

@@ -9,7 +9,7 @@ use std::fmt;
 /// A model that makes vectors of texts, for [`Options::embedders`](crate::Options::embedders).
 ///
 /// A store embeds the text of each grain after it is stored, in the background: a put neither waits
-/// for the model nor fails with it. [`Maintenance::flush_text`](crate::store::Maintenance::flush_text)
+/// for the model nor fails with it. [`Maintenance::flush_text`](crate::Maintenance::flush_text)
 /// waits until every grain has its vector, and
 /// [`Stats::embedders`](crate::store::Stats::embedders) says how many wait and why. The vectors are
 /// those of [`Store::put_embeddings`](crate::Store::put_embeddings): in the ledger, in backups, sealed

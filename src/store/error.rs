@@ -291,6 +291,21 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn batch(index: usize, source: Self) -> Self {
+        Self::Batch {
+            index,
+            source: Box::new(source),
+        }
+    }
+
+    /// In a batch of one, the place is omitted.
+    pub(in crate::store) fn unbatched(self) -> Self {
+        match self {
+            Self::Batch { source, .. } => *source,
+            other => other,
+        }
+    }
+
     /// Returns the code of the specification, or of this project where it has none.
     pub fn code(&self) -> ErrorCode {
         match self {

@@ -8,7 +8,7 @@
 //!
 //! | question | file |
 //! | --- | --- |
-//! | the handle, what it is narrowed to, `admin`, `maintenance` | `handle/store.rs` |
+//! | a store as a caller reaches it, and the owner's access; the public operations on both | `handle/access.rs`; `src/face/` |
 //! | opening: files, lock, recovery; what a crash left; the text view | `engine/open.rs`; `opening/open.rs`; `engine/text/` |
 //! | what a committed entry changes: index, state, caches, text | `engine/apply.rs` |
 //! | an open store: its files, its state, its queue | `engine/instance.rs` |
@@ -27,7 +27,7 @@
 //! | where a frame becomes durable | `txn/append.rs` |
 //! | get, list, history, status | `read/get.rs`; single entries `view/lookup.rs` |
 //! | an entry as a change feed tells it | `read/change.rs` |
-//! | which reads are recorded | `read/audit.rs` |
+//! | which reads are recorded; which wait for a consent or a review | `read/audit.rs`; `read/consented.rs`, `read/review.rs` |
 //! | supersession, heads, lineage walks | `lineage/supersede.rs`, `view/heads.rs`, `view/walk.rs` |
 //! | what protects a grain; how policy is asked | `view/protection.rs`, `lineage/change.rs` |
 //! | contradiction, verification, holds, reviews, trust, regimes, delegation | `governance/` |
@@ -60,19 +60,19 @@ mod rules;
 mod engine;
 mod txn;
 mod handle;
-mod commit;
-mod read;
-mod lineage;
-mod governance;
-mod consent;
-mod audit;
-mod erasure;
+pub(crate) mod commit;
+pub(crate) mod read;
+pub(crate) mod lineage;
+pub(crate) mod governance;
+pub(crate) mod consent;
+pub(crate) mod audit;
+pub(crate) mod erasure;
 #[cfg(feature = "sealing")]
-mod keys;
+pub(crate) mod keys;
 #[cfg(feature = "interchange")]
-mod import;
-mod opening;
-mod maintenance;
+pub(crate) mod import;
+pub(crate) mod opening;
+pub(crate) mod maintenance;
 
 #[cfg(test)]
 mod tests;
@@ -92,26 +92,24 @@ pub use erasure::{
 pub use error::Error;
 pub use governance::{
     AgentCard, Article, Asked, ClauseReport, ClockState, Coverage, Explanation, HandedBack,
-    HandedOff, Handoff, Hold, Justification, PolicyReport, Review,
+    HandedOff, Handoff, Hold, Justification, PolicyReport,
 };
-pub use handle::{Admin, Maintenance, Store};
+pub(crate) use handle::{Access, Owner};
 #[cfg(feature = "interchange")]
 pub use import::{Conflict, Conflicting, Denied, Summary};
 #[cfg(feature = "sealing")]
 pub use keys::{Escrow, VaultAdmin, VaultStatus};
 pub use lineage::{Fork, Heads};
-#[doc(hidden)]
-pub use maintenance::recover_on;
 pub use maintenance::{
     Backup, Checked, Compacted, Finding, Lost, Recovered, Report, Restored, Severity, Sizes, Stats,
-    recover, recoverable, verify_damaged,
+    recoverable, verify_damaged,
 };
 #[cfg(feature = "signatures")]
 pub use note_schedule::NoteSchedule;
 pub use options::{Clock, Create, Durability, Options, SystemClock};
 #[cfg(feature = "interchange")]
 pub(crate) use read::ReadRecorder;
-pub use read::{AuditedRead, Change, Changed, Embedding, Page, newest_versions};
+pub use read::{AuditedRead, Change, Changed, Embedding, Page, Review};
 pub use records::{BlindFields, RequiredConsent, Until};
 #[doc(hidden)]
 pub use rules::describe as describe_rules;

@@ -98,7 +98,7 @@ pub struct Options {
     /// The options of the index.
     pub index: IndexOptions,
     /// The longest time that a count of retrievals is in memory only (OMS 22.10); `None`, the
-    /// default, counts nothing. See [`Maintenance::accesses`](crate::store::Maintenance::accesses).
+    /// default, counts nothing. See [`Maintenance::accesses`](crate::Maintenance::accesses).
     pub accesses: Option<Duration>,
     /// The models that embed what is stored, each for itself; the first embeds the questions of
     /// searches and recalls too, which then rank by words and meaning
@@ -179,7 +179,7 @@ pub enum Durability {
     /// cheaper for many.
     Group(Duration),
     /// An acknowledged write is written, and may be lost if the machine fails (not if the process
-    /// does) before the next sync: at [`Maintenance::sync`](crate::store::Maintenance::sync), on closing, and
+    /// does) before the next sync: at [`Maintenance::sync`](crate::Maintenance::sync), on closing, and
     /// every few megabytes. Only the newest writes are lost, in whole batches.
     Relaxed,
 }

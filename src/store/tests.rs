@@ -6,12 +6,14 @@ use std::{io, thread};
 
 use parking_lot::{Condvar, Mutex};
 
+use crate::Store;
 use crate::grain::{Draft, Grain, StatusChange, Time};
 use crate::ledger::{Disk, DiskFile, Lock, MemoryDisk, OpenMode};
 use crate::policy::Regime;
+use crate::store::read::{peek, read_recorder};
 use crate::store::records::{Record, StatusRecord};
 use crate::store::rules::{Deed, Permit};
-use crate::store::{Authorization, Durability, Error, Options, Store};
+use crate::store::{Authorization, Durability, Error, Options};
 
 /// A disk whose syncs wait at a gate, or fail; it counts them.
 #[derive(Debug, Clone, Default)]
@@ -129,6 +131,10 @@ impl DiskFile for GateFile {
     }
 }
 
+fn ledger(store: &Store) -> &crate::ledger::Ledger {
+    store.0.engine().ledger()
+}
+
 fn open(disk: &GateDisk, durability: Durability) -> Result<Store, Error> {
     let options = Options {
         durability,
@@ -145,7 +151,7 @@ fn belief(object: &str) -> Draft {
 }
 
 fn until_waiting(store: &Store, count: usize) {
-    while store.engine.commits().queue.waiting() < count {
+    while store.0.engine().commits().queue.waiting() < count {
         thread::yield_now();
     }
 }
@@ -357,10 +363,10 @@ fn relaxed_syncs_when_asked_and_on_closing_and_not_for_each_put() {
         let address = store.put(belief(&n.to_string())).unwrap();
         assert!(store.exists(&address).unwrap());
     }
-    assert_eq!((syncs(), store.engine.ledger().durable()), (before, 0));
+    assert_eq!((syncs(), ledger(&store).durable()), (before, 0));
     store.maintenance().unwrap().sync().unwrap();
     store.maintenance().unwrap().sync().unwrap();
-    assert_eq!((syncs(), store.engine.ledger().durable()), (before + 1, 10));
+    assert_eq!((syncs(), ledger(&store).durable()), (before + 1, 10));
     store.put(belief("last")).unwrap();
     drop(store);
     assert_eq!(syncs(), before + 2);
@@ -391,19 +397,17 @@ fn a_group_waits_for_others_and_never_acknowledges_before_the_sync() {
     assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 21);
 }
 
+const ASKED: Authorization<'_> = Authorization {
+    reason: "a test",
+    authority: "its author",
+};
+
 fn watch(store: &Store) {
     let regime = "name = \"ours\"\ntitle = \"ours\"\n[[clause]]\nid = \"reads\"\ncites = \"x\"\n\
                   says = \"x\"\nwhen = { tags = [\"watched\"] }\nrequires = { read_audit = true }\n";
     let regime = Regime::parse(regime).unwrap();
-    let mandate = Authorization {
-        reason: "a test",
-        authority: "its author",
-    };
-    store
-        .admin()
-        .unwrap()
-        .set_regimes(vec![regime], mandate)
-        .unwrap();
+    let admin = store.admin().unwrap();
+    admin.set_regimes(vec![regime], ASKED).unwrap();
 }
 
 #[test]
@@ -427,9 +431,9 @@ fn a_read_on_record_waits_for_no_sync_and_one_that_cannot_be_recorded_is_refused
     );
     assert_eq!(disk.close(), before, "no sync");
     disk.set(|state| state.closed = false);
-    assert!(store.engine.ledger().durable() < store.engine.ledger().len());
+    assert!(ledger(&store).durable() < ledger(&store).len());
     store.put(belief("coffee")).unwrap();
-    assert_eq!(store.engine.ledger().durable(), store.engine.ledger().len());
+    assert_eq!(ledger(&store).durable(), ledger(&store).len());
 
     disk.set(|state| state.lock_lost = true);
     assert!(store.get(&watched).is_err());
@@ -442,15 +446,11 @@ fn what_is_erased_before_its_read_is_recorded_is_not_named_by_it() {
     let store = open(&GateDisk::default(), Durability::Sync).unwrap();
     watch(&store);
     let all = ["tea", "milk"].map(|what| store.put(belief(what).tag("watched")).unwrap());
-    let mut recorder = store.read_recorder("get");
+    let mut recorder = read_recorder(&store.0, "get");
     for address in &all {
-        recorder.add(&store.peek(address).unwrap().unwrap());
+        recorder.add(&peek(&store.0, address).unwrap().unwrap());
     }
-    let deletion = Authorization {
-        reason: "asked for",
-        authority: "its author",
-    };
-    store.admin().unwrap().delete(&all[0], deletion).unwrap();
+    store.admin().unwrap().delete(&all[0], ASKED).unwrap();
     recorder.record().unwrap();
     let reads = store.admin().unwrap().reads(None, None, 9).unwrap();
     assert_eq!(reads.len(), 1);
@@ -475,8 +475,8 @@ fn a_check_tells_a_lineage_that_leads_into_itself() {
             ..StatusChange::default()
         };
         let record = Record::Status(StatusRecord::of(all[of], change));
-        let admin = store.admin().unwrap();
-        let mut txn = admin.begin().unwrap();
+        let owner = store.0.owner().unwrap();
+        let mut txn = owner.begin().unwrap();
         // No rule of the table is in the way of this one.
         txn.change(&Permit::of(Deed::Seal), &record).unwrap();
         txn.commit().unwrap();

@@ -24,6 +24,7 @@ use super::search::highlight::Highlighter;
 use super::search::hit::{Hits, RecalledHit};
 use super::search::ranking::Ranking;
 use super::search::rerank::Dated;
+use crate::text::search::{execute, highlight};
 
 /// A full-text view of a ledger. Any thread may feed and search it.
 ///
@@ -204,7 +205,7 @@ impl Text {
     /// # Errors
     /// As [`search`](Self::search).
     pub(crate) fn find(&self, search: &Search<'_>) -> Result<Searched, Error> {
-        self.view.search(search)
+        execute::search(&self.view, search)
     }
 
     /// Returns the best `limit` rows as [`search`](Self::search) does, each with up to `reach`
@@ -245,7 +246,7 @@ impl Text {
         &self,
         accept: &(dyn Fn(EntryId) -> bool + Sync),
     ) -> Result<Vec<Vec<EntryId>>, Error> {
-        self.view.sessions(accept)
+        execute::sessions(&self.view, accept)
     }
 
     /// Returns a highlighter for `query`.
@@ -253,7 +254,7 @@ impl Text {
     /// # Errors
     /// `ERR_TEXT` where the index cannot be read.
     pub fn highlighter(&self, query: &Query) -> Result<Highlighter, Error> {
-        self.view.highlighter(query)
+        highlight::highlighter(&self.view, query)
     }
 }
 

@@ -37,5 +37,7 @@ pub use keys::unlocked::{Unlocked, UserKeys};
 pub use root::file_root::FileShredRoot;
 pub(crate) use root::medium::Medium;
 pub use root::{Root, ShredRoot};
+#[cfg(feature = "interchange")]
+pub(crate) use root::{restore_root, root_copy};
 pub use swap::ErasedKey;
 pub use users::User;

@@ -1,9 +1,10 @@
 //! Every error code of OMS section 19, reached through the public face.
 
 use grainstore::ErrorCode;
+use grainstore::Store;
 use grainstore::codec::{ContentAddress, Encoding, Map, Profile, Value};
 use grainstore::grain::{Draft, Grain, Time};
-use grainstore::store::{Options, Store};
+use grainstore::store::Options;
 
 /// How a code is reached.
 type Reach = fn() -> ErrorCode;

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use grainstore::codec::{Compression, Profile};
 use grainstore::crypto::{
     Algorithm, Did, Envelope, Error as CryptoError, Offline, Resolver, SigningKey, VerifyingKey,
+    from_delivery, sign, to_delivery, verify_signature,
 };
 use grainstore::interchange::{
     Error as FileError, Format, ImportFile, ReadOptions, WriteOptions, mg,
@@ -47,7 +48,7 @@ fn unsigned(draft: Draft) -> Grain {
 /// A grain that its author has signed.
 fn signed_by(draft: Draft, key: &SigningKey) -> Grain {
     let grain = unsigned(draft.author(key.did().as_str()));
-    grain.sign(key, &key.did(), Some(1)).unwrap()
+    sign(grain, key, &key.did(), Some(1)).unwrap()
 }
 
 fn memory() -> Store {
@@ -79,7 +80,7 @@ fn code<T: std::fmt::Debug>(result: Result<T, grainstore::store::Error>) -> &'st
 fn a_signed_grain_is_read_like_any_other_and_delivered_inside_its_signature() {
     for key in [ada(), bob()] {
         let grain = signed_by(draft("dark mode"), &key);
-        let sent = grain.to_delivery().unwrap().into_owned();
+        let sent = to_delivery(&grain).unwrap().into_owned();
         assert_ne!(sent, grain.blob());
         let disk = MemoryDisk::default();
         let store = open(&disk);
@@ -98,7 +99,7 @@ fn a_signed_grain_is_read_like_any_other_and_delivered_inside_its_signature() {
         let store = open(&disk);
         let read = store.get(&address).unwrap().unwrap();
         assert_eq!(read.text("object"), Some("dark mode"));
-        assert_eq!(read.verify_signature(&Offline).unwrap().did, key.did());
+        assert_eq!(verify_signature(&read, &Offline).unwrap().did, key.did());
         let delivered = store.delivery(&address).unwrap().unwrap();
         assert_eq!(delivered, sent);
         assert!(
@@ -108,7 +109,7 @@ fn a_signed_grain_is_read_like_any_other_and_delivered_inside_its_signature() {
                 .is_ok()
         );
         assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
-        let (received, warnings) = Grain::from_delivery(&delivered, Profile::Extended).unwrap();
+        let (received, warnings) = from_delivery(&delivered, Profile::Extended).unwrap();
         assert_eq!((received.address(), warnings.len()), (address, 0));
         let other = memory();
         assert_eq!(other.put(received).unwrap(), address);
@@ -119,7 +120,7 @@ fn a_signed_grain_is_read_like_any_other_and_delivered_inside_its_signature() {
     let plain = draft("tea").finish(Profile::Extended).unwrap();
     let address = store.put(plain.clone()).unwrap();
     assert_eq!(store.delivery(&address).unwrap().unwrap(), plain.blob());
-    let (read, _) = Grain::from_delivery(plain.blob(), Profile::Extended).unwrap();
+    let (read, _) = from_delivery(plain.blob(), Profile::Extended).unwrap();
     assert_eq!((read.envelope(), read.is_signed()), (None, false));
     assert_eq!(store.delivery(&ContentAddress::of(b"no")).unwrap(), None);
 }
@@ -132,24 +133,24 @@ fn a_flag_without_a_signature_and_a_signature_without_a_flag_are_no_delivery() {
     assert_eq!(code(store.put(bare.clone())), mismatch);
     assert_eq!(code(store.put(draft("dark mode").to_be_signed())), mismatch);
     assert_eq!(code(store.put_batch([bare.clone()])), mismatch);
-    assert_eq!(bare.to_delivery().unwrap_err().code(), mismatch);
+    assert_eq!(to_delivery(&bare).unwrap_err().code(), mismatch);
     assert_eq!(
-        bare.verify_signature(&Offline).unwrap_err().code(),
+        verify_signature(&bare, &Offline).unwrap_err().code(),
         mismatch
     );
     let old = store.put(draft("tea")).unwrap();
     let new = draft("coffee").derived_from(old).to_be_signed();
     assert_eq!(code(store.supersede(&old, new, None)), mismatch);
-    let read = |bytes: &[u8]| Grain::from_delivery(bytes, Profile::Extended).map(|(it, _)| it);
+    let read = |bytes: &[u8]| from_delivery(bytes, Profile::Extended).map(|(it, _)| it);
     assert_eq!(read(bare.blob()).unwrap_err().code(), mismatch);
     // A wrapper around a blob that is not to be signed.
     let signed = signed_by(draft("dark mode"), &ada());
-    let mut wrapped = signed.to_delivery().unwrap().into_owned();
+    let mut wrapped = to_delivery(&signed).unwrap().into_owned();
     let flags = wrapped.windows(3).position(|it| it == [0x01, 0x01, 0x01]);
     wrapped[flags.unwrap() + 1] = 0;
     assert_eq!(read(&wrapped).unwrap_err().code(), mismatch);
     let plain = draft("dark mode").finish(Profile::Extended).unwrap();
-    let refused = plain.sign(&ada(), &ada().did(), None).unwrap_err();
+    let refused = sign(plain, &ada(), &ada().did(), None).unwrap_err();
     assert_eq!(refused.code(), mismatch);
     // Neither do they travel in files.
     let entry = mg::Entry::of(&bare, &Default::default());
@@ -182,9 +183,9 @@ impl Resolver for Organisation {
 fn no_signature_is_stored_that_does_not_verify_here() {
     let store = memory();
     let grain = signed_by(draft("dark mode"), &ada());
-    let mut forged = grain.to_delivery().unwrap().into_owned();
+    let mut forged = to_delivery(&grain).unwrap().into_owned();
     *forged.last_mut().unwrap() ^= 1;
-    let (forged, _) = Grain::from_delivery(&forged, Profile::Extended).unwrap();
+    let (forged, _) = from_delivery(&forged, Profile::Extended).unwrap();
     assert_eq!(code(store.put(forged.clone())), "ERR_SIGNATURE");
     assert_eq!(
         code(store.put_batch([grain.clone(), forged])),
@@ -194,7 +195,7 @@ fn no_signature_is_stored_that_does_not_verify_here() {
     // Nobody is asked over a network who a did:web is; a caller's resolver may know.
     let web: Did = "did:web:example.com".parse().unwrap();
     let grain = unsigned(draft("dark mode").author(web.as_str()));
-    let grain = grain.sign(&ada(), &web, None).unwrap();
+    let grain = sign(grain, &ada(), &web, None).unwrap();
     assert_eq!(code(store.put(grain.clone())), "ERR_UNRESOLVED");
     let options = Options {
         resolver: Arc::new(Organisation),
@@ -448,7 +449,7 @@ fn the_frames_of_a_stream_hold_signatures_around_blobs() {
     mg::write_end(&mut wire).unwrap();
     let read = mg::read_frames(wire.as_slice()).map(|record| {
         let grain = record.unwrap().grain;
-        (grain.address(), grain.to_delivery().unwrap().into_owned())
+        (grain.address(), to_delivery(&grain).unwrap().into_owned())
     });
     assert_eq!(read.collect::<Vec<_>>(), contents(&store));
 }
@@ -507,7 +508,7 @@ fn backup_restore_and_repair_keep_signatures() {
 #[test]
 fn a_signature_has_room_for_what_it_needs_and_for_nothing_else() {
     let grain = signed_by(draft("dark mode"), &ada());
-    let sent = grain.to_delivery().unwrap().into_owned();
+    let sent = to_delivery(&grain).unwrap().into_owned();
     // 84, the protected header, and then the unprotected one: a map of one.
     let at = sent
         .windows(5)
@@ -525,20 +526,13 @@ fn a_signature_has_room_for_what_it_needs_and_for_nothing_else() {
         }
         bytes.resize(bytes.len() + len, 7);
         bytes.extend_from_slice(&sent[at + 6..]);
-        Grain::from_delivery(&bytes, Profile::Extended)
+        from_delivery(&bytes, Profile::Extended)
     };
     let (padded, _) = with(65_300).unwrap();
     let store = memory();
     let address = store.put(padded).unwrap();
     assert_eq!(address, grain.address());
-    assert!(
-        store
-            .get(&address)
-            .unwrap()
-            .unwrap()
-            .verify_signature(&Offline)
-            .is_ok()
-    );
+    assert!(verify_signature(&store.get(&address).unwrap().unwrap(), &Offline).is_ok());
     assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
     assert_eq!(with(65_536).unwrap_err().code(), "ERR_RANGE");
 }

@@ -1,7 +1,7 @@
 //! Trusted timestamps (OMS 6.1, RFC 3161): a token is about the grain it is in, or it is nothing.
 
 use grainstore::codec::{Map, Profile, Value};
-use grainstore::crypto::Timestamp;
+use grainstore::crypto::{Timestamp, timestamp_imprint, trusted_timestamp};
 use grainstore::{Draft, Grain, Time};
 
 fn vector(name: &str) -> Value {
@@ -33,17 +33,17 @@ fn stamped(draft: Draft, token: Vec<u8>) -> Grain {
 #[test]
 fn a_token_states_a_time_for_the_grain_that_was_stamped() {
     let plain = draft().finish(Profile::Extended).unwrap();
-    let imprint = plain.timestamp_imprint().unwrap();
+    let imprint = timestamp_imprint(&plain).unwrap();
     assert_eq!(imprint.as_slice(), bytes("imprint_sha256"));
-    assert_eq!(plain.trusted_timestamp().unwrap(), None, "it has none");
+    assert_eq!(trusted_timestamp(&plain).unwrap(), None, "it has none");
     let time = vector("time");
     let time = Time::parse(time.as_text().unwrap()).unwrap();
     for token in [bytes("response"), bytes("token_sha512")] {
         let grain = stamped(draft(), token.clone());
         // The stamp is part of the grain, and not of what was stamped.
         assert_ne!(grain.address(), plain.address());
-        assert_eq!(grain.timestamp_imprint().unwrap(), imprint);
-        let stamp = grain.trusted_timestamp().unwrap().unwrap();
+        assert_eq!(timestamp_imprint(&grain).unwrap(), imprint);
+        let stamp = trusted_timestamp(&grain).unwrap().unwrap();
         assert!(stamp.time().ms().abs_diff(time.ms()) <= 1_000);
         assert_eq!(stamp, Timestamp::parse(&token).unwrap());
         assert!(stamp.covers(plain.blob()) && !stamp.covers(grain.blob()));
@@ -52,7 +52,7 @@ fn a_token_states_a_time_for_the_grain_that_was_stamped() {
 
 #[test]
 fn a_token_about_something_else_proves_nothing() {
-    let code = |grain: Grain| grain.trusted_timestamp().unwrap_err().code();
+    let code = |grain: Grain| trusted_timestamp(&grain).unwrap_err().code();
     let later = draft().created_at(Time::from_ms(1_768_471_200_001));
     let other = draft().set("content", "agreed at midnight");
     let signed = draft().to_be_signed();

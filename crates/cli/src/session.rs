@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use grainstore::crypto::{DidDocuments, KeySource};
-use grainstore::store::{Create, Maintenance};
-use grainstore::{ErrorCode, Options, Store};
+use grainstore::store::Create;
+use grainstore::{ErrorCode, Maintenance, Options, Store};
 use serde_json::json;
 
 use crate::args::{MasterKeyArgs, read_document};

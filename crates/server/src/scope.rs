@@ -8,8 +8,7 @@ use grainstore::crypto::Did;
 use grainstore::grain::Status;
 use grainstore::policy::{Capability, Role};
 use grainstore::query::Cursor;
-use grainstore::store::Admin;
-use grainstore::{ContentAddress, Draft, Error, Store, Time};
+use grainstore::{Admin, ContentAddress, Draft, Error, Store, Time};
 use grainstore_cal::Host;
 
 use crate::http::{Operation, TokenScope};

@@ -2,31 +2,23 @@
 
 use crate::codec::{Int, Map, Value};
 
-impl Value {
-    /// Returns the value as canonical JSON (RFC 8785), which foreign checksums are computed over.
-    ///
-    /// Integers past ±(2^53 − 1) have no exact form there: a reader that
-    /// checks a checksum refuses them first.
-    pub fn to_jcs(&self) -> Vec<u8> {
-        let mut out = String::new();
-        write(self, &mut out);
-        out.into_bytes()
-    }
+pub(in crate::codec) fn to_jcs(value: &Value) -> Vec<u8> {
+    let mut out = String::new();
+    write(value, &mut out);
+    out.into_bytes()
+}
 
-    /// Returns whether [`Value::to_json`] is the canonical text: it differs in some numbers, and in
-    /// the order of some names.
-    #[cfg(feature = "interchange")]
-    pub(crate) fn is_canonical(&self) -> bool {
-        match self {
-            Self::Int(int) => exact(*int).is_some(),
-            Self::Float(float) => super::float_text(*float) == number_text(*float),
-            Self::Array(items) => items.iter().all(Self::is_canonical),
-            Self::Map(map) => {
-                let mut members = map.iter();
-                members.all(|(name, value)| is_plain(name) && value.is_canonical())
-            }
-            Self::Nil | Self::Bool(_) | Self::Text(_) | Self::Bytes(_) => true,
+#[cfg(feature = "interchange")]
+pub(in crate::codec) fn is_canonical(value: &Value) -> bool {
+    match value {
+        Value::Int(int) => exact(*int).is_some(),
+        Value::Float(float) => super::float_text(*float) == number_text(*float),
+        Value::Array(items) => items.iter().all(is_canonical),
+        Value::Map(map) => {
+            let mut members = map.iter();
+            members.all(|(name, value)| is_plain(name) && is_canonical(value))
         }
+        Value::Nil | Value::Bool(_) | Value::Text(_) | Value::Bytes(_) => true,
     }
 }
 

@@ -8,6 +8,9 @@ mod jcs;
 mod skim;
 
 #[cfg(feature = "interchange")]
+pub(in crate::codec) use jcs::is_canonical;
+pub(in crate::codec) use jcs::to_jcs;
+#[cfg(feature = "interchange")]
 pub(crate) use skim::Skim;
 
 use std::cell::Cell;
@@ -18,32 +21,15 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use super::{Error, Map, Value};
 
-impl Value {
-    /// Reads a JSON text strictly: one value, no duplicate members, no lone surrogates, no
-    /// integer that 64 bits cannot hold.
-    ///
-    /// ```
-    /// use grainstore::codec::Value;
-    ///
-    /// assert_eq!(Value::from_json(r#"[1, 1.0, "a"]"#)?.to_json(), r#"[1,1.0,"a"]"#);
-    /// assert!(Value::from_json(r#"{"a": 1, "a": 2}"#).is_err());
-    /// # Ok::<(), grainstore::codec::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `ERR_JSON` with what is wrong and where; for more than 524,288 values and names too, which would
-    /// take thirty times the memory of their text. `ERR_CORRUPT` for a member that is there twice.
-    pub fn from_json(text: &str) -> Result<Self, Error> {
-        let seen = Seen::default();
-        strictly(text, &seen, Strict { seen: &seen })
-    }
+pub(in crate::codec) fn from_json(text: &str) -> Result<Value, Error> {
+    let seen = Seen::default();
+    strictly(text, &seen, Strict { seen: &seen })
+}
 
-    /// Returns the value as compact JSON; bytes become base64, members keep the order of names.
-    pub fn to_json(&self) -> String {
-        let mut out = String::new();
-        write(self, &mut out);
-        out
-    }
+pub(in crate::codec) fn to_json(value: &Value) -> String {
+    let mut out = String::new();
+    write(value, &mut out);
+    out
 }
 
 fn write(value: &Value, out: &mut String) {

@@ -31,6 +31,7 @@ pub use findings::Warning;
 pub(super) use kind::{check_namespace, members_of};
 pub(super) use lightweight::check_lightweight;
 pub(super) use profile_conflict::conflict;
+pub use schema::json_schema;
 pub use sensitivity::is_listed_phi_tag;
 pub(super) use sensitivity::required_by_tags;
 

@@ -10,72 +10,71 @@ use crate::grain::fields::{Field, Holds};
 use super::enum_values::LISTS;
 use super::required_fields::required;
 
-impl Type {
-    /// Returns the JSON Schema (draft 2020-12) of a grain of this type, as JSON lines and
-    /// [`Draft::from_json`](crate::grain::Draft::from_json) take it: required members, the members
-    /// of the type and those of all types (OMS 6, 8). Members of other names are allowed.
-    ///
-    /// ```
-    /// use grainstore::Type;
-    ///
-    /// let schema = Type::Belief.json_schema();
-    /// let required = schema.as_map().and_then(|map| map.get("required")).expect("a Belief needs some");
-    /// assert!(required.texts().eq(["type", "subject", "relation", "object", "confidence"]));
-    /// ```
-    pub fn json_schema(self) -> Value {
-        let mut properties = Map::new();
-        for field in Field::all() {
-            let of = group_of(field.name);
-            let is_required = required(self).contains(&field.name);
-            let is_ours = of.is_none_or(|types| types.contains(&self));
-            if (is_ours || is_required) && !Field::is_index_layer(field.name) {
-                properties.insert(field.name, self.property(field));
-            }
+/// Returns the JSON Schema (draft 2020-12) of a grain of this type, as JSON lines and
+/// [`Draft::from_json`](crate::grain::Draft::from_json) take it: required members, the members
+/// of the type and those of all types (OMS 6, 8). Members of other names are allowed.
+///
+/// ```
+/// use grainstore::Type;
+/// use grainstore::grain::json_schema;
+///
+/// let schema = json_schema(Type::Belief);
+/// let required = schema.as_map().and_then(|map| map.get("required")).expect("a Belief needs some");
+/// assert!(required.texts().eq(["type", "subject", "relation", "object", "confidence"]));
+/// ```
+pub fn json_schema(type_: Type) -> Value {
+    let mut properties = Map::new();
+    for field in Field::all() {
+        let of = group_of(field.name);
+        let is_required = required(type_).contains(&field.name);
+        let is_ours = of.is_none_or(|types| types.contains(&type_));
+        if (is_ours || is_required) && !Field::is_index_layer(field.name) {
+            properties.insert(field.name, property(type_, field));
         }
-        let names = [&["type"], required(self)].concat();
-        let mut schema = Map::new();
-        schema.insert("$schema", "https://json-schema.org/draft/2020-12/schema");
-        schema.insert("title", self.to_string());
-        schema.insert("type", "object");
-        schema.insert("required", texts(&names));
-        schema.insert("properties", properties);
-        if self == Self::Event {
-            // OMS 8.2: the text, blocks, or a statement.
-            let ways: [&[&str]; 3] = [
-                &["content"],
-                &["content_blocks"],
-                &["subject", "relation", "object"],
-            ];
-            let ways = ways.map(|names| one("required", texts(names)));
-            schema.insert("anyOf", Vec::from(ways));
-        }
-        Value::Map(schema)
     }
+    let names = [&["type"], required(type_)].concat();
+    let mut schema = Map::new();
+    schema.insert("$schema", "https://json-schema.org/draft/2020-12/schema");
+    schema.insert("title", type_.to_string());
+    schema.insert("type", "object");
+    schema.insert("required", texts(&names));
+    schema.insert("properties", properties);
+    if type_ == Type::Event {
+        // OMS 8.2: the text, blocks, or a statement.
+        let ways: [&[&str]; 3] = [
+            &["content"],
+            &["content_blocks"],
+            &["subject", "relation", "object"],
+        ];
+        let ways = ways.map(|names| one("required", texts(names)));
+        schema.insert("anyOf", Vec::from(ways));
+    }
+    Value::Map(schema)
+}
 
-    fn property(self, field: &Field) -> Value {
-        match (self, field.name) {
-            (_, "type") => return one("const", self.name().unwrap_or_default()),
-            // OMS 8.1, 6.2, 8.9.
-            (Self::Belief, "object") | (Self::Consensus, "agreed_content") => {
-                return one("type", texts(&["string", "object"]));
-            }
-            (Self::Event, "content") => return one("type", "string"),
-            _ => {}
+fn property(type_: Type, field: &Field) -> Value {
+    match (type_, field.name) {
+        (_, "type") => return one("const", type_.name().unwrap_or_default()),
+        // OMS 8.1, 6.2, 8.9.
+        (Type::Belief, "object") | (Type::Consensus, "agreed_content") => {
+            return one("type", texts(&["string", "object"]));
         }
-        let mut property = kind(field.holds);
-        let listed = LISTS.iter().find(|(name, _)| *name == field.name);
-        if let Some((_, values)) = listed {
-            property.insert("enum", texts(values));
-        }
-        // OMS 19.3: ERR_EMPTY.
-        if required(self).contains(&field.name) && field.holds == Holds::Text {
-            property.insert("minLength", 1);
-        }
-        if field.name == "steps" {
-            property.insert("minItems", 1);
-        }
-        Value::Map(property)
+        (Type::Event, "content") => return one("type", "string"),
+        _ => {}
     }
+    let mut property = kind(field.holds);
+    let listed = LISTS.iter().find(|(name, _)| *name == field.name);
+    if let Some((_, values)) = listed {
+        property.insert("enum", texts(values));
+    }
+    // OMS 19.3: ERR_EMPTY.
+    if required(type_).contains(&field.name) && field.holds == Holds::Text {
+        property.insert("minLength", 1);
+    }
+    if field.name == "steps" {
+        property.insert("minItems", 1);
+    }
+    Value::Map(property)
 }
 
 /// Returns the types whose section of OMS 6 lists a field; `None` for a field of all types.

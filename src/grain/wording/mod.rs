@@ -4,3 +4,7 @@ mod searchable_text;
 mod sentence;
 
 pub use searchable_text::SEARCHABLE_FIELDS;
+pub(super) use searchable_text::{searchable_text, summary};
+#[cfg(any(feature = "interchange", feature = "text"))]
+pub(super) use sentence::is_record;
+pub(super) use sentence::{message_text, sentence};

@@ -4,78 +4,64 @@ use crate::codec::Value;
 
 use crate::grain::{Grain, Type};
 
-impl Grain {
-    /// Returns the fields that full-text search reads, with their text, in a fixed order.
-    pub fn searchable_text(&self) -> Vec<(&'static str, String)> {
-        let mut parts = Vec::new();
-        for name in SEARCHABLE_FIELDS.iter().filter(|name| **name != "context") {
-            let Some(value) = self.field(name) else {
-                continue;
-            };
-            let mut words = String::new();
-            if *name == "relation" {
-                humanise(value, &mut words);
-            } else {
-                gather(value, &mut words);
-            }
-            if *name == "content_blocks" && self.text_blocks().next().is_some() {
-                // OMS 6.2: blocks take precedence, and the content is a fallback for other readers.
-                parts.retain(|(name, _)| *name != "content");
-            }
-            if !words.is_empty() {
-                parts.push((*name, words));
-            }
-        }
-        // A State is its context; on other types the context is metadata.
-        if self.type_() == Type::State
-            && let Some(context) = self.field("context").and_then(Value::as_map)
-        {
-            let mut words = String::new();
-            for (_, value) in context.iter().filter(|(name, _)| !name.starts_with("x-")) {
-                gather(value, &mut words);
-            }
-            parts.push(("context", words));
-        }
-        parts
-    }
+use super::sentence::text_blocks;
 
-    /// Returns the content of the grain in one line.
-    ///
-    /// ```
-    /// # use grainstore::grain::{Draft, Time};
-    /// let belief = Draft::belief("user", "mg:prefers", "dark mode").confidence(0.9);
-    /// let grain = belief.created_at(Time::from_ms(0)).finish(Default::default())?;
-    /// assert_eq!(grain.summary(), "user prefers dark mode");
-    ///
-    /// let consent = Draft::consent("did:web:mira", "did:web:shop", ["store", "retrieve"]);
-    /// let grain = consent.created_at(Time::from_ms(0)).finish(Default::default())?;
-    /// assert_eq!(grain.summary(), "did:web:mira lets did:web:shop store, retrieve");
-    /// # Ok::<(), grainstore::grain::Error>(())
-    /// ```
-    pub fn summary(&self) -> String {
-        if self.is_encrypted() {
-            return "(encrypted)".to_owned();
+pub(in crate::grain) fn searchable_text(grain: &Grain) -> Vec<(&'static str, String)> {
+    let mut parts = Vec::new();
+    for name in SEARCHABLE_FIELDS.iter().filter(|name| **name != "context") {
+        let Some(value) = grain.field(name) else {
+            continue;
+        };
+        let mut words = String::new();
+        if *name == "relation" {
+            humanise(value, &mut words);
+        } else {
+            gather(value, &mut words);
         }
-        if self.type_() == Type::Consent {
-            return self.consented();
+        if *name == "content_blocks" && text_blocks(grain).next().is_some() {
+            // OMS 6.2: blocks take precedence, and the content is a fallback for other readers.
+            parts.retain(|(name, _)| *name != "content");
         }
-        let mut line = String::new();
-        for (_, words) in self.searchable_text() {
-            push_words(&mut line, &words);
+        if !words.is_empty() {
+            parts.push((*name, words));
         }
-        line
     }
+    // A State is its context; on other types the context is metadata.
+    if grain.type_() == Type::State
+        && let Some(context) = grain.field("context").and_then(Value::as_map)
+    {
+        let mut words = String::new();
+        for (_, value) in context.iter().filter(|(name, _)| !name.starts_with("x-")) {
+            gather(value, &mut words);
+        }
+        parts.push(("context", words));
+    }
+    parts
+}
 
-    /// A Consent has no words of its own: who lets whom do what.
-    fn consented(&self) -> String {
-        let withdraws = self.field("is_withdrawal").and_then(Value::as_bool) == Some(true);
-        let verb = if withdraws { "no longer lets" } else { "lets" };
-        let party = |name| self.text(name).unwrap_or("somebody");
-        let scope = self.field("scope").into_iter().flat_map(Value::texts);
-        let scope: Vec<_> = scope.collect();
-        let (subject, grantee) = (party("subject_did"), party("grantee_did"));
-        format!("{subject} {verb} {grantee} {}", scope.join(", "))
+pub(in crate::grain) fn summary(grain: &Grain) -> String {
+    if grain.is_encrypted() {
+        return "(encrypted)".to_owned();
     }
+    if grain.type_() == Type::Consent {
+        return consented(grain);
+    }
+    let mut line = String::new();
+    for (_, words) in searchable_text(grain) {
+        push_words(&mut line, &words);
+    }
+    line
+}
+
+/// A Consent has no words of its own: who lets whom do what.
+fn consented(grain: &Grain) -> String {
+    let withdraws = grain.field("is_withdrawal").and_then(Value::as_bool) == Some(true);
+    let verb = if withdraws { "no longer lets" } else { "lets" };
+    let party = |name| grain.text(name).unwrap_or("somebody");
+    let scope = grain.field("scope").into_iter().flat_map(Value::texts);
+    let scope: Vec<_> = scope.collect();
+    let (subject, grantee) = (party("subject_did"), party("grantee_did"));
+    format!("{subject} {verb} {grantee} {}", scope.join(", "))
 }
 
 /// `mg:delegates_to` reads as "delegates to".

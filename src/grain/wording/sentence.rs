@@ -8,104 +8,77 @@ use super::SEARCHABLE_FIELDS;
 use super::searchable_text::{NOT_WORDS, humanise, push_words};
 use crate::grain::{Grain, Type};
 
-impl Grain {
-    /// Returns the content of the grain in one line, for a prompt: without its tags, and without
-    /// values that only identify. Members of maps stand beside their names.
-    ///
-    /// ```
-    /// # use grainstore::grain::{Draft, Time};
-    /// let belief = Draft::belief("mira", "mg:prefers", "dark mode").confidence(0.9);
-    /// let belief = belief.set("structural_tags", vec!["work".to_owned()]);
-    /// let grain = belief.created_at(Time::from_ms(0)).finish(Default::default())?;
-    /// assert_eq!(grain.summary(), "mira prefers dark mode work");
-    /// assert_eq!(grain.sentence(), "mira prefers dark mode");
-    /// # Ok::<(), grainstore::grain::Error>(())
-    /// ```
-    pub fn sentence(&self) -> String {
-        let text = |name: &str| self.text(name).map(Cow::Borrowed);
-        let whole = match self.type_() {
-            Type::Event => self.message_text(),
-            // Of an imported conversation its title.
-            Type::State if self.is_record() => self
-                .field("context")
-                .and_then(Value::as_map)
-                .and_then(|context| context.get("title")?.as_text())
-                .map(Cow::Borrowed),
-            _ if self.is_record() => text("object"),
-            _ => None,
+pub(in crate::grain) fn sentence(grain: &Grain) -> String {
+    let text = |name: &str| grain.text(name).map(Cow::Borrowed);
+    let whole = match grain.type_() {
+        Type::Event => message_text(grain),
+        // Of an imported conversation its title.
+        Type::State if is_record(grain) => grain
+            .field("context")
+            .and_then(Value::as_map)
+            .and_then(|context| context.get("title")?.as_text())
+            .map(Cow::Borrowed),
+        _ if is_record(grain) => text("object"),
+        _ => None,
+    };
+    if let Some(whole) = whole.filter(|text| !text.trim().is_empty()) {
+        return whole.into_owned();
+    }
+    if grain.is_encrypted() || grain.type_() == Type::Consent {
+        return grain.summary();
+    }
+    let is_state = grain.type_() == Type::State;
+    let mut line = String::with_capacity(LINE_ROOM);
+    for name in SEARCHABLE_FIELDS {
+        let Some(value) = grain.field(name).filter(|_| !UNSAID.contains(name)) else {
+            continue;
         };
-        if let Some(whole) = whole.filter(|text| !text.trim().is_empty()) {
-            return whole.into_owned();
-        }
-        if self.is_encrypted() || self.type_() == Type::Consent {
-            return self.summary();
-        }
-        let is_state = self.type_() == Type::State;
-        let mut line = String::with_capacity(LINE_ROOM);
-        for name in SEARCHABLE_FIELDS {
-            let Some(value) = self.field(name).filter(|_| !UNSAID.contains(name)) else {
-                continue;
-            };
-            match *name {
-                // Of every state it is that something was so.
-                "relation" if is_state => {}
-                "relation" => {
-                    let mut words = String::new();
-                    humanise(value, &mut words);
-                    push_words(&mut line, &words);
-                }
-                "context" if !is_state => {}
-                _ => match value {
-                    Value::Text(text) if !is_hash(text) => push_words(&mut line, text),
-                    _ => push_words(&mut line, &said(value)),
-                },
+        match *name {
+            // Of every state it is that something was so.
+            "relation" if is_state => {}
+            "relation" => {
+                let mut words = String::new();
+                humanise(value, &mut words);
+                push_words(&mut line, &words);
             }
-        }
-        line
-    }
-
-    /// Returns the text of an Event: its text blocks, a line each, or its content where no block has
-    /// text (OMS 6.2). `None` for another type.
-    ///
-    /// ```
-    /// # use grainstore::grain::{Draft, Time};
-    /// let event = r#"{"type":"event","content":"a photo","created_at":1,
-    ///     "content_blocks":[{"type":"text","text":"Look!"},{"type":"image","source":"u"}]}"#;
-    /// let grain = Draft::from_json(event)?.finish(Default::default())?;
-    /// assert_eq!(grain.message_text().as_deref(), Some("Look!"));
-    /// # Ok::<(), grainstore::grain::Error>(())
-    /// ```
-    pub fn message_text(&self) -> Option<Cow<'_, str>> {
-        if self.type_() != Type::Event {
-            return None;
-        }
-        let blocks: Vec<&str> = self.text_blocks().collect();
-        match *blocks {
-            [] => self.text("content").map(Cow::Borrowed),
-            [only] => Some(Cow::Borrowed(only)),
-            ref several => Some(Cow::Owned(several.join("\n"))),
+            "context" if !is_state => {}
+            _ => match value {
+                Value::Text(text) if !is_hash(text) => push_words(&mut line, text),
+                _ => push_words(&mut line, &said(value)),
+            },
         }
     }
+    line
+}
 
-    /// Returns the texts of the text blocks of an Event, but for blank ones.
-    pub(super) fn text_blocks(&self) -> impl Iterator<Item = &str> {
-        let blocks = match self.type_() {
-            Type::Event => self.field("content_blocks").and_then(Value::as_array),
-            _ => None,
-        };
-        let blocks = blocks.unwrap_or_default().iter().filter_map(Value::as_map);
-        let of_text = |block: &&Map| block.get("type").and_then(Value::as_text) == Some("text");
-        let texts = blocks.filter(of_text);
-        let texts = texts.filter_map(|block| block.get("text")?.as_text());
-        texts.filter(|text| !text.trim().is_empty())
+pub(in crate::grain) fn message_text(grain: &Grain) -> Option<Cow<'_, str>> {
+    if grain.type_() != Type::Event {
+        return None;
     }
+    let blocks: Vec<&str> = text_blocks(grain).collect();
+    match *blocks {
+        [] => grain.text("content").map(Cow::Borrowed),
+        [only] => Some(Cow::Borrowed(only)),
+        ref several => Some(Cow::Owned(several.join("\n"))),
+    }
+}
 
-    /// Returns whether the grain was built from a record of another format, whose text is a whole
-    /// one.
-    pub(crate) fn is_record(&self) -> bool {
-        let context = self.field("context").and_then(Value::as_map);
-        context.is_some_and(|context| RECORDS.iter().any(|name| context.contains(name)))
-    }
+/// Returns the texts of the text blocks of an Event, but for blank ones.
+pub(super) fn text_blocks(grain: &Grain) -> impl Iterator<Item = &str> {
+    let blocks = match grain.type_() {
+        Type::Event => grain.field("content_blocks").and_then(Value::as_array),
+        _ => None,
+    };
+    let blocks = blocks.unwrap_or_default().iter().filter_map(Value::as_map);
+    let of_text = |block: &&Map| block.get("type").and_then(Value::as_text) == Some("text");
+    let texts = blocks.filter(of_text);
+    let texts = texts.filter_map(|block| block.get("text")?.as_text());
+    texts.filter(|text| !text.trim().is_empty())
+}
+
+pub(in crate::grain) fn is_record(grain: &Grain) -> bool {
+    let context = grain.field("context").and_then(Value::as_map);
+    context.is_some_and(|context| RECORDS.iter().any(|name| context.contains(name)))
 }
 
 /// Returns every value inside a value, those of a map with their names.

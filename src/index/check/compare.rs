@@ -46,19 +46,17 @@ impl Default for Sums {
 
 const FAMILIES: usize = Family::END;
 
-impl Index {
-    /// Starts a comparison of the present version.
-    pub fn compare(&self) -> Comparison {
-        let version = self.engine().version();
-        Comparison {
-            engine: Arc::clone(self.engine()),
+impl Comparison {
+    /// Starts a comparison of the present version of an index.
+    pub fn of(index: &Index) -> Self {
+        let version = index.engine().version();
+        Self {
+            engine: Arc::clone(index.engine()),
             expected: vec![Sums::default(); version.runs.len() + 1],
             version,
         }
     }
-}
 
-impl Comparison {
     /// Adds the keys of a batch, as the ledger gives them.
     pub fn add(&mut self, batch: Batch) {
         let (memtable, _) = batch.finish(0..0);

@@ -4,3 +4,5 @@
 
 pub(super) mod compare;
 mod structure;
+
+pub use structure::check_structure;

@@ -297,6 +297,12 @@ impl Index {
         }
         worker.is_some()
     }
+
+    /// Returns the last position in the ledger that the runs on disk know.
+    pub fn ledger_position(&self) -> Option<LedgerPosition> {
+        let version = self.engine.version();
+        version.runs.iter().rev().find_map(|run| run.position)
+    }
 }
 
 impl Drop for Index {

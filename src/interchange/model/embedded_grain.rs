@@ -5,6 +5,7 @@ use crate::codec::{Map, Profile, Value};
 use crate::grain::{ENVELOPE_TAG, Grain, Status, StatusChange, Triple, Type, Warning};
 use crate::policy::RecordedAuthorization;
 
+use crate::crypto::{from_delivery, to_delivery};
 use crate::interchange::model::link::link_of;
 use crate::interchange::model::normalize::normalize_text;
 use crate::interchange::model::status;
@@ -18,7 +19,7 @@ pub(crate) fn pack(grain: &Grain, state: &Status) -> Map {
     let mut packed = Map::new();
     packed.insert("address", grain.address());
     // A grain that must be signed and is not must not travel (OMS 9.2): then the record is all.
-    let bytes = grain.to_delivery().unwrap_or_default();
+    let bytes = to_delivery(grain).unwrap_or_default();
     packed.insert("blob", data_encoding::BASE64.encode(&bytes));
     if *state != Status::default() {
         packed.insert("status", status::write(grain.address(), state));
@@ -128,7 +129,7 @@ fn read(packed: &Value, profile: Profile) -> Option<Unpacked> {
     let blob = data_encoding::BASE64
         .decode(text("blob")?.as_bytes())
         .ok()?;
-    let (grain, warnings) = Grain::from_delivery(&blob, profile).ok()?;
+    let (grain, warnings) = from_delivery(&blob, profile).ok()?;
     if grain.address().to_string() != text("address")? {
         return None;
     }

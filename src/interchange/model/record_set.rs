@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use crate::codec::{ContentAddress, Profile};
-use crate::crypto::Resolver;
+use crate::crypto::{Resolver, verify_signature};
 use crate::interchange::{Error, Record};
 
 use super::of_user::OfUser;
@@ -236,7 +236,7 @@ impl RecordSet {
                 return false;
             }
             let place = record.place.clone();
-            let verified = record.grain.verify_signature(resolver);
+            let verified = verify_signature(&record.grain, resolver);
             let refused = verified.map_err(|source| Error::Signature { place, source });
             refused.map_err(|error| errors.push(error)).is_err()
         };

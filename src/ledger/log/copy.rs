@@ -16,7 +16,7 @@ use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::segment::replacement;
 use crate::ledger::segment::segment_file::{self, FOLDER, HEADER_LEN, HeaderFault, SegmentHeader};
 use crate::ledger::segment::sparse;
-use crate::ledger::{Disk, DiskFile, EntryHeader, Error, LedgerPosition, OpenMode};
+use crate::ledger::{Disk, DiskFile, EntryHeader, Error, LedgerPosition, OpenMode, verify_ledger};
 
 /// The result of [`Ledger::copy_to`].
 ///
@@ -84,7 +84,7 @@ impl Ledger {
         follow: &dyn Fn(),
     ) -> Result<CopyReport, Error> {
         let failed = |source| Error::io("copy to", FOLDER, source);
-        let faults = self.verify()?.findings;
+        let faults = verify_ledger(self)?.findings;
         let refuse = || match faults.first() {
             None => Ok(()),
             Some(fault) => Err(Error::Damaged {

@@ -112,78 +112,75 @@ pub fn verify(
     Ok(pass.finish(None))
 }
 
-impl Ledger {
-    /// Reads every byte up to the present end, and compares the end with the one this process
-    /// knows. Appends go on meanwhile.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_IO`; damage is a finding, not an error.
-    pub fn verify(&self) -> Result<LedgerVerification, Error> {
-        self.verify_at(&[])
-    }
+/// Reads every byte up to the present end, and compares the end with the one this process
+/// knows. Appends go on meanwhile.
+///
+/// # Errors
+/// `ERR_STORAGE_IO`; damage is a finding, not an error.
+pub fn verify_ledger(ledger: &Ledger) -> Result<LedgerVerification, Error> {
+    verify_at(ledger, &[])
+}
 
-    /// Reads every byte as [`Ledger::verify`] does, and also reports the tree heads after the
-    /// numbers of entries in `requested`.
-    ///
-    /// # Errors
-    /// As [`Ledger::verify`].
-    pub fn verify_at(&self, requested: &[u64]) -> Result<LedgerVerification, Error> {
-        let end = self.offsets.read().end();
-        let mut pass = Pass::new(&*self.disk, &self.store_id, |_| Vec::new());
-        pass.requested = requested.to_vec();
-        pass.watch();
-        pass.walk(Some(end))?;
-        // Invariant: an entry is listed before it is blanked, so every blank that the pass met is
-        // listed by now.
-        pass.audit.listed = self.offsets.read().erased().clone();
-        Ok(pass.finish(Some(end)))
-    }
+/// Reads every byte as [`verify_ledger`] does, and also reports the tree heads after the
+/// numbers of entries in `requested`.
+///
+/// # Errors
+/// As [`verify_ledger`].
+pub fn verify_at(ledger: &Ledger, requested: &[u64]) -> Result<LedgerVerification, Error> {
+    let end = ledger.offsets.read().end();
+    let mut pass = Pass::new(&*ledger.disk, &ledger.store_id, |_| Vec::new());
+    pass.requested = requested.to_vec();
+    pass.watch();
+    pass.walk(Some(end))?;
+    // Invariant: an entry is listed before it is blanked, so every blank that the pass met is
+    // listed by now.
+    pass.audit.listed = ledger.offsets.read().erased().clone();
+    Ok(pass.finish(Some(end)))
+}
 
-    /// Checks the header and the end of every segment, and proves each frame behind `position` (all
-    /// without one) up to the head that this process knows. It is quick: frames before the position
-    /// are not read.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_IO`; damage is a finding, not an error.
-    pub fn verify_structure(
-        &self,
-        position: Option<LedgerPosition>,
-    ) -> Result<LedgerVerification, Error> {
-        let (extents, end) = {
-            let offsets = self.offsets.read();
-            (offsets.extents(), offsets.end())
+/// Checks the header and the end of every segment, and proves each frame behind `position` (all
+/// without one) up to the head that this process knows. It is quick: frames before the position
+/// are not read.
+///
+/// # Errors
+/// `ERR_STORAGE_IO`; damage is a finding, not an error.
+pub fn verify_structure(
+    ledger: &Ledger,
+    position: Option<LedgerPosition>,
+) -> Result<LedgerVerification, Error> {
+    let (extents, end) = {
+        let offsets = ledger.offsets.read();
+        (offsets.extents(), offsets.end())
+    };
+    let position = position.filter(|position| position.entries <= end.entries);
+    let position = position.unwrap_or(LedgerPosition {
+        entries: 0,
+        head: origin(&ledger.store_id),
+        segment: 1,
+        offset: HEADER_LEN as u64,
+    });
+    let mut pass = Pass::new(&*ledger.disk, &ledger.store_id, |_| Vec::new());
+    for extent in &extents {
+        pass.next = extent.first;
+        let sound = pass.ends(extent)?;
+        let from = if extent.number == position.segment {
+            pass.next = position.entries;
+            pass.found.entries = position.entries;
+            pass.found.head = position.head;
+            position.offset
+        } else {
+            HEADER_LEN as u64
         };
-        let position = position.filter(|position| position.entries <= end.entries);
-        let position = position.unwrap_or(LedgerPosition {
-            entries: 0,
-            head: origin(&self.store_id),
-            segment: 1,
-            offset: HEADER_LEN as u64,
-        });
-        let mut pass = Pass::new(&*self.disk, &self.store_id, |_| Vec::new());
-        for extent in &extents {
-            pass.next = extent.first;
-            let sound = pass.ends(extent)?;
-            let from = if extent.number == position.segment {
-                pass.next = position.entries;
-                pass.found.entries = position.entries;
-                pass.found.head = position.head;
-                position.offset
-            } else {
-                HEADER_LEN as u64
-            };
-            if let Some(file) = sound
-                && extent.number >= position.segment
-            {
-                let failed =
-                    |source| Error::io("read", &segment_file::name_of(extent.number), source);
-                pass.frames(&*file, extent.number, from, extent.end)
-                    .map_err(failed)?;
-            }
+        if let Some(file) = sound
+            && extent.number >= position.segment
+        {
+            let failed = |source| Error::io("read", &segment_file::name_of(extent.number), source);
+            pass.frames(&*file, extent.number, from, extent.end)
+                .map_err(failed)?;
         }
-        pass.audit.listed = self.offsets.read().erased().clone();
-        Ok(pass.finish(Some(end)))
     }
+    pass.audit.listed = ledger.offsets.read().erased().clone();
+    Ok(pass.finish(Some(end)))
 }
 
 struct Pass<'a> {

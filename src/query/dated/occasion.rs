@@ -4,12 +4,13 @@ use crate::grain::Grain;
 use crate::index::{Pattern, RowSet, Snapshot};
 use crate::query::Error;
 use crate::query::when::{Feast, Occasion};
-use crate::store::Store;
+use crate::store::Access;
+use crate::store::read::{may_rely_on, version_at};
 use crate::text;
 
 /// Returns the date of an occasion as the newest belief among `rows` that a caller sees has it.
 pub(super) fn date_of(
-    store: &Store,
+    store: &Access,
     snapshot: &Snapshot,
     rows: &RowSet,
     occasion: &Occasion,
@@ -34,8 +35,8 @@ pub(super) fn date_of(
                 break;
             };
             left = less;
-            let grain = &store.version_at(snapshot, row)?.grain;
-            if !store.sees(snapshot, grain)? || !store.may_rely_on(grain)? {
+            let grain = &version_at(store, snapshot, row)?.grain;
+            if !store.sees(snapshot, grain)? || !may_rely_on(store, grain)? {
                 continue;
             }
             let date = grain.triple().and_then(|triple| triple.object);

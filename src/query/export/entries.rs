@@ -12,17 +12,22 @@ use crate::interchange::{
 };
 use crate::ledger::EntryId;
 use crate::policy::RecordedAuthorization;
-use crate::store::{Admin, ReadRecorder, Store};
+use crate::store::governance::holds_on;
+use crate::store::read::{
+    is_still_there, read_recorder, rows_changed_from, sound_version_at, stored_vector,
+    unindexed_damage, vector_rows,
+};
+use crate::store::{Access, Owner, ReadRecorder, governance, read};
 
 use super::filter::ExportFilter;
-use super::{Error, Filter};
+use super::{Error, Filter, exportable_rows};
 
 /// The grains that pass a filter and may leave the store, in the order of storage: eight bytes each.
 ///
 /// Whether a grain may leave is decided as it is first read. Grains that must not, and links to them
 /// in a file for others, keep their numbers and read as `None` from then on.
 pub(super) struct StoreEntries<'a> {
-    store: &'a Store,
+    store: &'a Access,
     snapshot: Snapshot,
     rows: Vec<EntryId>,
     filter: ExportFilter<'a>,
@@ -60,83 +65,87 @@ struct FirstReading<'a> {
     loss: Loss,
 }
 
-impl<'a> Admin<'a> {
-    /// Chooses the grains that may leave the store, in a file for others: without what their owners
-    /// do not share, and the links to it.
-    pub(super) fn entries(
-        self,
-        filter: &Filter,
-        options: &WriteOptions,
-    ) -> Result<StoreEntries<'a>, Error> {
-        let snapshot = self.store().snapshot();
-        let export_filter =
-            ExportFilter::by_policy(self.store(), options.purpose).and_by_owner(&snapshot)?;
-        self.chosen(snapshot, filter, export_filter, options)
-    }
+/// Chooses the grains that may leave the store, in a file for others: without what their owners
+/// do not share, and the links to it.
+pub(super) fn entries<'a>(
+    owner: Owner<'a>,
+    filter: &Filter,
+    options: &WriteOptions,
+) -> Result<StoreEntries<'a>, Error> {
+    let snapshot = owner.store().snapshot();
+    let export_filter =
+        ExportFilter::by_policy(owner.store(), options.purpose).and_by_owner(&snapshot)?;
+    chosen(owner, snapshot, filter, export_filter, options)
+}
 
-    /// Chooses the grains of an archive or JSON lines, which are copies and hold what owners do not
-    /// share, unless they are for others.
-    pub(super) fn copied(
-        self,
-        filter: &Filter,
-        options: &WriteOptions,
-    ) -> Result<StoreEntries<'a>, Error> {
-        if options.shareable {
-            return self.entries(filter, options);
-        }
-        let export_filter = ExportFilter::by_policy(self.store(), options.purpose);
-        self.chosen(self.store().snapshot(), filter, export_filter, options)
+/// Chooses the grains of an archive or JSON lines, which are copies and hold what owners do not
+/// share, unless they are for others.
+pub(crate) fn copied<'a>(
+    owner: Owner<'a>,
+    filter: &Filter,
+    options: &WriteOptions,
+) -> Result<StoreEntries<'a>, Error> {
+    if options.shareable {
+        return entries(owner, filter, options);
     }
+    let export_filter = ExportFilter::by_policy(owner.store(), options.purpose);
+    chosen(
+        owner,
+        owner.store().snapshot(),
+        filter,
+        export_filter,
+        options,
+    )
+}
 
-    fn chosen(
-        self,
-        snapshot: Snapshot,
-        filter: &Filter,
-        export_filter: ExportFilter<'a>,
-        options: &WriteOptions,
-    ) -> Result<StoreEntries<'a>, Error> {
-        let store = self.store();
-        let mut loss = Loss::default();
-        let rows = store.exportable_rows(&snapshot, filter, &mut loss)?;
-        let rows: Vec<EntryId> = match options.changed_from {
-            None => rows.iter().collect(),
-            Some(from) => {
-                let changed = store.rows_changed_from(&snapshot, EntryId::new(from))?;
-                rows.iter().filter(|row| changed.contains(row)).collect()
-            }
-        };
-        let recorder = store.read_recorder("export");
-        // No filter knows the damaged ones that the index does not have.
-        let damaged: BTreeSet<u64> = store.unindexed_damage().collect();
-        if let (Some(row), false) = (damaged.first(), options.skip_damaged) {
-            return Err(damage_at(*row));
+fn chosen<'a>(
+    owner: Owner<'a>,
+    snapshot: Snapshot,
+    filter: &Filter,
+    export_filter: ExportFilter<'a>,
+    options: &WriteOptions,
+) -> Result<StoreEntries<'a>, Error> {
+    let store = owner.store();
+    let mut loss = Loss::default();
+    let rows = exportable_rows(store, &snapshot, filter, &mut loss)?;
+    let rows: Vec<EntryId> = match options.changed_from {
+        None => rows.iter().collect(),
+        Some(from) => {
+            let changed = rows_changed_from(store, &snapshot, EntryId::new(from))?;
+            rows.iter().filter(|row| changed.contains(row)).collect()
         }
-        let first = FirstReading {
-            withheld: BTreeMap::new(),
-            held: BTreeSet::new(),
-            carried: BTreeSet::new(),
-            recorder: recorder.is_watched().then_some(recorder),
-            damaged,
-            loss,
-        };
-        let mut entries = StoreEntries {
-            store,
-            rows,
-            filter: export_filter,
-            is_watched: first.recorder.is_some(),
-            first: Mutex::new(first),
-            kept: Mutex::default(),
-            withheld: OnceLock::new(),
-            severed: OnceLock::new(),
-            vectors: Vec::new(),
-            with_vectors: options.with_embeddings,
-            is_shareable: options.shareable || self.within().is_some(),
-            skip_damaged: options.skip_damaged,
-            snapshot,
-        };
-        entries.find_vectors()?;
-        Ok(entries)
+    };
+    let recorder = read_recorder(store, "export");
+    // No filter knows the damaged ones that the index does not have.
+    let damaged: BTreeSet<u64> = unindexed_damage(store).collect();
+    if let (Some(row), false) = (damaged.first(), options.skip_damaged) {
+        return Err(damage_at(*row));
     }
+    let first = FirstReading {
+        withheld: BTreeMap::new(),
+        held: BTreeSet::new(),
+        carried: BTreeSet::new(),
+        recorder: recorder.is_watched().then_some(recorder),
+        damaged,
+        loss,
+    };
+    let mut entries = StoreEntries {
+        store,
+        rows,
+        filter: export_filter,
+        is_watched: first.recorder.is_some(),
+        first: Mutex::new(first),
+        kept: Mutex::default(),
+        withheld: OnceLock::new(),
+        severed: OnceLock::new(),
+        vectors: Vec::new(),
+        with_vectors: options.with_embeddings,
+        is_shareable: options.shareable || owner.within().is_some(),
+        skip_damaged: options.skip_damaged,
+        snapshot,
+    };
+    entries.find_vectors()?;
+    Ok(entries)
 }
 
 impl<'a> StoreEntries<'a> {
@@ -157,7 +166,7 @@ impl<'a> StoreEntries<'a> {
     /// Decides whether a grain may leave, as it is read for the first time.
     fn may_leave(&self, number: u32, grain: &Grain) -> bool {
         let reason = self.filter.reason(grain);
-        let is_held = reason.is_none() && !self.store.holds_on(&grain.address()).is_empty();
+        let is_held = reason.is_none() && !holds_on(self.store, &grain.address()).is_empty();
         if reason.is_none() && !self.is_watched && !is_held {
             return true;
         }
@@ -192,7 +201,7 @@ impl<'a> StoreEntries<'a> {
         let is_compressed = grain.header().flags.contains(Flags::COMPRESSED);
         let mut kept = self.kept();
         let len = kept.blobs_len.saturating_add(grain.blob().len());
-        if len <= KEPT_LEN_MAX && !is_compressed && self.store.is_still_there(row) {
+        if len <= KEPT_LEN_MAX && !is_compressed && is_still_there(self.store, row) {
             kept.blobs_len = len;
             kept.entries.insert(number, (grain.clone(), status));
         }
@@ -229,7 +238,7 @@ impl<'a> StoreEntries<'a> {
 
     fn find_vectors(&mut self) -> Result<(), Error> {
         let (rows, vectors) = (&self.rows, &mut self.vectors);
-        self.store.vector_rows(&self.snapshot, &mut |of, row| {
+        vector_rows(self.store, &self.snapshot, &mut |of, row| {
             let number = rows.binary_search(&of).ok();
             let number = number.and_then(|number| u32::try_from(number).ok());
             vectors.extend(number.map(|number| (number, row)));
@@ -300,7 +309,7 @@ impl Entries for StoreEntries<'_> {
     type Error = Error;
 
     fn person(&self, user: &str) -> Result<String, Error> {
-        self.store.person(&self.snapshot, user)
+        governance::person(self.store, &self.snapshot, user)
     }
 
     fn count(&self) -> u32 {
@@ -313,10 +322,10 @@ impl Entries for StoreEntries<'_> {
             return Ok(None);
         };
         let kept = self.kept().entries.get(&number).cloned();
-        if let Some((grain, status)) = kept.filter(|_| self.store.is_still_there(row)) {
+        if let Some((grain, status)) = kept.filter(|_| is_still_there(self.store, row)) {
             return Ok(Some((grain, self.filter.unnamed(status))));
         }
-        match self.store.sound_version_at(&self.snapshot, row) {
+        match sound_version_at(self.store, &self.snapshot, row) {
             // Since the snapshot, by this process or another: no snapshot has it any more.
             Err(error) if error.code() == ErrorCode::Erased => Ok(None),
             Err(error) => Err(error),
@@ -339,7 +348,7 @@ impl Entries for StoreEntries<'_> {
     }
 
     fn find(&self, address: &ContentAddress) -> Result<Option<u32>, Error> {
-        let row = self.store.row_of(&self.snapshot, address)?;
+        let row = read::row_of(self.store, &self.snapshot, address)?;
         let number = row.and_then(|row| self.rows.binary_search(&row).ok());
         let number = number.and_then(|number| u32::try_from(number).ok());
         Ok(number.filter(|number| !self.is_left_out(*number)))
@@ -350,7 +359,7 @@ impl Entries for StoreEntries<'_> {
         if self.is_shareable {
             return Vec::new();
         }
-        let holds = self.store.holds_on(of);
+        let holds = holds_on(self.store, of);
         if !holds.is_empty() {
             self.first().carried.insert(*of);
         }
@@ -384,7 +393,7 @@ impl Entries for StoreEntries<'_> {
             .binary_search_by_key(&number, |(number, _)| *number);
         let vector = at.ok().and_then(|at| self.vectors.get(at));
         match vector {
-            Some((_, row)) if self.with_vectors => Ok(Some(self.store.stored_vector(*row)?)),
+            Some((_, row)) if self.with_vectors => Ok(Some(stored_vector(self.store, *row)?)),
             _ => Ok(None),
         }
     }

@@ -5,159 +5,144 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use super::entries::copied;
 use crate::interchange::{Format, WriteOptions, aimem, embeddings_path, mg, pam};
-use crate::store::Admin;
+use crate::store::Owner;
 
 use super::entries::StoreEntries;
 use super::output::Output;
 use super::tree::export_tree;
 use super::{
-    Error, ExportReport, Filter, check_redaction, io_error, sealed, unsupported, write_jsonl,
+    Error, ExportReport, Filter, check_redaction, confined, export_plain, io_error, recorded,
+    sealed, unsupported, write_jsonl,
 };
 
-impl Admin<'_> {
-    /// Writes the grains that pass a filter to a file. The file is either complete or absent.
-    ///
-    /// Archives larger than 4 GiB continue in `NAME.001.mg` and so on. A PAM store written to a
-    /// directory becomes `memory-store.json` with the conversations, and the vectors if asked for,
-    /// beside it; written to `NAME.zip` or `NAME.zip.age` it becomes an archive of these files; in
-    /// a single file they are a [`Loss`](crate::interchange::Loss). The signature of an AIMEM bundle is written to
-    /// `NAME.sig`, and the vectors of an archive or of JSON lines, if they are asked for and the file
-    /// is not encrypted, to `NAME.embeddings.json`, which an import of the file reads. A tree of
-    /// Markdown is written to a directory that is empty, or that holds such a tree and nothing that was
-    /// edited since.
-    ///
-    /// # Errors
-    /// As [`Admin::export`](crate::store::Admin::export), except `ERR_MG_LIMIT`; `ERR_UNSUPPORTED` for a directory with
-    /// encryption.
-    pub fn export_file(
-        self,
-        format: Format,
-        filter: &Filter,
-        options: &WriteOptions,
-        path: &Path,
-    ) -> Result<ExportReport, Error> {
-        check_redaction(format, options)?;
-        let filter = &*self.confined(filter)?;
-        let next = self.store().snapshot().watermark();
-        let exported = match format {
-            Format::Mg => self.export_volumes(filter, options, path),
-            Format::Jsonl => self.export_lines(filter, options, path),
-            Format::Pam if path.is_dir() && options.encryption.is_some() => {
-                Err(unsupported("a directory is not encrypted: name a .zip.age"))
-            }
-            Format::Pam if path.is_dir() => self.export_folder(filter, options, path),
-            Format::Markdown => export_tree(self, filter, options, path),
-            Format::Pam if is_zip(path) => self.export_zip(filter, options, path),
-            Format::Aimem | Format::AimemNdjson if options.sign.is_some() => {
-                self.export_signed(format, filter, options, path)
-            }
-            _ => whole_file(path, options, |file| {
-                self.export_plain(format, filter, options, file)
-            }),
-        }?;
-        self.recorded(format, filter, exported, next)
-    }
+/// See [`Admin::export_file`](crate::Admin::export_file).
+pub(crate) fn export_file(
+    owner: Owner<'_>,
+    format: Format,
+    filter: &Filter,
+    options: &WriteOptions,
+    path: &Path,
+) -> Result<ExportReport, Error> {
+    check_redaction(format, options)?;
+    let filter = &*confined(owner, filter)?;
+    let next = owner.store().snapshot().watermark();
+    let exported = match format {
+        Format::Mg => export_volumes(owner, filter, options, path),
+        Format::Jsonl => export_lines(owner, filter, options, path),
+        Format::Pam if path.is_dir() && options.encryption.is_some() => {
+            Err(unsupported("a directory is not encrypted: name a .zip.age"))
+        }
+        Format::Pam if path.is_dir() => export_folder(owner, filter, options, path),
+        Format::Markdown => export_tree(owner, filter, options, path),
+        Format::Pam if is_zip(path) => export_zip(owner, filter, options, path),
+        Format::Aimem | Format::AimemNdjson if options.sign.is_some() => {
+            export_signed(owner, format, filter, options, path)
+        }
+        _ => whole_file(path, options, |file| {
+            export_plain(owner, format, filter, options, file)
+        }),
+    }?;
+    recorded(owner, format, filter, exported, next)
 }
 
-impl Admin<'_> {
-    fn export_volumes(
-        self,
-        filter: &Filter,
-        options: &WriteOptions,
-        path: &Path,
-    ) -> Result<ExportReport, Error> {
-        let mut exported = ExportReport::default();
-        let entries = self.copied(filter, options)?;
-        let plan = mg::Plan::new(entries.by_time()?, options.mg)?;
-        for (number, volume) in plan.volumes().enumerate() {
-            let path = mg::volume_path(path, number);
-            let summary = whole_file(&path, options, |file| {
-                volume.write(file, |address| entries.fetch(&address))
-            })?;
-            exported.add(&summary);
-        }
-        exported.loss.merge(&entries.loss());
-        write_vectors_beside(&entries, options, path, &mut exported)?;
-        Ok(exported)
-    }
-
-    fn export_lines(
-        self,
-        filter: &Filter,
-        options: &WriteOptions,
-        path: &Path,
-    ) -> Result<ExportReport, Error> {
-        let entries = self.copied(filter, options)?;
-        let list = entries.by_time()?;
-        let mut exported = whole_file(path, options, |file| write_jsonl(&entries, &list, file))?;
-        exported.loss.merge(&entries.loss());
-        write_vectors_beside(&entries, options, path, &mut exported)?;
-        Ok(exported)
-    }
-
-    fn export_folder(
-        self,
-        filter: &Filter,
-        options: &WriteOptions,
-        folder: &Path,
-    ) -> Result<ExportReport, Error> {
-        let entries = self.entries(filter, options)?;
-        let mut files = Folder {
-            folder,
-            options,
-            count: 0,
-        };
-        let written = pam::write_files(&mut files, &entries, options)?;
-        Ok(ExportReport::of(written, files.count, &entries.loss()))
-    }
-
-    fn export_zip(
-        self,
-        filter: &Filter,
-        options: &WriteOptions,
-        path: &Path,
-    ) -> Result<ExportReport, Error> {
-        let entries = self.entries(filter, options)?;
-        let written = whole_file(path, options, |file| {
-            let mut archive = pam::Archive::new(BufWriter::new(file));
-            let written = pam::write_files(&mut archive, &entries, options)?;
-            archive.finish()?;
-            Ok(written)
+fn export_volumes(
+    owner: Owner<'_>,
+    filter: &Filter,
+    options: &WriteOptions,
+    path: &Path,
+) -> Result<ExportReport, Error> {
+    let mut exported = ExportReport::default();
+    let entries = copied(owner, filter, options)?;
+    let plan = mg::Plan::new(entries.by_time()?, options.mg)?;
+    for (number, volume) in plan.volumes().enumerate() {
+        let path = mg::volume_path(path, number);
+        let summary = whole_file(&path, options, |file| {
+            volume.write(file, |address| entries.fetch(&address))
         })?;
-        Ok(ExportReport::of(written, 1, &entries.loss()))
+        exported.add(&summary);
     }
+    exported.loss.merge(&entries.loss());
+    write_vectors_beside(&entries, options, path, &mut exported)?;
+    Ok(exported)
+}
 
-    /// Writes a bundle and its signature file.
-    fn export_signed(
-        self,
-        format: Format,
-        filter: &Filter,
-        options: &WriteOptions,
-        path: &Path,
-    ) -> Result<ExportReport, Error> {
-        let mut bundle = Vec::new();
-        let mut exported = self.export_plain(format, filter, options, &mut bundle)?;
-        let is_stream = format == Format::AimemNdjson;
-        let Some(key) = &options.sign else {
-            return Ok(exported);
-        };
-        let signature = aimem::sign(&bundle, is_stream, key.key())?;
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".sig");
-        // The bundle is written last, so that it never exists without its signature.
-        let plain = WriteOptions::default();
-        for (path, bytes, options) in [
-            (Path::new(&beside), &signature, &plain),
-            (path, &bundle, options),
-        ] {
-            whole_file(path, options, |file| {
-                file.write_all(bytes).map_err(io_error)
-            })?;
-        }
-        exported.files += 1;
-        Ok(exported)
+fn export_lines(
+    owner: Owner<'_>,
+    filter: &Filter,
+    options: &WriteOptions,
+    path: &Path,
+) -> Result<ExportReport, Error> {
+    let entries = copied(owner, filter, options)?;
+    let list = entries.by_time()?;
+    let mut exported = whole_file(path, options, |file| write_jsonl(&entries, &list, file))?;
+    exported.loss.merge(&entries.loss());
+    write_vectors_beside(&entries, options, path, &mut exported)?;
+    Ok(exported)
+}
+
+fn export_folder(
+    owner: Owner<'_>,
+    filter: &Filter,
+    options: &WriteOptions,
+    folder: &Path,
+) -> Result<ExportReport, Error> {
+    let entries = super::entries(owner, filter, options)?;
+    let mut files = Folder {
+        folder,
+        options,
+        count: 0,
+    };
+    let written = pam::write_files(&mut files, &entries, options)?;
+    Ok(ExportReport::of(written, files.count, &entries.loss()))
+}
+
+fn export_zip(
+    owner: Owner<'_>,
+    filter: &Filter,
+    options: &WriteOptions,
+    path: &Path,
+) -> Result<ExportReport, Error> {
+    let entries = super::entries(owner, filter, options)?;
+    let written = whole_file(path, options, |file| {
+        let mut archive = pam::Archive::new(BufWriter::new(file));
+        let written = pam::write_files(&mut archive, &entries, options)?;
+        archive.finish()?;
+        Ok(written)
+    })?;
+    Ok(ExportReport::of(written, 1, &entries.loss()))
+}
+
+/// Writes a bundle and its signature file.
+fn export_signed(
+    owner: Owner<'_>,
+    format: Format,
+    filter: &Filter,
+    options: &WriteOptions,
+    path: &Path,
+) -> Result<ExportReport, Error> {
+    let mut bundle = Vec::new();
+    let mut exported = export_plain(owner, format, filter, options, &mut bundle)?;
+    let is_stream = format == Format::AimemNdjson;
+    let Some(key) = &options.sign else {
+        return Ok(exported);
+    };
+    let signature = aimem::sign(&bundle, is_stream, key.key())?;
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".sig");
+    // The bundle is written last, so that it never exists without its signature.
+    let plain = WriteOptions::default();
+    for (path, bytes, options) in [
+        (Path::new(&beside), &signature, &plain),
+        (path, &bundle, options),
+    ] {
+        whole_file(path, options, |file| {
+            file.write_all(bytes).map_err(io_error)
+        })?;
     }
+    exported.files += 1;
+    Ok(exported)
 }
 
 /// Writes the vectors of an archive or JSON lines to a file beside them, from where an import reads

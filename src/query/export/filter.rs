@@ -10,13 +10,14 @@ use crate::grain::{Grain, Lifecycle, Status};
 use crate::index::Snapshot;
 use crate::interchange::{Loss, is_exportable};
 use crate::policy::{Purpose, may_leave};
-use crate::store::Store;
+use crate::store::governance::kept_here;
+use crate::store::{Access, governance, import, read};
 
 use super::Error;
 
 /// Withholds grains from an export, whatever the caller asks for.
 pub(super) struct ExportFilter<'a> {
-    store: &'a Store,
+    store: &'a Access,
     purpose: Purpose,
     /// The owners' decisions about their grains (PAM 21.1), if the file is for others.
     exportable: Option<BTreeMap<ContentAddress, bool>>,
@@ -26,7 +27,7 @@ pub(super) struct ExportFilter<'a> {
 
 impl<'a> ExportFilter<'a> {
     /// Withholds by law and policy.
-    pub(super) const fn by_policy(store: &'a Store, purpose: Purpose) -> Self {
+    pub(super) const fn by_policy(store: &'a Access, purpose: Purpose) -> Self {
         Self {
             store,
             purpose,
@@ -37,7 +38,7 @@ impl<'a> ExportFilter<'a> {
 
     /// Also withholds what owners do not share.
     pub(super) fn and_by_owner(mut self, snapshot: &Snapshot) -> Result<Self, Error> {
-        self.exportable = Some(self.store.exportable(snapshot)?);
+        self.exportable = Some(import::exportable(self.store, snapshot)?);
         Ok(self)
     }
 
@@ -63,12 +64,12 @@ impl<'a> ExportFilter<'a> {
                 return Some("not exportable".into());
             }
         }
-        let is_on_hold = self.store.is_on_hold(grain);
-        let is_documented = |consent: &_| self.store.is_documented(grain, consent);
+        let is_on_hold = governance::is_on_hold(self.store, grain);
+        let is_documented = |consent: &_| read::is_documented(self.store, grain, consent);
         if let Err(rule) = may_leave(grain, is_on_hold, self.purpose, is_documented) {
             return Some(format!("withheld: {rule} (OMS {})", rule.section()));
         }
-        let kept = self.store.kept_here(grain)?;
+        let kept = kept_here(self.store, grain)?;
         Some(format!("withheld: {}", kept.name()))
     }
 

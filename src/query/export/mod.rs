@@ -9,6 +9,8 @@ mod filter;
 mod output;
 mod tree;
 
+pub(crate) use file::export_file;
+
 use std::borrow::Cow;
 use std::io::{BufWriter, Write};
 
@@ -21,10 +23,14 @@ use crate::interchange::{
 };
 use crate::ledger::EntryId;
 use crate::policy::Capability;
-use crate::store::{Admin, Store};
+use crate::store::audit::record_export;
+use crate::store::read::locked_persons;
+use crate::store::{Access, Owner, read};
 
-use self::entries::StoreEntries;
+use self::entries::{StoreEntries, copied, entries};
 use super::condition::Condition;
+use super::plan::rows_and_withheld;
+use super::run_query::query_sorted;
 use super::{Error, Filter, Sort};
 
 /// The result of an export.
@@ -41,192 +47,158 @@ pub struct ExportReport {
     pub next: u64,
 }
 
-impl Admin<'_> {
-    /// Writes the grains that pass a filter. Archives and JSON lines are ordered by `created_at`,
-    /// then by the order of storage; other formats by the order of storage, so that an import is
-    /// exported in its original order. Expired grains and grains that await review are included. A grain whose
-    /// bytes are damaged ends the export, unless the options leave it out.
-    ///
-    /// Equal grains with equal status produce equal archives in any store that has grains of the same
-    /// time in the same order.
-    ///
-    /// ```
-    /// use grainstore::interchange::Format;
-    /// use grainstore::{Draft, Filter, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// store.put(Draft::event("hello"))?;
-    /// let mut archive = Vec::new();
-    /// let exported = store.admin()?.export(Format::Mg, &Filter::new(), &Default::default(), &mut archive)?;
-    /// assert_eq!(exported.grains, 1);
-    /// assert!(archive.starts_with(b"MG\x01"));
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `ERR_FILTER`; `ERR_STORAGE_DAMAGED` before anything is written; other storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a format that is only read,
-    /// and for a bundle with a signature ([`Admin::export_file`](crate::store::Admin::export_file) writes the signature to a file
-    /// beside it); `ERR_MG_LIMIT` if one archive cannot hold the grains (`export_file` writes
-    /// several); `mixed_producers`, `mixed_tenants` and `PAM_MIXED_OWNERS` for grains that one file
-    /// of the format cannot hold together; `PAM_SIGNATURE_FORM` for a key that cannot sign.
-    pub fn export(
-        self,
-        format: Format,
-        filter: &Filter,
-        options: &WriteOptions,
-        out: &mut impl Write,
-    ) -> Result<ExportReport, Error> {
-        check_redaction(format, options)?;
-        let filter = &*self.confined(filter)?;
-        let beside = matches!(format, Format::Aimem | Format::AimemNdjson);
-        if options.sign.is_some() && beside {
-            return Err(unsupported(
-                "a signature stands beside its bundle, in a file",
-            ));
-        }
-        // Grains that are stored while it is written are in the next increment, perhaps in this one too.
-        let next = self.store().snapshot().watermark();
-        let exported = match &options.encryption {
-            None => self.export_plain(format, filter, options, out),
-            Some(seal) => sealed(seal, out, |out| {
-                self.export_plain(format, filter, options, out)
-            }),
-        }?;
-        self.recorded(format, filter, exported, next)
+/// See [`Admin::export`](crate::Admin::export).
+pub(crate) fn export(
+    owner: Owner<'_>,
+    format: Format,
+    filter: &Filter,
+    options: &WriteOptions,
+    out: &mut impl Write,
+) -> Result<ExportReport, Error> {
+    check_redaction(format, options)?;
+    let filter = &*confined(owner, filter)?;
+    let beside = matches!(format, Format::Aimem | Format::AimemNdjson);
+    if options.sign.is_some() && beside {
+        return Err(unsupported(
+            "a signature stands beside its bundle, in a file",
+        ));
     }
+    // Grains that are stored while it is written are in the next increment, perhaps in this one too.
+    let next = owner.store().snapshot().watermark();
+    let exported = match &options.encryption {
+        None => export_plain(owner, format, filter, options, out),
+        Some(seal) => sealed(seal, out, |out| {
+            export_plain(owner, format, filter, options, out)
+        }),
+    }?;
+    recorded(owner, format, filter, exported, next)
+}
 
-    /// Returns the filter of what the handle sees on whose behalf it acts: an export knows no clearance and no
-    /// delegation.
-    fn confined<'f>(self, filter: &'f Filter) -> Result<Cow<'f, Filter>, Error> {
-        let Some(handle) = self.within() else {
-            return Ok(Cow::Borrowed(filter));
-        };
-        // An export needs the envelope of a file to write it as it came.
-        let asked = filter.clone().with_expired().with_envelopes();
-        let asked = asked.up_to_bytes(SEEN_LEN);
-        let (mut seen, mut after) = (Vec::new(), None);
-        loop {
-            let page = handle.query_sorted(&asked, Sort::of(&asked), SEEN_AT_ONCE, after)?;
-            seen.extend(page.results.iter().map(|found| found.address));
-            after = page.next_cursor;
-            if after.is_none() {
-                break;
-            }
-        }
-        let filter = match handle.capability().and_then(Capability::user) {
-            Some(user) => filter.clone().user(user),
-            None => filter.clone(),
-        };
-        Ok(Cow::Owned(filter.with_expired().among(seen)))
-    }
-
-    /// Writes without encryption.
-    pub(super) fn export_plain(
-        self,
-        format: Format,
-        filter: &Filter,
-        options: &WriteOptions,
-        out: &mut impl Write,
-    ) -> Result<ExportReport, Error> {
-        match format {
-            Format::Mg => {
-                let entries = self.copied(filter, options)?;
-                let fetch = |address| entries.fetch(&address);
-                let summary = mg::write(out, entries.by_time()?, options.mg, fetch)?;
-                let mut exported = ExportReport::default();
-                exported.add(&summary);
-                exported.loss.merge(&entries.loss());
-                entries.count_vectors(|_| false, &mut exported.loss)?;
-                Ok(exported)
-            }
-            Format::Jsonl => {
-                let entries = self.copied(filter, options)?;
-                let mut exported = write_jsonl(&entries, &entries.by_time()?, out)?;
-                exported.loss.merge(&entries.loss());
-                entries.count_vectors(|_| false, &mut exported.loss)?;
-                Ok(exported)
-            }
-            Format::Provider(_) | Format::PamConversation | Format::PamEmbeddings => {
-                Err(unsupported(&format!("{format} is read, not written")))
-            }
-            Format::Markdown => Err(unsupported("a tree of Markdown is written to a directory")),
-            _ => {
-                let entries = self.entries(filter, options)?;
-                let is_written = |grain: &Grain| match format {
-                    // A store counts them itself, and a bundle those it is to hold or came with.
-                    Format::Pam => true,
-                    Format::Aimem | Format::AimemNdjson => {
-                        options.with_embeddings || grain.field("embedding_refs").is_some()
-                    }
-                    _ => false,
-                };
-                let mut out = BufWriter::new(out);
-                let written = match format {
-                    Format::Aimem => aimem::write(&mut out, &entries, options)?,
-                    Format::AimemNdjson => aimem::write_stream(&mut out, &entries, options)?,
-                    Format::Omi => omi::write(&mut out, &entries, options)?,
-                    Format::OmiJsonl => omi::write_lines(&mut out, &entries, options)?,
-                    _ => pam::write(&mut out, &entries, options)?,
-                };
-                out.flush().map_err(io_error)?;
-                let mut exported = ExportReport::of(written, 1, &entries.loss());
-                entries.count_vectors(is_written, &mut exported.loss)?;
-                Ok(exported)
-            }
+/// Returns the filter of what the handle sees on whose behalf it acts: an export knows no clearance and no
+/// delegation.
+pub(super) fn confined<'f>(owner: Owner<'_>, filter: &'f Filter) -> Result<Cow<'f, Filter>, Error> {
+    let Some(handle) = owner.within() else {
+        return Ok(Cow::Borrowed(filter));
+    };
+    // An export needs the envelope of a file to write it as it came.
+    let asked = filter.clone().with_expired().with_envelopes();
+    let asked = asked.up_to_bytes(SEEN_LEN);
+    let (mut seen, mut after) = (Vec::new(), None);
+    loop {
+        let page = query_sorted(handle, &asked, Sort::of(&asked), SEEN_AT_ONCE, after)?;
+        seen.extend(page.results.iter().map(|found| found.address));
+        after = page.next_cursor;
+        if after.is_none() {
+            break;
         }
     }
+    let filter = match handle.capability().and_then(Capability::user) {
+        Some(user) => filter.clone().user(user),
+        None => filter.clone(),
+    };
+    Ok(Cow::Owned(filter.with_expired().among(seen)))
+}
 
-    /// Returns the first entry of the ledger that was written at a time or later: an export with
-    /// [`WriteOptions::changed_from`] it holds what was stored or ended since.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub fn entry_at(self, time: Time) -> Result<EntryId, Error> {
-        self.store().entry_at(time)
-    }
-
-    /// Returns the report of an export that is done, once it is recorded.
-    fn recorded(
-        self,
-        format: Format,
-        filter: &Filter,
-        mut exported: ExportReport,
-        next: u64,
-    ) -> Result<ExportReport, Error> {
-        exported.next = next;
-        let lost = exported.loss.iter().map(|(_, count)| count).sum();
-        let counts = [exported.grains, exported.files, lost];
-        // A file that is complete is no error because its export could not be noted.
-        self.record_export(format.name(), &filter.fields(), counts)?;
-        Ok(exported)
+/// Writes without encryption.
+pub(super) fn export_plain(
+    owner: Owner<'_>,
+    format: Format,
+    filter: &Filter,
+    options: &WriteOptions,
+    out: &mut impl Write,
+) -> Result<ExportReport, Error> {
+    match format {
+        Format::Mg => {
+            let entries = copied(owner, filter, options)?;
+            let fetch = |address| entries.fetch(&address);
+            let summary = mg::write(out, entries.by_time()?, options.mg, fetch)?;
+            let mut exported = ExportReport::default();
+            exported.add(&summary);
+            exported.loss.merge(&entries.loss());
+            entries.count_vectors(|_| false, &mut exported.loss)?;
+            Ok(exported)
+        }
+        Format::Jsonl => {
+            let entries = copied(owner, filter, options)?;
+            let mut exported = write_jsonl(&entries, &entries.by_time()?, out)?;
+            exported.loss.merge(&entries.loss());
+            entries.count_vectors(|_| false, &mut exported.loss)?;
+            Ok(exported)
+        }
+        Format::Provider(_) | Format::PamConversation | Format::PamEmbeddings => {
+            Err(unsupported(&format!("{format} is read, not written")))
+        }
+        Format::Markdown => Err(unsupported("a tree of Markdown is written to a directory")),
+        _ => {
+            let entries = entries(owner, filter, options)?;
+            let is_written = |grain: &Grain| match format {
+                // A store counts them itself, and a bundle those it is to hold or came with.
+                Format::Pam => true,
+                Format::Aimem | Format::AimemNdjson => {
+                    options.with_embeddings || grain.field("embedding_refs").is_some()
+                }
+                _ => false,
+            };
+            let mut out = BufWriter::new(out);
+            let written = match format {
+                Format::Aimem => aimem::write(&mut out, &entries, options)?,
+                Format::AimemNdjson => aimem::write_stream(&mut out, &entries, options)?,
+                Format::Omi => omi::write(&mut out, &entries, options)?,
+                Format::OmiJsonl => omi::write_lines(&mut out, &entries, options)?,
+                _ => pam::write(&mut out, &entries, options)?,
+            };
+            out.flush().map_err(io_error)?;
+            let mut exported = ExportReport::of(written, 1, &entries.loss());
+            entries.count_vectors(is_written, &mut exported.loss)?;
+            Ok(exported)
+        }
     }
 }
 
-impl Store {
-    /// Returns the rows that pass the filter, and counts those withheld for a missing consent as
-    /// loss.
-    fn exportable_rows(
-        &self,
-        snapshot: &Snapshot,
-        filter: &Filter,
-        loss: &mut Loss,
-    ) -> Result<RowSet, Error> {
-        // The reader of a file decides what to act on, so a file includes expired and unreviewed
-        // grains.
-        let filter = filter.clone().with_unreviewed().with_expired();
-        let filter = filter.with_envelopes();
-        let (rows, consent_withheld) = self.rows_and_withheld(snapshot, &filter)?;
-        (0..consent_withheld).for_each(|_| loss.count("consent withdrawn or missing"));
-        let is_among = |it: &Condition| matches!(it, Condition::Among(_));
-        // Whether a filter would pass what is sealed is not known; one that chooses persons and finds
-        // them asks for no one else. A narrowed handle is not told who else there is.
-        let is_found =
-            (filter.names_user() || filter.conditions().iter().any(is_among)) && !rows.is_empty();
-        if self.capability().is_none() && !is_found {
-            (0..self.locked_persons()).for_each(|_| loss.count("locked person"));
-        }
-        Ok(rows)
+/// See [`Admin::entry_at`](crate::Admin::entry_at).
+pub(crate) fn entry_at(owner: Owner<'_>, time: Time) -> Result<EntryId, Error> {
+    read::entry_at(owner.store(), time)
+}
+
+/// Returns the report of an export that is done, once it is recorded.
+pub(crate) fn recorded(
+    owner: Owner<'_>,
+    format: Format,
+    filter: &Filter,
+    mut exported: ExportReport,
+    next: u64,
+) -> Result<ExportReport, Error> {
+    exported.next = next;
+    let lost = exported.loss.iter().map(|(_, count)| count).sum();
+    let counts = [exported.grains, exported.files, lost];
+    // A file that is complete is no error because its export could not be noted.
+    record_export(owner, format.name(), &filter.fields(), counts)?;
+    Ok(exported)
+}
+
+/// Returns the rows that pass the filter, and counts those withheld for a missing consent as
+/// loss.
+pub(super) fn exportable_rows(
+    store: &Access,
+    snapshot: &Snapshot,
+    filter: &Filter,
+    loss: &mut Loss,
+) -> Result<RowSet, Error> {
+    // The reader of a file decides what to act on, so a file includes expired and unreviewed
+    // grains.
+    let filter = filter.clone().with_unreviewed().with_expired();
+    let filter = filter.with_envelopes();
+    let (rows, consent_withheld) = rows_and_withheld(store, snapshot, &filter)?;
+    (0..consent_withheld).for_each(|_| loss.count("consent withdrawn or missing"));
+    let is_among = |it: &Condition| matches!(it, Condition::Among(_));
+    // Whether a filter would pass what is sealed is not known; one that chooses persons and finds
+    // them asks for no one else. A narrowed handle is not told who else there is.
+    let is_found =
+        (filter.names_user() || filter.conditions().iter().any(is_among)) && !rows.is_empty();
+    if store.capability().is_none() && !is_found {
+        (0..locked_persons(store)).for_each(|_| loss.count("locked person"));
     }
+    Ok(rows)
 }
 
 impl ExportReport {

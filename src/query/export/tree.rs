@@ -6,14 +6,14 @@ use std::path::{Component, Path};
 
 use crate::interchange::markdown::{self, MANIFEST, Manifest};
 use crate::interchange::{WriteOptions, sha256};
-use crate::store::Admin;
+use crate::store::Owner;
 
 use super::file::whole_file;
 use super::{Error, ExportReport, Filter, io_error, unsupported};
 
 /// Writes a tree to a directory that is empty, or that an export wrote.
 pub(super) fn export_tree(
-    admin: Admin<'_>,
+    admin: Owner<'_>,
     filter: &Filter,
     options: &WriteOptions,
     folder: &Path,
@@ -24,7 +24,7 @@ pub(super) fn export_tree(
         ));
     }
     let before = earlier(folder, options.replace_edited).map_err(io_error)?;
-    let entries = admin.entries(filter, options)?;
+    let entries = super::entries(admin, filter, options)?;
     let (mut count, mut marks) = (0, Manifest::default());
     let mut written = markdown::write(&entries, options, &mut |path, text| {
         let target = folder.join(path);

@@ -8,17 +8,19 @@ use crate::grain::{Grain, Time, Type, Verification};
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
 use crate::render::{Format, LeftOut, Line, Recollection, Standing, tokens};
-use crate::store::{self, Store, Version};
+use crate::store::read::{may_rely_on, read_recorder, retrieved, version_at};
+use crate::store::{self, Access, Version, read};
 use crate::text::{Highlighter, Hit, Language, RecalledHit};
 
 use super::super::Error;
 use super::collected::{Collected, Fit, is_turn, left_out_tokens};
 use super::contradictions::contradicted_by;
+use super::hot_rows;
 use super::names::Names;
 
 /// A recall while it reads.
 pub(super) struct Gathering<'a> {
-    store: &'a Store,
+    store: &'a Access,
     snapshot: &'a Snapshot,
     rows: &'a RowSet,
     /// The hits, best first, each with the turns around it.
@@ -56,7 +58,7 @@ impl Kinds {
 
 impl<'a> Gathering<'a> {
     pub(super) fn new(
-        store: &'a Store,
+        store: &'a Access,
         snapshot: &'a Snapshot,
         rows: &'a RowSet,
         passages: &'a [RecalledHit],
@@ -72,7 +74,7 @@ impl<'a> Gathering<'a> {
             snapshot,
             rows,
             passages,
-            now: store.now(),
+            now: read::now(store),
             names: Names::new(store, snapshot, rows),
             read: HashMap::new(),
             collected,
@@ -112,12 +114,12 @@ impl<'a> Gathering<'a> {
 
     /// Records the grains of the lines as read, and counts them as retrieved (OMS 22.10).
     pub(super) fn record_reads(&self, operation: &'static str) -> Result<(), Error> {
-        let mut recorder = self.store.read_recorder(operation);
+        let mut recorder = read_recorder(self.store, operation);
         let rows = self.collected.rows.iter();
         rows.filter_map(|row| self.read.get(row))
             .for_each(|version| recorder.add(&version.grain));
         recorder.record()?;
-        self.store.retrieved(self.collected.rows.iter().copied());
+        retrieved(self.store, self.collected.rows.iter().copied());
         Ok(())
     }
 
@@ -133,7 +135,7 @@ impl<'a> Gathering<'a> {
 
     /// Adds the hot grains, in up to a share of the budget: first those that fit the question.
     fn hot(&mut self) -> Result<(), Error> {
-        let newest = self.store.hot_rows(self.snapshot, self.rows.clone())?;
+        let newest = hot_rows(self.store, self.snapshot, self.rows.clone())?;
         if newest.is_empty() {
             return Ok(());
         }
@@ -305,7 +307,7 @@ impl<'a> Gathering<'a> {
             return Ok(None);
         };
         let grain = &version.grain;
-        if !self.store.sees(self.snapshot, grain)? || !self.store.may_rely_on(grain)? {
+        if !self.store.sees(self.snapshot, grain)? || !may_rely_on(self.store, grain)? {
             return Ok(None);
         }
         Ok(Some(line(version, score, self.now, &mut self.names)?))
@@ -314,7 +316,7 @@ impl<'a> Gathering<'a> {
     fn version(&mut self, row: EntryId) -> Result<&Version, Error> {
         match self.read.entry(row) {
             Entry::Occupied(read) => Ok(read.into_mut()),
-            Entry::Vacant(unread) => Ok(unread.insert(self.store.version_at(self.snapshot, row)?)),
+            Entry::Vacant(unread) => Ok(unread.insert(version_at(self.store, self.snapshot, row)?)),
         }
     }
 

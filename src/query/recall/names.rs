@@ -9,18 +9,19 @@ use crate::grain::{Grain, HAS_CAPABILITY, OWNED_BY};
 use crate::index::{Pattern, RowSet, Snapshot};
 use crate::ledger::EntryId;
 use crate::query::Error;
-use crate::store::Store;
+use crate::store::Access;
+use crate::store::read::{may_rely_on, version_at};
 
 /// The names of DIDs, looked up once in a recall.
 pub(super) struct Names<'a> {
-    store: &'a Store,
+    store: &'a Access,
     snapshot: &'a Snapshot,
     rows: &'a RowSet,
     known: BTreeMap<String, String>,
 }
 
 impl<'a> Names<'a> {
-    pub(super) const fn new(store: &'a Store, snapshot: &'a Snapshot, rows: &'a RowSet) -> Self {
+    pub(super) const fn new(store: &'a Access, snapshot: &'a Snapshot, rows: &'a RowSet) -> Self {
         Self {
             store,
             snapshot,
@@ -111,13 +112,13 @@ impl<'a> Names<'a> {
             rows.extend(Some(row?).filter(|row| self.rows.contains(*row)));
         }
         for row in rows {
-            let grain = &self.store.version_at(self.snapshot, row)?.grain;
+            let grain = &version_at(self.store, self.snapshot, row)?.grain;
             let named = name(grain)
                 .map(str::trim)
                 .filter(|name| !name.is_empty() && name.len() <= NAME_LEN_MAX && !is_did(name));
             if let Some(name) = named
                 && self.store.sees(self.snapshot, grain)?
-                && self.store.may_rely_on(grain)?
+                && may_rely_on(self.store, grain)?
             {
                 return Ok(Some(name.to_owned()));
             }

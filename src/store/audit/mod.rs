@@ -15,5 +15,8 @@ pub use log::{AuditEntry, AuditFilter};
 pub use note::Audit;
 #[cfg(feature = "signatures")]
 pub(crate) use note::inclusion_proof;
+pub(crate) use note::{anchored, audit};
 pub use proof::InclusionProof;
 pub(crate) use record::record_check;
+#[cfg(feature = "interchange")]
+pub(crate) use record::record_export;

@@ -3,11 +3,11 @@
 use crate::crypto::Note;
 use crate::ledger::{EntryId, TreeView};
 use crate::store::engine::{Engine, note, with_tree};
-use crate::store::{Error, Maintenance, Store};
+use crate::store::{Access, Error};
 
 use super::InclusionProof;
 
-/// The audit trail of a store: see [`Maintenance::audit`].
+/// The audit trail of a store: see [`Maintenance::audit`](crate::Maintenance::audit).
 ///
 /// ```
 /// use grainstore::store::AuditFilter;
@@ -26,22 +26,16 @@ use super::InclusionProof;
 /// # Ok::<(), grainstore::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Audit<'a>(Maintenance<'a>);
+pub struct Audit<'a>(&'a Access);
 
-impl<'a> Maintenance<'a> {
-    /// Returns the audit trail: the ledger, with proofs and as a log.
-    pub const fn audit(self) -> Audit<'a> {
-        Audit(self)
-    }
+/// See [`Maintenance::audit`](crate::Maintenance::audit).
+pub(crate) const fn audit<'a>(store: &'a Access) -> Audit<'a> {
+    Audit(store)
 }
 
 impl<'a> Audit<'a> {
     pub(in crate::store) fn engine(self) -> &'a Engine {
         self.0.engine()
-    }
-
-    pub(in crate::store) const fn maintenance(self) -> Maintenance<'a> {
-        self.0
     }
 
     /// Returns the note of all entries, without a signature; they are durable.
@@ -90,20 +84,18 @@ impl<'a> Audit<'a> {
     }
 }
 
-impl Store {
-    /// Returns the store if its ledger extends the note that the options pin it to.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_DAMAGED` if it does not; storage errors.
-    pub(in crate::store) fn anchored(self) -> Result<Self, Error> {
-        match &self.engine.options().since {
-            Some(note) if !extends(&self.engine, note)? => Err(Error::damaged(
-                "the ledger",
-                "it does not begin with the entries of the checkpoint that it is pinned to: it was \
-                 rolled back, or its past was rewritten",
-            )),
-            _ => Ok(self),
-        }
+/// Returns the store if its ledger extends the note that the options pin it to.
+///
+/// # Errors
+/// `ERR_STORAGE_DAMAGED` if it does not; storage errors.
+pub(crate) fn anchored(store: Access) -> Result<Access, Error> {
+    match &store.engine.options().since {
+        Some(note) if !extends(&store.engine, note)? => Err(Error::damaged(
+            "the ledger",
+            "it does not begin with the entries of the checkpoint that it is pinned to: it was \
+             rolled back, or its past was rewritten",
+        )),
+        _ => Ok(store),
     }
 }
 

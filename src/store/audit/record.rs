@@ -7,39 +7,37 @@ use crate::store::txn::Transaction;
 #[cfg(feature = "interchange")]
 use crate::{
     code::ErrorCode,
-    store::{Admin, records::ExportRecord},
+    store::{Owner, records::ExportRecord},
 };
 
+/// Records an export: its format, the names of the conditions, the number of grains and files,
+/// and of facts that the files do not have. A handle that only reads can record nothing; where
+/// a regime asks for reads to be recorded, it has refused the export before. The file is complete
+/// by now: one that finds other processes writing for longer than
+/// [`Options::lock_wait`](crate::store::Options::lock_wait) is not recorded, and no error.
+///
+/// # Errors
+/// Storage errors.
 #[cfg(feature = "interchange")]
-impl Admin<'_> {
-    /// Records an export: its format, the names of the conditions, the number of grains and files,
-    /// and of facts that the files do not have. A handle that only reads can record nothing; where
-    /// a regime asks for reads to be recorded, it has refused the export before. The file is complete
-    /// by now: one that finds other processes writing for longer than
-    /// [`Options::lock_wait`](crate::store::Options::lock_wait) is not recorded, and no error.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub(crate) fn record_export(
-        self,
-        format: &str,
-        scope: &[&str],
-        [grains, files, withheld]: [u64; 3],
-    ) -> Result<(), Error> {
-        let record = Record::Export(ExportRecord {
-            format: format.to_owned(),
-            scope: scope.iter().map(|&name| name.to_owned()).collect(),
-            grains,
-            files,
-            withheld,
-        });
-        match record_observation(self.engine(), self.caller(), &record) {
-            Err(error) if error.code() == ErrorCode::StoreLocked => {
-                tracing::warn!(%error, "an export is not recorded");
-                Ok(())
-            }
-            recorded => recorded,
+pub(crate) fn record_export(
+    owner: Owner<'_>,
+    format: &str,
+    scope: &[&str],
+    [grains, files, withheld]: [u64; 3],
+) -> Result<(), Error> {
+    let record = Record::Export(ExportRecord {
+        format: format.to_owned(),
+        scope: scope.iter().map(|&name| name.to_owned()).collect(),
+        grains,
+        files,
+        withheld,
+    });
+    match record_observation(owner.engine(), owner.caller(), &record) {
+        Err(error) if error.code() == ErrorCode::StoreLocked => {
+            tracing::warn!(%error, "an export is not recorded");
+            Ok(())
         }
+        recorded => recorded,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::code::ErrorCode;
 use crate::grain::Grain;
 use crate::ledger::{EntryId, Kind};
 #[cfg(feature = "text")]
-use crate::store::Store;
+use crate::store::Access;
 use crate::store::engine::{Caller, EmbedQueue, EmbedText, Engine};
 use crate::store::error::with_sources;
 use crate::store::read::{Embedding, Lengths, judge_embedding, without_vector};
@@ -15,28 +15,27 @@ use crate::store::records::Record;
 use crate::store::txn::Transaction;
 use crate::store::{Embedder, EmbedderStatus, Error};
 
+/// Returns the model that embeds questions.
 #[cfg(feature = "text")]
-impl Store {
-    /// Returns the model that embeds questions.
-    pub(crate) fn embedder(&self) -> Option<&dyn Embedder> {
-        self.engine.options().embedders.first().map(|it| &**it)
-    }
+pub(crate) fn embedder(store: &Access) -> Option<&dyn Embedder> {
+    store.engine.options().embedders.first().map(|it| &**it)
+}
 
-    /// Returns the vector of a question; `None` if it says nothing to the model, or there is none.
-    ///
-    /// # Errors
-    /// `ERR_EMBEDDER`.
-    pub(crate) fn embedded(&self, question: &str) -> Result<Option<Vec<f32>>, Error> {
-        let question = question.trim();
-        let Some(embedder) = self.embedder().filter(|_| !question.is_empty()) else {
-            return Ok(None);
-        };
-        let vector = embedder.embed_query(cut(question));
-        let vector = vector.map_err(|source| Error::embedder(embedder, source))?;
-        check_vector(embedder, &vector)?;
-        let says_something = vector.iter().any(|value| *value != 0.0);
-        Ok(says_something.then_some(vector))
-    }
+/// Returns the vector of a question; `None` if it says nothing to the model, or there is none.
+///
+/// # Errors
+/// `ERR_EMBEDDER`.
+#[cfg(feature = "text")]
+pub(crate) fn embedded(store: &Access, question: &str) -> Result<Option<Vec<f32>>, Error> {
+    let question = question.trim();
+    let Some(embedder) = embedder(store).filter(|_| !question.is_empty()) else {
+        return Ok(None);
+    };
+    let vector = embedder.embed_query(cut(question));
+    let vector = vector.map_err(|source| Error::embedder(embedder, source))?;
+    check_vector(embedder, &vector)?;
+    let says_something = vector.iter().any(|value| *value != 0.0);
+    Ok(says_something.then_some(vector))
 }
 
 /// Returns the texts of the next batch; none if no grain waits or another process embeds.

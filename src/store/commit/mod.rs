@@ -4,5 +4,7 @@ mod embed;
 mod put;
 
 pub(crate) use embed::{embed_waiting, embedder_statuses, keep_embedded, next_to_embed};
+#[cfg(feature = "text")]
+pub(crate) use embed::{embedded, embedder};
 pub use put::NewGrain;
-pub(crate) use put::put_one;
+pub(crate) use put::{put, put_batch, put_one};

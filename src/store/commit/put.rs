@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use crate::codec::ContentAddress;
+use crate::crypto::verify_signature;
 use crate::grain::{Draft, Grain, Time};
 use crate::index::Snapshot;
 use crate::ledger::Binding;
@@ -10,7 +11,7 @@ use crate::store::engine::{Caller, Engine};
 use crate::store::records::{EntryBody, PendingPut};
 use crate::store::rules::non_superseding_parents;
 use crate::store::txn::{authorize_put, put_all};
-use crate::store::{Error, Options, Store};
+use crate::store::{Access, Error, Options};
 
 /// A grain to be stored: finished, or a draft that the store finishes.
 #[derive(Debug, Clone)]
@@ -77,7 +78,7 @@ impl NewGrain {
             Self::Again(new) => return new.finish(now, options, caller),
         };
         if grain.is_signed() {
-            grain.verify_signature(&*options.resolver)?;
+            verify_signature(&grain, &*options.resolver)?;
         }
         Ok(grain)
     }
@@ -87,35 +88,18 @@ impl NewGrain {
     }
 }
 
-impl Store {
-    /// Stores a grain and returns its address once it is durable. Storing it again is a no-op.
-    ///
-    /// # Errors
-    /// `ERR_ACCESS_DENIED` for a grain of another namespace, author or clearance than the handle's,
-    /// or that the delegations of its author do not cover; the refusal is recorded. The codes of
-    /// OMS 19 for an invalid grain; `ERR_INVALIDATION_DENIED` for a grain that would replace a
-    /// current one without [`Store::supersede`] (OMS 17.2); `ERR_ERASED` for one that was deleted
-    /// here and does not come [again](NewGrain::again); `ERR_SIGNED_MISMATCH` for one that is to be
-    /// signed and is not; `ERR_SIGNATURE` and `ERR_UNRESOLVED` for a signature that does not verify
-    /// or cannot be checked; `ERR_UNTRUSTED` for a grain that its signer, or an unsigned writer, is
-    /// not trusted to write, and for a stored grain whose first signer is trusted as much as this
-    /// one, whose signature is not kept; storage errors, after which the outcome is unknown and a retry is
-    /// safe.
-    pub fn put(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
-        put_one(&self.engine, grain.into(), self.caller()?)
-    }
+/// See [`Store::put`](crate::Store::put).
+pub(crate) fn put(store: &Access, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
+    put_one(&store.engine, grain.into(), store.caller()?)
+}
 
-    /// Stores grains together: all of them, or none if one is refused. Returns their addresses.
-    ///
-    /// # Errors
-    /// As [`Store::put`], with the place of the grain in the batch.
-    pub fn put_batch<G: Into<NewGrain>>(
-        &self,
-        grains: impl IntoIterator<Item = G>,
-    ) -> Result<Vec<ContentAddress>, Error> {
-        let grains = grains.into_iter().map(Into::into).collect();
-        put_many(&self.engine, grains, self.caller()?)
-    }
+/// See [`Store::put_batch`](crate::Store::put_batch).
+pub(crate) fn put_batch<G: Into<NewGrain>>(
+    store: &Access,
+    grains: impl IntoIterator<Item = G>,
+) -> Result<Vec<ContentAddress>, Error> {
+    let grains = grains.into_iter().map(Into::into).collect();
+    put_many(&store.engine, grains, store.caller()?)
 }
 
 pub(crate) fn put_one(
@@ -199,23 +183,6 @@ fn finish_all(
     let made = made.into_iter().enumerate();
     made.map(|(index, put)| put.map_err(|source| Error::batch(index, source)))
         .collect()
-}
-
-impl Error {
-    pub(crate) fn batch(index: usize, source: Self) -> Self {
-        Self::Batch {
-            index,
-            source: Box::new(source),
-        }
-    }
-
-    /// In a batch of one, the place is omitted.
-    fn unbatched(self) -> Self {
-        match self {
-            Self::Batch { source, .. } => *source,
-            other => other,
-        }
-    }
 }
 
 /// The least number of grains for a thread: fewer are finished before the thread has started.

@@ -6,10 +6,11 @@ use crate::index::{Family, Rows, Snapshot};
 use crate::ledger::EntryId;
 use crate::policy::is_withdrawal;
 use crate::store::engine::Engine;
+use crate::store::read::read_recorder;
 use crate::store::records::Frame;
 use crate::store::state::Withdrawal;
 use crate::store::view::withdrawn_by;
-use crate::store::{Admin, Error};
+use crate::store::{Error, Owner};
 
 /// A filter of consents: every given condition must hold (OMS 8.10).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -60,47 +61,24 @@ impl Consent {
     }
 }
 
-impl Admin<'_> {
-    /// Returns consents: grants and withdrawals, including those that have ended, in the order in
-    /// which they were stored.
-    ///
-    /// ```
-    /// use grainstore::store::ConsentFilter;
-    /// use grainstore::{Draft, Options, Store, Time};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// let json = r#"{"type":"consent","subject_did":"did:web:ada","grantee_did":"did:web:shop",
-    ///     "scope":["store","share"],"purpose":"delivery","is_withdrawal":false,"created_at":1}"#;
-    /// store.put(Draft::from_json(json)?)?;
-    /// let filter = ConsentFilter {
-    ///     subject: Some("did:web:ada"),
-    ///     scope: Some("share"),
-    ///     at: Some(Time::from_ms(2)),
-    ///     ..ConsentFilter::default()
-    /// };
-    /// assert_eq!(store.admin()?.consents(&filter)?.len(), 1);
-    /// let other = ConsentFilter { purpose: Some("advertising"), ..filter };
-    /// assert!(store.admin()?.consents(&other)?.is_empty());
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INDEX_DAMAGED`.
-    pub fn consents(self, filter: &ConsentFilter<'_>) -> Result<Vec<Consent>, Error> {
-        self.authorize_whole()?;
-        let snapshot = self.store().snapshot();
-        let mut found = Vec::new();
-        for row in filter.rows(&snapshot)?.iter() {
-            let consent = consent_at(self.engine(), &snapshot, row)?;
-            let is_asked = filter.is_of(&consent.grain);
-            if is_asked && filter.at.is_none_or(|at| consent.is_in_force_at(at)) {
-                found.push(consent);
-            }
+/// See [`Admin::consents`](crate::Admin::consents).
+pub(crate) fn consents(
+    owner: Owner<'_>,
+    filter: &ConsentFilter<'_>,
+) -> Result<Vec<Consent>, Error> {
+    owner.authorize_whole()?;
+    let snapshot = owner.store().snapshot();
+    let mut found = Vec::new();
+    for row in filter.rows(&snapshot)?.iter() {
+        let consent = consent_at(owner.engine(), &snapshot, row)?;
+        let is_asked = filter.is_of(&consent.grain);
+        if is_asked && filter.at.is_none_or(|at| consent.is_in_force_at(at)) {
+            found.push(consent);
         }
-        let grains = found.iter().map(|consent| &consent.grain);
-        self.store().read_recorder("consents").all(grains)?;
-        Ok(found)
     }
+    let grains = found.iter().map(|consent| &consent.grain);
+    read_recorder(owner.store(), "consents").all(grains)?;
+    Ok(found)
 }
 
 fn consent_at(engine: &Engine, snapshot: &Snapshot, row: EntryId) -> Result<Consent, Error> {

@@ -3,61 +3,50 @@
 
 use crate::policy::Authorization;
 use crate::store::engine::Engine;
+use crate::store::governance::set;
 use crate::store::records::{PolicyRecord, RequiredConsent};
-use crate::store::{Admin, Error};
+use crate::store::{Error, Owner};
 
-impl Admin<'_> {
-    /// Sets whether grains of a namespace, and of those inside it, are stored and read only under a
-    /// consent that permits it. It is an entry of the ledger, so it applies to every later opening.
-    ///
-    /// # Errors
-    /// `ERR_AUTHORITY` without a reason or an authority; `ERR_EMPTY` for no namespace; storage
-    /// errors.
-    pub fn require_consent(
-        self,
-        namespace: &str,
-        required: RequiredConsent,
-        authorization: Authorization<'_>,
-    ) -> Result<(), Error> {
-        if namespace.is_empty() {
-            let field = "namespace".into();
-            return Err(crate::grain::Error::Empty { field }.into());
+/// See [`Admin::require_consent`](crate::Admin::require_consent).
+pub(crate) fn require_consent(
+    owner: Owner<'_>,
+    namespace: &str,
+    required: RequiredConsent,
+    authorization: Authorization<'_>,
+) -> Result<(), Error> {
+    if namespace.is_empty() {
+        let field = "namespace".into();
+        return Err(crate::grain::Error::Empty { field }.into());
+    }
+    set(owner, authorization, |authorization| {
+        PolicyRecord::ConsentRequired {
+            namespace: namespace.to_owned(),
+            required,
+            authorization,
         }
-        self.set(authorization, |authorization| {
-            PolicyRecord::ConsentRequired {
-                namespace: namespace.to_owned(),
-                required,
-                authorization,
-            }
-        })
-    }
+    })
+}
 
-    /// Returns the namespaces that require consent, or did before.
-    pub fn required_consent(self) -> Vec<(String, RequiredConsent)> {
-        let state = self.engine().state();
-        let required = state.consents().required().iter();
-        required.map(|(name, what)| (name.clone(), *what)).collect()
-    }
+/// See [`Admin::required_consent`](crate::Admin::required_consent).
+pub(crate) fn required_consent(owner: Owner<'_>) -> Vec<(String, RequiredConsent)> {
+    let state = owner.engine().state();
+    let required = state.consents().required().iter();
+    required.map(|(name, what)| (name.clone(), *what)).collect()
+}
 
-    /// Sets the deadline, in hours after a withdrawal, for erasing the grains that rest on it: 24
-    /// by default, and 720 at most (OMS 23.2, ruling I13).
-    ///
-    /// # Errors
-    /// `ERR_RANGE` beyond 720 hours; `ERR_AUTHORITY` without a reason or an authority; storage
-    /// errors.
-    pub fn set_consent_deadline(
-        self,
-        hours: u32,
-        authorization: Authorization<'_>,
-    ) -> Result<(), Error> {
-        if hours > DEADLINE_MAX_HOURS {
-            return Err(Error::Deadline { hours });
-        }
-        let ms = i64::from(hours).saturating_mul(HOUR_MS);
-        self.set(authorization, |authorization| {
-            PolicyRecord::ConsentDeadline { ms, authorization }
-        })
+/// See [`Admin::set_consent_deadline`](crate::Admin::set_consent_deadline).
+pub(crate) fn set_consent_deadline(
+    owner: Owner<'_>,
+    hours: u32,
+    authorization: Authorization<'_>,
+) -> Result<(), Error> {
+    if hours > DEADLINE_MAX_HOURS {
+        return Err(Error::Deadline { hours });
     }
+    let ms = i64::from(hours).saturating_mul(HOUR_MS);
+    set(owner, authorization, |authorization| {
+        PolicyRecord::ConsentDeadline { ms, authorization }
+    })
 }
 
 /// Returns the deadline for executing a withdrawal, in milliseconds.

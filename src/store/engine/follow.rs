@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use parking_lot::RwLockReadGuard;
 
 use crate::grain::Time;
-use crate::index::{Index, Snapshot};
+use crate::index::{Index, Snapshot, check_structure};
 use crate::ledger::{self, Disk, EntryId, Kind, Lock, OverlayDisk};
 use crate::policy::TrustedNow;
 use crate::store::Error;
@@ -142,7 +142,7 @@ impl Engine {
     /// `ERR_STORAGE_IO`.
     pub(crate) fn check_index_files(&self) -> Result<Vec<String>, Error> {
         if self.is_keeper() {
-            return Ok(self.index().check_structure()?);
+            return Ok(check_structure(&self.index())?);
         }
         for _ in 0..LOOKS {
             let below = &*self.peers().below;

@@ -22,7 +22,7 @@ pub struct RecoveryReport {
     /// in no answer but [`get`](crate::Store::get), which is an error, and can be deleted.
     pub damaged: Vec<EntryId>,
     /// The reason why an erasure that was begun could not be completed. The erased grains cannot be
-    /// read; the next deletion, [`compact`](crate::store::Maintenance::compact) and the next open
+    /// read; the next deletion, [`compact`](crate::Maintenance::compact) and the next open
     /// try again.
     pub erasure_waits: Option<String>,
 }

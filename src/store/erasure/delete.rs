@@ -12,69 +12,37 @@ use crate::store::lineage::Change;
 use crate::store::records::{DenialRecord, Record};
 use crate::store::rules::{Deed, Guard, Permit};
 use crate::store::txn::Transaction;
-use crate::store::{Admin, Error};
+use crate::store::{Error, Owner, read};
 
-impl Admin<'_> {
-    /// Deletes a grain for compliance (OMS 28.4): its bytes, every entry that names it, its keys
-    /// and its words are gone from the store's files when this returns. An entry remains with the
-    /// reason, the authority, and a tombstone by which the grain is recognised if it is stored
-    /// again.
-    ///
-    /// It cannot be undone. Backups and exports made before keep their copies. A grain whose bytes
-    /// are damaged can be deleted too; of its protection only a hold is known then.
-    ///
-    /// # Errors
-    /// `ERR_NOT_FOUND`; `ERR_INVALIDATION_DENIED` for a grain that a hold or its retention keeps,
-    /// without a reason and an authority, and under one that does not name what the grain's
-    /// `deletion_requires` asks for (OMS 6.1); the refusal is recorded. Storage errors: from the
-    /// first entry on the grain is invisible, and the next open completes the erasure.
-    pub fn delete(
-        self,
-        address: &ContentAddress,
-        authorization: Authorization<'_>,
-    ) -> Result<(), Error> {
-        let mut outcomes = self.delete_batch(&[*address], authorization)?;
-        let none = Err(Error::NotFound { address: *address });
-        outcomes.pop().unwrap_or(none)
-    }
+/// See [`Admin::delete`](crate::Admin::delete).
+pub(crate) fn delete(
+    owner: Owner<'_>,
+    address: &ContentAddress,
+    authorization: Authorization<'_>,
+) -> Result<(), Error> {
+    let mut outcomes = delete_batch(owner, &[*address], authorization)?;
+    let none = Err(Error::NotFound { address: *address });
+    outcomes.pop().unwrap_or(none)
+}
 
-    /// Deletes grains as [`Admin::delete`] does one, and rewrites the files once for a thousand of
-    /// them. Returns the outcome of each, in their order.
-    ///
-    /// ```
-    /// use grainstore::store::Authorization;
-    /// use grainstore::{Draft, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// let grains = ["one", "two"].map(Draft::event);
-    /// let addresses = store.put_batch(grains)?;
-    /// let office = Authorization { reason: "asked for", authority: "the office" };
-    /// let outcomes = store.admin()?.delete_batch(&addresses, office)?;
-    /// assert!(outcomes.iter().all(Result::is_ok));
-    /// assert_eq!(store.get(&addresses[1])?, None);
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Storage errors; the outcome of each grain has the codes of [`Admin::delete`].
-    pub fn delete_batch(
-        self,
-        addresses: &[ContentAddress],
-        authorization: Authorization<'_>,
-    ) -> Result<Vec<Result<(), Error>>, Error> {
-        let reached = self.reached(addresses.iter().copied(), |address| *address)?;
-        let outcomes = delete_all(self.engine(), self.caller()?, &reached, authorization)?;
-        let mut outcomes = reached.iter().zip(outcomes).peekable();
-        let outcomes = addresses.iter().map(|address| {
-            let outcome = outcomes.next_if(|(of, _)| *of == address);
-            match outcome.map_or(Deletion::NotStored, |(_, outcome)| outcome) {
-                Deletion::Done => Ok(()),
-                Deletion::Kept(rule) => Err(kept_by_rule(self.engine(), address, rule)),
-                Deletion::NotStored => Err(Error::NotFound { address: *address }),
-            }
-        });
-        Ok(outcomes.collect())
-    }
+/// See [`Admin::delete_batch`](crate::Admin::delete_batch).
+pub(crate) fn delete_batch(
+    owner: Owner<'_>,
+    addresses: &[ContentAddress],
+    authorization: Authorization<'_>,
+) -> Result<Vec<Result<(), Error>>, Error> {
+    let reached = read::reached(owner, addresses.iter().copied(), |address| *address)?;
+    let outcomes = delete_all(owner.engine(), owner.caller()?, &reached, authorization)?;
+    let mut outcomes = reached.iter().zip(outcomes).peekable();
+    let outcomes = addresses.iter().map(|address| {
+        let outcome = outcomes.next_if(|(of, _)| *of == address);
+        match outcome.map_or(Deletion::NotStored, |(_, outcome)| outcome) {
+            Deletion::Done => Ok(()),
+            Deletion::Kept(rule) => Err(kept_by_rule(owner.engine(), address, rule)),
+            Deletion::NotStored => Err(Error::NotFound { address: *address }),
+        }
+    });
+    Ok(outcomes.collect())
 }
 
 /// The outcome of the deletion of one grain.

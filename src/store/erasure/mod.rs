@@ -11,9 +11,17 @@ mod unlocking;
 mod waiting;
 mod withdrawn;
 
+pub(crate) use delete::{delete, delete_batch};
 pub(crate) use erase::resume_erasures;
 #[cfg(feature = "sealing")]
 pub(crate) use erase::{erase_replaced, resume_erasures_as};
 pub(crate) use keeper::{require_keeper, tend};
+#[cfg(feature = "signatures")]
+pub(crate) use person::erasure_receipt;
 pub use person::{ErasureScope, Person, PersonErasure, PersonGrain, PersonReport};
+pub(crate) use person::{agrees_with, erase_person, person_report, persons_seen, unite_users};
+pub(crate) use protections::{protected_by, resting_on};
+#[cfg(feature = "sealing")]
+pub(crate) use unlocking::{is_unlocked, lock, unlock};
 pub use withdrawn::{ErasureReport, PendingErasure};
+pub(crate) use withdrawn::{pending_erasures, run_consent_erasures, waiting_persons};

@@ -9,87 +9,74 @@ use crate::index::{Family, Snapshot};
 use crate::ledger::EntryId;
 use crate::policy::{Protection, Scope};
 use crate::store::engine::Engine;
+use crate::store::read::{authorize_reach, reached};
 use crate::store::records::ProtectionTombstone;
 use crate::store::view::names;
-use crate::store::{Admin, Error};
+use crate::store::{Error, Owner};
 
-impl Admin<'_> {
-    /// Returns the grains that rest on a grain, before it is deleted: those derived from it, those
-    /// with it as their `processing_basis`, and those that it replaced or that replaced it.
-    ///
-    /// ```
-    /// use grainstore::{Draft, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// let letter = store.put(Draft::event("a letter"))?;
-    /// let summary = store.put(Draft::event("what it says").derived_from(letter))?;
-    /// assert_eq!(store.admin()?.resting_on(&letter)?, [summary]);
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `ERR_NOT_FOUND`; storage errors.
-    pub fn resting_on(self, address: &ContentAddress) -> Result<Vec<ContentAddress>, Error> {
-        self.authorize_reach(address)?;
-        let engine = self.engine();
-        let snapshot = engine.snapshot();
-        let row = engine.as_of(&snapshot).row_of(address)?;
-        let mut rows = BTreeSet::new();
-        for family in [Family::DerivedFrom, Family::ProcessingBasis] {
-            for row in snapshot.pointing_at(family, address).rows()?.iter() {
-                let grain = engine.as_of(&snapshot).version_at(row)?.grain;
-                // The index holds hashes of addresses.
-                if names(&grain, address) || grain.link("processing_basis") == Some(*address) {
-                    rows.insert(row);
-                }
+/// See [`Admin::resting_on`](crate::Admin::resting_on).
+pub(crate) fn resting_on(
+    owner: Owner<'_>,
+    address: &ContentAddress,
+) -> Result<Vec<ContentAddress>, Error> {
+    authorize_reach(owner, address)?;
+    let engine = owner.engine();
+    let snapshot = engine.snapshot();
+    let row = engine.as_of(&snapshot).row_of(address)?;
+    let mut rows = BTreeSet::new();
+    for family in [Family::DerivedFrom, Family::ProcessingBasis] {
+        for row in snapshot.pointing_at(family, address).rows()?.iter() {
+            let grain = engine.as_of(&snapshot).version_at(row)?.grain;
+            // The index holds hashes of addresses.
+            if names(&grain, address) || grain.link("processing_basis") == Some(*address) {
+                rows.insert(row);
             }
         }
-        rows.extend(
-            engine
-                .as_of(&snapshot)
-                .replaced_by(address)?
-                .iter()
-                .map(|(row, _)| *row),
-        );
-        if let Some(by) = engine.as_of(&snapshot).status_at(row)?.superseded_by {
-            rows.extend(engine.as_of(&snapshot).locate(&by)?);
-        }
-        let grains = rows
-            .into_iter()
-            .map(|row| Ok(engine.as_of(&snapshot).version_at(row)?.grain.address()));
-        let grains: Result<Vec<_>, Error> = grains.collect();
-        self.reached(grains?, |address| *address)
     }
+    rows.extend(
+        engine
+            .as_of(&snapshot)
+            .replaced_by(address)?
+            .iter()
+            .map(|(row, _)| *row),
+    );
+    if let Some(by) = engine.as_of(&snapshot).status_at(row)?.superseded_by {
+        rows.extend(engine.as_of(&snapshot).locate(&by)?);
+    }
+    let grains = rows
+        .into_iter()
+        .map(|row| Ok(engine.as_of(&snapshot).version_at(row)?.grain.address()));
+    let grains: Result<Vec<_>, Error> = grains.collect();
+    reached(owner, grains?, |address| *address)
+}
 
-    /// Returns the grains that a grain protects, by its own policy (OMS 23.6). When it is deleted
-    /// they keep its rule, which stays as a tombstone.
-    ///
-    /// # Errors
-    /// As [`Admin::resting_on`](crate::store::Admin::resting_on).
-    pub fn protected_by(self, address: &ContentAddress) -> Result<Vec<ContentAddress>, Error> {
-        self.authorize_whole()?;
-        let engine = self.engine();
-        let snapshot = engine.snapshot();
-        let mut seen = BTreeSet::from([*address]);
-        let mut pending = self.resting_on(address)?;
-        let mut protected = Vec::new();
-        while let Some(at) = pending.pop() {
-            if !seen.insert(at) {
-                continue;
-            }
-            let row = engine.as_of(&snapshot).row_of(&at)?;
-            let target = engine.as_of(&snapshot).version_at(row)?;
-            let facts = engine
-                .as_of(&snapshot)
-                .effective_protection(row, &target, None)?;
-            if facts.sources().contains(address) {
-                protected.push(at);
-            }
-            pending.extend(self.resting_on(&at)?);
+/// See [`Admin::protected_by`](crate::Admin::protected_by).
+pub(crate) fn protected_by(
+    owner: Owner<'_>,
+    address: &ContentAddress,
+) -> Result<Vec<ContentAddress>, Error> {
+    owner.authorize_whole()?;
+    let engine = owner.engine();
+    let snapshot = engine.snapshot();
+    let mut seen = BTreeSet::from([*address]);
+    let mut pending = resting_on(owner, address)?;
+    let mut protected = Vec::new();
+    while let Some(at) = pending.pop() {
+        if !seen.insert(at) {
+            continue;
         }
-        protected.sort_unstable();
-        Ok(protected)
+        let row = engine.as_of(&snapshot).row_of(&at)?;
+        let target = engine.as_of(&snapshot).version_at(row)?;
+        let facts = engine
+            .as_of(&snapshot)
+            .effective_protection(row, &target, None)?;
+        if facts.sources().contains(address) {
+            protected.push(at);
+        }
+        pending.extend(resting_on(owner, &at)?);
     }
+    protected.sort_unstable();
+    Ok(protected)
 }
 
 /// Returns what is left of the protections of grains that are about to be erased.

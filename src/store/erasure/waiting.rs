@@ -81,7 +81,7 @@ pub(super) fn look_into(engine: &Engine, unexamined: &Unexamined) -> Result<Wait
 
 #[cfg(not(feature = "sealing"))]
 mod keyless {
-    use crate::store::Admin;
+    use crate::store::Owner;
     use crate::store::erasure::withdrawn::ErasureReport;
 
     use super::*;
@@ -93,7 +93,7 @@ mod keyless {
 
     #[expect(clippy::unnecessary_wraps, reason = "as with `sealing`")]
     pub(crate) fn carry_out_locked(
-        _: Admin<'_>,
+        _: Owner<'_>,
         persons: Waiting,
         done: &mut ErasureReport,
     ) -> Result<(), Error> {
@@ -107,9 +107,10 @@ mod sealed {
     use crate::grain::{Grain, Type};
     use crate::ledger::{self, Kind};
     use crate::policy::Authorization;
-    use crate::store::Admin;
+    use crate::store::Owner;
     use crate::store::engine::{master_key, vault_of};
-    use crate::store::erasure::withdrawn::ErasureReport;
+    use crate::store::erasure::unlocking::lock;
+    use crate::store::erasure::withdrawn::{ErasureReport, carry_out, pending_and_damaged};
     use crate::store::keys::unlock_person;
     use crate::store::records::{PolicyRecord, Record, SealedRecord};
     use crate::store::state::place_of;
@@ -202,7 +203,7 @@ mod sealed {
     /// # Errors
     /// Storage errors.
     pub(crate) fn carry_out_locked(
-        admin: Admin<'_>,
+        admin: Owner<'_>,
         persons: Waiting,
         done: &mut ErasureReport,
     ) -> Result<(), Error> {
@@ -216,7 +217,7 @@ mod sealed {
                 continue;
             }
             let carried_out = carry_out_recorded(admin, &uid);
-            admin.store().lock(&user)?;
+            lock(admin.store(), &user)?;
             let carried_out = carried_out?;
             waiting.remove(&uid);
             done.erased.extend(carried_out.erased);
@@ -231,7 +232,7 @@ mod sealed {
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn carry_out_recorded(admin: Admin<'_>, uid: &Uid) -> Result<ErasureReport, Error> {
+    pub(crate) fn carry_out_recorded(admin: Owner<'_>, uid: &Uid) -> Result<ErasureReport, Error> {
         let engine = admin.engine();
         let run = {
             let state = engine.state();
@@ -241,7 +242,7 @@ mod sealed {
         let (Some(run), Ok(())) = (run, engine.authorize_changes()) else {
             return Ok(ErasureReport::default());
         };
-        let (mut pending, damaged) = admin.pending_and_damaged()?;
+        let (mut pending, damaged) = pending_and_damaged(admin)?;
         pending.retain(|one| {
             let is_before = |by| engine.state().consents().is_before(by, run.at);
             one.person == Some(*uid) && is_before(&one.due.withdrawal)
@@ -250,7 +251,7 @@ mod sealed {
             reason: &run.authorization.reason,
             authority: &run.authorization.authority,
         };
-        let (done, kept) = admin.carry_out((pending, damaged), mandate)?;
+        let (done, kept) = carry_out(admin, (pending, damaged), mandate)?;
         if kept.is_empty() {
             let persons = vec![*uid];
             let mut txn = admin.begin()?;

@@ -10,10 +10,10 @@ use crate::policy::{self, Actor, Authorization, Operation, Rule, Verdict};
 use crate::store::consent::deadline_ms;
 use crate::store::erasure::delete::{Deletion, delete_all};
 use crate::store::erasure::waiting;
-use crate::store::governance::recorded;
+use crate::store::governance::{recorded, set};
 use crate::store::records::{PolicyRecord, Uid};
 use crate::store::view::rests_on;
-use crate::store::{Admin, Error};
+use crate::store::{Error, Owner};
 
 /// A grain whose erasure is pending because its consent was withdrawn (OMS 23.2,
 /// `consent_cascade`).
@@ -33,7 +33,7 @@ pub struct PendingErasure {
     pub kept: Option<Rule>,
 }
 
-/// The result of [`Admin::run_consent_erasures`](crate::store::Admin::run_consent_erasures).
+/// The result of [`Admin::run_consent_erasures`](crate::Admin::run_consent_erasures).
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct ErasureReport {
     /// The erased grains.
@@ -43,162 +43,124 @@ pub struct ErasureReport {
     /// The ledger entries that rest on a withdrawn consent and whose bytes are damaged: their
     /// addresses are unknown. Deleting the grain by its address erases them.
     pub damaged: Vec<EntryId>,
-    /// The locked persons of whom grains may be due, as [`Admin::waiting_persons`] has them: the run is
+    /// The locked persons of whom grains may be due, as [`Admin::waiting_persons`](crate::Admin::waiting_persons) has them: the run is
     /// recorded, and carried out at their next unlocking.
     pub waiting: BTreeMap<[u8; 16], Option<u64>>,
 }
 
-impl Admin<'_> {
-    /// Returns the erasures pending because of withdrawn consents, the oldest withdrawal first,
-    /// with the holds and retention that prevent them (ruling I12). Grains whose bytes are damaged
-    /// are left out.
-    ///
-    /// ```
-    /// use grainstore::{Draft, Options, Store};
-    /// use grainstore::store::Authorization;
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// let consent = |more: &str| Draft::from_json(&format!(
-    ///     r#"{{"type":"consent","subject_did":"did:web:a","grantee_did":"did:web:b",
-    ///     "scope":["store"],"created_at":1{more}}}"#));
-    /// let grant = store.put(consent(r#","is_withdrawal":false"#)?)?;
-    /// let fact = Draft::belief("a", "likes", "tea").confidence(0.9);
-    /// let fact = store.put(fact.set("processing_basis", grant.to_string()))?;
-    /// store.put(consent(&format!(r#","is_withdrawal":true,"prior_consent":"{grant}""#))?)?;
-    ///
-    /// assert_eq!(store.admin()?.pending_erasures()?[0].address, fact);
-    /// let done = store.admin()?.run_consent_erasures(Authorization { reason: "withdrawn", authority: "the office" })?;
-    /// assert_eq!(done.erased, [fact]);
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn pending_erasures(self) -> Result<Vec<PendingErasure>, Error> {
-        self.authorize_whole()?;
-        let pending = self.pending_and_damaged()?.0;
-        Ok(pending.into_iter().map(|pending| pending.due).collect())
-    }
+/// See [`Admin::pending_erasures`](crate::Admin::pending_erasures).
+pub(crate) fn pending_erasures(owner: Owner<'_>) -> Result<Vec<PendingErasure>, Error> {
+    owner.authorize_whole()?;
+    let pending = pending_and_damaged(owner)?.0;
+    Ok(pending.into_iter().map(|pending| pending.due).collect())
+}
 
-    /// Returns the persons who are locked and of whom grains may rest on a withdrawn consent, by
-    /// pseudonym. With the master key they are looked into: those of whom some do are named, with the
-    /// number of these grains, and else everyone, with `None`.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub fn waiting_persons(self) -> Result<BTreeMap<[u8; 16], Option<u64>>, Error> {
-        self.authorize_whole()?;
-        waiting::look_into(self.engine(), &waiting::unexamined(self.engine())?)
-    }
+/// See [`Admin::waiting_persons`](crate::Admin::waiting_persons).
+pub(crate) fn waiting_persons(owner: Owner<'_>) -> Result<BTreeMap<[u8; 16], Option<u64>>, Error> {
+    owner.authorize_whole()?;
+    waiting::look_into(owner.engine(), &waiting::unexamined(owner.engine())?)
+}
 
-    /// Executes all pending erasures, before their deadlines too, as
-    /// [`Admin::delete`](crate::store::Admin::delete) would, under the given authorization. Grains
-    /// that a hold or their retention keeps stay and are reported; each of those refusals is
-    /// recorded.
-    ///
-    /// Sealed persons of whom grains are due are unlocked for it, one at a time, if the master key is
-    /// here. For those who cannot be, the run is recorded, and carried out at their next unlocking.
-    ///
-    /// # Errors
-    /// `ERR_AUTHORITY` without a reason or an authority; as [`Admin::delete`](crate::store::Admin::delete).
-    pub fn run_consent_erasures(
-        self,
-        authorization: Authorization<'_>,
-    ) -> Result<ErasureReport, Error> {
-        recorded(authorization)?;
-        self.authorize_whole()?;
-        let engine = self.engine();
-        let unexamined = waiting::unexamined(engine)?;
-        let looked = waiting::look_into(engine, &unexamined)?;
-        let (mut done, kept) = self.carry_out(self.pending_and_damaged()?, authorization)?;
-        let waiting: BTreeSet<Uid> = looked.keys().copied().chain(kept).collect();
-        if !(unexamined.is_empty() && waiting.is_empty()) {
-            let waiting = waiting.into_iter().collect();
-            self.set(authorization, |authorization| PolicyRecord::ConsentRun {
+/// See [`Admin::run_consent_erasures`](crate::Admin::run_consent_erasures).
+pub(crate) fn run_consent_erasures(
+    owner: Owner<'_>,
+    authorization: Authorization<'_>,
+) -> Result<ErasureReport, Error> {
+    recorded(authorization)?;
+    owner.authorize_whole()?;
+    let engine = owner.engine();
+    let unexamined = waiting::unexamined(engine)?;
+    let looked = waiting::look_into(engine, &unexamined)?;
+    let (mut done, kept) = carry_out(owner, pending_and_damaged(owner)?, authorization)?;
+    let waiting: BTreeSet<Uid> = looked.keys().copied().chain(kept).collect();
+    if !(unexamined.is_empty() && waiting.is_empty()) {
+        let waiting = waiting.into_iter().collect();
+        set(owner, authorization, |authorization| {
+            PolicyRecord::ConsentRun {
                 waiting,
                 authorization,
-            })?;
-        }
-        waiting::carry_out_locked(self, looked, &mut done)?;
-        Ok(done)
+            }
+        })?;
     }
+    waiting::carry_out_locked(owner, looked, &mut done)?;
+    Ok(done)
+}
 
-    /// Returns the pending erasures, and the entries whose bytes are damaged.
-    pub(super) fn pending_and_damaged(self) -> Result<(Vec<Pending>, Vec<EntryId>), Error> {
-        let mut pending = Vec::new();
-        let mut damaged = BTreeSet::new();
-        let mut seen = BTreeSet::new();
-        let engine = self.engine();
-        let snapshot = engine.snapshot();
-        let moment = engine.moment();
-        let deadline = deadline_ms(engine);
-        for (withdrawal, consent, rows) in engine.as_of(&snapshot).cascades()? {
-            for row in rows.iter() {
-                let Some(target) = engine.as_of(&snapshot).sound_version_at(row)? else {
-                    damaged.insert(row);
-                    continue;
-                };
-                // A row may appear under two withdrawals.
-                if !rests_on(&target.grain, &consent) || !seen.insert(row) {
-                    continue;
-                }
-                let protection = engine
-                    .as_of(&snapshot)
-                    .effective_protection(row, &target, None)?;
-                let actor = Actor {
-                    justification: Some(WITHDRAWN),
-                    authority: Some(WITHDRAWN),
-                    ..Actor::default()
-                };
-                let facts = protection.facts(None);
-                let verdict = policy::decide(Operation::Delete, &facts, &actor, moment);
-                let due = PendingErasure {
-                    address: target.grain.address(),
-                    consent,
-                    withdrawal: withdrawal.by,
-                    withdrawn_at: withdrawal.at,
-                    due_at: Time::from_ms(withdrawal.at.ms().saturating_add(deadline)),
-                    kept: match verdict {
-                        Verdict::Deny(rule) => Some(rule),
-                        Verdict::Allow | Verdict::Review => None,
-                    },
-                };
-                let person = snapshot.overlay_of(row);
-                pending.push(Pending { due, person });
+/// Returns the pending erasures, and the entries whose bytes are damaged.
+pub(super) fn pending_and_damaged(owner: Owner<'_>) -> Result<(Vec<Pending>, Vec<EntryId>), Error> {
+    let mut pending = Vec::new();
+    let mut damaged = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    let engine = owner.engine();
+    let snapshot = engine.snapshot();
+    let moment = engine.moment();
+    let deadline = deadline_ms(engine);
+    for (withdrawal, consent, rows) in engine.as_of(&snapshot).cascades()? {
+        for row in rows.iter() {
+            let Some(target) = engine.as_of(&snapshot).sound_version_at(row)? else {
+                damaged.insert(row);
+                continue;
+            };
+            // A row may appear under two withdrawals.
+            if !rests_on(&target.grain, &consent) || !seen.insert(row) {
+                continue;
+            }
+            let protection = engine
+                .as_of(&snapshot)
+                .effective_protection(row, &target, None)?;
+            let actor = Actor {
+                justification: Some(WITHDRAWN),
+                authority: Some(WITHDRAWN),
+                ..Actor::default()
+            };
+            let facts = protection.facts(None);
+            let verdict = policy::decide(Operation::Delete, &facts, &actor, moment);
+            let due = PendingErasure {
+                address: target.grain.address(),
+                consent,
+                withdrawal: withdrawal.by,
+                withdrawn_at: withdrawal.at,
+                due_at: Time::from_ms(withdrawal.at.ms().saturating_add(deadline)),
+                kept: match verdict {
+                    Verdict::Deny(rule) => Some(rule),
+                    Verdict::Allow | Verdict::Review => None,
+                },
+            };
+            let person = snapshot.overlay_of(row);
+            pending.push(Pending { due, person });
+        }
+    }
+    Ok((pending, damaged.into_iter().collect()))
+}
+
+/// Executes pending erasures. Returns also the sealed persons of whom something is kept.
+pub(super) fn carry_out(
+    owner: Owner<'_>,
+    (pending, damaged): (Vec<Pending>, Vec<EntryId>),
+    authorization: Authorization<'_>,
+) -> Result<(ErasureReport, BTreeSet<Uid>), Error> {
+    let addresses: Vec<ContentAddress> = pending.iter().map(|one| one.due.address).collect();
+    let engine = owner.engine();
+    let became = delete_all(engine, owner.caller()?, &addresses, authorization)?;
+    let mut kept = BTreeSet::new();
+    let mut done = ErasureReport {
+        damaged,
+        ..ErasureReport::default()
+    };
+    for (Pending { due, person }, became) in pending.into_iter().zip(became) {
+        match became {
+            Deletion::Done => done.erased.push(due.address),
+            Deletion::NotStored => {}
+            Deletion::Kept(rule) => {
+                kept.extend(person);
+                done.kept.push(PendingErasure {
+                    kept: Some(rule),
+                    ..due
+                });
             }
         }
-        Ok((pending, damaged.into_iter().collect()))
     }
-
-    /// Executes pending erasures. Returns also the sealed persons of whom something is kept.
-    pub(super) fn carry_out(
-        self,
-        (pending, damaged): (Vec<Pending>, Vec<EntryId>),
-        authorization: Authorization<'_>,
-    ) -> Result<(ErasureReport, BTreeSet<Uid>), Error> {
-        let addresses: Vec<ContentAddress> = pending.iter().map(|one| one.due.address).collect();
-        let engine = self.engine();
-        let became = delete_all(engine, self.caller()?, &addresses, authorization)?;
-        let mut kept = BTreeSet::new();
-        let mut done = ErasureReport {
-            damaged,
-            ..ErasureReport::default()
-        };
-        for (Pending { due, person }, became) in pending.into_iter().zip(became) {
-            match became {
-                Deletion::Done => done.erased.push(due.address),
-                Deletion::NotStored => {}
-                Deletion::Kept(rule) => {
-                    kept.extend(person);
-                    done.kept.push(PendingErasure {
-                        kept: Some(rule),
-                        ..due
-                    });
-                }
-            }
-        }
-        Ok((done, kept))
-    }
+    Ok((done, kept))
 }
 
 /// An erasure that is due, with the person for whom the grain is sealed.

@@ -3,9 +3,11 @@
 
 use crate::grain::Time;
 use crate::policy::{Authorization, RecordedAuthorization};
-use crate::store::Admin;
 use crate::store::Error;
+use crate::store::Owner;
 use crate::store::records::PolicyRecord;
+
+use super::regime::set;
 
 /// The state of the trusted clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,54 +27,53 @@ pub struct ClockState {
     pub is_doubted: bool,
 }
 
-impl Admin<'_> {
-    /// Returns the state of the trusted clock.
-    pub fn clock_state(self) -> ClockState {
-        let clock = self.engine().state().clock();
-        let (now, opened) = (self.engine().read_clock(), self.engine().clock_opened());
-        ClockState {
-            now: now.told,
-            trusted: clock.trusted(),
-            measured: clock.measured(now, opened),
-            dated: clock.last(),
-            is_doubted: clock.moment(now, opened).jumped,
+/// See [`Admin::clock_state`](crate::Admin::clock_state).
+pub(crate) fn clock_state(owner: Owner<'_>) -> ClockState {
+    let clock = owner.engine().state().clock();
+    let (now, opened) = (owner.engine().read_clock(), owner.engine().clock_opened());
+    ClockState {
+        now: now.told,
+        trusted: clock.trusted(),
+        measured: clock.measured(now, opened),
+        dated: clock.last(),
+        is_doubted: clock.moment(now, opened).jumped,
+    }
+}
+
+/// See [`Admin::accept_clock`](crate::Admin::accept_clock).
+pub(crate) fn accept_clock(
+    owner: Owner<'_>,
+    authorization: Authorization<'_>,
+) -> Result<(), Error> {
+    let reading = owner.engine().read_clock();
+    trust_clock(owner, authorization, |authorization| {
+        PolicyRecord::ClockAccepted {
+            reading,
+            authorization,
         }
-    }
+    })
+}
 
-    /// Accepts the time of the clock after a leap, so that it applies to `timed` grains again
-    /// (ruling I21). The ledger entry names the authority and the reason.
-    ///
-    /// # Errors
-    /// `ERR_AUTHORITY` without a reason or an authority; storage errors.
-    pub fn accept_clock(self, authorization: Authorization<'_>) -> Result<(), Error> {
-        let reading = self.engine().read_clock();
-        self.trust_clock(authorization, |authorization| PolicyRecord::ClockAccepted {
+/// See [`Admin::repair_clock`](crate::Admin::repair_clock).
+pub(crate) fn repair_clock(
+    owner: Owner<'_>,
+    authorization: Authorization<'_>,
+) -> Result<(), Error> {
+    let reading = owner.engine().read_clock();
+    trust_clock(owner, authorization, |authorization| {
+        PolicyRecord::ClockRepaired {
             reading,
             authorization,
-        })
-    }
+        }
+    })
+}
 
-    /// Dates later entries by the clock, also where earlier ones are dated ahead of it: they were
-    /// written while it was wrong, and keep their times. The clock is accepted too. The ledger entry
-    /// names the authority and the reason.
-    ///
-    /// # Errors
-    /// `ERR_AUTHORITY` without a reason or an authority; storage errors.
-    pub fn repair_clock(self, authorization: Authorization<'_>) -> Result<(), Error> {
-        let reading = self.engine().read_clock();
-        self.trust_clock(authorization, |authorization| PolicyRecord::ClockRepaired {
-            reading,
-            authorization,
-        })
-    }
-
-    fn trust_clock(
-        self,
-        authorization: Authorization<'_>,
-        setting: impl FnOnce(RecordedAuthorization) -> PolicyRecord,
-    ) -> Result<(), Error> {
-        self.set(authorization, setting)?;
-        self.engine().measure_clock();
-        Ok(())
-    }
+fn trust_clock(
+    owner: Owner<'_>,
+    authorization: Authorization<'_>,
+    setting: impl FnOnce(RecordedAuthorization) -> PolicyRecord,
+) -> Result<(), Error> {
+    set(owner, authorization, setting)?;
+    owner.engine().measure_clock();
+    Ok(())
 }

@@ -5,9 +5,12 @@ use crate::codec::{ContentAddress, Value};
 use crate::policy::{Actor, Facts, Operation, Purpose, Rule, Verdict, Violation, may_leave};
 use crate::store::engine::Engine;
 use crate::store::lineage::Change;
+use crate::store::read::{authorize_reach, grain_awaits_review, reaches};
 use crate::store::rules::authorize_signers;
 use crate::store::view::EffectiveProtection;
-use crate::store::{Admin, Error};
+use crate::store::{Error, Owner, read};
+
+use super::regime::{is_on_hold, kept_here};
 
 /// An operation on a grain that can be explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,97 +63,74 @@ impl Asked {
     }
 }
 
-impl Admin<'_> {
-    /// Returns the decision about an operation and its reason, without performing it or writing an
-    /// entry. Signers in `actor` are assumed to have signed.
-    ///
-    /// ```
-    /// use grainstore::policy::{Actor, Operation};
-    /// use grainstore::store::Asked;
-    /// use grainstore::{Draft, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// let json = r#"{"type":"event","content":"the deed","created_at":1,
-    ///     "invalidation_policy":{"mode":"locked","scope":"subtree"}}"#;
-    /// let deed = store.put(Draft::from_json(json)?)?;
-    /// let note = store.put(Draft::event("a note on it").derived_from(deed))?;
-    /// let asked = Asked::Change(Operation::Contradict);
-    /// let answer = store.admin()?.explain_policy(&note, asked, &Actor::default())?;
-    /// assert_eq!((answer.is_allowed, answer.protected_by), (false, Some(deed)));
-    /// assert_eq!(answer.stands_in.as_deref(), Some("OMS 23.2"));
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `ERR_NOT_FOUND`; storage errors.
-    pub fn explain_policy(
-        self,
-        address: &ContentAddress,
-        asked: Asked,
-        actor: &Actor<'_>,
-    ) -> Result<Explanation, Error> {
-        self.authorize_reach(address)?;
-        let mut answer = self.decision(address, asked, actor)?;
-        if let Some(by) = answer.protected_by
-            && !self.reaches(&by)?
-        {
-            answer.protected_by = None;
-        }
-        let snapshot = self.store().snapshot();
-        let view = self.engine().as_of(&snapshot);
-        if let Some(by) = answer.protected_by
-            && let Some(row) = view.locate(&by)?
-        {
-            let grain = view.version_at(row)?.grain;
-            let policy = grain.field("invalidation_policy").and_then(Value::as_map);
-            let reason = policy.and_then(|policy| policy.get("protection_reason"));
-            answer.protection_reason = reason.and_then(Value::as_text).map(str::to_owned);
-        }
-        Ok(answer)
+/// See [`Admin::explain_policy`](crate::Admin::explain_policy).
+pub(crate) fn explain_policy(
+    owner: Owner<'_>,
+    address: &ContentAddress,
+    asked: Asked,
+    actor: &Actor<'_>,
+) -> Result<Explanation, Error> {
+    authorize_reach(owner, address)?;
+    let mut answer = decision(owner, address, asked, actor)?;
+    if let Some(by) = answer.protected_by
+        && !reaches(owner, &by)?
+    {
+        answer.protected_by = None;
     }
+    let snapshot = owner.store().snapshot();
+    let view = owner.engine().as_of(&snapshot);
+    if let Some(by) = answer.protected_by
+        && let Some(row) = view.locate(&by)?
+    {
+        let grain = view.version_at(row)?.grain;
+        let policy = grain.field("invalidation_policy").and_then(Value::as_map);
+        let reason = policy.and_then(|policy| policy.get("protection_reason"));
+        answer.protection_reason = reason.and_then(Value::as_text).map(str::to_owned);
+    }
+    Ok(answer)
+}
 
-    fn decision(
-        self,
-        address: &ContentAddress,
-        asked: Asked,
-        actor: &Actor<'_>,
-    ) -> Result<Explanation, Error> {
-        let snapshot = self.store().snapshot();
-        let row = self.engine().as_of(&snapshot).row_of(address)?;
-        let target = self.engine().as_of(&snapshot).version_at(row)?;
-        match asked {
-            Asked::Change(operation) => {
-                let protection = self
-                    .engine()
-                    .as_of(&snapshot)
-                    .effective_protection(row, &target, None)?;
-                Ok(explain_change(
-                    self.engine(),
-                    operation,
-                    &target,
-                    &protection,
-                    actor,
-                ))
-            }
-            Asked::Export(purpose) => {
-                let held = self.store().is_on_hold(&target.grain);
-                let is_documented =
-                    |consent: &_| self.store().is_documented(&target.grain, consent);
-                Ok(
-                    match may_leave(&target.grain, held, purpose, is_documented) {
-                        Err(rule) => Explanation::denied(rule, *address),
-                        Ok(()) => match self.store().kept_here(&target.grain) {
-                            Some(violation) => Explanation::broken(&violation, *address),
-                            None => Explanation::allowed(false),
-                        },
-                    },
-                )
-            }
-            Asked::Rely if self.store().grain_awaits_review(&target.grain)? => {
-                Ok(Explanation::denied(Rule::Unreviewed, *address))
-            }
-            Asked::Rely => Ok(Explanation::allowed(false)),
+fn decision(
+    owner: Owner<'_>,
+    address: &ContentAddress,
+    asked: Asked,
+    actor: &Actor<'_>,
+) -> Result<Explanation, Error> {
+    let snapshot = owner.store().snapshot();
+    let row = owner.engine().as_of(&snapshot).row_of(address)?;
+    let target = owner.engine().as_of(&snapshot).version_at(row)?;
+    match asked {
+        Asked::Change(operation) => {
+            let protection = owner
+                .engine()
+                .as_of(&snapshot)
+                .effective_protection(row, &target, None)?;
+            Ok(explain_change(
+                owner.engine(),
+                operation,
+                &target,
+                &protection,
+                actor,
+            ))
         }
+        Asked::Export(purpose) => {
+            let held = is_on_hold(owner.store(), &target.grain);
+            let is_documented =
+                |consent: &_| read::is_documented(owner.store(), &target.grain, consent);
+            Ok(
+                match may_leave(&target.grain, held, purpose, is_documented) {
+                    Err(rule) => Explanation::denied(rule, *address),
+                    Ok(()) => match kept_here(owner.store(), &target.grain) {
+                        Some(violation) => Explanation::broken(&violation, *address),
+                        None => Explanation::allowed(false),
+                    },
+                },
+            )
+        }
+        Asked::Rely if grain_awaits_review(owner.store(), &target.grain)? => {
+            Ok(Explanation::denied(Rule::Unreviewed, *address))
+        }
+        Asked::Rely => Ok(Explanation::allowed(false)),
     }
 }
 

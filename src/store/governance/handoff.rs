@@ -7,9 +7,11 @@ use crate::crypto::Did;
 use crate::grain::{Draft, Grain, Time, Type};
 use crate::ledger::EntryId;
 use crate::policy::{Capability, Delegation, Rule};
+use crate::store::commit::{put, put_batch};
+use crate::store::read::{record_reads, status, version_at};
 use crate::store::records::DenialRecord;
 use crate::store::txn::Transaction;
-use crate::store::{Error, Store};
+use crate::store::{Access, Error, read};
 
 /// A task that one agent hands to another (OMS 28.7).
 ///
@@ -100,170 +102,141 @@ impl Handoff {
     }
 }
 
-impl Store {
-    /// Hands a task to another agent: a snapshot of the conversation, the Goal that delegates it
-    /// within the handle's namespace without further delegation, and the Event that records it.
-    /// They are stored together or not at all (OMS 6.11, 28.6, 28.7).
-    ///
-    /// # Errors
-    /// `ERR_ACCESS_DENIED` for a handle without an author; as [`Store::put`].
-    pub fn hand_off(&self, to: &Did, handoff: &Handoff) -> Result<HandedOff, Error> {
-        let own = self.author()?;
-        let capability = self.own_capability();
-        let profile = self.engine.options().profile;
-        let now = self.engine.now();
-        let finish = |draft: Draft| {
-            let draft = capability.fill(draft).created_at_or(now);
-            draft.finish(profile)
-        };
-        let mut grains = Vec::new();
-        let mut context = handoff.context.clone();
-        let mut state = None;
-        if let Some(session) = &handoff.session {
-            let messages = self.messages(session)?;
-            let snapshot = finish(snapshot_of(&messages).session(session.as_str()))?;
-            state = Some(snapshot.address());
-            context.push(snapshot.address());
-            let recent = messages.iter().rev().take(RECENT).rev();
-            context.extend(recent.map(Grain::address));
-            grains.push(snapshot);
-        }
-        let goal = finish(goal_of(own, to, handoff, &context, capability.namespace()))?;
-        let delegation = goal.address();
-        let record = Draft::new(Type::Event)
-            .set("subject", own.as_str())
-            .set("relation", "mg:handed_off_to")
-            .set("object", to.as_str())
-            .derived_from(delegation);
-        let record = finish(in_session(record, handoff.session.as_deref()))?;
-        let event = record.address();
-        grains.extend([goal, record]);
-        self.put_batch(grains)?;
-        Ok(HandedOff {
-            delegation,
-            event,
-            state,
-        })
+/// See [`Store::hand_off`](crate::Store::hand_off).
+pub(crate) fn hand_off(store: &Access, to: &Did, handoff: &Handoff) -> Result<HandedOff, Error> {
+    let own = author(store)?;
+    let capability = store.own_capability();
+    let profile = store.engine.options().profile;
+    let now = store.engine.now();
+    let finish = |draft: Draft| {
+        let draft = capability.fill(draft).created_at_or(now);
+        draft.finish(profile)
+    };
+    let mut grains = Vec::new();
+    let mut context = handoff.context.clone();
+    let mut state = None;
+    if let Some(session) = &handoff.session {
+        let messages = messages(store, session)?;
+        let snapshot = finish(snapshot_of(&messages).session(session.as_str()))?;
+        state = Some(snapshot.address());
+        context.push(snapshot.address());
+        let recent = messages.iter().rev().take(RECENT).rev();
+        context.extend(recent.map(Grain::address));
+        grains.push(snapshot);
     }
+    let goal = finish(goal_of(own, to, handoff, &context, capability.namespace()))?;
+    let delegation = goal.address();
+    let record = Draft::new(Type::Event)
+        .set("subject", own.as_str())
+        .set("relation", "mg:handed_off_to")
+        .set("object", to.as_str())
+        .derived_from(delegation);
+    let record = finish(in_session(record, handoff.session.as_deref()))?;
+    let event = record.address();
+    grains.extend([goal, record]);
+    put_batch(store, grains)?;
+    Ok(HandedOff {
+        delegation,
+        event,
+        state,
+    })
+}
 
-    /// Takes a handoff over: returns the grains it names as context, as far as this handle sees
-    /// them and their consents permit it, in their order.
-    ///
-    /// # Errors
-    /// `ERR_NOT_FOUND` for a delegation it does not see; `ERR_ACCESS_DENIED` for one that is not to
-    /// its author or not in force; the refusal is recorded.
-    pub fn take_over(&self, delegation: &ContentAddress) -> Result<Vec<Grain>, Error> {
-        let goal = self.delegated(delegation, "take_over")?;
-        let context = goal.field("context_grains").into_iter();
-        let mut grains = Vec::new();
-        for text in context.flat_map(Value::texts) {
-            if let Ok(address) = ContentAddress::from_reference(text) {
-                grains.extend(self.find_readable(&address)?);
-            }
-        }
-        self.record_reads("take_over", grains.iter())?;
-        Ok(grains.into_iter().map(|(_, grain)| grain).collect())
-    }
-
-    /// Hands a task back: a Goal that is satisfied and derived from the delegation, which ends with
-    /// it (OMS 28.7).
-    ///
-    /// # Errors
-    /// As [`Store::take_over`] and [`Store::put`].
-    pub fn hand_back(
-        &self,
-        delegation: &ContentAddress,
-        outcome: &str,
-    ) -> Result<HandedBack, Error> {
-        let goal = self.delegated(delegation, "hand_back")?;
-        let task = goal.text("description").unwrap_or_default();
-        let done = Draft::goal(format!("{task}: {outcome}"))
-            .set("goal_state", "satisfied")
-            .derived_from(*delegation);
-        let done = in_session(done, goal.text("session_id"));
-        Ok(HandedBack {
-            goal: self.put(done)?,
-            return_to: goal.text("return_to").map(str::to_owned),
-        })
-    }
-
-    /// Returns a delegation to its author that is in force; a request for any other is recorded.
-    fn delegated(&self, delegation: &ContentAddress, operation: &str) -> Result<Grain, Error> {
-        let own = self.author()?;
-        let goal = self.find(delegation)?.map(|(_, goal)| goal);
-        let goal = goal.ok_or(Error::NotFound {
-            address: *delegation,
-        })?;
-        let is_own = Delegation::of(&goal).is_some_and(|one| one.to() == own.as_str());
-        if !is_own || !self.status(delegation)?.is_current() {
-            let (engine, rule) = (&*self.engine, Rule::Delegation);
-            let denial = DenialRecord::new(Some(*delegation), operation, rule.name());
-            // Before the turn to write: naming the actor may take one of its own.
-            let caller = self.caller()?;
-            Transaction::begin(engine, caller)?.refuse(denial)?;
-            return Err(Error::Refused { rule });
-        }
-        Ok(goal)
-    }
-
-    /// Reads one of several grains: one without the consent to read it is left out.
-    fn find_readable(&self, address: &ContentAddress) -> Result<Option<(EntryId, Grain)>, Error> {
-        match self.find(address) {
-            Err(Error::Denied { .. }) => Ok(None),
-            found => found,
+/// See [`Store::take_over`](crate::Store::take_over).
+pub(crate) fn take_over(store: &Access, delegation: &ContentAddress) -> Result<Vec<Grain>, Error> {
+    let goal = delegated(store, delegation, "take_over")?;
+    let context = goal.field("context_grains").into_iter();
+    let mut grains = Vec::new();
+    for text in context.flat_map(Value::texts) {
+        if let Ok(address) = ContentAddress::from_reference(text) {
+            grains.extend(find_readable(store, &address)?);
         }
     }
+    record_reads(store, "take_over", grains.iter())?;
+    Ok(grains.into_iter().map(|(_, grain)| grain).collect())
+}
 
-    fn author(&self) -> Result<&Did, Error> {
-        let rule = Rule::Author;
-        let author = self.capability().and_then(Capability::acts_as);
-        author.ok_or(Error::Refused { rule })
+/// See [`Store::hand_back`](crate::Store::hand_back).
+pub(crate) fn hand_back(
+    store: &Access,
+    delegation: &ContentAddress,
+    outcome: &str,
+) -> Result<HandedBack, Error> {
+    let goal = delegated(store, delegation, "hand_back")?;
+    let task = goal.text("description").unwrap_or_default();
+    let done = Draft::goal(format!("{task}: {outcome}"))
+        .set("goal_state", "satisfied")
+        .derived_from(*delegation);
+    let done = in_session(done, goal.text("session_id"));
+    Ok(HandedBack {
+        goal: put(store, done)?,
+        return_to: goal.text("return_to").map(str::to_owned),
+    })
+}
+
+/// Returns a delegation to its author that is in force; a request for any other is recorded.
+fn delegated(store: &Access, delegation: &ContentAddress, operation: &str) -> Result<Grain, Error> {
+    let own = author(store)?;
+    let goal = read::find(store, delegation)?.map(|(_, goal)| goal);
+    let goal = goal.ok_or(Error::NotFound {
+        address: *delegation,
+    })?;
+    let is_own = Delegation::of(&goal).is_some_and(|one| one.to() == own.as_str());
+    if !is_own || !status(store, delegation)?.is_current() {
+        let (engine, rule) = (&*store.engine, Rule::Delegation);
+        let denial = DenialRecord::new(Some(*delegation), operation, rule.name());
+        // Before the turn to write: naming the actor may take one of its own.
+        let caller = store.caller()?;
+        Transaction::begin(engine, caller)?.refuse(denial)?;
+        return Err(Error::Refused { rule });
     }
+    Ok(goal)
+}
 
-    /// Returns the messages of a conversation that the handle sees, in the order in which they were
-    /// stored.
-    fn messages(&self, session: &str) -> Result<Vec<Grain>, Error> {
-        let snapshot = self.snapshot();
-        let rows = snapshot.with_text(crate::index::Family::Session, session);
-        let mut messages = Vec::new();
-        for row in rows.rows()?.iter() {
-            let grain = self.version_at(&snapshot, row)?.grain;
-            let is_message =
-                grain.type_() == Type::Event && grain.text("session_id") == Some(session);
-            if is_message && snapshot.is_current(row) && self.sees(&snapshot, &grain)? {
-                messages.push(grain);
-            }
-        }
-        Ok(messages)
-    }
-
-    /// Returns a message and those before it in its conversation, oldest first, as far as they are
-    /// stored and their consents permit it (OMS 28.6).
-    ///
-    /// ```
-    /// use grainstore::{Draft, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// let asked = store.put(Draft::event("how are you?").session("s1"))?;
-    /// let answer = Draft::event("well").session("s1").set("parent_message_id", asked);
-    /// let thread = store.thread(&store.put(answer)?)?;
-    /// assert_eq!(thread[0].text("content"), Some("how are you?"));
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Store::get`].
-    pub fn thread(&self, message: &ContentAddress) -> Result<Vec<Grain>, Error> {
-        let messages = thread(message, |address| match address == message {
-            true => self.find(address),
-            false => self.find_readable(address),
-        })?;
-        self.record_reads("thread", messages.iter())?;
-        Ok(messages.into_iter().map(|(_, grain)| grain).collect())
+/// Reads one of several grains: one without the consent to read it is left out.
+fn find_readable(
+    store: &Access,
+    address: &ContentAddress,
+) -> Result<Option<(EntryId, Grain)>, Error> {
+    match read::find(store, address) {
+        Err(Error::Denied { .. }) => Ok(None),
+        found => found,
     }
 }
 
-fn thread(
+fn author(store: &Access) -> Result<&Did, Error> {
+    let rule = Rule::Author;
+    let author = store.capability().and_then(Capability::acts_as);
+    author.ok_or(Error::Refused { rule })
+}
+
+/// Returns the messages of a conversation that the handle sees, in the order in which they were
+/// stored.
+fn messages(store: &Access, session: &str) -> Result<Vec<Grain>, Error> {
+    let snapshot = store.snapshot();
+    let rows = snapshot.with_text(crate::index::Family::Session, session);
+    let mut messages = Vec::new();
+    for row in rows.rows()?.iter() {
+        let grain = version_at(store, &snapshot, row)?.grain;
+        let is_message = grain.type_() == Type::Event && grain.text("session_id") == Some(session);
+        if is_message && snapshot.is_current(row) && store.sees(&snapshot, &grain)? {
+            messages.push(grain);
+        }
+    }
+    Ok(messages)
+}
+
+/// See [`Store::thread`](crate::Store::thread).
+pub(crate) fn thread(store: &Access, message: &ContentAddress) -> Result<Vec<Grain>, Error> {
+    let messages = thread_of(message, |address| match address == message {
+        true => read::find(store, address),
+        false => find_readable(store, address),
+    })?;
+    record_reads(store, "thread", messages.iter())?;
+    Ok(messages.into_iter().map(|(_, grain)| grain).collect())
+}
+
+fn thread_of(
     message: &ContentAddress,
     find: impl Fn(&ContentAddress) -> Result<Option<(EntryId, Grain)>, Error>,
 ) -> Result<Vec<(EntryId, Grain)>, Error> {

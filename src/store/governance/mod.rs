@@ -16,16 +16,30 @@ mod trust;
 mod verification;
 
 pub use clock::ClockState;
+pub(crate) use clock::{accept_clock, clock_state, repair_clock};
+pub(crate) use explain::explain_policy;
 pub use explain::{Asked, Explanation};
 pub use handoff::{HandedBack, HandedOff, Handoff};
+pub(crate) use handoff::{hand_back, hand_off, take_over, thread};
 pub use hold::Hold;
+pub(crate) use hold::{holds, lift_hold, place_hold};
 pub use identity::AgentCard;
+pub(crate) use identity::{agent_card, original};
 pub use justification::Justification;
 #[cfg(feature = "interchange")]
 pub(crate) use regime::authorized;
-pub(crate) use regime::recorded;
+#[cfg(feature = "interchange")]
+pub(crate) use regime::holds_on;
+#[cfg(feature = "interchange")]
+pub(crate) use regime::{is_on_hold, kept_here};
+pub(crate) use regime::{recorded, regimes, set, set_regimes};
+pub(crate) use report::policy_report;
 pub use report::{Article, ClauseReport, Coverage, PolicyReport};
-pub use review::Review;
+pub(crate) use review::{awaits_review, clear_review, reviews};
+#[cfg(feature = "signatures")]
+pub(crate) use trust::{distrust, trust, trusted};
 #[cfg(feature = "interchange")]
 pub(crate) use verification::contradiction;
-pub(crate) use verification::set_verification;
+#[cfg(feature = "interchange")]
+pub(crate) use verification::person;
+pub(crate) use verification::{contradict, set_verification, set_verification_by, united};

@@ -10,7 +10,8 @@ use crate::policy::{
     Clause, Delegation, Mode, Protection, Regime, Regimes, deletion_requires, is_opted_out,
     profile_fields,
 };
-use crate::store::{Admin, Error};
+use crate::store::read::{locked_persons, version_at};
+use crate::store::{Error, Owner, governance};
 
 /// The coverage of the laws of OMS Appendix D, and of the regimes in force.
 ///
@@ -90,41 +91,35 @@ impl Coverage {
     }
 }
 
-impl Admin<'_> {
-    /// Counts the contents of the store and reports the coverage of the laws of OMS Appendix D.
-    /// Reads every grain.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn policy_report(self) -> Result<PolicyReport, Error> {
-        self.authorize_whole()?;
-        let snapshot = self.store().snapshot();
-        let regimes = self.regimes();
-        let mut tally = Tally {
-            clauses: clauses_of(&regimes),
-            ..Tally::default()
-        };
-        for row in snapshot.grains_from(EntryId::FIRST) {
-            let version = self.store().version_at(&snapshot, row)?;
-            tally.add(&version.grain, version.status.is_current(), &regimes);
-            if snapshot.overlay_of(row).is_none() {
-                tally.add_broken(regimes.sealing(&version.grain));
-            }
+/// See [`Admin::policy_report`](crate::Admin::policy_report).
+pub(crate) fn policy_report(owner: Owner<'_>) -> Result<PolicyReport, Error> {
+    owner.authorize_whole()?;
+    let snapshot = owner.store().snapshot();
+    let regimes = governance::regimes(owner);
+    let mut tally = Tally {
+        clauses: clauses_of(&regimes),
+        ..Tally::default()
+    };
+    for row in snapshot.grains_from(EntryId::FIRST) {
+        let version = version_at(owner.store(), &snapshot, row)?;
+        tally.add(&version.grain, version.status.is_current(), &regimes);
+        if snapshot.overlay_of(row).is_none() {
+            tally.add_broken(regimes.sealing(&version.grain));
         }
-        tally.count("persons", tally.persons.len() as u64);
-        tally.count("sealed persons", self.engine().state().keys().persons());
-        // Of these nothing else is counted.
-        tally.count("locked persons", self.store().locked_persons());
-        tally.count("entries", snapshot.watermark());
-        for (name, kind) in KINDS {
-            tally.count(name, count_of(&snapshot, *kind)?);
-        }
-        Ok(PolicyReport {
-            counts: tally.counts,
-            articles: ARTICLES.to_vec(),
-            clauses: tally.clauses,
-        })
     }
+    tally.count("persons", tally.persons.len() as u64);
+    tally.count("sealed persons", owner.engine().state().keys().persons());
+    // Of these nothing else is counted.
+    tally.count("locked persons", locked_persons(owner.store()));
+    tally.count("entries", snapshot.watermark());
+    for (name, kind) in KINDS {
+        tally.count(name, count_of(&snapshot, *kind)?);
+    }
+    Ok(PolicyReport {
+        counts: tally.counts,
+        articles: ARTICLES.to_vec(),
+        clauses: tally.clauses,
+    })
 }
 
 #[derive(Default)]

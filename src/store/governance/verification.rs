@@ -12,7 +12,7 @@ use crate::store::read::{self, unites};
 use crate::store::records::{DenialRecord, Record, StatusRecord};
 use crate::store::rules::{Deed, Guard, Permit, authorize_signers};
 use crate::store::txn::Transaction;
-use crate::store::{Error, Store};
+use crate::store::{Access, Error};
 
 /// An operation on the status of a grain, and its justification.
 struct Request<'a> {
@@ -23,58 +23,44 @@ struct Request<'a> {
     justification: Justification<'a>,
 }
 
-impl Store {
-    /// Marks a grain as contradicted: it is contested and no longer current (OMS 28.3, ruling I1).
-    /// A second contradiction changes nothing.
-    ///
-    /// # Errors
-    /// `ERR_NOT_FOUND`; `ERR_INVALIDATION_DENIED` where a policy forbids it, just as it forbids a
-    /// supersession (OMS 23.7), and the refusal is recorded; storage errors.
-    pub fn contradict<'a>(
-        &self,
-        address: &ContentAddress,
-        justification: impl Into<Justification<'a>>,
-    ) -> Result<(), Error> {
-        let caller = self.caller()?;
-        contradict(&self.engine, address, justification.into(), caller)
-    }
-
-    /// Records how far a grain has been verified (OMS 6.1). Recording the same again changes
-    /// nothing.
-    ///
-    /// Contested and retracted count against a grain, so its policy decides (OMS 23.1). A retracted
-    /// grain has ended: it is no longer current, and answers leave it out unless asked (ruling P18).
-    ///
-    /// # Errors
-    /// As [`Store::contradict`].
-    pub fn set_verification<'a>(
-        &self,
-        address: &ContentAddress,
-        verification: Verification,
-        justification: impl Into<Justification<'a>>,
-    ) -> Result<(), Error> {
-        let caller = self.caller()?;
-        let justification = justification.into();
-        set_verification(&self.engine, address, verification, justification, caller)
-    }
-
-    /// Returns these user ids and those that the owner said are the same person (ruling I29).
-    pub(crate) fn united(
-        &self,
-        snapshot: &Snapshot,
-        ids: Vec<String>,
-    ) -> Result<Vec<String>, Error> {
-        read::united(&self.engine, snapshot, ids)
-    }
-
-    /// Returns the name of the person with a user id: the first of their ids in order.
-    #[cfg(feature = "interchange")]
-    pub(crate) fn person(&self, snapshot: &Snapshot, user: &str) -> Result<String, Error> {
-        read::person_of_user(&self.engine, snapshot, user)
-    }
+/// See [`Store::contradict`](crate::Store::contradict).
+pub(crate) fn contradict<'a>(
+    store: &Access,
+    address: &ContentAddress,
+    justification: impl Into<Justification<'a>>,
+) -> Result<(), Error> {
+    let caller = store.caller()?;
+    contradict_by(&store.engine, address, justification.into(), caller)
 }
 
-fn contradict(
+/// See [`Store::set_verification`](crate::Store::set_verification).
+pub(crate) fn set_verification<'a>(
+    store: &Access,
+    address: &ContentAddress,
+    verification: Verification,
+    justification: impl Into<Justification<'a>>,
+) -> Result<(), Error> {
+    let caller = store.caller()?;
+    let justification = justification.into();
+    set_verification_by(&store.engine, address, verification, justification, caller)
+}
+
+/// Returns these user ids and those that the owner said are the same person (ruling I29).
+pub(crate) fn united(
+    store: &Access,
+    snapshot: &Snapshot,
+    ids: Vec<String>,
+) -> Result<Vec<String>, Error> {
+    read::united(&store.engine, snapshot, ids)
+}
+
+/// Returns the name of the person with a user id: the first of their ids in order.
+#[cfg(feature = "interchange")]
+pub(crate) fn person(store: &Access, snapshot: &Snapshot, user: &str) -> Result<String, Error> {
+    read::person_of_user(&store.engine, snapshot, user)
+}
+
+fn contradict_by(
     engine: &Engine,
     address: &ContentAddress,
     justification: Justification<'_>,
@@ -103,7 +89,7 @@ pub(crate) fn contradiction(engine: &Engine, status: &Status) -> StatusChange {
     }
 }
 
-pub(crate) fn set_verification(
+pub(crate) fn set_verification_by(
     engine: &Engine,
     address: &ContentAddress,
     verification: Verification,

@@ -1,5 +1,5 @@
-//! The handle on an open store, and the operations that only the owner's has.
+//! Access to an open store, and the owner's to what no narrowed one reaches.
 
-mod store;
+mod access;
 
-pub use store::{Admin, Maintenance, Store};
+pub(crate) use access::{Access, Owner};

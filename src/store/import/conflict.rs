@@ -15,7 +15,7 @@ use crate::store::lineage::Change;
 use crate::store::records::{AliasRecord, FlagRecord, Record, StatusRecord};
 use crate::store::rules::{Deed, Guard, Permit};
 use crate::store::view::{Version, View, claims_to_replace, replaceable};
-use crate::store::{Admin, Error, Store};
+use crate::store::{Access, Error, Owner};
 
 /// Grains of one foreign identifier that contradict each other (OMI 13.4), or a grain that stands with those
 /// that a file puts in its place (rulings I4, I17).
@@ -35,114 +35,102 @@ pub struct Conflicting {
     pub versions: Vec<ContentAddress>,
 }
 
-impl Admin<'_> {
-    /// Returns the conflicts of imports that are not resolved yet.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn conflicts(self) -> Result<Vec<Conflicting>, Error> {
-        self.authorize_whole()?;
-        let snapshot = self.store().snapshot();
-        let flags = flags(self.engine(), &snapshot)?;
-        let view = self.engine().as_of(&snapshot);
-        let is_open = |one: &ContentAddress| flags.get(one).is_some_and(|flag| flag.conflict);
-        let mut named: BTreeMap<ForeignId, Vec<ContentAddress>> = BTreeMap::new();
-        let mut forks: BTreeMap<ContentAddress, Vec<ContentAddress>> = BTreeMap::new();
-        for address in flags.keys().filter(|it| is_open(it)) {
-            for stands in put_in_place_of(&view, address, &is_open)? {
-                forks.entry(stands).or_default().push(*address);
-            }
-            let Some(id) = foreign_id_of(self.engine(), &snapshot, address)? else {
-                continue;
-            };
-            if let Entry::Vacant(vacant) = named.entry(id) {
-                let mut versions = view.named(vacant.key())?;
-                versions.retain(is_open);
-                vacant.insert(versions);
-            }
+/// See [`Admin::conflicts`](crate::Admin::conflicts).
+pub(crate) fn conflicts(owner: Owner<'_>) -> Result<Vec<Conflicting>, Error> {
+    owner.authorize_whole()?;
+    let snapshot = owner.store().snapshot();
+    let flags = flags(owner.engine(), &snapshot)?;
+    let view = owner.engine().as_of(&snapshot);
+    let is_open = |one: &ContentAddress| flags.get(one).is_some_and(|flag| flag.conflict);
+    let mut named: BTreeMap<ForeignId, Vec<ContentAddress>> = BTreeMap::new();
+    let mut forks: BTreeMap<ContentAddress, Vec<ContentAddress>> = BTreeMap::new();
+    for address in flags.keys().filter(|it| is_open(it)) {
+        for stands in put_in_place_of(&view, address, &is_open)? {
+            forks.entry(stands).or_default().push(*address);
         }
-        let named = named.into_iter().map(|(id, versions)| (Some(id), versions));
-        let forks = forks.into_iter().map(|(stands, forks)| {
-            let versions = std::iter::once(stands).chain(forks);
-            (None, versions.collect())
-        });
-        let groups = named
-            .chain(forks)
-            .filter(|(_, versions)| versions.len() > 1);
-        Ok(groups
-            .map(|(id, versions)| Conflicting { id, versions })
-            .collect())
-    }
-
-    /// Resolves a conflict in favour of one grain: the others are contradicted, and the identifier
-    /// belongs to it.
-    ///
-    /// # Errors
-    /// `ERR_NOT_FOUND` for a grain that is not part of an open conflict; `ERR_INVALIDATION_DENIED`
-    /// where policy protects one of the others, and the refusal is recorded; storage errors.
-    pub fn resolve_conflict(
-        self,
-        keep: &ContentAddress,
-        justification: Option<&str>,
-    ) -> Result<(), Error> {
-        let conflicts = self.conflicts()?.into_iter();
-        let mut conflicts = conflicts.filter(|conflict| conflict.versions.contains(keep));
-        let Some(conflict) = conflicts.next() else {
-            return Err(Error::NoConflict { address: *keep });
+        let Some(id) = foreign_id_of(owner.engine(), &snapshot, address)? else {
+            continue;
         };
-        let mut txn = self.begin()?;
-        let mut permit = Permit::of(Deed::ResolveConflict);
-        let (needs_reason, is_protected) = (permit.asks(Guard::Reason), permit.asks(Guard::Policy));
-        for address in conflict.versions {
-            txn.record(&Record::Flag(FlagRecord {
-                conflict: Some(false),
-                ..FlagRecord::of(address)
-            }))?;
-            let Some(row) = txn.view().locate(&address)? else {
-                continue;
-            };
-            let target = txn.view().version_at(row)?;
-            if address == *keep || !target.status.is_current() {
-                continue;
-            }
-            let protection = txn.view().effective_protection(row, &target, None)?;
-            let change = Change {
-                operation: Operation::Contradict,
-                target: &address,
-                facts: protection.facts(None),
-                actor: Actor {
-                    justification,
-                    ..Actor::default()
-                },
-            };
-            let (operation, reasons) = (Operation::Contradict, [justification, None]);
-            let is_reviewed =
-                needs_reason && txn.authorize_reason(operation, &target.grain, reasons)?;
-            if is_protected {
-                change.authorize(&mut txn, is_reviewed)?;
-            }
-            let change = contradiction(&txn, &target.status);
-            let status = StatusRecord::of(address, change).because(justification);
-            txn.change(&permit, &Record::Status(status))?;
+        if let Entry::Vacant(vacant) = named.entry(id) {
+            let mut versions = view.named(vacant.key())?;
+            versions.retain(is_open);
+            vacant.insert(versions);
         }
-        if let Some(id) = conflict.id {
-            txn.record(&Record::Alias(AliasRecord { of: *keep, id }))?;
-        }
-        txn.commit()?;
-        Ok(())
     }
+    let named = named.into_iter().map(|(id, versions)| (Some(id), versions));
+    let forks = forks.into_iter().map(|(stands, forks)| {
+        let versions = std::iter::once(stands).chain(forks);
+        (None, versions.collect())
+    });
+    let groups = named
+        .chain(forks)
+        .filter(|(_, versions)| versions.len() > 1);
+    Ok(groups
+        .map(|(id, versions)| Conflicting { id, versions })
+        .collect())
 }
 
-impl Store {
-    /// Returns the grains whose owners decided about their export, with the decision.
-    pub(crate) fn exportable(
-        &self,
-        snapshot: &Snapshot,
-    ) -> Result<BTreeMap<ContentAddress, bool>, Error> {
-        let flags = flags(&self.engine, snapshot)?.into_iter();
-        let said = flags.filter_map(|(address, flag)| Some((address, flag.exportable?)));
-        Ok(said.collect())
+/// See [`Admin::resolve_conflict`](crate::Admin::resolve_conflict).
+pub(crate) fn resolve_conflict(
+    owner: Owner<'_>,
+    keep: &ContentAddress,
+    justification: Option<&str>,
+) -> Result<(), Error> {
+    let conflicts = conflicts(owner)?.into_iter();
+    let mut conflicts = conflicts.filter(|conflict| conflict.versions.contains(keep));
+    let Some(conflict) = conflicts.next() else {
+        return Err(Error::NoConflict { address: *keep });
+    };
+    let mut txn = owner.begin()?;
+    let mut permit = Permit::of(Deed::ResolveConflict);
+    let (needs_reason, is_protected) = (permit.asks(Guard::Reason), permit.asks(Guard::Policy));
+    for address in conflict.versions {
+        txn.record(&Record::Flag(FlagRecord {
+            conflict: Some(false),
+            ..FlagRecord::of(address)
+        }))?;
+        let Some(row) = txn.view().locate(&address)? else {
+            continue;
+        };
+        let target = txn.view().version_at(row)?;
+        if address == *keep || !target.status.is_current() {
+            continue;
+        }
+        let protection = txn.view().effective_protection(row, &target, None)?;
+        let change = Change {
+            operation: Operation::Contradict,
+            target: &address,
+            facts: protection.facts(None),
+            actor: Actor {
+                justification,
+                ..Actor::default()
+            },
+        };
+        let (operation, reasons) = (Operation::Contradict, [justification, None]);
+        let is_reviewed =
+            needs_reason && txn.authorize_reason(operation, &target.grain, reasons)?;
+        if is_protected {
+            change.authorize(&mut txn, is_reviewed)?;
+        }
+        let change = contradiction(&txn, &target.status);
+        let status = StatusRecord::of(address, change).because(justification);
+        txn.change(&permit, &Record::Status(status))?;
     }
+    if let Some(id) = conflict.id {
+        txn.record(&Record::Alias(AliasRecord { of: *keep, id }))?;
+    }
+    txn.commit()?;
+    Ok(())
+}
+
+/// Returns the grains whose owners decided about their export, with the decision.
+pub(crate) fn exportable(
+    store: &Access,
+    snapshot: &Snapshot,
+) -> Result<BTreeMap<ContentAddress, bool>, Error> {
+    let flags = flags(&store.engine, snapshot)?.into_iter();
+    let said = flags.filter_map(|(address, flag)| Some((address, flag.exportable?)));
+    Ok(said.collect())
 }
 
 /// The flags of a grain.

@@ -8,6 +8,7 @@ use crate::interchange::{self, ForeignId, Place};
 use crate::policy::{Operation, Rule};
 use crate::store::Error;
 use crate::store::records::{DenialRecord, Record as Entry};
+use crate::store::txn::denial;
 
 use super::batch::Importer;
 use super::{Conflict, Denied};
@@ -20,7 +21,7 @@ impl Importer<'_> {
         place: Place,
         refused: &Error,
     ) -> Result<(), Error> {
-        if let Some(denial) = refused.denial(Operation::Import.name()) {
+        if let Some(denial) = denial(refused, Operation::Import.name()) {
             let person = self.engine.unlocked_person_of(grain);
             self.frame
                 .record_about(&Entry::Denial(denial), self.caller.actor, person)?;
@@ -58,7 +59,7 @@ impl Importer<'_> {
             | Error::NotDerived { .. }
             | Error::Violation(_)
             | Error::Untrusted { .. }) => {
-                if let Some(denial) = refused.denial(Operation::Import.name()) {
+                if let Some(denial) = denial(&refused, Operation::Import.name()) {
                     let of = Some(existing);
                     self.frame
                         .record(&Entry::Denial(DenialRecord { of, ..denial }))?;

@@ -49,7 +49,7 @@ pub struct Conflict {
     /// The grain of the earlier import.
     pub existing: ContentAddress,
     /// The grain stored for it, until
-    /// [`Admin::resolve_conflict`](crate::store::Admin::resolve_conflict); `None` where the format
+    /// [`Admin::resolve_conflict`](crate::Admin::resolve_conflict); `None` where the format
     /// rejects it (AIMEM 2.9).
     pub kept: Option<ContentAddress>,
 }

@@ -10,14 +10,14 @@ use crate::store::engine::{Caller, Engine, master_key, vault_of, vault_or_new};
 use crate::store::read;
 use crate::store::records::{BlindFields, KeyEventRecord};
 use crate::store::txn::Transaction;
-use crate::store::{Admin, Error};
+use crate::store::{Error, Owner};
 use crate::vault::{self, User, Vault};
 
 use super::events::{tell, tell_missed_swap};
 use super::rekey::rekey_ends;
 use super::status::{Escrow, VaultStatus};
 
-/// Owner-only operations on the keys of sealed persons: see [`Admin::vault`].
+/// Owner-only operations on the keys of sealed persons: see [`Admin::vault`](crate::Admin::vault).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -38,11 +38,9 @@ use super::status::{Escrow, VaultStatus};
 #[derive(Clone, Copy, Debug)]
 pub struct VaultAdmin<'a>(pub(super) &'a Engine);
 
-impl<'a> Admin<'a> {
-    /// Returns the operations on the keys of sealed persons.
-    pub fn vault(self) -> VaultAdmin<'a> {
-        VaultAdmin(self.engine())
-    }
+/// See [`Admin::vault`](crate::Admin::vault).
+pub(crate) fn vault<'a>(owner: Owner<'a>) -> VaultAdmin<'a> {
+    VaultAdmin(owner.engine())
 }
 
 impl VaultAdmin<'_> {

@@ -21,7 +21,7 @@ use crate::store::txn::Transaction;
 #[cfg(feature = "interchange")]
 use crate::store::{Error, keys::VaultAdmin};
 #[cfg(feature = "interchange")]
-use crate::vault::{self, Vault};
+use crate::vault;
 
 #[cfg(feature = "interchange")]
 use super::events::tell;
@@ -43,7 +43,7 @@ impl VaultAdmin<'_> {
             return Err(vault::Error::Ended.into());
         }
         self.change(|vault, master| {
-            let (epoch, root) = vault.root_copy(master)?;
+            let (epoch, root) = vault::root_copy(vault, master)?;
             let mut id = [0; 16];
             self.0.random().fill(&mut id)?;
             let mut file = Vec::new();
@@ -82,7 +82,7 @@ impl VaultAdmin<'_> {
             return Err(vault::Error::Exists.into());
         }
         let files = engine.vault_files();
-        let epoch = Vault::restore_root(&files, engine.key_source()?, &copy, told)?;
+        let epoch = vault::restore_root(&files, engine.key_source()?, &copy, told)?;
         *cell = None;
         drop(cell);
         tell(&mut txn, KeyEventRecord::RootRestored { epoch })?;

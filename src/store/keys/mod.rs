@@ -13,6 +13,7 @@ mod status;
 mod unlock;
 
 pub use admin::VaultAdmin;
+pub(crate) use admin::vault;
 #[cfg(feature = "signatures")]
 pub(crate) use escrow::remaining_escrows;
 pub(crate) use events::tell;

@@ -25,7 +25,7 @@ impl VaultAdmin<'_> {
     /// Seals the grains of a person that are in the clear, with every entry about them, and returns
     /// their number: those that were stored before the person was added. Their bytes, keys and words
     /// are gone from the store's files when this returns, as with
-    /// [`Admin::delete`](crate::store::Admin::delete); the grains have the times and the actors that
+    /// [`Admin::delete`](crate::Admin::delete); the grains have the times and the actors that
     /// they had. Consents and delegations stay in the clear, since the store enforces them while the
     /// person is locked. Backups and exports made before keep their copies.
     ///

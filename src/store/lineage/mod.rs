@@ -5,4 +5,6 @@ mod heads;
 mod supersede;
 
 pub(crate) use change::Change;
+pub(crate) use heads::heads;
 pub use heads::{Fork, Heads};
+pub(crate) use supersede::supersede;

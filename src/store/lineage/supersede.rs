@@ -14,32 +14,20 @@ use crate::store::rules::{
 };
 use crate::store::txn::{Transaction, authorize_put};
 use crate::store::view::{Version, names_replaced};
-use crate::store::{Error, Store};
+use crate::store::{Access, Error};
 
-impl Store {
-    /// Stores a grain that replaces another, and marks the other as superseded, atomically (OMS
-    /// 28.4). Returns the address of the new grain.
-    ///
-    /// The new grain names the old one in `derived_from`, or where that is a grant of consent in
-    /// `prior_consent`: [`Draft::replacing`](crate::Draft::replacing).
-    ///
-    /// # Errors
-    /// `ERR_NOT_FOUND`; `ERR_CONFLICT` for a grain that is no longer current (ruling I17);
-    /// `ERR_SCHEMA` for a new grain that does not name the old one (ruling I5);
-    /// `ERR_INVALIDATION_DENIED` where the old grain's policy forbids it (OMS 23), and the refusal
-    /// is recorded; otherwise as [`Store::put`].
-    pub fn supersede(
-        &self,
-        old: &ContentAddress,
-        new: impl Into<NewGrain>,
-        justification: Option<&str>,
-    ) -> Result<ContentAddress, Error> {
-        let caller = self.caller()?;
-        supersede(&self.engine, old, new.into(), justification, caller)
-    }
+/// See [`Store::supersede`](crate::Store::supersede).
+pub(crate) fn supersede(
+    store: &Access,
+    old: &ContentAddress,
+    new: impl Into<NewGrain>,
+    justification: Option<&str>,
+) -> Result<ContentAddress, Error> {
+    let caller = store.caller()?;
+    supersede_by(&store.engine, old, new.into(), justification, caller)
 }
 
-fn supersede(
+fn supersede_by(
     engine: &Engine,
     old: &ContentAddress,
     new: NewGrain,

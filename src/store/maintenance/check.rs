@@ -18,74 +18,55 @@ use crate::store::engine::Engine;
 use crate::store::engine::{is_vault_rotten, vault_fault};
 use crate::store::records::{COPY, MANIFEST, Manifest, SealedRecord, erased_rows};
 use crate::store::state::{DecodedEntry, State, index_entry};
-use crate::store::{Error, Maintenance};
+use crate::store::{Access, Error};
 
-impl Maintenance<'_> {
-    /// Checks the structure of the store's files, and changes nothing: `MANIFEST`, the headers and
-    /// ends of the ledger's segments, its frames and chain behind what the index has on disk,
-    /// `CURRENT` and the directories of the index's runs, and the watermark of the text view.
-    ///
-    /// It is quick; [`Maintenance::check`](crate::store::Maintenance::check) reads the contents
-    /// too.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_IO`; damage is a finding, not an error.
-    pub fn check_structure(self) -> Result<Report, Error> {
-        let engine = self.engine();
-        let _writer = engine.exclusive()?;
-        let mut report = Report {
-            grains: self.store().snapshot().grains().len(),
-            ..Report::default()
-        };
-        report.ledger(
-            &engine
-                .ledger()
-                .verify_structure(engine.index().ledger_position())?,
-        );
-        if report.findings.is_empty() {
-            for row in engine.damaged() {
-                let message = format!("entry {row}: the grain's bytes are damaged");
-                report.find("ledger-damaged", Severity::Damage, message);
-            }
+/// See [`Maintenance::check_structure`](crate::Maintenance::check_structure).
+pub(crate) fn check_structure(store: &Access) -> Result<Report, Error> {
+    let engine = store.engine();
+    let _writer = engine.exclusive()?;
+    let mut report = Report {
+        grains: store.snapshot().grains().len(),
+        ..Report::default()
+    };
+    report.ledger(&ledger::verify_structure(
+        engine.ledger(),
+        engine.index().ledger_position(),
+    )?);
+    if report.findings.is_empty() {
+        for row in engine.damaged() {
+            let message = format!("entry {row}: the grain's bytes are damaged");
+            report.find("ledger-damaged", Severity::Damage, message);
         }
-        #[cfg(feature = "sealing")]
-        check_vault(engine, false, &mut report)?;
-        check_files(engine, &mut report)?;
-        Ok(report)
     }
+    #[cfg(feature = "sealing")]
+    check_vault(engine, false, &mut report)?;
+    check_files(engine, &mut report)?;
+    Ok(report)
+}
 
-    /// Reads every byte of the store, compares it with what was written, and changes nothing.
-    ///
-    /// Proves what [`Maintenance::check_structure`](crate::store::Maintenance::check_structure) looks at, and the ledger's bodies and whole chain;
-    /// that every grain is what OMS calls one, under its address, and that the signature of a
-    /// signed one is there and verifies; that no grains replace each other in a circle; that every key of
-    /// the vault opens, if the master key is here; that the index equals the fold of the ledger; and that the files of the text view are those that were written.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_IO`; damage is a finding, not an error.
-    pub fn check(self) -> Result<Report, Error> {
-        let engine = self.engine();
-        // Held so that the index and the ledger are compared at one moment.
-        let _writer = engine.exclusive()?;
-        let mut report = Report::default();
-        let verification = engine.ledger().verify_at(&checkpointed(engine))?;
-        report.ledger(&verification);
-        if verification.findings.is_empty() {
-            if verification.head != engine.ledger().head() {
-                let message = "the hash chain does not end in the leaf this process knows";
-                report.find("ledger-head", Severity::Damage, message);
-            }
-            check_checkpoints(engine, &verification, &mut report)?;
-            check_entries(engine, &mut report)?;
-            check_state(engine, &mut report)?;
-            check_withdrawals(engine, &mut report)?;
+/// See [`Maintenance::check`](crate::Maintenance::check).
+pub(crate) fn check(store: &Access) -> Result<Report, Error> {
+    let engine = store.engine();
+    // Held so that the index and the ledger are compared at one moment.
+    let _writer = engine.exclusive()?;
+    let mut report = Report::default();
+    let verification = ledger::verify_at(engine.ledger(), &checkpointed(engine))?;
+    report.ledger(&verification);
+    if verification.findings.is_empty() {
+        if verification.head != engine.ledger().head() {
+            let message = "the hash chain does not end in the leaf this process knows";
+            report.find("ledger-head", Severity::Damage, message);
         }
-        #[cfg(feature = "sealing")]
-        check_vault(engine, true, &mut report)?;
-        report.note("text-damaged", Severity::Damage, engine.check_text_files());
-        check_files(engine, &mut report)?;
-        Ok(report)
+        check_checkpoints(engine, &verification, &mut report)?;
+        check_entries(engine, &mut report)?;
+        check_state(engine, &mut report)?;
+        check_withdrawals(engine, &mut report)?;
     }
+    #[cfg(feature = "sealing")]
+    check_vault(engine, true, &mut report)?;
+    report.note("text-damaged", Severity::Damage, engine.check_text_files());
+    check_files(engine, &mut report)?;
+    Ok(report)
 }
 
 /// Checks the parts other than the ledger that every check covers.
@@ -145,7 +126,7 @@ fn check_files(engine: &Engine, report: &mut Report) -> Result<(), Error> {
 }
 
 fn check_entries(engine: &Engine, report: &mut Report) -> Result<(), Error> {
-    let mut comparison = engine.index().compare();
+    let mut comparison = Comparison::of(&engine.index());
     let mut batch = engine.index().batch();
     let mut signatures = Signatures::default();
     let mut lineages = Lineages::default();

@@ -1,6 +1,6 @@
 //! The part of a check that verifies the signature entry behind every signed grain.
 
-use crate::crypto::{self, Resolver};
+use crate::crypto::{self, Resolver, verify_signature};
 use crate::grain::Grain;
 use crate::ledger::{Entry, EntryId, Kind};
 use crate::store::records::Record;
@@ -57,7 +57,7 @@ impl Signatures {
 
 /// Reports a signature that does not verify.
 pub(super) fn verify(grain: &Grain, resolver: &dyn Resolver, report: &mut Report) {
-    match grain.verify_signature(resolver) {
+    match verify_signature(grain, resolver) {
         // A resolver that answered when it was stored may not be available now.
         Ok(_) | Err(crypto::Error::Unresolved { .. }) => {}
         Err(error) => {

@@ -3,12 +3,12 @@
 use sha2::{Digest, Sha256};
 
 use crate::crypto::{self, Checkpoint, Resolver, Signer};
-use crate::ledger::{Kind, LedgerVerification, TreeHead};
+use crate::ledger::{Kind, LedgerVerification, TreeHead, verify_at};
 
 use super::report::{Report, Severity};
 use crate::store::engine::Engine;
 use crate::store::records::Record;
-use crate::store::{Error, Maintenance};
+use crate::store::{Access, Error};
 
 /// The result of verifying a checkpoint against a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,35 +22,25 @@ pub struct Checked {
     pub is_of_this_ledger: bool,
 }
 
-impl Maintenance<'_> {
-    /// Verifies a checkpoint against this store: reads and verifies its ledger.
-    ///
-    /// # Errors
-    /// `ERR_SIGNATURE`, `ERR_CORRUPT` and others for an invalid message; `ERR_UNRESOLVED` for a
-    /// signer whose key is not known here, and for each in a build without the feature
-    /// `signatures`; `ERR_STORAGE_IO`.
-    pub fn verify_checkpoint(self, message: &[u8]) -> Result<Checked, Error> {
-        let engine = self.engine();
-        let (checkpoint, signer) = Checkpoint::open(message, engine.resolver())?;
-        let found = engine.ledger().verify_at(&[checkpoint.entries])?;
-        let is_sound = found.findings.is_empty();
-        Ok(Checked {
-            is_of_this_ledger: is_sound && agrees(engine, &checkpoint, &found),
-            checkpoint,
-            signer,
-        })
-    }
-
-    /// Returns the checkpoints that were written into the ledger, oldest first.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn checkpoints(self) -> Result<Vec<Vec<u8>>, Error> {
-        checkpoints(self.engine())
-    }
+/// See [`Maintenance::verify_checkpoint`](crate::Maintenance::verify_checkpoint).
+pub(crate) fn verify_checkpoint(store: &Access, message: &[u8]) -> Result<Checked, Error> {
+    let engine = store.engine();
+    let (checkpoint, signer) = Checkpoint::open(message, engine.resolver())?;
+    let found = verify_at(engine.ledger(), &[checkpoint.entries])?;
+    let is_sound = found.findings.is_empty();
+    Ok(Checked {
+        is_of_this_ledger: is_sound && agrees(engine, &checkpoint, &found),
+        checkpoint,
+        signer,
+    })
 }
 
-pub(super) fn checkpoints(engine: &Engine) -> Result<Vec<Vec<u8>>, Error> {
+/// See [`Maintenance::checkpoints`](crate::Maintenance::checkpoints).
+pub(crate) fn checkpoints(store: &Access) -> Result<Vec<Vec<u8>>, Error> {
+    checkpoints_in(store.engine())
+}
+
+pub(super) fn checkpoints_in(engine: &Engine) -> Result<Vec<Vec<u8>>, Error> {
     let rows = engine.snapshot().of_kind(Kind::Checkpoint).rows()?;
     let message = |row| match engine.record_at(row)? {
         Record::Checkpoint(checkpoint) => Ok(checkpoint.message),
@@ -71,7 +61,7 @@ fn agrees(engine: &Engine, checkpoint: &Checkpoint, found: &LedgerVerification) 
 /// Returns the lengths of the ledger that the checkpoints of this store state.
 pub(crate) fn checkpointed(engine: &Engine) -> Vec<u64> {
     let resolver = engine.resolver();
-    let messages = checkpoints(engine).unwrap_or_default().into_iter();
+    let messages = checkpoints_in(engine).unwrap_or_default().into_iter();
     let opened = messages.filter_map(|message| open(&message, resolver).ok().flatten());
     opened.map(|checkpoint| checkpoint.entries).collect()
 }
@@ -84,7 +74,7 @@ pub(crate) fn check_checkpoints(
 ) -> Result<(), Error> {
     let mut previous: Option<[u8; 32]> = None;
     let mut unknown = 0_u64;
-    for message in checkpoints(engine)? {
+    for message in checkpoints_in(engine)? {
         let complaint = match open(&message, engine.resolver()) {
             Ok(None) => {
                 unknown += 1;

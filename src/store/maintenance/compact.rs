@@ -4,7 +4,7 @@
 use crate::store::erasure::{require_keeper, resume_erasures};
 #[cfg(feature = "sealing")]
 use crate::store::keys::rekey_due_in_passing;
-use crate::store::{Error, Maintenance, Store};
+use crate::store::{Access, Error};
 
 /// The sizes of the files that compaction writes again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Sizes {
     pub text_bytes: u64,
 }
 
-/// The result of [`Maintenance::compact`](crate::store::Maintenance::compact).
+/// The result of [`Maintenance::compact`](crate::Maintenance::compact).
 ///
 /// ```
 /// use grainstore::{Draft, Options, Store};
@@ -40,49 +40,35 @@ pub struct Compacted {
     pub after: Sizes,
 }
 
-impl Maintenance<'_> {
-    /// Writes index and text view to disk and merges the files of each into one, so that queries
-    /// read as few files as possible. Other threads read and write meanwhile. Erasures that wait
-    /// are completed, torn tails that were set aside are removed, and where the master key is known
-    /// the keys of sealed persons are renewed of whom a grain was deleted.
-    ///
-    /// Segments of the ledger of which erasures have blanked a quarter or more are written again
-    /// without what is blank: chain and proofs do not change. Writers wait meanwhile.
-    ///
-    /// # Errors
-    /// `ERR_STORE_LOCKED` names the process that keeps the derived files, if it is another one;
-    /// `ERR_INDEX_DAMAGED`, `ERR_TEXT`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`; nothing is lost.
-    pub fn compact(self) -> Result<Compacted, Error> {
-        let engine = self.engine();
-        require_keeper(engine)?;
-        let before = self.store().sizes()?;
-        resume_erasures(engine)?;
-        #[cfg(feature = "sealing")]
-        rekey_due_in_passing(engine)?;
-        let writer = engine.exclusive()?;
-        engine.ledger().remove_torn_files()?;
-        engine.ledger().give_back_blanked()?;
-        engine.freeze();
-        drop(writer);
-        engine.index().merge_all()?;
-        engine.text().compact()?;
-        Ok(Compacted {
-            before,
-            after: self.store().sizes()?,
-        })
-    }
+/// See [`Maintenance::compact`](crate::Maintenance::compact).
+pub(crate) fn compact(store: &Access) -> Result<Compacted, Error> {
+    let engine = store.engine();
+    require_keeper(engine)?;
+    let before = sizes(store)?;
+    resume_erasures(engine)?;
+    #[cfg(feature = "sealing")]
+    rekey_due_in_passing(engine)?;
+    let writer = engine.exclusive()?;
+    engine.ledger().remove_torn_files()?;
+    engine.ledger().give_back_blanked()?;
+    engine.freeze();
+    drop(writer);
+    engine.index().merge_all()?;
+    engine.text().compact()?;
+    Ok(Compacted {
+        before,
+        after: sizes(store)?,
+    })
 }
 
-impl Store {
-    fn sizes(&self) -> Result<Sizes, Error> {
-        let engine = &*self.engine;
-        let (text_segments, text_bytes) = engine.text().size()?;
-        Ok(Sizes {
-            ledger_bytes: engine.ledger().stored_bytes()?,
-            index_runs: engine.index().runs(),
-            index_bytes: engine.index().len_bytes(),
-            text_segments,
-            text_bytes,
-        })
-    }
+fn sizes(store: &Access) -> Result<Sizes, Error> {
+    let engine = &*store.engine;
+    let (text_segments, text_bytes) = engine.text().size()?;
+    Ok(Sizes {
+        ledger_bytes: engine.ledger().stored_bytes()?,
+        index_runs: engine.index().runs(),
+        index_bytes: engine.index().len_bytes(),
+        text_segments,
+        text_bytes,
+    })
 }

@@ -18,11 +18,23 @@ mod restore_target;
 mod stats;
 mod views;
 
+pub(crate) use anchor::check_on_record;
+#[cfg(feature = "signatures")]
+pub(crate) use attest::{checkpoint, receipt};
 pub use backup::Backup;
+pub(crate) use backup::{backup, backup_damaged, backup_to};
 pub use check::verify_damaged;
+pub(crate) use check::{check, check_structure};
 pub use checkpoint::Checked;
+pub(crate) use checkpoint::{checkpoints, verify_checkpoint};
+pub(crate) use compact::compact;
 pub use compact::{Compacted, Sizes};
-pub use recovery::{Lost, Recovered, recover, recover_on, recoverable};
+pub use recovery::{Lost, Recovered, recoverable};
+pub(crate) use recovery::{recover, recover_on};
+pub(crate) use repair::repair;
 pub use report::{Finding, Report, Severity};
 pub use restore::Restored;
+pub(crate) use restore::restore;
 pub use stats::Stats;
+pub(crate) use stats::stats;
+pub(crate) use views::{flush_text, index_snapshot, sync};

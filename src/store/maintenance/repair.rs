@@ -4,39 +4,23 @@
 use std::path::Path;
 
 use crate::store::engine::{Caller, Engine};
+use crate::store::opening;
 use crate::store::records::Record;
 use crate::store::txn::Transaction;
-use crate::store::{Create, Error, Options, Store};
+use crate::store::{Access, Create, Error, Options};
 
-impl Store {
-    /// Opens a store, deletes the derived files (the index and the text view), and rebuilds them
-    /// from the ledger; [`Store::recovery_report`](crate::Store::recovery_report) says so. The
-    /// ledger is opened as always, and verified from its first byte. A grain whose bytes are damaged
-    /// is left out, and named by the report.
-    ///
-    /// ```
-    /// use grainstore::{Draft, Options, Store};
-    ///
-    /// let home = tempfile::tempdir()?;
-    /// let address = Store::open(home.path(), Options::default())?.put(Draft::event("hello"))?;
-    /// let store = Store::repair(home.path(), Options::default())?;
-    /// assert!(store.recovery_report().index_rebuilt.is_some() && store.exists(&address)?);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Store::open`]. `ERR_STORAGE_DAMAGED` if the ledger is damaged elsewhere; no file is
-    /// deleted then.
-    pub fn repair(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
-        let options = Options {
-            create: Create::Never,
-            ..options
-        };
-        let store = Self::open_folder(path.as_ref(), options, true)?;
-        record_lost_effects(&store.engine)?;
-        store.maintenance()?.compact()?;
-        Ok(store)
-    }
+use super::compact::compact;
+
+/// See [`Store::repair`](crate::Store::repair).
+pub(crate) fn repair(path: impl AsRef<Path>, options: Options) -> Result<Access, Error> {
+    let options = Options {
+        create: Create::Never,
+        ..options
+    };
+    let store = opening::open_folder(path.as_ref(), options, true)?;
+    record_lost_effects(&store.engine)?;
+    compact(&store)?;
+    Ok(store)
 }
 
 /// Records the effects of stored withdrawals of which damage took the entry (OMS 8.10).

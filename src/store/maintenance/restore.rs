@@ -9,12 +9,13 @@ use crate::grain::Time;
 use crate::ledger::{self, Disk, Entry, EntryId, FileDisk, Kind, Ledger, Lock};
 use crate::store::engine::{LOCK, no_manifest, this_process};
 use crate::store::maintenance::restore_target::RestoreTarget;
+use crate::store::opening;
 use crate::store::records::{
     ErasingRecord, Frame, Manifest, Record, RestoredRecord, Until, erased_rows,
 };
-use crate::store::{Create, Error, Options, Store};
+use crate::store::{Access, Create, Error, Options};
 
-/// The result of [`Store::restore`].
+/// The result of [`Store::restore`](crate::Store::restore).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
     /// The number of restored entries.
@@ -27,94 +28,57 @@ pub struct Restored {
     pub damaged: Vec<EntryId>,
 }
 
-impl Store {
-    /// Writes a new store from the ledger of another, or of a backup, up to a point.
-    ///
-    /// The new ledger begins with the entries of the old one up to the point, then records the
-    /// restoration; later erasures of the old one are applied again. The store keeps its identity.
-    /// The old directory is only read, except for its `LOCK`. An entry whose body is damaged is
-    /// blanked in the new store, as an erasure without a tombstone, and reported.
-    ///
-    /// `accepts_lost_erasures` permits a point at which the old ledger ends: later erasures are
-    /// then unknown.
-    ///
-    /// A restore that was interrupted leaves no store in `path`; restoring the same store into it
-    /// again removes those files and starts anew.
-    ///
-    /// ```
-    /// use grainstore::store::Until;
-    /// use grainstore::{Draft, Options, Store};
-    ///
-    /// let home = tempfile::tempdir()?;
-    /// let (old, new) = (home.path().join("old"), home.path().join("new"));
-    /// let store = Store::open(&old, Options::default())?;
-    /// let first = store.put(Draft::event("hello"))?;
-    /// let second = store.put(Draft::event("oops"))?;
-    /// drop(store);
-    /// let (store, restored) =
-    ///     Store::restore(&old, &new, Until::Entries(1), false, Options::default())?;
-    /// assert_eq!((restored.entries, restored.left), (1, 1));
-    /// assert!(store.exists(&first)? && !store.exists(&second)?);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `ERR_NOT_A_STORE` if there is none at `from`, or `path` holds anything but an unfinished
-    /// restore of this store and `vault/`, in which the keys of sealed persons may lie already;
-    /// `ERR_STORE_LOCKED` while the old one is open; `ERR_LOST_ERASURES`, unless accepted;
-    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
-    pub fn restore(
-        from: impl AsRef<Path>,
-        path: impl AsRef<Path>,
-        until: Until,
-        accepts_lost_erasures: bool,
-        options: Options,
-    ) -> Result<(Self, Restored), Error> {
-        let (from, path) = (from.as_ref(), path.as_ref());
-        let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(from));
-        let manifest = Manifest::read(&*disk, from)?.ok_or_else(|| no_manifest(from))?;
-        let _lock = match Lock::take(&*disk, LOCK, &this_process()) {
-            // A directory that cannot be written has no writer, so it needs no lock.
-            Err(ledger::Error::ReadOnly { .. }) => None,
-            taken => Some(taken?),
-        };
-        let (source, mut damaged) = Ledger::open_to_read(disk, manifest.store_id, erased_rows)?;
-        let last = EntryId::new(source.len()).before();
-        let last = last.map(|row| source.read(row)).transpose()?;
-        let last_ms = last.map_or(i64::MIN, |entry| entry.header.time_ms);
-        let has_later = !until.keeps(source.len(), last_ms);
-        if until != Until::End && !has_later && !accepts_lost_erasures {
-            return Err(Error::LostErasures);
-        }
-        let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(path));
-        let target = RestoreTarget {
-            path,
-            disk: &*disk,
-            manifest: &manifest,
-        };
-        let lock = target.prepare()?;
-        let keeps = |entries, time_ms| until.keeps(entries, time_ms);
-        let ledger =
-            source.point_in_time_copy(Arc::clone(&disk), options.ledger.clone(), &keeps)?;
-        let entries = ledger.len();
-        damaged.retain(|row| row.get() < entries);
-        let now = options.clock.now().max(Time::from_ms(last_ms));
-        let erasures = record_restoration(&source, &ledger, until, now, &damaged, &options)?;
-        // Last: without it there is no store.
-        Manifest::publish(&*disk)?;
-        drop((ledger, lock));
-        let restored = Restored {
-            entries,
-            left: source.len() - entries,
-            erasures,
-            damaged,
-        };
-        let options = Options {
-            create: Create::Never,
-            ..options
-        };
-        Ok((Self::open(path, options)?, restored))
+/// See [`Store::restore`](crate::Store::restore).
+pub(crate) fn restore(
+    from: impl AsRef<Path>,
+    path: impl AsRef<Path>,
+    until: Until,
+    accepts_lost_erasures: bool,
+    options: Options,
+) -> Result<(Access, Restored), Error> {
+    let (from, path) = (from.as_ref(), path.as_ref());
+    let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(from));
+    let manifest = Manifest::read(&*disk, from)?.ok_or_else(|| no_manifest(from))?;
+    let _lock = match Lock::take(&*disk, LOCK, &this_process()) {
+        // A directory that cannot be written has no writer, so it needs no lock.
+        Err(ledger::Error::ReadOnly { .. }) => None,
+        taken => Some(taken?),
+    };
+    let (source, mut damaged) = Ledger::open_to_read(disk, manifest.store_id, erased_rows)?;
+    let last = EntryId::new(source.len()).before();
+    let last = last.map(|row| source.read(row)).transpose()?;
+    let last_ms = last.map_or(i64::MIN, |entry| entry.header.time_ms);
+    let has_later = !until.keeps(source.len(), last_ms);
+    if until != Until::End && !has_later && !accepts_lost_erasures {
+        return Err(Error::LostErasures);
     }
+    let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(path));
+    let target = RestoreTarget {
+        path,
+        disk: &*disk,
+        manifest: &manifest,
+    };
+    let lock = target.prepare()?;
+    let keeps = |entries, time_ms| until.keeps(entries, time_ms);
+    let ledger = source.point_in_time_copy(Arc::clone(&disk), options.ledger.clone(), &keeps)?;
+    let entries = ledger.len();
+    damaged.retain(|row| row.get() < entries);
+    let now = options.clock.now().max(Time::from_ms(last_ms));
+    let erasures = record_restoration(&source, &ledger, until, now, &damaged, &options)?;
+    // Last: without it there is no store.
+    Manifest::publish(&*disk)?;
+    drop((ledger, lock));
+    let restored = Restored {
+        entries,
+        left: source.len() - entries,
+        erasures,
+        damaged,
+    };
+    let options = Options {
+        create: Create::Never,
+        ..options
+    };
+    Ok((opening::open(path, options)?, restored))
 }
 
 /// Appends the entry that records the restoration, and in the same frame every erasure behind the

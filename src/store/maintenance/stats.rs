@@ -7,7 +7,7 @@ use crate::ledger::{OpenMode, StoreId};
 
 use crate::grain::Time;
 use crate::store::commit::embedder_statuses;
-use crate::store::{EmbedderStatus, Error, Maintenance};
+use crate::store::{Access, EmbedderStatus, Error};
 
 /// Statistics of a store: counts and sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,57 +44,52 @@ pub struct Stats {
     pub embedders: Vec<EmbedderStatus>,
 }
 
-impl Maintenance<'_> {
-    /// Returns the statistics of the store.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_IO`, `ERR_INDEX_DAMAGED`.
-    pub fn stats(self) -> Result<Stats, Error> {
-        let engine = self.engine();
-        let snapshot = self.store().snapshot();
-        let mut by_type = BTreeMap::new();
-        for byte in 1..=u8::MAX {
-            let of = Type::from_byte(byte);
-            let count = snapshot.of_type(of).rows()?.len();
-            if count > 0 {
-                by_type.insert(of, count);
-            }
+/// See [`Maintenance::stats`](crate::Maintenance::stats).
+pub(crate) fn stats(store: &Access) -> Result<Stats, Error> {
+    let engine = store.engine();
+    let snapshot = store.snapshot();
+    let mut by_type = BTreeMap::new();
+    for byte in 1..=u8::MAX {
+        let of = Type::from_byte(byte);
+        let count = snapshot.of_type(of).rows()?.len();
+        if count > 0 {
+            by_type.insert(of, count);
         }
-        let grains = snapshot.grains();
-        let current = grains
-            .iter()
-            .filter(|row| snapshot.is_current(*row))
-            .count();
-        let failed = |source| crate::ledger::Error::Io {
-            action: "measure",
-            name: "ledger".into(),
-            source,
-        };
-        let (mut segments, mut ledger_bytes) = (0, 0);
-        for name in engine.disk().list("ledger").map_err(failed)? {
-            let file = engine
-                .disk()
-                .open(&format!("ledger/{name}"), OpenMode::Read)
-                .map_err(failed)?;
-            ledger_bytes += file.len_bytes().map_err(failed)?;
-            segments += u64::from(name.ends_with(".seg"));
-        }
-        Ok(Stats {
-            store_id: engine.manifest().store_id,
-            created_at: engine.manifest().created_at,
-            grains: grains.len(),
-            current: current as u64,
-            by_type,
-            entries: engine.ledger().len(),
-            head: engine.ledger().head(),
-            segments,
-            ledger_bytes,
-            index_runs: engine.index().runs() as u64,
-            index_bytes: engine.index().len_bytes(),
-            torn_files: engine.ledger().torn_files()?,
-            erasures_waiting: engine.state().erasures().open().len() as u64,
-            text_unavailable: engine.text().unavailable(),
-            embedders: embedder_statuses(engine),
-        })
     }
+    let grains = snapshot.grains();
+    let current = grains
+        .iter()
+        .filter(|row| snapshot.is_current(*row))
+        .count();
+    let failed = |source| crate::ledger::Error::Io {
+        action: "measure",
+        name: "ledger".into(),
+        source,
+    };
+    let (mut segments, mut ledger_bytes) = (0, 0);
+    for name in engine.disk().list("ledger").map_err(failed)? {
+        let file = engine
+            .disk()
+            .open(&format!("ledger/{name}"), OpenMode::Read)
+            .map_err(failed)?;
+        ledger_bytes += file.len_bytes().map_err(failed)?;
+        segments += u64::from(name.ends_with(".seg"));
+    }
+    Ok(Stats {
+        store_id: engine.manifest().store_id,
+        created_at: engine.manifest().created_at,
+        grains: grains.len(),
+        current: current as u64,
+        by_type,
+        entries: engine.ledger().len(),
+        head: engine.ledger().head(),
+        segments,
+        ledger_bytes,
+        index_runs: engine.index().runs() as u64,
+        index_bytes: engine.index().len_bytes(),
+        torn_files: engine.ledger().torn_files()?,
+        erasures_waiting: engine.state().erasures().open().len() as u64,
+        text_unavailable: engine.text().unavailable(),
+        embedders: embedder_statuses(engine),
+    })
 }

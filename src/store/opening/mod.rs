@@ -1,3 +1,7 @@
 //! Opening a store, as callers ask for it. Its files are opened in `engine/open.rs`.
 
 mod open;
+
+pub(crate) use open::{
+    in_memory, open, open_folder, open_on, open_read_only, open_read_only_on, tend,
+};

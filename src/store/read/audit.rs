@@ -11,7 +11,7 @@ use crate::policy::{Capability, Clause, Regime};
 use crate::store::engine::{Caller, Engine};
 use crate::store::records::{DenialRecord, ReadRecord, Record, Uid};
 use crate::store::txn::{AdmittedFrame, Transaction, actor};
-use crate::store::{Admin, Error, Store};
+use crate::store::{Access, Error, Owner};
 
 /// A recorded read, as a clause of a regime requires.
 ///
@@ -60,89 +60,84 @@ pub(crate) struct ReadRecorder<'a> {
     watched: BTreeMap<(Vec<String>, Option<Uid>), BTreeSet<ContentAddress>>,
 }
 
-impl Admin<'_> {
-    /// Returns the recorded reads, oldest first, at most `limit` of them, after the entry `after`:
-    /// those of one grain, with the backups made since it was stored, or all.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn reads(
-        self,
-        of: Option<&ContentAddress>,
-        after: Option<EntryId>,
-        limit: usize,
-    ) -> Result<Vec<AuditedRead>, Error> {
-        self.authorize_whole()?;
-        let engine = self.engine();
-        let snapshot = self.store().snapshot();
-        let mut rows: BTreeSet<EntryId> = BTreeSet::new();
-        match of {
-            None => rows.extend(snapshot.of_kind(Kind::Read).rows()?.iter()),
-            Some(of) => {
-                let since = engine
-                    .as_of(&snapshot)
-                    .locate(of)?
-                    .unwrap_or(EntryId::new(u64::MAX));
-                let backups = snapshot.read_in_full().rows()?;
-                rows.extend(backups.iter().filter(|row| *row > since));
-                rows.extend(snapshot.pointing_at(Family::Read, of).rows()?.iter());
-            }
+/// See [`Admin::reads`](crate::Admin::reads).
+pub(crate) fn reads(
+    owner: Owner<'_>,
+    of: Option<&ContentAddress>,
+    after: Option<EntryId>,
+    limit: usize,
+) -> Result<Vec<AuditedRead>, Error> {
+    owner.authorize_whole()?;
+    let engine = owner.engine();
+    let snapshot = owner.store().snapshot();
+    let mut rows: BTreeSet<EntryId> = BTreeSet::new();
+    match of {
+        None => rows.extend(snapshot.of_kind(Kind::Read).rows()?.iter()),
+        Some(of) => {
+            let since = engine
+                .as_of(&snapshot)
+                .locate(of)?
+                .unwrap_or(EntryId::new(u64::MAX));
+            let backups = snapshot.read_in_full().rows()?;
+            rows.extend(backups.iter().filter(|row| *row > since));
+            rows.extend(snapshot.pointing_at(Family::Read, of).rows()?.iter());
         }
-        let mut found = Vec::new();
-        for row in rows
-            .into_iter()
-            .filter(|row| after.is_none_or(|after| *row > after))
-        {
-            if found.len() == limit {
-                break;
-            }
-            let read = read_at(engine, row)?;
-            // The index holds hashes of addresses.
-            if of.is_none_or(|of| read.addresses.is_empty() || read.addresses.contains(of)) {
-                found.push(read);
-            }
-        }
-        Ok(found)
     }
+    let mut found = Vec::new();
+    for row in rows
+        .into_iter()
+        .filter(|row| after.is_none_or(|after| *row > after))
+    {
+        if found.len() == limit {
+            break;
+        }
+        let read = read_at(engine, row)?;
+        // The index holds hashes of addresses.
+        if of.is_none_or(|of| read.addresses.is_empty() || read.addresses.contains(of)) {
+            found.push(read);
+        }
+    }
+    Ok(found)
 }
 
-impl Store {
-    /// Starts the record of an operation that returns grains.
-    pub(crate) fn read_recorder(&self, operation: &'static str) -> ReadRecorder<'_> {
-        let is_watched = self.engine.state().regimes().records_reads();
-        ReadRecorder::new(self, operation, is_watched)
-    }
+/// Starts the record of an operation that returns grains.
+pub(crate) fn read_recorder<'a>(store: &'a Access, operation: &'static str) -> ReadRecorder<'a> {
+    let is_watched = store.engine.state().regimes().records_reads();
+    ReadRecorder::new(store, operation, is_watched)
+}
 
-    /// Returns what [`Store::read_recorder`] does, for grains that were found in a snapshot.
-    pub(crate) fn recorder_of_found(&self, operation: &'static str) -> ReadRecorder<'_> {
-        let is_watched = self.engine.known_state().regimes().records_reads();
-        ReadRecorder::new(self, operation, is_watched)
-    }
+/// Returns what [`Store::read_recorder`] does, for grains that were found in a snapshot.
+pub(super) fn recorder_of_found<'a>(
+    store: &'a Access,
+    operation: &'static str,
+) -> ReadRecorder<'a> {
+    let is_watched = store.engine.known_state().regimes().records_reads();
+    ReadRecorder::new(store, operation, is_watched)
+}
 
-    /// Records that a read of a grain is refused, where a clause requires its reads to be recorded
-    /// (45 CFR 164.308(a)(5)(ii)(C): attempts, too), and returns the refusal. A refusal that cannot be
-    /// recorded stands: nothing is disclosed.
-    pub(crate) fn refuse_read(
-        &self,
-        operation: &'static str,
-        grain: &Grain,
-        refusal: Error,
-    ) -> Error {
-        let rule = match &refusal {
-            Error::Denied { rule, .. } | Error::Refused { rule } => rule.name(),
-            _ => return refusal,
-        };
-        let denial = DenialRecord::new(Some(grain.address()), operation, rule);
-        let recorder = self.read_recorder(operation);
-        if let Err(error) = recorder.record_refusal(grain, denial) {
-            tracing::warn!(%error, "the refusal of a read is not recorded");
-        }
-        refusal
+/// Records that a read of a grain is refused, where a clause requires its reads to be recorded
+/// (45 CFR 164.308(a)(5)(ii)(C): attempts, too), and returns the refusal. A refusal that cannot be
+/// recorded stands: nothing is disclosed.
+pub(super) fn refuse_read(
+    store: &Access,
+    operation: &'static str,
+    grain: &Grain,
+    refusal: Error,
+) -> Error {
+    let rule = match &refusal {
+        Error::Denied { rule, .. } | Error::Refused { rule } => rule.name(),
+        _ => return refusal,
+    };
+    let denial = DenialRecord::new(Some(grain.address()), operation, rule);
+    let recorder = read_recorder(store, operation);
+    if let Err(error) = recorder.record_refusal(grain, denial) {
+        tracing::warn!(%error, "the refusal of a read is not recorded");
     }
+    refusal
 }
 
 impl<'a> ReadRecorder<'a> {
-    fn new(store: &'a Store, operation: &'static str, is_watched: bool) -> Self {
+    fn new(store: &'a Access, operation: &'static str, is_watched: bool) -> Self {
         Self {
             engine: &store.engine,
             capability: store.capability(),

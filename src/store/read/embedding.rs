@@ -9,8 +9,12 @@ use crate::store::engine::Engine;
 use crate::store::records::{EmbeddingRecord, Record};
 use crate::store::state::StoredAt;
 use crate::store::txn::Transaction;
-use crate::store::{Error, Store};
+use crate::store::{Access, Error, read};
 use crate::vector::{Near, VectorIndex};
+
+use super::audit::refuse_read;
+use super::consented::{authorize_read, is_consent_asked_to_read};
+use super::get::seen_row;
 
 /// A vector of a grain, computed by a model of the caller.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,120 +48,90 @@ impl Embedding {
     }
 }
 
-impl Store {
-    /// Stores vectors that a model made of grains, each in place of an earlier one of that model: all
-    /// of them, or none if one is refused. A vector is a ledger entry, goes into backups, and is
-    /// deleted with its grain.
-    ///
-    /// The store has no model: a caller that searches brings a vector of the same model.
-    ///
-    /// ```
-    /// use grainstore::store::Embedding;
-    /// use grainstore::{Draft, Filter, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// let tea = store.put(Draft::event("she likes tea"))?;
-    /// let sea = store.put(Draft::event("she lives by the sea"))?;
-    /// store.put_embeddings(&[Embedding::new(tea, "tiny", &[0.9, 0.1])])?;
-    /// store.put_embeddings(&[Embedding::new(sea, "tiny", &[0.2, 0.8])])?;
-    /// let near = store.nearest("tiny", &[1.0, 0.0], &Filter::new(), 1)?;
-    /// assert_eq!(near.results[0].address, tea);
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `ERR_NOT_FOUND`, also for a grain that the handle does not see; `ERR_ACCESS_DENIED` through
-    /// a reader's handle; `ERR_EMBEDDING` for a vector that is empty, too long, not finite, without
-    /// a direction, or of another length than the model's others, and for a model without a name;
-    /// storage errors.
-    pub fn put_embeddings(&self, embeddings: &[Embedding]) -> Result<(), Error> {
-        let engine = &*self.engine;
-        let caller = self.caller()?;
-        caller.may_write().map_err(|rule| Error::Refused { rule })?;
-        let mut txn = Transaction::begin(engine, caller)?;
-        let snapshot = engine.snapshot();
-        let mut lengths = Lengths::default();
-        for embedding in embeddings {
-            self.seen_row(&snapshot, &embedding.of)?;
-            judge_embedding(engine, &snapshot, embedding, &mut lengths)?;
-            txn.record(&Record::Embedding(embedding.to_record(None)))?;
+/// See [`Store::put_embeddings`](crate::Store::put_embeddings).
+pub(crate) fn put_embeddings(store: &Access, embeddings: &[Embedding]) -> Result<(), Error> {
+    let engine = &*store.engine;
+    let caller = store.caller()?;
+    caller.may_write().map_err(|rule| Error::Refused { rule })?;
+    let mut txn = Transaction::begin(engine, caller)?;
+    let snapshot = engine.snapshot();
+    let mut lengths = Lengths::default();
+    for embedding in embeddings {
+        seen_row(store, &snapshot, &embedding.of)?;
+        judge_embedding(engine, &snapshot, embedding, &mut lengths)?;
+        txn.record(&Record::Embedding(embedding.to_record(None)))?;
+    }
+    txn.commit()?;
+    Ok(())
+}
+
+/// See [`Store::embedding`](crate::Store::embedding).
+pub(crate) fn embedding(
+    store: &Access,
+    address: &ContentAddress,
+    model: &str,
+) -> Result<Option<Vec<f32>>, Error> {
+    let found = vector_of(store, address, model)?;
+    let mut read_recorder = read::read_recorder(store, "embedding");
+    if found.is_some() && read_recorder.is_watched() {
+        let row = store.engine.as_of(&store.snapshot()).row_of(address)?;
+        read_recorder.add(&store.engine.grain_at(row, address)?);
+    }
+    read_recorder.record()?;
+    Ok(found)
+}
+
+/// Returns what [`Store::embedding`] does, for the store's own use.
+pub(crate) fn vector_of(
+    store: &Access,
+    address: &ContentAddress,
+    model: &str,
+) -> Result<Option<Vec<f32>>, Error> {
+    let snapshot = store.snapshot();
+    let row = seen_row(store, &snapshot, address)?;
+    // A vector reveals the content of its grain, so it needs the same consent.
+    if is_consent_asked_to_read(store) {
+        let grain = store.engine.grain_at(row, address)?;
+        let allowed = authorize_read(store, &snapshot, &grain);
+        allowed.map_err(|refusal| refuse_read(store, "embedding", &grain, refusal))?;
+    }
+    let found = with_view(&store.engine, &snapshot, model, |index| index.get(row))?;
+    Ok(found.flatten())
+}
+
+/// Returns the nearest of some rows to a vector, and how many of them have a vector.
+pub(crate) fn nearest_rows(
+    store: &Access,
+    snapshot: &Snapshot,
+    model: &str,
+    vector: &[f32],
+    rows: &RowSet,
+    limit: usize,
+) -> Result<(Vec<Near>, u64), Error> {
+    let found = with_view(&store.engine, snapshot, model, |index| {
+        if vector.len() != index.dimensions() {
+            return Err(Error::Embedding {
+                reason: "it is not as long as those of the model",
+            });
         }
-        txn.commit()?;
-        Ok(())
-    }
+        Ok(index.nearest(vector, limit, rows))
+    })?;
+    found.unwrap_or_else(|| Ok((Vec::new(), 0)))
+}
 
-    /// Returns the vector that a model made of a grain, with the length 1; of a model with more than
-    /// 50,000 vectors rounded to multiples of 2^-15.
-    ///
-    /// # Errors
-    /// `ERR_NOT_FOUND`; `ERR_CONSENT` as [`Store::get`]; storage errors.
-    pub fn embedding(
-        &self,
-        address: &ContentAddress,
-        model: &str,
-    ) -> Result<Option<Vec<f32>>, Error> {
-        let found = self.vector_of(address, model)?;
-        let mut read_recorder = self.read_recorder("embedding");
-        if found.is_some() && read_recorder.is_watched() {
-            let row = self.engine.as_of(&self.snapshot()).row_of(address)?;
-            read_recorder.add(&self.engine.grain_at(row, address)?);
-        }
-        read_recorder.record()?;
-        Ok(found)
-    }
-
-    /// Returns what [`Store::embedding`] does, for the store's own use.
-    pub(crate) fn vector_of(
-        &self,
-        address: &ContentAddress,
-        model: &str,
-    ) -> Result<Option<Vec<f32>>, Error> {
-        let snapshot = self.snapshot();
-        let row = self.seen_row(&snapshot, address)?;
-        // A vector reveals the content of its grain, so it needs the same consent.
-        if self.is_consent_asked_to_read() {
-            let grain = self.engine.grain_at(row, address)?;
-            let allowed = self.authorize_read(&snapshot, &grain);
-            allowed.map_err(|refusal| self.refuse_read("embedding", &grain, refusal))?;
-        }
-        let found = with_view(&self.engine, &snapshot, model, |index| index.get(row))?;
-        Ok(found.flatten())
-    }
-
-    /// Returns the nearest of some rows to a vector, and how many of them have a vector.
-    pub(crate) fn nearest_rows(
-        &self,
-        snapshot: &Snapshot,
-        model: &str,
-        vector: &[f32],
-        rows: &RowSet,
-        limit: usize,
-    ) -> Result<(Vec<Near>, u64), Error> {
-        let found = with_view(&self.engine, snapshot, model, |index| {
-            if vector.len() != index.dimensions() {
-                return Err(Error::Embedding {
-                    reason: "it is not as long as those of the model",
-                });
-            }
-            Ok(index.nearest(vector, limit, rows))
-        })?;
-        found.unwrap_or_else(|| Ok((Vec::new(), 0)))
-    }
-
-    /// Returns the cosine of each row and a vector; `None` of a row without a vector of the model.
-    #[cfg(feature = "text")]
-    pub(crate) fn cosines(
-        &self,
-        snapshot: &Snapshot,
-        model: &str,
-        vector: &[f32],
-        rows: &[EntryId],
-    ) -> Result<Vec<Option<f32>>, Error> {
-        let cosines = with_view(&self.engine, snapshot, model, |index| {
-            index.cosines(vector, rows)
-        })?;
-        Ok(cosines.unwrap_or_default())
-    }
+/// Returns the cosine of each row and a vector; `None` of a row without a vector of the model.
+#[cfg(feature = "text")]
+pub(crate) fn cosines(
+    store: &Access,
+    snapshot: &Snapshot,
+    model: &str,
+    vector: &[f32],
+    rows: &[EntryId],
+) -> Result<Vec<Option<f32>>, Error> {
+    let cosines = with_view(&store.engine, snapshot, model, |index| {
+        index.cosines(vector, rows)
+    })?;
+    Ok(cosines.unwrap_or_default())
 }
 
 /// The lengths of the vectors of models, as far as they are known.

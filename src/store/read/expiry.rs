@@ -5,39 +5,37 @@ use crate::codec::Value;
 use crate::grain::{Grain, Time, Type};
 use crate::index::{Family, RowSet, Snapshot};
 
+use crate::store::Access;
 use crate::store::Error;
-use crate::store::Store;
 use crate::store::engine::Engine;
 
-impl Store {
-    /// Returns the time by the store's clock.
-    pub(crate) fn now(&self) -> Time {
-        self.engine.now()
-    }
+/// Returns the time by the store's clock.
+pub(crate) fn now(store: &Access) -> Time {
+    store.engine.now()
+}
 
-    /// Returns which of some rows have expired by a time: grains whose `valid_to` is before it, and
-    /// goals that are inactive by then (OMS 15.1, 23.9, ruling I23).
-    pub(crate) fn expired(
-        &self,
-        snapshot: &Snapshot,
-        rows: &RowSet,
-        now: Time,
-    ) -> Result<RowSet, Error> {
-        if rows.is_empty() {
-            return Ok(RowSet::default());
-        }
-        let mut expired = over(snapshot, rows, now)?;
-        // The window of an Observation is the time observed (OMS 25), and policy judges that of a
-        // Consent (8.10): neither grain expires.
-        for of in [Type::Observation, Type::Consent] {
-            if !expired.is_empty() {
-                let kept = snapshot.of_type(of).among(&expired)?;
-                expired.subtract(&kept);
-            }
-        }
-        expired.unite(&inactive(&self.engine, snapshot, rows, now)?);
-        Ok(expired)
+/// Returns which of some rows have expired by a time: grains whose `valid_to` is before it, and
+/// goals that are inactive by then (OMS 15.1, 23.9, ruling I23).
+pub(crate) fn expired(
+    store: &Access,
+    snapshot: &Snapshot,
+    rows: &RowSet,
+    now: Time,
+) -> Result<RowSet, Error> {
+    if rows.is_empty() {
+        return Ok(RowSet::default());
     }
+    let mut expired = over(snapshot, rows, now)?;
+    // The window of an Observation is the time observed (OMS 25), and policy judges that of a
+    // Consent (8.10): neither grain expires.
+    for of in [Type::Observation, Type::Consent] {
+        if !expired.is_empty() {
+            let kept = snapshot.of_type(of).among(&expired)?;
+            expired.subtract(&kept);
+        }
+    }
+    expired.unite(&inactive(&store.engine, snapshot, rows, now)?);
+    Ok(expired)
 }
 
 /// Returns which of some rows have a `valid_to` before a time.

@@ -7,49 +7,47 @@ use crate::grain::Time;
 use crate::index::Snapshot;
 use crate::interchange::StoredVector;
 use crate::ledger::{EntryId, Kind};
-use crate::store::{Error, Store};
+use crate::store::{Access, Error};
 
 use super::embedding::embedding_record;
 
-impl Store {
-    /// Shows the rows of all vectors, each after that of its grain, the oldest first.
-    pub(crate) fn vector_rows(
-        &self,
-        snapshot: &Snapshot,
-        show: &mut dyn FnMut(EntryId, EntryId),
-    ) -> Result<(), Error> {
-        for row in snapshot.of_kind(Kind::Embedding).set()?.iter() {
-            let of = embedding_record(&self.engine, row)?.of;
-            if let Some(grain) = self.row_of(snapshot, &of)? {
-                show(grain, row);
-            }
+/// Shows the rows of all vectors, each after that of its grain, the oldest first.
+pub(crate) fn vector_rows(
+    store: &Access,
+    snapshot: &Snapshot,
+    show: &mut dyn FnMut(EntryId, EntryId),
+) -> Result<(), Error> {
+    for row in snapshot.of_kind(Kind::Embedding).set()?.iter() {
+        let of = embedding_record(&store.engine, row)?.of;
+        if let Some(grain) = row_of(store, snapshot, &of)? {
+            show(grain, row);
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Reads the vector of a row.
-    pub(crate) fn stored_vector(&self, row: EntryId) -> Result<StoredVector, Error> {
-        let at = Time::from_ms(self.engine.ledger().read(row)?.header.time_ms);
-        let entry = embedding_record(&self.engine, row)?;
-        Ok(StoredVector {
-            model: entry.model,
-            numbers: entry.vector,
-            record: entry.source,
-            at,
-        })
-    }
+/// Reads the vector of a row.
+pub(crate) fn stored_vector(store: &Access, row: EntryId) -> Result<StoredVector, Error> {
+    let at = Time::from_ms(store.engine.ledger().read(row)?.header.time_ms);
+    let entry = embedding_record(&store.engine, row)?;
+    Ok(StoredVector {
+        model: entry.model,
+        numbers: entry.vector,
+        record: entry.source,
+        at,
+    })
+}
 
-    /// Returns the row of a stored grain whose bytes are sound.
-    pub(crate) fn row_of(
-        &self,
-        snapshot: &Snapshot,
-        address: &ContentAddress,
-    ) -> Result<Option<EntryId>, Error> {
-        for row in snapshot.candidates(address)?.iter() {
-            if self.engine.as_of(snapshot).holds(row, address)? {
-                return Ok(Some(row));
-            }
+/// Returns the row of a stored grain whose bytes are sound.
+pub(crate) fn row_of(
+    store: &Access,
+    snapshot: &Snapshot,
+    address: &ContentAddress,
+) -> Result<Option<EntryId>, Error> {
+    for row in snapshot.candidates(address)?.iter() {
+        if store.engine.as_of(snapshot).holds(row, address)? {
+            return Ok(Some(row));
         }
-        Ok(None)
     }
+    Ok(None)
 }

@@ -5,32 +5,30 @@ use crate::codec::ContentAddress;
 use crate::crypto::Did;
 use crate::grain::{Grain, Warning};
 use crate::policy::{Delegation, is_withdrawal};
-use crate::store::{Error, Store};
+use crate::store::{Access, Error};
 
-impl Store {
-    /// Returns warnings about a valid grain: by itself, and beside the stored grains. It need not
-    /// be stored yet.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn warnings(&self, grain: &Grain) -> Result<Vec<Warning>, Error> {
-        let mut warnings = grain.warnings();
-        let named = match named_by(grain) {
-            Some(named) => self.peek(&named)?,
-            None => None,
-        };
-        warnings.extend(beside(grain, named.as_ref()));
-        // A narrowed handle is not told who else there is.
-        if is_withdrawal(grain) && self.capability().is_none() && self.locked_persons() > 0 {
-            warnings.push(Warning {
-                field: "prior_consent".into(),
-                message: "what locked persons have sealed was not looked into: the pending erasures name \
-                          them (OMS 23.2)"
+use super::get::peek;
+use super::held::locked_persons;
+
+/// See [`Store::warnings`](crate::Store::warnings).
+pub(crate) fn warnings(store: &Access, grain: &Grain) -> Result<Vec<Warning>, Error> {
+    let mut warnings = grain.warnings();
+    let named = match named_by(grain) {
+        Some(named) => peek(store, &named)?,
+        None => None,
+    };
+    warnings.extend(beside(grain, named.as_ref()));
+    // A narrowed handle is not told who else there is.
+    if is_withdrawal(grain) && store.capability().is_none() && locked_persons(store) > 0 {
+        warnings.push(Warning {
+            field: "prior_consent".into(),
+            message:
+                "what locked persons have sealed was not looked into: the pending erasures name \
+                      them (OMS 23.2)"
                     .into(),
-            });
-        }
-        Ok(warnings)
+        });
     }
+    Ok(warnings)
 }
 
 /// Returns the grain that a warning about a grain depends on: the parent of a message, or the grant

@@ -1,5 +1,6 @@
 //! The rules of trust: which signers may write and change which grains.
 
+use crate::crypto::kid;
 use crate::grain::Grain;
 use crate::store::Error;
 use crate::store::view::Core;
@@ -11,7 +12,7 @@ use crate::store::view::Core;
 /// `ERR_UNTRUSTED`.
 pub(crate) fn authorize_signer(core: &Core, grain: &Grain) -> Result<(), Error> {
     let signer = match grain.is_signed() {
-        true => Some(grain.kid()?),
+        true => Some(kid(grain)?),
         false => None,
     };
     let admitted = core
@@ -45,14 +46,14 @@ pub(crate) fn authorize_signers(
 /// Refuses a successor of a stored grain whose signer may not replace it.
 ///
 /// # Errors
-/// `ERR_UNTRUSTED`; as [`Grain::kid`].
+/// `ERR_UNTRUSTED`; as [`kid`](crate::crypto::kid).
 pub(crate) fn authorize_successor(
     core: &Core,
     agreed: &[Vec<String>],
     new: &Grain,
     target: &Grain,
 ) -> Result<(), Error> {
-    let signer = new.envelope().map(|_| new.kid()).transpose()?;
+    let signer = new.envelope().map(|_| kid(new)).transpose()?;
     let signer = signer.map(|signer| vec![signer.as_str().to_owned()]);
     let signers: Vec<_> = signer.into_iter().chain(agreed.iter().cloned()).collect();
     authorize_signers(core, &signers, target)

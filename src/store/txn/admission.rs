@@ -9,6 +9,7 @@ use crate::store::Error;
 use crate::store::records::{PendingPut, Record};
 use crate::store::rules::{Proposed, Way, has_consequences, stronger_signature};
 
+use super::refusal::denial;
 use super::transaction::Transaction;
 
 /// A transaction that several requests share, and the grains in its frame.
@@ -79,7 +80,7 @@ impl<'a> Admission<'a> {
             };
             if let Err(error) = taken {
                 self.truncate(before);
-                if let Some(denial) = error.denial("put") {
+                if let Some(denial) = denial(&error, "put") {
                     self.txn
                         .frame_mut()
                         .record_about(&Record::Denial(denial), actor, person)?;

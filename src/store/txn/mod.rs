@@ -15,4 +15,6 @@ pub(crate) use actor::actor;
 pub(crate) use frame::AdmittedFrame;
 pub(crate) use group::put_all;
 pub(crate) use refusal::authorize_put;
+#[cfg(feature = "interchange")]
+pub(crate) use refusal::denial;
 pub(crate) use transaction::Transaction;

@@ -79,7 +79,7 @@ impl Transaction<'_> {
         match judged {
             Ok(value) => Ok(value),
             Err((error, operation)) => {
-                if let Some(denial) = error.denial(operation) {
+                if let Some(denial) = denial(&error, operation) {
                     self.refuse(denial)?;
                 }
                 Err(error)
@@ -131,20 +131,18 @@ impl Transaction<'_> {
     }
 }
 
-impl Error {
-    /// Returns the record of a refusal, of the kinds that the ledger records.
-    pub(crate) fn denial(&self, operation: &str) -> Option<DenialRecord> {
-        Some(match self {
-            Self::Denied { address, rule } => {
-                DenialRecord::new(Some(*address), operation, rule.name())
-            }
-            Self::Refused { rule } => DenialRecord::new(None, operation, rule.name()),
-            Self::Violation(violation) => DenialRecord::new(None, operation, &violation.name()),
-            Self::Untrusted { .. } => DenialRecord::new(None, operation, "untrusted"),
-            Self::ImplicitSupersession { address } => {
-                DenialRecord::new(Some(*address), operation, "implied_supersession")
-            }
-            _ => return None,
-        })
-    }
+/// Returns the record of a refusal, of the kinds that the ledger records.
+pub(crate) fn denial(error: &Error, operation: &str) -> Option<DenialRecord> {
+    Some(match error {
+        Error::Denied { address, rule } => {
+            DenialRecord::new(Some(*address), operation, rule.name())
+        }
+        Error::Refused { rule } => DenialRecord::new(None, operation, rule.name()),
+        Error::Violation(violation) => DenialRecord::new(None, operation, &violation.name()),
+        Error::Untrusted { .. } => DenialRecord::new(None, operation, "untrusted"),
+        Error::ImplicitSupersession { address } => {
+            DenialRecord::new(Some(*address), operation, "implied_supersession")
+        }
+        _ => return None,
+    })
 }

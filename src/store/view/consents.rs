@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::codec::ContentAddress;
-use crate::crypto::Did;
+use crate::crypto::{Did, kid};
 use crate::grain::{Grain, Type, Verification};
 use crate::index::{Family, Rows};
 use crate::policy::{Rule, is_withdrawal};
@@ -248,7 +248,7 @@ fn counts(consent: Option<&Known>, withdrawal: &Known) -> bool {
     let signer = withdrawal
         .grain
         .envelope()
-        .and_then(|_| withdrawal.grain.kid().ok());
+        .and_then(|_| kid(&withdrawal.grain).ok());
     parties.any(|party| {
         let has_signed = signer.as_ref();
         let has_signed = has_signed.is_some_and(|signer| signer.as_str() == Did::bare(party));

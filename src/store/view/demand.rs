@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::codec::ContentAddress;
-use crate::crypto::Did;
+use crate::crypto::{Did, kid};
 use crate::grain::{Grain, Time, Type, Verification};
 use crate::index::{Family, RowSet};
 use crate::ledger::EntryId;
@@ -223,7 +223,7 @@ pub(crate) fn counts_for_party(consent: &Grain, party: &Party) -> bool {
 }
 
 fn is_signed_by_subject(consent: &Grain) -> bool {
-    let signer = consent.envelope().and_then(|_| consent.kid().ok());
+    let signer = consent.envelope().and_then(|_| kid(consent).ok());
     let subject = consent.text("subject_did").map(Did::bare);
     signer.is_some_and(|signer| Some(signer.as_str()) == subject)
 }

@@ -178,7 +178,7 @@ impl View<'_> {
 
 impl Core {
     /// Returns whether an agent's handle stored a grain. An agent replaces grains that it sees, by
-    /// [`Store::supersede`](crate::store::Store::supersede); a claim about others is none.
+    /// [`Store::supersede`](crate::Store::supersede); a claim about others is none.
     fn is_of_agent(&self, row: EntryId) -> Result<bool, Error> {
         Ok(self.ledger().read(row)?.header.actor.is_some())
     }

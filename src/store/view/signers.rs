@@ -3,7 +3,7 @@
 
 use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
-use crate::crypto::{Did, Signers, Statement};
+use crate::crypto::{Did, Signers, Statement, kid};
 use crate::grain::Grain;
 use crate::ledger::{EntryId, Kind};
 use crate::policy::{Protection, Trust};
@@ -75,7 +75,7 @@ impl Core {
     /// stored, and the ledger proves that the bytes are the same.
     pub(crate) fn signature_of(&self, grain: &Grain) -> Option<Signature> {
         grain.envelope()?;
-        let signer = grain.kid().ok()?;
+        let signer = kid(grain).ok()?;
         let trust = self.known_state().trust().all().judge(&signer, grain);
         Some(Signature { signer, trust })
     }

@@ -201,7 +201,7 @@ mod tests {
     use super::*;
     use crate::ledger::MemoryDisk;
     use crate::text::query::lowering::Query;
-    use crate::text::search::execute::Search;
+    use crate::text::search::execute::{self, Search};
     use crate::text::search::hit::Hits;
     use crate::text::search::ranking::Ranking;
 
@@ -218,19 +218,22 @@ mod tests {
         view.push(EntryId::new(1), Document::from("tea"), |_| ());
         let query = Query::words("green tea");
         let search = || -> Hits {
-            let found = view.search(&Search {
-                query: &query,
-                ranking: &Ranking::default(),
-                limit: 9,
-                accept: &|_| true,
-                accepted: None,
-                own: None,
-                is_over: &|| false,
-                meaning: None,
-                dated: crate::text::Dated::default(),
-                reach: None,
-                tells_fields: true,
-            });
+            let found = execute::search(
+                &view,
+                &Search {
+                    query: &query,
+                    ranking: &Ranking::default(),
+                    limit: 9,
+                    accept: &|_| true,
+                    accepted: None,
+                    own: None,
+                    is_over: &|| false,
+                    meaning: None,
+                    dated: crate::text::Dated::default(),
+                    reach: None,
+                    tells_fields: true,
+                },
+            );
             found.unwrap().hits
         };
         let before = search();

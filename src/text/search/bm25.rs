@@ -99,7 +99,7 @@ impl<'a> SegmentScorer<'a> {
                 number,
                 planned,
                 cursor,
-                max_remaining: planned.max_score(),
+                max_remaining: max_score(planned),
                 docs_per_block,
             });
         }
@@ -257,7 +257,7 @@ impl<'a> SegmentScorer<'a> {
         let Some(block) = self.blocks.get(leaf.number) else {
             return;
         };
-        let uses = leaf.planned.uses();
+        let uses = f64::from(leaf.planned.uses);
         for (at, sum) in self.candidates.iter().zip(&mut self.sums) {
             *sum += uses * block.score(*at).unwrap_or(0.0);
         }
@@ -303,16 +303,16 @@ impl ScoredLeaf<'_> {
         demand: &Demand<'_>,
     ) {
         let planned = self.planned;
-        let (weight, uses) = (planned.weight, planned.uses());
+        let (weight, uses) = (planned.weight, f64::from(planned.uses));
         let Demand { chosen, floor, .. } = *demand;
         let is_allowed = |at| demand.allowed.is_none_or(|allowed| allowed.contains(at));
         let needs = |first, last, norm_min: f64| {
             let allowed = demand.allowed;
-            let max = planned.max_added() / (1.0 + demand.norm_share * norm_min);
+            let max = max_added(planned) / (1.0 + demand.norm_share * norm_min);
             allowed.is_none_or(|allowed| allowed.has_in(first, last))
                 && (max >= floor || chosen.has_in(first, last))
         };
-        let may_suffice = planned.max_added() >= floor;
+        let may_suffice = max_added(planned) >= floor;
         self.cursor.fill(block, start, needs, |at, count| {
             let is_chosen = chosen.contains(at);
             if !is_allowed(at) || !(is_chosen || may_suffice) {
@@ -405,26 +405,15 @@ fn may_reach(score: f64, threshold: f32) -> bool {
     as_f32(score * SLACK).total_cmp(&threshold).is_ge()
 }
 
-impl PlannedLeaf {
-    /// Returns how often a score may contain the leaf.
-    fn uses(&self) -> f64 {
-        f64::from(self.uses)
-    }
+/// Returns the maximum that the leaf can add to a score.
+fn max_score(leaf: &PlannedLeaf) -> f64 {
+    if leaf.is_scored { max_added(leaf) } else { 0.0 }
+}
 
-    /// Returns the maximum that the leaf can add to a score.
-    fn max_score(&self) -> f64 {
-        if self.is_scored {
-            self.max_added()
-        } else {
-            0.0
-        }
-    }
-
-    /// Returns the limit of what the leaf adds where it occurs, scored or not: for an endless
-    /// frequency.
-    fn max_added(&self) -> f64 {
-        self.uses() * self.weight.max(0.0) * (K1 + 1.0)
-    }
+/// Returns the limit of what the leaf adds where it occurs, scored or not: for an endless
+/// frequency.
+fn max_added(leaf: &PlannedLeaf) -> f64 {
+    f64::from(leaf.uses) * leaf.weight.max(0.0) * (K1 + 1.0)
 }
 
 /// The cost of one seek in a postings list, in documents read sequentially.

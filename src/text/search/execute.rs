@@ -56,120 +56,116 @@ pub(crate) struct Searched {
     turns: Vec<(Vec<EntryId>, bool)>,
 }
 
-impl View {
-    pub(in crate::text) fn search(&self, search: &Search<'_>) -> Result<Searched, Error> {
-        let has_others = search.meaning.is_some() || !search.dated.rows.is_empty();
-        if search.query.is_empty() && !has_others {
-            return Ok(Searched::default());
-        }
-        self.find(search).map_err(Error::index("searching"))
+pub(in crate::text) fn search(view: &View, search: &Search<'_>) -> Result<Searched, Error> {
+    let has_others = search.meaning.is_some() || !search.dated.rows.is_empty();
+    if search.query.is_empty() && !has_others {
+        return Ok(Searched::default());
     }
-
-    fn find(&self, search: &Search<'_>) -> tantivy::Result<Searched> {
-        let (query, ranking, limit) = (search.query, search.ranking, search.limit);
-        let snapshot = self.snapshot();
-        let segments = snapshot.segments(&self.fields)?;
-        let plan = self.plan(search, &segments)?;
-        let norms = bm25::norms(&plan);
-        let kept = kept(ranking, limit);
-        // A recall does not report a total.
-        let count_max = if search.reach.is_some() { 0 } else { TOTAL_MAX };
-        let mut top = TopDocs::new(kept, count_max, search.accept, search.is_over);
-        // Made once: to clear them costs as much as to score a rare word.
-        let mut blocks: Vec<_> = plan.leaves.iter().map(|_| ScoreBlock::new()).collect();
-        for (number, segment) in segments.iter().enumerate() {
-            if top.is_over() {
-                break;
-            }
-            let (accepted, blocks) = (search.accepted, &mut *blocks);
-            let scorer = SegmentScorer::open(segment, &plan, &norms, accepted, blocks)?;
-            scorer.offer(number, &mut top);
-        }
-        let (total, total_is_lower_bound) = top.total();
-        let is_partial = top.is_over();
-        let mut candidates = top.into_candidates();
-        let mut explanations = ranking.explains.then(Explanations::new);
-        let mut conversations = Conversations::new();
-        if ranking.uses_conversation() && !is_partial {
-            let reranker = Reranker {
-                segments: &segments,
-                fields: &self.fields,
-                plan: &plan,
-                norms: &norms,
-                ranking,
-                asked: &query.asked,
-                accept: search.accept,
-                meaning: search.meaning,
-                dated: search.dated,
-            };
-            conversations = reranker.rank(&mut candidates, explanations.as_mut())?;
-        }
-        if ranking.uses_signals() {
-            weigh(&mut candidates, &segments, ranking, explanations.as_mut());
-        }
-        let (less_relevant, counted) = keep(&mut candidates, search, &segments, &plan)?;
-        let turns = match search.reach {
-            Some(reach) => conversation::around(
-                &candidates,
-                conversations,
-                &segments,
-                &self.fields,
-                reach,
-                search.accept,
-            )?,
-            None => Vec::new(),
-        };
-        let explained = explanations.map(|explanations| parts(&candidates, &explanations));
-        Ok(Searched {
-            explanations: explained.unwrap_or_default(),
-            turns,
-            hits: Hits {
-                // Turns of a conversation that was read are hits without a match.
-                total: total.max(candidates.len().min(TOTAL_MAX)),
-                total_is_lower_bound: total_is_lower_bound || is_partial,
-                is_partial,
-                less_relevant,
-                respelled: plan.respelled.clone(),
-                counted,
-                hits: hits(&candidates, &segments, &plan, search.tells_fields)?,
-            },
-        })
-    }
+    find(view, search).map_err(Error::index("searching"))
 }
 
-impl View {
-    pub(in crate::text) fn sessions(
-        &self,
-        accept: &(dyn Fn(EntryId) -> bool + Sync),
-    ) -> Result<Vec<Vec<EntryId>>, Error> {
-        let snapshot = self.snapshot();
-        let segments = snapshot.segments(&self.fields);
-        let segments = segments.map_err(Error::index("reading conversations"))?;
-        Ok(conversation::in_order(&segments, accept))
+fn find(view: &View, search: &Search<'_>) -> tantivy::Result<Searched> {
+    let (query, ranking, limit) = (search.query, search.ranking, search.limit);
+    let snapshot = view.snapshot();
+    let segments = snapshot.segments(&view.fields)?;
+    let plan = planned(view, search, &segments)?;
+    let norms = bm25::norms(&plan);
+    let kept = kept(ranking, limit);
+    // A recall does not report a total.
+    let count_max = if search.reach.is_some() { 0 } else { TOTAL_MAX };
+    let mut top = TopDocs::new(kept, count_max, search.accept, search.is_over);
+    // Made once: to clear them costs as much as to score a rare word.
+    let mut blocks: Vec<_> = plan.leaves.iter().map(|_| ScoreBlock::new()).collect();
+    for (number, segment) in segments.iter().enumerate() {
+        if top.is_over() {
+            break;
+        }
+        let (accepted, blocks) = (search.accepted, &mut *blocks);
+        let scorer = SegmentScorer::open(segment, &plan, &norms, accepted, blocks)?;
+        scorer.offer(number, &mut top);
     }
+    let (total, total_is_lower_bound) = top.total();
+    let is_partial = top.is_over();
+    let mut candidates = top.into_candidates();
+    let mut explanations = ranking.explains.then(Explanations::new);
+    let mut conversations = Conversations::new();
+    if ranking.uses_conversation() && !is_partial {
+        let reranker = Reranker {
+            segments: &segments,
+            fields: &view.fields,
+            plan: &plan,
+            norms: &norms,
+            ranking,
+            asked: &query.asked,
+            accept: search.accept,
+            meaning: search.meaning,
+            dated: search.dated,
+        };
+        conversations = reranker.rank(&mut candidates, explanations.as_mut())?;
+    }
+    if ranking.uses_signals() {
+        weigh(&mut candidates, &segments, ranking, explanations.as_mut());
+    }
+    let (less_relevant, counted) = keep(&mut candidates, search, &segments, &plan)?;
+    let turns = match search.reach {
+        Some(reach) => conversation::around(
+            &candidates,
+            conversations,
+            &segments,
+            &view.fields,
+            reach,
+            search.accept,
+        )?,
+        None => Vec::new(),
+    };
+    let explained = explanations.map(|explanations| parts(&candidates, &explanations));
+    Ok(Searched {
+        explanations: explained.unwrap_or_default(),
+        turns,
+        hits: Hits {
+            // Turns of a conversation that was read are hits without a match.
+            total: total.max(candidates.len().min(TOTAL_MAX)),
+            total_is_lower_bound: total_is_lower_bound || is_partial,
+            is_partial,
+            less_relevant,
+            respelled: plan.respelled.clone(),
+            counted,
+            hits: hits(&candidates, &segments, &plan, search.tells_fields)?,
+        },
+    })
+}
 
-    /// Plans a search over the statistics that it asks for.
-    fn plan(&self, search: &Search<'_>, segments: &[Segment<'_>]) -> tantivy::Result<Plan> {
-        let fields = &self.fields;
-        let statistics = match &search.own {
-            Some(own) => Statistics::of_own(segments, fields, own, search.accept)?,
-            None => Statistics::of_all(segments),
-        };
-        let keeps_stop_words = self.options.stop_words;
-        let others = Others {
-            relatives: search.ranking.relatives,
-            spelling: search.ranking.spelling,
-        };
-        let clauses = &search.query.clauses;
-        Plan::of(
-            clauses,
-            fields,
-            keeps_stop_words,
-            others,
-            segments,
-            &statistics,
-        )
-    }
+pub(in crate::text) fn sessions(
+    view: &View,
+    accept: &(dyn Fn(EntryId) -> bool + Sync),
+) -> Result<Vec<Vec<EntryId>>, Error> {
+    let snapshot = view.snapshot();
+    let segments = snapshot.segments(&view.fields);
+    let segments = segments.map_err(Error::index("reading conversations"))?;
+    Ok(conversation::in_order(&segments, accept))
+}
+
+/// Plans a search over the statistics that it asks for.
+fn planned(view: &View, search: &Search<'_>, segments: &[Segment<'_>]) -> tantivy::Result<Plan> {
+    let fields = &view.fields;
+    let statistics = match &search.own {
+        Some(own) => Statistics::of_own(segments, fields, own, search.accept)?,
+        None => Statistics::of_all(segments),
+    };
+    let keeps_stop_words = view.options.stop_words;
+    let others = Others {
+        relatives: search.ranking.relatives,
+        spelling: search.ranking.spelling,
+    };
+    let clauses = &search.query.clauses;
+    Plan::of(
+        clauses,
+        fields,
+        keeps_stop_words,
+        others,
+        segments,
+        &statistics,
+    )
 }
 
 /// Returns the number of candidates: reranking may promote those that the words alone rank low.
@@ -424,7 +420,7 @@ mod tests {
                 let accept = |row: EntryId| among.contains(row);
                 let (words, conversation) = (Ranking::WORDS, Ranking::default());
                 let find = |limit, reach, accepted, ranking| {
-                    let found = view.search(&Search {
+                    let found = search(&view, &Search {
                         query: &parsed,
                         ranking,
                         limit,

@@ -46,25 +46,23 @@ pub struct Snippet {
     pub marks: Vec<Range<usize>>,
 }
 
-impl View {
-    pub(in crate::text) fn highlighter(&self, query: &Query) -> Result<Highlighter, Error> {
-        let snapshot = self.snapshot();
-        let languages = snapshot.segments(&self.fields).and_then(|segments| {
-            plan::languages(self.fields.language, &Statistics::of_all(&segments))
-        });
-        let languages = languages.map_err(Error::index("reading languages"))?;
-        let mut leaves = Vec::new();
-        let kept = stop_words::kept(
-            &query.clauses,
-            self.fields.language,
-            self.options.stop_words,
-        );
-        gather(kept, &languages, &mut leaves);
-        Ok(Highlighter {
-            leaves,
-            language: self.fields.language,
-        })
-    }
+pub(in crate::text) fn highlighter(view: &View, query: &Query) -> Result<Highlighter, Error> {
+    let snapshot = view.snapshot();
+    let languages = snapshot
+        .segments(&view.fields)
+        .and_then(|segments| plan::languages(view.fields.language, &Statistics::of_all(&segments)));
+    let languages = languages.map_err(Error::index("reading languages"))?;
+    let mut leaves = Vec::new();
+    let kept = stop_words::kept(
+        &query.clauses,
+        view.fields.language,
+        view.options.stop_words,
+    );
+    gather(kept, &languages, &mut leaves);
+    Ok(Highlighter {
+        leaves,
+        language: view.fields.language,
+    })
 }
 
 /// Adds the leaves of all clauses except `MustNot`.

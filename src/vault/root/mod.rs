@@ -9,6 +9,9 @@ pub(super) mod file_root;
 pub(super) mod medium;
 mod record;
 
+#[cfg(feature = "interchange")]
+pub(crate) use escrow::{restore_root, root_copy};
+
 use std::fmt;
 
 use crate::crypto::Secret;

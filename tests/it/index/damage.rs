@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Mutex;
 
 use super::*;
+use grainstore::index::Comparison;
 use grainstore::ledger::{DiskFile, Lock, MemoryDisk, OpenMode};
 
 fn memory() -> Arc<dyn Disk> {
@@ -66,7 +67,7 @@ fn judge(disk: &Arc<dyn Disk>, all: &Entries, wanted: &BTreeMap<String, Vec<u64>
         Ok(found) => assert_eq!(&found, wanted),
         Err(error) => assert_eq!(error.code(), "ERR_INDEX_DAMAGED"),
     }
-    let mut comparison = index.compare();
+    let mut comparison = Comparison::of(&index);
     let mut batch = index.batch();
     all.fill(&mut batch, 0, &[]);
     comparison.add(batch);

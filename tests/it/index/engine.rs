@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::*;
-use grainstore::index::Addresses;
+use grainstore::index::{Addresses, Comparison};
 use grainstore::ledger::{DiskFile, EntryId, Lock, MemoryDisk, OpenMode};
 
 fn memory() -> Arc<dyn Disk> {
@@ -325,7 +325,7 @@ fn a_comparison_names_what_differs() {
     grow(&index, &all, 50);
     all.apply(&index);
     let compare = |told: &Entries| {
-        let mut comparison = index.compare();
+        let mut comparison = Comparison::of(&index);
         let mut batch = index.batch();
         told.fill(&mut batch, 0, &[]);
         comparison.add(batch);
@@ -350,7 +350,7 @@ fn a_comparison_names_what_differs() {
         found.iter().all(|text| text.starts_with("memory, ")),
         "{found:?}"
     );
-    let mut comparison = index.compare();
+    let mut comparison = Comparison::of(&index);
     let mut batch = index.batch();
     all.fill(&mut batch, 0, &[]);
     comparison.add(batch);

@@ -2,7 +2,7 @@
 //! snapshot taken on the way still gives the answers it gave.
 
 use super::*;
-use grainstore::index::Addresses;
+use grainstore::index::{Addresses, Comparison};
 use grainstore::ledger::{EntryId, MemoryDisk};
 use proptest::prelude::*;
 
@@ -229,7 +229,7 @@ proptest! {
         run.check();
         run.index.expunge().unwrap();
         run.check();
-        let mut comparison = run.index.compare();
+        let mut comparison = Comparison::of(&run.index);
         let mut batch = run.index.batch();
         run.entries.fill(&mut batch, 0, &run.erased);
         comparison.add(batch);

@@ -1,6 +1,6 @@
 //! Opening from a mark, and what is durable when.
 
-use grainstore::ledger::{EntryId, EntryLocation, RecoveryHint};
+use grainstore::ledger::{EntryId, EntryLocation, RecoveryHint, verify_ledger};
 
 use super::*;
 
@@ -48,7 +48,7 @@ fn a_ledger_opened_from_any_mark_is_the_one_that_was_read_whole() {
             ledger.entry_locations(&(EntryId::FIRST..EntryId::new(99)))
         );
         assert_eq!(all(&from_mark), model);
-        assert_eq!(from_mark.verify().unwrap().findings, []);
+        assert_eq!(verify_ledger(&from_mark).unwrap().findings, []);
         let copy = disk_with(&files_of(&disk));
         let known = self::known(&ledger, &marks, mark.entries);
         let (writer, _) = open_known(&copy, known).unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use grainstore::ledger::RecoveryHint;
+use grainstore::ledger::{RecoveryHint, verify_ledger};
 
 use super::faults::{FailingDisk, plans};
 use super::*;
@@ -54,7 +54,7 @@ fn seen(ledger: &Ledger, disk: &MemoryDisk) -> impl PartialEq + std::fmt::Debug 
                 .map(|e| e.body.into_owned())
         })
         .collect();
-    let verified = ledger.verify().unwrap();
+    let verified = verify_ledger(ledger).unwrap();
     assert_eq!(verified.findings, []);
     assert_eq!(verify(disk, &STORE, erases).unwrap(), verified);
     (

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use grainstore::crypto::{self, Algorithm, Random, Statement};
+use grainstore::crypto::{self, Algorithm, Random, Statement, sign};
 use grainstore::grain::Verification;
 use grainstore::policy::TrustRule;
 use grainstore::store::Clock;
@@ -105,7 +105,7 @@ fn write_signed(path: &Path) -> Vec<u8> {
         let draft = draft.namespace(namespace).author(key.did().as_str());
         let draft = draft.created_at(Time::from_ms(1)).to_be_signed();
         let grain = draft.finish(Profile::Extended).unwrap();
-        let grain = grain.sign(key, &key.did(), Some(1)).unwrap();
+        let grain = sign(grain, key, &key.did(), Some(1)).unwrap();
         store.put(grain).unwrap();
     }
     let policy = Map::from_iter([

@@ -9,6 +9,7 @@ use grainstore::store::{Authorization, RequiredConsent};
 use grainstore::{ContentAddress, Draft, Filter, Store};
 
 use super::opened_at;
+use grainstore::crypto::sign;
 
 const OFFICE: Authorization<'static> = Authorization {
     reason: "the consent was withdrawn",
@@ -192,7 +193,7 @@ fn a_signature_of_the_person_withdraws_from_any_handle() {
     let taken = consent(person.as_str(), &more).author(person.as_str());
     let taken = taken.to_be_signed().finish(Default::default()).unwrap();
     // A file does not prove its writer; a signature does.
-    let taken = taken.sign(&key, &person, None).unwrap();
+    let taken = sign(taken, &key, &person, None).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.jsonl");
     let import = |grain: &grainstore::Grain| {

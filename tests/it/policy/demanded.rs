@@ -1,6 +1,6 @@
 //! A consent that a namespace demands binds the person and the party (OMS 8.10, ruling P10).
 
-use grainstore::crypto::{Algorithm, Did, SigningKey};
+use grainstore::crypto::{Algorithm, Did, SigningKey, sign};
 use grainstore::grain::Verification;
 use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::store::{Authorization, RequiredConsent, Summary};
@@ -158,7 +158,7 @@ fn an_agent_does_not_write_the_consent_that_it_relies_on() {
         rule
     };
     store.admin().unwrap().trust(rule, "a patient").unwrap();
-    let signed = signed.sign(&ada, &ada.did(), None).unwrap();
+    let signed = sign(signed, &ada, &ada.did(), None).unwrap();
     let signed = agent.put(signed).unwrap();
     assert!(relied(signed).is_ok());
 }
@@ -250,7 +250,7 @@ fn a_signed_consent_in_a_file_counts_at_once() {
     let ada: SigningKey = key(Algorithm::Ed25519, 9);
     let store = clinic();
     let consent = grant(ada.did().as_str(), nurse().as_str()).to_be_signed();
-    let consent = finished(consent).sign(&ada, &ada.did(), None).unwrap();
+    let consent = sign(finished(consent), &ada, &ada.did(), None).unwrap();
     let resting = finished(about(ada.did().as_str(), consent.address()));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.jsonl");

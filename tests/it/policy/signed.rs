@@ -6,7 +6,7 @@ use grainstore::crypto::{
 };
 use grainstore::grain::{Grain, Owner, OwnerKind, Time, Verification};
 use grainstore::store::Justification;
-use grainstore::{ContentAddress, Draft, Options, Store};
+use grainstore::{ContentAddress, Draft, Options, Store, crypto};
 
 use crate::signing::key;
 
@@ -257,7 +257,7 @@ fn the_signatures_that_other_implementations_make_are_accepted() {
     let around = |old, key: &SigningKey| {
         let draft = successor(old, "950").to_be_signed();
         let grain = draft.finish(Default::default()).unwrap();
-        grain.sign(key, &key.did(), None).unwrap()
+        crypto::sign(grain, key, &key.did(), None).unwrap()
     };
     // OMS 23.2, delegated: the superseding grain itself is signed.
     let (store, _) = memory();
@@ -309,7 +309,7 @@ fn an_authorized_signature_amends_a_locked_grain_where_the_store_permits_it() {
         let around = |old, key: &SigningKey| {
             let draft = successor(old, "950").to_be_signed();
             let grain = draft.finish(Default::default()).unwrap();
-            grain.sign(key, &key.did(), None).unwrap()
+            crypto::sign(grain, key, &key.did(), None).unwrap()
         };
         let old = store.put(by_author(&bob)).unwrap();
         assert!(
@@ -340,7 +340,7 @@ fn an_authorized_signature_amends_a_locked_grain_where_the_store_permits_it() {
         };
         let sign = |draft: Draft, key: &SigningKey| {
             let grain = draft.finish(Default::default()).unwrap();
-            grain.sign(key, &key.did(), None).unwrap()
+            crypto::sign(grain, key, &key.did(), None).unwrap()
         };
         let first = store
             .put(sign(ownership("Acme Lab", &alice), &alice))

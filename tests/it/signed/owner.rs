@@ -1,7 +1,7 @@
 //! Who owns an agent (OMS 12.5): said by the operator, and changed by nothing that an agent is told.
 
 use grainstore::codec::Map;
-use grainstore::crypto::{SigningKey, Statement};
+use grainstore::crypto::{SigningKey, Statement, sign};
 use grainstore::grain::{Owner, OwnerKind, Verification};
 use grainstore::policy::TrustRule;
 
@@ -165,9 +165,7 @@ fn what_an_agent_is_told_changes_no_owner() {
     let successor = theirs().derived_from(address);
     for new in [
         signed_by(successor.clone(), &mallory()),
-        unsigned(successor)
-            .sign(&mallory(), &mallory().did(), None)
-            .unwrap(),
+        sign(unsigned(successor), &mallory(), &mallory().did(), None).unwrap(),
     ] {
         assert_eq!(
             code(store.supersede(&address, new, Some("she said so"))),

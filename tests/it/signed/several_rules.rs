@@ -4,6 +4,7 @@
 use grainstore::policy::{Doubt, Trust, TrustRule};
 
 use super::*;
+use grainstore::crypto::sign;
 
 const BOSS: &str = "did:web:boss.example";
 
@@ -60,7 +61,7 @@ fn of_several_rules_of_a_signer_the_closest_one_gives_the_reason() {
         let grain = draft
             .created_at(Time::from_ms(1))
             .finish(Default::default());
-        grain.unwrap().sign(&ada(), &ada().did(), Some(1)).unwrap()
+        sign(grain.unwrap(), &ada(), &ada().did(), Some(1)).unwrap()
     };
     assert_eq!(store.put(grain("a")).unwrap_err().code(), "ERR_UNTRUSTED");
     assert_eq!(trust_in(&store, grain("b")), Trust::Verified);

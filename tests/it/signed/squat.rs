@@ -5,6 +5,7 @@ use grainstore::crypto::SigningKey;
 use grainstore::policy::{Trust, TrustRule};
 
 use super::*;
+use grainstore::crypto;
 
 /// A grain without an author, signed by a key.
 fn signed(text: &str, key: &SigningKey) -> Grain {
@@ -12,7 +13,7 @@ fn signed(text: &str, key: &SigningKey) -> Grain {
 }
 
 fn sign(draft: Draft, key: &SigningKey) -> Grain {
-    unsigned(draft).sign(key, &key.did(), Some(1)).unwrap()
+    crypto::sign(unsigned(draft), key, &key.did(), Some(1)).unwrap()
 }
 
 fn signer(store: &Store, address: &ContentAddress) -> Did {

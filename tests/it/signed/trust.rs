@@ -1,6 +1,6 @@
 //! Trust rules: the signers that may write, and how far their signatures count.
 
-use grainstore::crypto::{SigningKey, Statement};
+use grainstore::crypto::{SigningKey, Statement, sign};
 use grainstore::grain::Verification;
 use grainstore::policy::{Actor, Doubt, Operation, Trust, TrustRule};
 use grainstore::store::{Asked, Justification};
@@ -121,7 +121,7 @@ fn trust_is_for_namespaces_types_and_authors_and_for_nothing_else() {
 fn nobody_signs_for_another_author_unless_delegated() {
     let store = memory();
     let theirs = || unsigned(draft("dark mode").author(bob().did().as_str()));
-    let by_ada = || theirs().sign(&ada(), &ada().did(), None).unwrap();
+    let by_ada = || sign(theirs(), &ada(), &ada().did(), None).unwrap();
     assert_eq!(code(store.put(by_ada())), "ERR_UNTRUSTED");
     store
         .admin()
@@ -130,7 +130,7 @@ fn nobody_signs_for_another_author_unless_delegated() {
         .unwrap();
     assert_eq!(code(store.put(by_ada())), "ERR_UNTRUSTED");
     // Whoever would wrap a grain of another first keeps its author from it no longer.
-    let address = store.put(theirs().sign(&bob(), &bob().did(), None).unwrap());
+    let address = store.put(sign(theirs(), &bob(), &bob().did(), None).unwrap());
     let signature = store.signature(&address.unwrap()).unwrap().unwrap();
     assert_eq!(signature.signer, bob().did());
 
@@ -142,7 +142,7 @@ fn nobody_signs_for_another_author_unless_delegated() {
         .trust(delegated, "signs for agent 7")
         .unwrap();
     let for_agent = unsigned(draft("tea").author("did:web:example.com:agents:7"));
-    let for_agent = for_agent.sign(&ada(), &ada().did(), None).unwrap();
+    let for_agent = sign(for_agent, &ada(), &ada().did(), None).unwrap();
     assert_eq!(trust_in(&store, for_agent.clone()), Trust::Verified);
     store
         .admin()
@@ -152,7 +152,7 @@ fn nobody_signs_for_another_author_unless_delegated() {
     let signature = store.signature(&for_agent.address()).unwrap().unwrap();
     assert_eq!(signature.trust, Trust::Untrusted(Doubt::Author));
     // A grain that names no author claims nothing but its signature.
-    let nobodys = unsigned(draft("rice")).sign(&ada(), &ada().did(), None);
+    let nobodys = sign(unsigned(draft("rice")), &ada(), &ada().did(), None);
     assert_eq!(
         trust_in(&store, nobodys.unwrap()),
         Trust::Untrusted(Doubt::Unknown)

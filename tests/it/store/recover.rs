@@ -50,7 +50,7 @@ fn place_of(file: &Path, word: &str) -> usize {
 fn recover(home: &Path) -> (Store, Recovered) {
     let (old, new) = (home.join("old"), home.join("new"));
     let dry = grainstore::store::recoverable(&old, &Options::default()).unwrap();
-    let (store, recovered) = grainstore::store::recover(&old, &new, Options::default()).unwrap();
+    let (store, recovered) = grainstore::recover(&old, &new, Options::default()).unwrap();
     assert_eq!(dry, recovered, "a dry run says what comes out");
     assert_sound(&store);
     drop(store);
@@ -246,7 +246,7 @@ fn grains_come_out_of_a_ledger_alone_into_a_store_of_a_new_identity() {
 
 fn recover_as_new(home: &Path) -> (Store, Recovered) {
     let (old, new) = (home.join("old"), home.join("new"));
-    let (store, recovered) = grainstore::store::recover(&old, &new, Options::default()).unwrap();
+    let (store, recovered) = grainstore::recover(&old, &new, Options::default()).unwrap();
     assert_sound(&store);
     (store, recovered)
 }
@@ -351,8 +351,7 @@ fn a_backup_hands_no_damaged_byte_on() {
             // Not over an earlier copy, and everything else comes out of it.
             let again = maintenance.backup_damaged(&copy).unwrap_err();
             assert_eq!(again.code(), "ERR_STORAGE_DAMAGED", "byte {at}");
-            let (_, recovered) =
-                grainstore::store::recover(&copy, &new, Options::default()).unwrap();
+            let (_, recovered) = grainstore::recover(&copy, &new, Options::default()).unwrap();
             assert!(recovered.grains >= 4, "byte {at}: {recovered:?}");
             fs::remove_dir_all(copy).unwrap();
             fs::remove_dir_all(new).unwrap();

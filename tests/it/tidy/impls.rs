@@ -45,7 +45,9 @@ fn folder(path: &str) -> &str {
 
 /// Returns the type of a block that implements no trait, from what stands behind `impl`.
 fn inherent(line: &str) -> Option<&str> {
-    let head = line.strip_suffix(" {")?;
+    let head = line
+        .strip_suffix(" {")
+        .filter(|head| !head.contains(" for "))?;
     let head = match head.strip_prefix('<') {
         Some(generics) => generics.split_once('>')?.1,
         None => head,
@@ -77,5 +79,6 @@ fn a_block_that_implements_a_trait_is_not_inherent() {
     assert_eq!(inherent(" Store {"), Some("Store"));
     assert_eq!(inherent("<'a> Admin<'a> {"), Some("Admin"));
     assert_eq!(inherent(" Fold for Actors {"), None);
+    assert_eq!(inherent("<T> Extend<T> for Diagnostics<T> {"), None);
     assert_eq!(inherent("ed by the store"), None);
 }

@@ -69,8 +69,9 @@ fn documented_types() -> Vec<String> {
             found.extend(documented_in("src", tokens[at + 2]));
         }
         // What is passed on from a private room; the others are counted in theirs.
-        if tokens[at..].starts_with(&["pub", "use", "code"]) {
-            found.extend(passed_on(&tokens[at..]).map(|name| format!("code::{name}")));
+        let private = ["code", "face"].into_iter();
+        for room in private.filter(|room| tokens[at..].starts_with(&["pub", "use", room])) {
+            found.extend(passed_on(&tokens[at..]).map(|name| format!("{room}::{name}")));
         }
     }
     found.retain(|path| is_type(path.rsplit("::").next().unwrap()));

@@ -5,8 +5,9 @@
 
 use std::time::Instant;
 
+use grainstore::newest_versions;
 use grainstore::query::{Cursor, Envelope, Sort};
-use grainstore::store::{Version, newest_versions};
+use grainstore::store::Version;
 use grainstore::text::{Query, Ranking};
 use grainstore::{ContentAddress, Error, Filter, Grain, Store};
 

@@ -57,7 +57,7 @@ pub fn bit_flips(folder: &Path, seed: u64, every: u64) -> Result<BitFlips, Strin
     let store = Store::open(&folder, options(seed, 1)).map_err(|error| error.to_string())?;
     store
         .maintenance()
-        .and_then(grainstore::store::Maintenance::flush_text)
+        .and_then(grainstore::Maintenance::flush_text)
         .map_err(|error| error.to_string())?;
     agrees(&store, &model)?;
     drop(store);
@@ -114,7 +114,7 @@ fn judge(folder: Option<&Path>, image: &Image, seed: u64, model: &Model) -> Verd
     };
     let report = store
         .maintenance()
-        .and_then(grainstore::store::Maintenance::check)
+        .and_then(grainstore::Maintenance::check)
         .map_err(|error| error.to_string())?;
     if !report.findings.is_empty() {
         return Ok(Outcome::Reported);

@@ -115,7 +115,7 @@ impl Run {
             .map_err(|error| format!("does not open: {}: {error}", error.code()))?;
         let stats = store
             .maintenance()
-            .and_then(grainstore::store::Maintenance::stats)
+            .and_then(grainstore::Maintenance::stats)
             .map_err(|error| format!("stats: {error}"))?;
         let mut verdict = Err(format!("it has {} entries", stats.entries));
         for model in self.backed_up() {

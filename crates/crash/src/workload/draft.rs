@@ -5,7 +5,7 @@
 use std::sync::{Arc, OnceLock};
 
 use grainstore::codec::Map;
-use grainstore::crypto::{Algorithm, SigningKey};
+use grainstore::crypto::{Algorithm, SigningKey, sign};
 use grainstore::grain::{Grain, Time};
 use grainstore::{ContentAddress, Draft};
 
@@ -81,7 +81,7 @@ pub(crate) fn signed(
 /// Signs a grain with another of the keys of [`key`].
 pub(crate) fn resigned(kept: &Kept, signer: usize) -> Result<Kept, grainstore::Error> {
     let key = key(signer)?;
-    let grain = Grain::clone(&kept.grain).sign(key, &key.did(), None)?;
+    let grain = sign(Grain::clone(&kept.grain), key, &key.did(), None)?;
     Ok(Kept {
         grain: Arc::new(grain),
         signer: Some(signer),

@@ -5,8 +5,8 @@
 
 use grainstore::grain::Grain;
 use grainstore::policy::{Regime, TrustRule};
-use grainstore::store::{Authorization, Error, Maintenance};
-use grainstore::{ContentAddress, ErrorCode, Filter, Store};
+use grainstore::store::{Authorization, Error};
+use grainstore::{ContentAddress, ErrorCode, Filter, Maintenance, Store};
 
 use crate::workload::draft::{
     Kept, WARD, consent, key, resigned, resting, signed, watched, withdrawal,

@@ -8,6 +8,7 @@ use grainstore::{ContentAddress, Filter, Store, Type};
 
 use crate::workload::draft::{Kept, NAMESPACES, Role, SUBJECTS, WORDS, key};
 use crate::workload::model::Model;
+use grainstore::crypto::to_delivery;
 
 /// The fault, in words.
 pub(crate) type Verdict<T = ()> = Result<T, String>;
@@ -22,7 +23,7 @@ pub(crate) fn agrees(store: &Store, model: &Model) -> Verdict {
     pending(store, model)?;
     let report = store
         .maintenance()
-        .and_then(grainstore::store::Maintenance::check)
+        .and_then(grainstore::Maintenance::check)
         .map_err(|error| format!("check: {error}"))?;
     let finding = report.findings.iter();
     let mut finding = finding.filter(|finding| !EXPECTED.contains(&finding.id));
@@ -93,7 +94,7 @@ fn signed_by(store: &Store, kept: &Kept, signer: usize) -> Verdict {
     same("signer", &found, &Some(expected))?;
     let delivery = store.delivery(&address);
     let delivery = delivery.map_err(told)?;
-    let sent = kept.grain.to_delivery();
+    let sent = to_delivery(&kept.grain);
     let sent = sent.map_err(|error| told(error.into()))?.into_owned();
     if delivery == Some(sent) {
         Ok(())
@@ -122,9 +123,7 @@ fn audited(store: &Store, model: &Model) -> Verdict {
 
 /// Holds the erasures that withdrawals demand to those of the model.
 fn pending(store: &Store, model: &Model) -> Verdict {
-    let pending = store
-        .admin()
-        .and_then(grainstore::store::Admin::pending_erasures);
+    let pending = store.admin().and_then(grainstore::Admin::pending_erasures);
     let pending = pending.map_err(|error| format!("pending erasures: {error}"))?;
     let mut pending: Vec<_> = pending.iter().map(|one| one.address).collect();
     let mut expected = model.due();

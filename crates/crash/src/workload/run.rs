@@ -158,7 +158,7 @@ impl Run {
         }
         let stats = store
             .maintenance()
-            .and_then(grainstore::store::Maintenance::stats)
+            .and_then(grainstore::Maintenance::stats)
             .map_err(|error| format!("stats: {error}"))?;
         let mut verdict = Err(format!(
             "it has {} entries; acknowledged were {}",
@@ -225,10 +225,7 @@ impl Run {
     }
 
     fn settle_unread(&mut self, store: Store) -> Verdict {
-        let Ok(stats) = store
-            .maintenance()
-            .and_then(grainstore::store::Maintenance::stats)
-        else {
+        let Ok(stats) = store.maintenance().and_then(grainstore::Maintenance::stats) else {
             return Ok(());
         };
         for state in self.maybe.clone() {
@@ -363,10 +360,7 @@ impl Run {
     /// Holds the length and head of the ledger to a state.
     fn look(&mut self, state: usize) -> Verdict {
         let store = self.store.as_ref().ok_or("it is closed")?;
-        match store
-            .maintenance()
-            .and_then(grainstore::store::Maintenance::stats)
-        {
+        match store.maintenance().and_then(grainstore::Maintenance::stats) {
             Ok(stats) => {
                 let expected = self.entries(state);
                 if stats.entries != expected {
@@ -398,7 +392,7 @@ impl Run {
         let stats = self.store.as_ref().and_then(|store| {
             store
                 .maintenance()
-                .and_then(grainstore::store::Maintenance::stats)
+                .and_then(grainstore::Maintenance::stats)
                 .ok()
         });
         match stats.map(|stats| stats.entries) {

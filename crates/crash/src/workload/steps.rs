@@ -226,7 +226,7 @@ impl Run {
         let store = self.store.as_ref().ok_or("it is closed")?;
         let flushed = store
             .maintenance()
-            .and_then(grainstore::store::Maintenance::flush_text);
+            .and_then(grainstore::Maintenance::flush_text);
         match flushed {
             Ok(()) => Ok(()),
             Err(error) => self.unknown(&[self.now], &error),

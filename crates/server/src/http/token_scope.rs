@@ -10,8 +10,7 @@ use std::sync::Arc;
 use grainstore::grain::{Namespace, Status};
 use grainstore::policy::{Capability, Role};
 use grainstore::query::Cursor;
-use grainstore::store::Admin;
-use grainstore::{ContentAddress, ErrorCode, Grain, Store};
+use grainstore::{Admin, ContentAddress, ErrorCode, Grain, Store};
 
 use super::failure::Failure;
 use super::position;

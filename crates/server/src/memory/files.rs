@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use grainstore::codec::{Map, Value};
-use grainstore::store::{Version, newest_versions};
-use grainstore::{Draft, Filter, Grain, Time, Type};
+use grainstore::store::Version;
+use grainstore::{Draft, Filter, Grain, Time, Type, newest_versions};
 
 use super::MemoryError;
 use super::path::{ROOT, parse};

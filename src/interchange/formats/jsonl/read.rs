@@ -4,6 +4,7 @@ use crate::code::ErrorCode;
 use std::io::{BufRead, Read as _};
 
 use crate::codec::{ContentAddress, Map, Profile, Value};
+use crate::crypto::from_delivery;
 use crate::grain::{self, Draft, Grain, StatusChange, Time};
 use crate::interchange::model::status;
 use crate::interchange::{Error, Place, ReadOptions, Record};
@@ -160,7 +161,7 @@ impl<R: BufRead> Reader<R> {
         {
             return Err(self.wrap(grain::Error::Integrity { address }));
         }
-        let read = Grain::from_delivery(&bytes, self.profile);
+        let read = from_delivery(&bytes, self.profile);
         let (grain, warnings) =
             read.map_err(|source| Error::of_delivery(Place::Line(self.line), source))?;
         if grain.is_signed() != (name == "envelope") {

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use crate::codec::{ContentAddress, Map, Profile, Value};
+use crate::crypto::to_delivery;
 use crate::grain::{Draft, Grain, Status};
 use crate::interchange::model::status;
 use crate::interchange::{Error, Place};
@@ -44,7 +45,7 @@ impl<W: Write> Writer<W> {
             self.line(&json)?;
         } else {
             let place = Place::Line(self.line.saturating_add(1));
-            let bytes = grain.to_delivery();
+            let bytes = to_delivery(grain);
             let bytes = bytes.map_err(|source| Error::of_delivery(place, source))?;
             let name = if grain.is_signed() {
                 "envelope"

@@ -27,7 +27,7 @@ use crate::code::ErrorCode;
 use std::io;
 
 use crate::codec::{self, Profile};
-use crate::crypto::ENVELOPE_LEN_MAX;
+use crate::crypto::{ENVELOPE_LEN_MAX, from_delivery, to_delivery};
 use crate::grain::Grain;
 
 use crate::interchange::{Error, Place, Record};
@@ -49,7 +49,7 @@ pub use self::{
 
 /// Validates a grain of an archive or a frame: a blob, or one inside its signature.
 fn record_of(bytes: &[u8], place: Place) -> Result<Record, Error> {
-    match Grain::from_delivery(bytes, PROFILE) {
+    match from_delivery(bytes, PROFILE) {
         Ok((grain, warnings)) => {
             let mut record = Record::new(grain, place);
             record.warnings = warnings;
@@ -61,7 +61,7 @@ fn record_of(bytes: &[u8], place: Place) -> Result<Record, Error> {
 
 /// Returns the bytes of a grain in a file.
 fn delivered(grain: &Grain, place: &Place) -> Result<Vec<u8>, Error> {
-    let bytes = grain.to_delivery();
+    let bytes = to_delivery(grain);
     let bytes = bytes.map_err(|source| Error::of_delivery(place.clone(), source))?;
     Ok(bytes.into_owned())
 }

@@ -13,6 +13,7 @@ use super::header::FileHeader;
 use super::manifest::{self, WRITTEN_LEN_MAX};
 use super::volume::{Summary, Volume};
 use super::{FOOTER_LEN, fault, len_u64};
+use crate::crypto::delivery_len;
 use crate::interchange::{Error, Place};
 
 /// The description of a grain that is not fetched yet: 56 bytes, so that files with millions of
@@ -43,7 +44,7 @@ impl Entry {
     pub fn of(grain: &Grain, status: &Status) -> Self {
         // A grain that cannot be delivered is refused when it is written; one longer than this,
         // when it is planned.
-        let len = grain.delivery_len().unwrap_or_default();
+        let len = delivery_len(grain).unwrap_or_default();
         let len = u32::try_from(len).unwrap_or(u32::MAX);
         Self::new(grain.created_at(), grain.address(), len, status)
     }

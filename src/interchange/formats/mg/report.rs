@@ -3,7 +3,7 @@
 use std::io::{Read, Seek};
 
 use crate::codec::Compression;
-use crate::crypto::{self, Offline};
+use crate::crypto::{self, Offline, verify_signature};
 
 use super::archive::{Archive, ReadOptions};
 use crate::interchange::{Error, Record};
@@ -72,7 +72,7 @@ fn check_signature(record: &Record, report: &mut Report) {
     if !record.grain.is_signed() {
         return;
     }
-    match record.grain.verify_signature(&Offline) {
+    match verify_signature(&record.grain, &Offline) {
         Ok(_) => {}
         Err(error @ crypto::Error::Unresolved { .. }) => {
             report.warn(format!("{}: {error}", record.place));

@@ -21,6 +21,8 @@ use super::kinds::{chatgpt, copilot};
 use super::parts::Parts;
 use super::validation_pass::{Kind, ValidationIndex, broken, is_alone};
 use super::{Provider, code};
+use crate::interchange::formats::provider::item;
+use crate::interchange::formats::provider::item::{conversations_and_facts, importer, item, names};
 
 /// A valid export; its records are built when they are asked for.
 pub(crate) struct Export {
@@ -54,7 +56,7 @@ impl Export {
         let owner = owner.or(index.account.as_ref());
         let owner = owner.map_or("local", String::as_str);
         let mut export = Self {
-            converter: Converter::new(owner, provider.names(), options.profile),
+            converter: Converter::new(owner, names(provider), options.profile),
             files,
             provider,
             index,
@@ -152,11 +154,12 @@ impl<'a> Pass<'a> {
 
     fn items(&mut self, part: &SourceFile) -> Result<(), JsonError> {
         let export = self.export;
-        let make = |value: Value, position: Position| match export.provider.item(&value, position) {
+        let make = |value: Value, position: Position| match item(export.provider, &value, position)
+        {
             Item::Conversation(conversation) => Some(export.said(*conversation)),
             Item::Facts(_) | Item::Other => None,
         };
-        let (arrays, _) = export.provider.conversations_and_facts();
+        let (arrays, _) = conversations_and_facts(export.provider);
         self.stream(part, arrays, make, |pass, said| {
             if let Some(said) = said {
                 pass.conversation(said);
@@ -166,11 +169,12 @@ impl<'a> Pass<'a> {
 
     fn known(&mut self, part: &SourceFile) -> Result<(), JsonError> {
         let export = self.export;
-        let make = |value: Value, position: Position| match export.provider.item(&value, position) {
+        let make = |value: Value, position: Position| match item(export.provider, &value, position)
+        {
             Item::Facts(facts) => facts,
             Item::Conversation(_) | Item::Other => Vec::new(),
         };
-        let (_, arrays) = export.provider.conversations_and_facts();
+        let (_, arrays) = conversations_and_facts(export.provider);
         self.stream(part, arrays, make, |pass, facts: Vec<Fact>| {
             facts.into_iter().for_each(|fact| pass.fact(fact));
         })
@@ -187,7 +191,7 @@ impl<'a> Pass<'a> {
         if !self.sink.is_wanted() {
             return Ok(());
         }
-        let arrays = self.export.provider.arrays();
+        let arrays = item::arrays(self.export.provider);
         let is_wanted = |array: usize| wanted.contains(&array);
         let value = stream_file(part, arrays, is_wanted, &make, |one| {
             take(self, one);
@@ -247,7 +251,7 @@ impl<'a> Pass<'a> {
 
     fn fact(&mut self, fact: Fact) {
         let export = self.export;
-        let (name, importer) = (export.provider.name(), export.provider.importer());
+        let (name, importer) = (export.provider.name(), importer(export.provider));
         let id = fact.id.clone();
         let Some(memory) = fact.into_pam(name, importer, export.index.newest.text()) else {
             let message = "has no time, and nothing it came with has one".into();
@@ -277,7 +281,7 @@ impl Export {
     fn said(&self, mut conversation: Conversation) -> Said {
         let id = conversation.id.clone();
         chatgpt::add_feedback(&mut conversation, &self.index.feedback);
-        let pair = conversation.into_pam(self.provider.name(), self.provider.importer());
+        let pair = conversation.into_pam(self.provider.name(), importer(self.provider));
         let conversation =
             pair.map(|(entry, document)| self.converter.conversation(entry, &document));
         (id, conversation)

@@ -14,6 +14,8 @@ use super::kinds::chatgpt::{self, Feedback};
 use super::kinds::gemini::{self, Plan};
 use super::kinds::{copilot, grok};
 use super::{Provider, code, conversation};
+use crate::interchange::formats::provider::item;
+use crate::interchange::formats::provider::item::item;
 
 /// The facts about an export that building its records needs.
 #[derive(Default)]
@@ -121,7 +123,7 @@ impl ValidationIndex {
             (gemini::summarize(&value), is_other, position)
         };
         let mut others = 0_usize;
-        let arrays = Provider::Gemini.arrays();
+        let arrays = item::arrays(Provider::Gemini);
         let value = read(
             name,
             part,
@@ -150,7 +152,7 @@ impl ValidationIndex {
     fn items(&mut self, provider: Provider, name: &str, part: &SourceFile) -> Result<Kind, Error> {
         let mut found = Self::default();
         let mut has_facts = false;
-        let arrays = provider.arrays();
+        let arrays = item::arrays(provider);
         let make = |value: Value, position| summarize(provider, &value, position);
         let value = read(name, part, arrays, make, |summarize: ElementSummary| {
             has_facts |= summarize.has_facts;
@@ -193,7 +195,7 @@ fn summarize(provider: Provider, value: &Value, position: Position) -> ElementSu
         has_facts: false,
         is_other: false,
     };
-    match provider.item(value, position) {
+    match item(provider, value, position) {
         Item::Conversation(conversation) => {
             summarize.newest = Newest::of_talk(&conversation);
             summarize.account = conversation.account;

@@ -1,6 +1,7 @@
 //! The erasure of a person (GDPR Art. 17, AIMEM 5.2): one frame that begins it, one pass over the
 //! files.
 
+use super::report::{authorize_person, person_report};
 use crate::codec::ContentAddress;
 use crate::grain::Time;
 use crate::index::Snapshot;
@@ -11,10 +12,11 @@ use crate::store::erasure::delete::{denied, kept_by_rule, kept_from_deletion};
 use crate::store::erasure::erase::{ErasedPersons, HeldGrain, erase, resume_erasures_as};
 use crate::store::erasure::keeper::await_erasures;
 use crate::store::governance::recorded;
+use crate::store::read::reaches;
 use crate::store::records::Uid;
 use crate::store::rules::{Deed, Guard, Permit};
 use crate::store::txn::Transaction;
-use crate::store::{Admin, Error};
+use crate::store::{Error, Owner};
 
 use super::identity::Person;
 #[cfg(feature = "sealing")]
@@ -42,7 +44,7 @@ pub struct ErasureScope {
     pub reseal_held: bool,
 }
 
-/// The result of [`Admin::erase_person`].
+/// The result of [`Admin::erase_person`](crate::Admin::erase_person).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersonErasure {
     /// The person.
@@ -81,152 +83,122 @@ pub struct PersonErasure {
     pub time: Time,
 }
 
-impl Admin<'_> {
-    /// Erases a person (GDPR Art. 17): their grains, with every entry, key, word and vector of
-    /// them, are gone from the store's files when this returns, as with [`Admin::delete`]. The grains
-    /// are those that [`Admin::person_report`] lists as `about`.
-    ///
-    /// The ledger records the reason, the authority and tombstones, and not the person. Repeated,
-    /// it erases what was stored since. A crash leaves all or nothing of it, and the next open
-    /// completes it.
-    ///
-    /// ```
-    /// use grainstore::store::{Authorization, ErasureScope, Person};
-    /// use grainstore::{Draft, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// let note = store.put(Draft::event("likes tea").user("alice"))?;
-    /// let asked = Authorization { reason: "request 17", authority: "the DPO" };
-    /// let alice = Person::new("alice");
-    /// let done = store.admin()?.erase_person(&alice, ErasureScope::default(), asked)?;
-    /// assert_eq!(done.erased, [note]);
-    /// assert!(store.admin()?.person_report(&alice)?.about.is_empty());
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `ERR_INVALIDATION_DENIED` for the first grain that a hold, its retention or its role as
-    /// evidence keeps, unless the scope excepts or reseals them; nothing is erased then, and each refusal is
-    /// recorded. With a damaged vault the grains in the clear are erased
-    /// ([`PersonErasure::is_vault_damaged`]). `ERR_AUTHORITY` without a reason or an authority; as [`Admin::person_report`].
-    /// Storage errors: from the first entry on the grains are invisible, and the next open
-    /// completes the erasure.
-    pub fn erase_person(
-        self,
-        person: &Person,
-        scope: ErasureScope,
-        authorization: Authorization<'_>,
-    ) -> Result<PersonErasure, Error> {
-        let mut permit = Permit::of(Deed::Erase);
-        permit.asks(Guard::Authority);
-        recorded(authorization)?;
-        self.authorize_extent(person, scope)?;
-        let (engine, caller) = (self.engine(), self.caller()?);
-        let (person, uids, is_vault_damaged) = unlocked_whole(engine, person)?;
-        let mut persons = ErasedPersons {
-            uids,
-            held: Vec::new(),
-        };
-        let mut selection = Selection::of(engine, &person)?;
-        selection.leaves_locked = is_vault_damaged;
-        // Most of the ledger is read before writers wait.
-        selection.read_on()?;
-        let mut txn = Transaction::begin(engine, caller)?;
-        resume_erasures_as(engine, &mut txn)?;
-        selection.read_on()?;
-        let snapshot = engine.snapshot();
-        let chosen = selection.finish(&snapshot, scope.mentions)?;
-        self.authorize_all(&snapshot, &chosen.grains)?;
-        permit.asks(Guard::Policy);
-        permit.asks(Guard::Retention);
-        let (grains, uids) = (&chosen.grains, &persons.uids);
-        let divided = divide(&mut txn, &snapshot, grains, scope, uids, authorization)?;
-        let Divided {
-            targets,
-            kept,
-            mentions,
-            ..
-        } = divided;
-        persons.held = divided.held;
-        if let Some((address, rule)) = divided.refused_by {
-            txn.commit()?;
-            return Err(kept_by_rule(engine, &address, rule));
-        }
-        let (begun, blanked) = if targets.is_empty() && persons.uids.is_empty() {
-            txn.commit()?;
-            (Vec::new(), 0)
-        } else {
-            erase(
-                engine,
-                &mut txn,
-                &permit,
-                &snapshot,
-                &targets,
-                &persons,
-                authorization,
-            )?
-        };
-        drop(txn);
-        await_erasures(engine, &begun)?;
-        let mut erased: Vec<_> = targets.into_iter().map(|(_, address)| address).collect();
-        erased.sort_unstable();
-        Ok(PersonErasure {
-            person,
-            erased,
-            kept,
-            held: persons.held.iter().map(|held| held.address).collect(),
-            mentions,
-            locked_persons: chosen.locked_persons,
-            is_vault_damaged,
-            records: chosen.records.len() as u64,
-            #[cfg(feature = "sealing")]
-            keys: destroyed_keys(engine, &persons.uids)?,
-            blanked: blanked as u64,
-            begun,
-            entries: engine.ledger().len(),
-            head: engine.ledger().head(),
-            time: engine.entry_time(),
-        })
+/// See [`Admin::erase_person`](crate::Admin::erase_person).
+pub(crate) fn erase_person(
+    owner: Owner<'_>,
+    person: &Person,
+    scope: ErasureScope,
+    authorization: Authorization<'_>,
+) -> Result<PersonErasure, Error> {
+    let mut permit = Permit::of(Deed::Erase);
+    permit.asks(Guard::Authority);
+    recorded(authorization)?;
+    authorize_extent(owner, person, scope)?;
+    let (engine, caller) = (owner.engine(), owner.caller()?);
+    let (person, uids, is_vault_damaged) = unlocked_whole(engine, person)?;
+    let mut persons = ErasedPersons {
+        uids,
+        held: Vec::new(),
+    };
+    let mut selection = Selection::of(engine, &person)?;
+    selection.leaves_locked = is_vault_damaged;
+    // Most of the ledger is read before writers wait.
+    selection.read_on()?;
+    let mut txn = Transaction::begin(engine, caller)?;
+    resume_erasures_as(engine, &mut txn)?;
+    selection.read_on()?;
+    let snapshot = engine.snapshot();
+    let chosen = selection.finish(&snapshot, scope.mentions)?;
+    authorize_all(owner, &snapshot, &chosen.grains)?;
+    permit.asks(Guard::Policy);
+    permit.asks(Guard::Retention);
+    let (grains, uids) = (&chosen.grains, &persons.uids);
+    let divided = divide(&mut txn, &snapshot, grains, scope, uids, authorization)?;
+    let Divided {
+        targets,
+        kept,
+        mentions,
+        ..
+    } = divided;
+    persons.held = divided.held;
+    if let Some((address, rule)) = divided.refused_by {
+        txn.commit()?;
+        return Err(kept_by_rule(engine, &address, rule));
     }
+    let (begun, blanked) = if targets.is_empty() && persons.uids.is_empty() {
+        txn.commit()?;
+        (Vec::new(), 0)
+    } else {
+        erase(
+            engine,
+            &mut txn,
+            &permit,
+            &snapshot,
+            &targets,
+            &persons,
+            authorization,
+        )?
+    };
+    drop(txn);
+    await_erasures(engine, &begun)?;
+    let mut erased: Vec<_> = targets.into_iter().map(|(_, address)| address).collect();
+    erased.sort_unstable();
+    Ok(PersonErasure {
+        person,
+        erased,
+        kept,
+        held: persons.held.iter().map(|held| held.address).collect(),
+        mentions,
+        locked_persons: chosen.locked_persons,
+        is_vault_damaged,
+        records: chosen.records.len() as u64,
+        #[cfg(feature = "sealing")]
+        keys: destroyed_keys(engine, &persons.uids)?,
+        blanked: blanked as u64,
+        begun,
+        entries: engine.ledger().len(),
+        head: engine.ledger().head(),
+        time: engine.entry_time(),
+    })
+}
 
-    /// Judges whether the handle of a part may ask for an erasure: of its own person, without the grains
-    /// of others that mention them, and before a key is taken for it.
-    ///
-    /// # Errors
-    /// `ERR_ACCESS_DENIED`; as [`Admin::person_report`].
-    fn authorize_extent(self, person: &Person, scope: ErasureScope) -> Result<(), Error> {
-        if self.is_whole() {
-            return Ok(());
-        }
-        self.authorize_person(person)?;
-        let mut is_reached = !scope.mentions;
-        for found in self.store().admin()?.person_report(person)?.about {
-            is_reached &= self.reaches(&found.address)?;
-        }
-        let rule = Rule::Owner;
-        match is_reached {
-            true => Ok(()),
-            false => Err(Error::Refused { rule }),
-        }
+/// Judges whether the handle of a part may ask for an erasure: of its own person, without the grains
+/// of others that mention them, and before a key is taken for it.
+///
+/// # Errors
+/// `ERR_ACCESS_DENIED`; as [`Admin::person_report`].
+fn authorize_extent(owner: Owner<'_>, person: &Person, scope: ErasureScope) -> Result<(), Error> {
+    if owner.is_whole() {
+        return Ok(());
     }
+    authorize_person(owner, person)?;
+    let mut is_reached = !scope.mentions;
+    for found in person_report(owner.store().owner()?, person)?.about {
+        is_reached &= reaches(owner, &found.address)?;
+    }
+    let rule = Rule::Owner;
+    match is_reached {
+        true => Ok(()),
+        false => Err(Error::Refused { rule }),
+    }
+}
 
-    /// Judges whether the handle of a part reaches all that an erasure takes: it takes all or nothing.
-    ///
-    /// # Errors
-    /// `ERR_ACCESS_DENIED`; storage errors.
-    fn authorize_all(self, snapshot: &Snapshot, grains: &[Found]) -> Result<(), Error> {
-        let Some(handle) = self.within().filter(|_| !self.is_whole()) else {
-            return Ok(());
-        };
-        for found in grains.iter().filter(|found| found.is_about) {
-            let grain = self.engine().as_of(snapshot).version_at(found.row)?.grain;
-            if !handle.sees(snapshot, &grain)? {
-                let rule = Rule::Owner;
-                return Err(Error::Refused { rule });
-            }
+/// Judges whether the handle of a part reaches all that an erasure takes: it takes all or nothing.
+///
+/// # Errors
+/// `ERR_ACCESS_DENIED`; storage errors.
+fn authorize_all(owner: Owner<'_>, snapshot: &Snapshot, grains: &[Found]) -> Result<(), Error> {
+    let Some(handle) = owner.within().filter(|_| !owner.is_whole()) else {
+        return Ok(());
+    };
+    for found in grains.iter().filter(|found| found.is_about) {
+        let grain = owner.engine().as_of(snapshot).version_at(found.row)?.grain;
+        if !handle.sees(snapshot, &grain)? {
+            let rule = Rule::Owner;
+            return Err(Error::Refused { rule });
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// The grains of a person, by what becomes of them.

@@ -12,7 +12,12 @@ mod receipt;
 mod report;
 mod scope;
 
+pub(crate) use erase::erase_person;
 pub use erase::{ErasureScope, PersonErasure};
 pub use identity::Person;
 pub(in crate::store::erasure) use keys::destroy_keys;
+pub(crate) use receipt::agrees_with;
+#[cfg(feature = "signatures")]
+pub(crate) use receipt::erasure_receipt;
 pub use report::{PersonGrain, PersonReport};
+pub(crate) use report::{person_report, persons_seen, unite_users};

@@ -13,47 +13,16 @@ use crate::store::maintenance::recovery::copying::Copying;
 use crate::store::maintenance::recovery::plan::Plan;
 use crate::store::maintenance::recovery::report::Recovered;
 use crate::store::maintenance::restore_target::RestoreTarget;
+use crate::store::opening::{open, open_on};
 use crate::store::records::Manifest;
-use crate::store::{Create, Error, Options, Store};
+use crate::store::{Access, Create, Error, Options};
 
-/// Writes a new store from all of a damaged one that still proves itself: each grain whose bytes
-/// are those that were written, and each record about grains. It works with any file of the
-/// store damaged or missing, finds its way behind damaged bytes, and names each part that does not
-/// come out. Grains that were erased stay erased. The new ledger says that it was recovered.
-///
-/// The damaged directory is only read, except for its `LOCK`.
-///
-/// ```
-/// use std::fs;
-/// use grainstore::store::recover;
-/// use grainstore::{Draft, Options, Store};
-///
-/// let home = tempfile::tempdir()?;
-/// let (old, new) = (home.path().join("old"), home.path().join("new"));
-/// let store = Store::open(&old, Options::default())?;
-/// let first = store.put(Draft::event("hello"))?;
-/// let second = store.put(Draft::event("world"))?;
-/// drop(store);
-/// let segment = old.join("ledger/0000000000000001.seg");
-/// let mut bytes = fs::read(&segment)?;
-/// bytes[70] ^= 1; // in the header of the first entry
-/// fs::write(&segment, bytes)?;
-/// let (store, recovered) = recover(&old, &new, Options::default())?;
-/// assert!(store.exists(&second)?);
-/// assert_eq!(recovered.grains + recovered.lost_entries(), 2);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// `ERR_NOT_A_STORE` if there is no `ledger` at `from`, or `path` holds anything but an unfinished
-/// restore of this store and `vault/`; `ERR_STORE_EXISTS` if it is a store; `ERR_STORE_LOCKED` while
-/// the old one is open; `ERR_STORE_VERSION` for one of a newer version; `ERR_STORAGE_IO`,
-/// `ERR_STORAGE_FULL`.
-pub fn recover(
+/// See [`recover`](crate::recover).
+pub(crate) fn recover(
     from: impl AsRef<Path>,
     path: impl AsRef<Path>,
     options: Options,
-) -> Result<(Store, Recovered), Error> {
+) -> Result<(Access, Recovered), Error> {
     let path = path.as_ref();
     let source = Source::open(from.as_ref(), &options)?;
     let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(path));
@@ -71,31 +40,27 @@ pub fn recover(
         create: Create::Never,
         ..options
     };
-    Ok((Store::open(path, options)?, recovered))
+    Ok((open(path, options)?, recovered))
 }
 
-/// Returns what [`recover`] would bring out, and writes nothing.
+/// Returns what [`recover`](crate::recover) would bring out, and writes nothing.
 ///
 /// # Errors
-/// As [`recover`].
+/// As [`recover`](crate::recover).
 pub fn recoverable(from: impl AsRef<Path>, options: &Options) -> Result<Recovered, Error> {
     Source::open(from.as_ref(), options)?.copy(None, options)
 }
 
-/// As [`recover`] from one disk of the caller's to another, which is empty.
-///
-/// # Errors
-/// As [`recover`].
-#[doc(hidden)]
-pub fn recover_on(
+/// See [`recover_on`](crate::recover_on).
+pub(crate) fn recover_on(
     from: Arc<dyn Disk>,
     to: Arc<dyn Disk>,
     options: Options,
-) -> Result<(Store, Recovered), Error> {
+) -> Result<(Access, Recovered), Error> {
     let source = Source::of(from, Path::new("memory"), &options)?;
     let recovered = source.copy(Some(&to), &options)?;
     source.manifest.write(&*to)?;
-    Ok((Store::open_on(to, options)?, recovered))
+    Ok((open_on(to, options)?, recovered))
 }
 
 /// The damaged store.

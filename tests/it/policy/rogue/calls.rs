@@ -1,6 +1,6 @@
 //! What the rogue calls: every call that a confined handle has, with generated content.
 
-use grainstore::crypto::{Algorithm, OsRandom, SigningKey, Statement};
+use grainstore::crypto::{Algorithm, OsRandom, SigningKey, Statement, sign};
 use grainstore::grain::Verification;
 use grainstore::store::{Embedding, Handoff, Justification};
 use grainstore::{ContentAddress, Draft, Filter, Time};
@@ -218,7 +218,7 @@ fn signed(random: &mut Random, n: usize) -> Option<grainstore::Grain> {
     let key = key();
     let draft = named(random, event(n).namespace("rogue")).to_be_signed();
     let grain = draft.finish(Default::default()).ok()?;
-    grain.sign(&key, &key.did(), None).ok()
+    sign(grain, &key, &key.did(), None).ok()
 }
 
 pub(super) fn key() -> SigningKey {

@@ -7,6 +7,7 @@ use crate::random::Random;
 
 use super::calls;
 use super::world::Twins;
+use grainstore::crypto::sign;
 
 const FORMATS: [Format; 6] = [
     Format::Jsonl,
@@ -69,7 +70,7 @@ fn squat(twins: &Twins, elsewhere: &Store) {
     let bare = bare.finish(Default::default()).unwrap();
     assert_eq!(bare.address(), grain.address());
     let key = calls::key();
-    let signed = bare.sign(&key, &key.did(), None).unwrap();
+    let signed = sign(bare, &key, &key.did(), None).unwrap();
     drop(elsewhere.put(signed));
 }
 

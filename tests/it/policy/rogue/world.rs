@@ -5,7 +5,7 @@ use grainstore::grain::{Grain, Verification};
 use grainstore::ledger::MemoryDisk;
 use grainstore::policy::{Actor, Operation, TrustRule};
 use grainstore::store::{Asked, Authorization, ConsentFilter, Embedding, Error};
-use grainstore::{ContentAddress, Draft, Filter, Store, Time};
+use grainstore::{ContentAddress, Draft, Filter, Store, Time, crypto};
 
 use crate::policy::opened_at;
 use crate::random::Random;
@@ -218,7 +218,8 @@ impl Twins {
         let grain = draft.created_at(Time::from_ms(1)).to_be_signed();
         let grain = grain.finish(Default::default()).unwrap();
         let key = &self.operator;
-        self.signed.push(grain.sign(key, &key.did(), None).unwrap());
+        self.signed
+            .push(crypto::sign(grain, key, &key.did(), None).unwrap());
     }
 
     /// Compares what the two stores answer.

@@ -4,13 +4,14 @@ use grainstore::codec::{Map, Value};
 use grainstore::{ErrorCode, Type};
 
 use crate::error::CliError;
+use grainstore::grain::json_schema;
 
 /// Sets the fields of `FIELD=VALUE` arguments in a grain of a type.
 ///
 /// # Errors
 /// `ERR_USAGE` for an argument without `=` or without a field.
 pub(super) fn assign(fields: &mut Map, of: Type, arguments: &[String]) -> Result<(), CliError> {
-    let schema = of.json_schema();
+    let schema = json_schema(of);
     for argument in arguments {
         let (name, text) = match argument.split_once('=') {
             Some((name, text)) if !name.trim().is_empty() => (name.trim(), text),

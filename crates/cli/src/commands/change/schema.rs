@@ -10,6 +10,7 @@ use crate::args::grain_type;
 use crate::commands::grains::examples;
 use crate::error::Exit;
 use crate::session::Session;
+use grainstore::grain::json_schema;
 
 /// Print the JSON Schema of the grains that `put` takes, with an example
 ///
@@ -46,7 +47,7 @@ impl SchemaTool {
 }
 
 fn schema(of: Type) -> serde_json::Result<Value> {
-    let mut schema: Value = serde_json::from_str(&of.json_schema().to_json())?;
+    let mut schema: Value = serde_json::from_str(&json_schema(of).to_json())?;
     let examples = examples().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let name = json!(of.name());
     let examples: Vec<_> = examples.filter(|line| line["type"] == name).collect();

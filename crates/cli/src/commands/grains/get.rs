@@ -21,6 +21,7 @@ use crate::args::address;
 use crate::error::{CliError, Exit};
 use crate::output::{Output, is_screen, printable_lines};
 use crate::session::Session;
+use grainstore::crypto::to_delivery;
 
 /// Show grains by address
 ///
@@ -113,7 +114,7 @@ impl Get {
             let message = "the grain is signed, and is delivered with its signature only";
             return Err(CliError::new(ErrorCode::SignedMismatch, message));
         }
-        grain.to_delivery().map_err(|error| CliError::of(&error))
+        to_delivery(grain).map_err(|error| CliError::of(&error))
     }
 }
 

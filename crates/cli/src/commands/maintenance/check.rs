@@ -58,8 +58,8 @@ impl Check {
             Ok(store) => {
                 let what = format!("checking {path}");
                 let spinner = progress::spinner(&session.out, what, progress::NOTHING_CHANGED);
-                let audit = store.maintenance()?.audit();
-                let report = audit.check(self.deep, since.as_ref());
+                let maintenance = store.maintenance()?;
+                let report = maintenance.check_on_record(self.deep, since.as_ref());
                 drop(spinner);
                 (report?, self.repair)
             }

@@ -39,8 +39,9 @@ impl Recover {
         let what = format!("reading {from}");
         let spinner = progress::spinner(&session.out, what, INTERRUPTED);
         let recovered = match self.to.as_deref().filter(|_| !self.dry_run) {
-            Some(to) => grainstore::store::recover(&self.from, to, Options::default())
-                .map(|(_, report)| report),
+            Some(to) => {
+                grainstore::recover(&self.from, to, Options::default()).map(|(_, report)| report)
+            }
             None => grainstore::store::recoverable(&self.from, &Options::default()),
         };
         drop(spinner);

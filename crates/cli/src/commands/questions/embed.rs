@@ -5,7 +5,8 @@
 
 use clap::Args;
 use grainstore::ErrorCode;
-use grainstore::store::{Embedding, Store};
+use grainstore::Store;
+use grainstore::store::Embedding;
 use serde_json::Value;
 
 use super::vector::{NO_VECTOR, vector};

@@ -3,7 +3,7 @@
 //! Delegations and trust rules decide the permissions of an agent, not its card.
 
 use clap::{Args, Subcommand, ValueEnum};
-use grainstore::crypto::Did;
+use grainstore::crypto::{Did, sign};
 use grainstore::grain::{Owner, OwnerKind};
 use grainstore::store::{AgentCard, Clock, SystemClock, Version};
 use grainstore::{Draft, Grain};
@@ -116,7 +116,7 @@ impl Provision {
         let draft = Draft::ownership(agent.as_str(), &owner, operator.as_str());
         let now = SystemClock.now();
         let grain: Grain = draft.created_at(now).finish(Default::default())?;
-        let signed = grain.sign(&key, &operator, Some(now.ms().div_euclid(1000)))?;
+        let signed = sign(grain, &key, &operator, Some(now.ms().div_euclid(1000)))?;
         let address = session.open()?.put(signed)?;
         if session.out.is_json() {
             let document = json!({ "address": address.to_string(), "operator": operator.as_str() });

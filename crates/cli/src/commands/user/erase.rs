@@ -8,8 +8,8 @@ use std::path::Path;
 
 use clap::Args;
 use grainstore::crypto::SigningKey;
-use grainstore::store::{Admin, ErasureScope, PersonErasure};
-use grainstore::{ErrorCode, Store};
+use grainstore::store::{ErasureScope, PersonErasure};
+use grainstore::{Admin, ErrorCode, Store};
 use grainstore_server::receipt_json;
 use serde_json::json;
 

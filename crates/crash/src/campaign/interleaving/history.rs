@@ -5,8 +5,8 @@
 
 use grainstore::ledger::EntryId;
 use grainstore::query::Changes;
-use grainstore::store::{Changed, Store};
-use grainstore::{ContentAddress, Error};
+use grainstore::store::Changed;
+use grainstore::{ContentAddress, Error, Store};
 
 /// An entry, as a change feed tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]

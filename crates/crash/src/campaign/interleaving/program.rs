@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use grainstore::ledger::Disk;
 use grainstore::query::{Changes, Recall};
-use grainstore::store::{Authorization, Create, Error, Maintenance, Options};
-use grainstore::{ContentAddress, Draft, ErrorCode, Filter, Store, Time};
+use grainstore::store::{Authorization, Create, Error, Options};
+use grainstore::{ContentAddress, Draft, ErrorCode, Filter, Maintenance, Store, Time};
 use parking_lot::Mutex;
 
 use super::history::{History, Model, told};

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::thread;
 
+use grainstore::Maintenance;
 use grainstore::Store;
 use grainstore::ledger::{Disk, EntryId};
-use grainstore::store::Maintenance;
 use parking_lot::Mutex;
 
 use super::history::{History, told};

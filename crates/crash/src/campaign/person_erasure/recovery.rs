@@ -3,8 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use grainstore::store::Maintenance;
-use grainstore::{Filter, Store};
+use grainstore::{Filter, Maintenance, Store};
 
 use crate::campaign::key_erasure::attacker::{Target, recovered};
 use crate::campaign::key_erasure::workload::master;

@@ -1,7 +1,8 @@
 //! A vault that rots in what a crash left: nothing panics, plain persons keep every grain and are
 //! erased as ever, and no erased person comes back.
 
-use grainstore::store::{ErasureScope, Maintenance, Person};
+use grainstore::Maintenance;
+use grainstore::store::{ErasureScope, Person};
 
 use crate::disk::image::Image;
 use crate::disk::sim_disk::SimDisk;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use grainstore::interchange::Format;
-use grainstore::store::{Authorization, ErasureScope, Maintenance, Options, Person};
-use grainstore::{ContentAddress, Draft, Store, Time};
+use grainstore::store::{Authorization, ErasureScope, Options, Person};
+use grainstore::{ContentAddress, Draft, Maintenance, Store, Time};
 
 use super::older_files::{OldExport, foreign, import, import_note, write_out};
 use super::recovery::grains;

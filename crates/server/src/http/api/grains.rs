@@ -7,8 +7,8 @@ use grainstore::codec::{Profile, Value};
 use grainstore::grain::Status;
 use grainstore::interchange::{ReadOptions, jsonl};
 use grainstore::policy::Trust;
-use grainstore::store::{Authorization, NewGrain, Signature, Version, newest_versions};
-use grainstore::{ContentAddress, Draft, ErrorCode, Grain, Store, Time};
+use grainstore::store::{Authorization, NewGrain, Signature, Version};
+use grainstore::{ContentAddress, Draft, ErrorCode, Grain, Store, Time, newest_versions};
 use serde_json::json;
 
 use super::request::{

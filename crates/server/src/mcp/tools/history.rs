@@ -1,7 +1,7 @@
 //! `history`: the versions of a memory, newest last.
 
+use grainstore::newest_versions;
 use grainstore::render::escaped;
-use grainstore::store::newest_versions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -12,8 +12,8 @@ use std::process::{Output, Stdio};
 use std::sync::RwLock;
 use std::thread;
 
-use grainstore::store::{Create, Maintenance};
-use grainstore::{ContentAddress, Options, Store};
+use grainstore::store::Create;
+use grainstore::{ContentAddress, Maintenance, Options, Store};
 
 use super::cases::{Case, Effect, Template, copy};
 use super::points::{Point, traced};

@@ -1,0 +1,116 @@
+//! The owner's export, and the conflicts that an import leaves.
+
+use std::io::Write;
+use std::path::Path;
+
+use crate::codec::ContentAddress;
+use crate::grain::Time;
+use crate::interchange::{Format, ImportFile, WriteOptions};
+use crate::ledger::EntryId;
+use crate::query;
+use crate::query::{ExportReport, Filter};
+use crate::store::{Conflicting, Error, Summary, import};
+
+use super::Admin;
+
+impl Admin<'_> {
+    /// Writes the grains that pass a filter to a file. The file is either complete or absent.
+    ///
+    /// Archives larger than 4 GiB continue in `NAME.001.mg` and so on. A PAM store written to a
+    /// directory becomes `memory-store.json` with the conversations, and the vectors if asked for,
+    /// beside it; written to `NAME.zip` or `NAME.zip.age` it becomes an archive of these files; in
+    /// a single file they are a [`Loss`](crate::interchange::Loss). The signature of an AIMEM bundle is written to
+    /// `NAME.sig`, and the vectors of an archive or of JSON lines, if they are asked for and the file
+    /// is not encrypted, to `NAME.embeddings.json`, which an import of the file reads. A tree of
+    /// Markdown is written to a directory that is empty, or that holds such a tree and nothing that was
+    /// edited since.
+    ///
+    /// # Errors
+    /// As [`Admin::export`](crate::Admin::export), except `ERR_MG_LIMIT`; `ERR_UNSUPPORTED` for a directory with
+    /// encryption.
+    pub fn export_file(
+        self,
+        format: Format,
+        filter: &Filter,
+        options: &WriteOptions,
+        path: &Path,
+    ) -> Result<ExportReport, Error> {
+        query::export_file(self.0, format, filter, options, path)
+    }
+
+    /// Writes the grains that pass a filter. Archives and JSON lines are ordered by `created_at`,
+    /// then by the order of storage; other formats by the order of storage, so that an import is
+    /// exported in its original order. Expired grains and grains that await review are included. A grain whose
+    /// bytes are damaged ends the export, unless the options leave it out.
+    ///
+    /// Equal grains with equal status produce equal archives in any store that has grains of the same
+    /// time in the same order.
+    ///
+    /// ```
+    /// use grainstore::interchange::Format;
+    /// use grainstore::{Draft, Filter, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// store.put(Draft::event("hello"))?;
+    /// let mut archive = Vec::new();
+    /// let exported = store.admin()?.export(Format::Mg, &Filter::new(), &Default::default(), &mut archive)?;
+    /// assert_eq!(exported.grains, 1);
+    /// assert!(archive.starts_with(b"MG\x01"));
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_FILTER`; `ERR_STORAGE_DAMAGED` before anything is written; other storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a format that is only read,
+    /// and for a bundle with a signature ([`Admin::export_file`](crate::Admin::export_file) writes the signature to a file
+    /// beside it); `ERR_MG_LIMIT` if one archive cannot hold the grains (`export_file` writes
+    /// several); `mixed_producers`, `mixed_tenants` and `PAM_MIXED_OWNERS` for grains that one file
+    /// of the format cannot hold together; `PAM_SIGNATURE_FORM` for a key that cannot sign.
+    pub fn export(
+        self,
+        format: Format,
+        filter: &Filter,
+        options: &WriteOptions,
+        out: &mut impl Write,
+    ) -> Result<ExportReport, Error> {
+        query::export(self.0, format, filter, options, out)
+    }
+
+    /// Returns the first entry of the ledger that was written at a time or later: an export with
+    /// [`WriteOptions::changed_from`] it holds what was stored or ended since.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn entry_at(self, time: Time) -> Result<EntryId, Error> {
+        query::entry_at(self.0, time)
+    }
+
+    /// Returns the conflicts of imports that are not resolved yet.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn conflicts(self) -> Result<Vec<Conflicting>, Error> {
+        import::conflicts(self.0)
+    }
+
+    /// Resolves a conflict in favour of one grain: the others are contradicted, and the identifier
+    /// belongs to it.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND` for a grain that is not part of an open conflict; `ERR_INVALIDATION_DENIED`
+    /// where policy protects one of the others, and the refusal is recorded; storage errors.
+    pub fn resolve_conflict(
+        self,
+        keep: &ContentAddress,
+        justification: Option<&str>,
+    ) -> Result<(), Error> {
+        import::resolve_conflict(self.0, keep, justification)
+    }
+
+    /// Returns the summary that an import would have, without writing.
+    ///
+    /// # Errors
+    /// As [`Store::import`](crate::Store::import).
+    pub fn preview_import(self, reading: ImportFile) -> Result<Summary, Error> {
+        import::preview_import(self.0, reading)
+    }
+}

@@ -1,0 +1,232 @@
+//! Changes of a store, each under the rules of OMS 23.
+
+use crate::codec::ContentAddress;
+use crate::crypto::Did;
+use crate::grain::{Grain, Verification};
+#[cfg(feature = "interchange")]
+use crate::interchange::ImportFile;
+#[cfg(feature = "sealing")]
+use crate::store::erasure;
+use crate::store::{
+    Error, HandedBack, HandedOff, Handoff, Justification, NewGrain, commit, governance, lineage,
+};
+#[cfg(feature = "interchange")]
+use crate::store::{Summary, import};
+
+use super::Store;
+// docs: ['crate::store::Conflict']
+
+impl Store {
+    /// Stores a grain and returns its address once it is durable. Storing it again is a no-op.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED` for a grain of another namespace, author or clearance than the handle's,
+    /// or that the delegations of its author do not cover; the refusal is recorded. The codes of
+    /// OMS 19 for an invalid grain; `ERR_INVALIDATION_DENIED` for a grain that would replace a
+    /// current one without [`Store::supersede`] (OMS 17.2); `ERR_ERASED` for one that was deleted
+    /// here and does not come [again](NewGrain::again); `ERR_SIGNED_MISMATCH` for one that is to be
+    /// signed and is not; `ERR_SIGNATURE` and `ERR_UNRESOLVED` for a signature that does not verify
+    /// or cannot be checked; `ERR_UNTRUSTED` for a grain that its signer, or an unsigned writer, is
+    /// not trusted to write, and for a stored grain whose first signer is trusted as much as this
+    /// one, whose signature is not kept; storage errors, after which the outcome is unknown and a retry is
+    /// safe.
+    pub fn put(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
+        commit::put(&self.0, grain)
+    }
+
+    /// Stores grains together: all of them, or none if one is refused. Returns their addresses.
+    ///
+    /// # Errors
+    /// As [`Store::put`], with the place of the grain in the batch.
+    pub fn put_batch<G: Into<NewGrain>>(
+        &self,
+        grains: impl IntoIterator<Item = G>,
+    ) -> Result<Vec<ContentAddress>, Error> {
+        commit::put_batch(&self.0, grains)
+    }
+
+    /// Stores a grain that replaces another, and marks the other as superseded, atomically (OMS
+    /// 28.4). Returns the address of the new grain.
+    ///
+    /// The new grain names the old one in `derived_from`, or where that is a grant of consent in
+    /// `prior_consent`: [`Draft::replacing`](crate::Draft::replacing).
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`; `ERR_CONFLICT` for a grain that is no longer current (ruling I17);
+    /// `ERR_SCHEMA` for a new grain that does not name the old one (ruling I5);
+    /// `ERR_INVALIDATION_DENIED` where the old grain's policy forbids it (OMS 23), and the refusal
+    /// is recorded; otherwise as [`Store::put`].
+    pub fn supersede(
+        &self,
+        old: &ContentAddress,
+        new: impl Into<NewGrain>,
+        justification: Option<&str>,
+    ) -> Result<ContentAddress, Error> {
+        lineage::supersede(&self.0, old, new, justification)
+    }
+
+    /// Marks a grain as contradicted: it is contested and no longer current (OMS 28.3, ruling I1).
+    /// A second contradiction changes nothing.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`; `ERR_INVALIDATION_DENIED` where a policy forbids it, just as it forbids a
+    /// supersession (OMS 23.7), and the refusal is recorded; storage errors.
+    pub fn contradict<'a>(
+        &self,
+        address: &ContentAddress,
+        justification: impl Into<Justification<'a>>,
+    ) -> Result<(), Error> {
+        governance::contradict(&self.0, address, justification)
+    }
+
+    /// Records how far a grain has been verified (OMS 6.1). Recording the same again changes
+    /// nothing.
+    ///
+    /// Contested and retracted count against a grain, so its policy decides (OMS 23.1). A retracted
+    /// grain has ended: it is no longer current, and answers leave it out unless asked (ruling P18).
+    ///
+    /// # Errors
+    /// As [`Store::contradict`].
+    pub fn set_verification<'a>(
+        &self,
+        address: &ContentAddress,
+        verification: Verification,
+        justification: impl Into<Justification<'a>>,
+    ) -> Result<(), Error> {
+        governance::set_verification(&self.0, address, verification, justification)
+    }
+
+    /// Stores the records of a file. Importing the same file again changes nothing.
+    ///
+    /// Grains and the file's statements about them are stored together, a thousand records at a
+    /// time. A status is applied to grains that this import inserts. For grains that are stored already
+    /// the store's own status takes precedence (ruling I18), unless the file is a copy of the owner's
+    /// own ([`ImportFile::is_own`]): then what ended there ends here as far as policy permits. A caller that wants all records
+    /// or none checks [`ImportFile::errors`] first.
+    ///
+    /// A record that changed since an earlier import replaces its earlier grain, if it is newer and
+    /// policy permits it (OMS 23). If nothing decides between the two, they are a [`Conflict`](crate::store::Conflict). The
+    /// new grain is derived from the one it replaces and depends only on the record and the grains
+    /// it names, so the order of the files decides and not the time of import.
+    ///
+    /// ```
+    /// use grainstore::interchange::{ReadOptions, ImportFile};
+    /// use grainstore::{Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("memory.jsonl");
+    /// # std::fs::write(&path, "{\"type\":\"event\",\"content\":\"hi\",\"created_at\":1}\n").unwrap();
+    /// let summary = store.import(ImportFile::open(&path, None, &ReadOptions::default())?)?;
+    /// assert_eq!((summary.inserted, summary.is_complete()), (1, true));
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// A narrowed handle imports its own records: each passes the rules of a put by that handle, and
+    /// replaces only what the handle sees and may change. The owner's file may name other authors.
+    ///
+    /// # Errors
+    /// Storage errors. Records that cannot be stored are in the summary.
+    #[cfg(feature = "interchange")]
+    pub fn import(&self, reading: ImportFile) -> Result<Summary, Error> {
+        import::import(&self.0, reading)
+    }
+
+    /// Imports as [`Store::import`] does, and reports the number of
+    /// finished records after each batch.
+    ///
+    /// # Errors
+    /// As [`Store::import`].
+    #[cfg(feature = "interchange")]
+    pub fn import_with(
+        &self,
+        reading: ImportFile,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Summary, Error> {
+        import::import_with(&self.0, reading, progress)
+    }
+
+    /// Hands a task to another agent: a snapshot of the conversation, the Goal that delegates it
+    /// within the handle's namespace without further delegation, and the Event that records it.
+    /// They are stored together or not at all (OMS 6.11, 28.6, 28.7).
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED` for a handle without an author; as [`Store::put`].
+    pub fn hand_off(&self, to: &Did, handoff: &Handoff) -> Result<HandedOff, Error> {
+        governance::hand_off(&self.0, to, handoff)
+    }
+
+    /// Takes a handoff over: returns the grains it names as context, as far as this handle sees
+    /// them and their consents permit it, in their order.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND` for a delegation it does not see; `ERR_ACCESS_DENIED` for one that is not to
+    /// its author or not in force; the refusal is recorded.
+    pub fn take_over(&self, delegation: &ContentAddress) -> Result<Vec<Grain>, Error> {
+        governance::take_over(&self.0, delegation)
+    }
+
+    /// Hands a task back: a Goal that is satisfied and derived from the delegation, which ends with
+    /// it (OMS 28.7).
+    ///
+    /// # Errors
+    /// As [`Store::take_over`] and [`Store::put`].
+    pub fn hand_back(
+        &self,
+        delegation: &ContentAddress,
+        outcome: &str,
+    ) -> Result<HandedBack, Error> {
+        governance::hand_back(&self.0, delegation, outcome)
+    }
+
+    /// Returns a message and those before it in its conversation, oldest first, as far as they are
+    /// stored and their consents permit it (OMS 28.6).
+    ///
+    /// ```
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let asked = store.put(Draft::event("how are you?").session("s1"))?;
+    /// let answer = Draft::event("well").session("s1").set("parent_message_id", asked);
+    /// let thread = store.thread(&store.put(answer)?)?;
+    /// assert_eq!(thread[0].text("content"), Some("how are you?"));
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    pub fn thread(&self, message: &ContentAddress) -> Result<Vec<Grain>, Error> {
+        governance::thread(&self.0, message)
+    }
+
+    /// Unlocks a sealed person in this process: from here on their grains are in every answer, and new
+    /// ones can be stored, as those of any other person. It takes time in proportion to what is
+    /// stored of them. A person who is unlocked stays so, until another process erases them. A key whose
+    /// renewal is overdue is renewed ([`Options::rekey_within`](crate::Options::rekey_within)). Erasures
+    /// after a withdrawn consent that waited for the person are carried out
+    /// ([`Admin::run_consent_erasures`](crate::Admin::run_consent_erasures)).
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED` for a narrowed handle; `ERR_USER_UNKNOWN` for a person without a key;
+    /// `ERR_MASTER_KEY`, `ERR_KEY`, `ERR_ROOT_MISSING`; storage errors.
+    #[cfg(feature = "sealing")]
+    pub fn unlock(&self, user: &str) -> Result<(), Error> {
+        erasure::unlock(&self.0, user)
+    }
+
+    /// Locks a person in this process: their keys are wiped, and nothing of them is in any answer. Of
+    /// a person who is not unlocked it does nothing.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED` for a narrowed handle; storage errors, after which the person is locked.
+    #[cfg(feature = "sealing")]
+    pub fn lock(&self, user: &str) -> Result<(), Error> {
+        erasure::lock(&self.0, user)
+    }
+
+    /// Returns whether a person is unlocked in this process.
+    #[cfg(feature = "sealing")]
+    pub fn is_unlocked(&self, user: &str) -> bool {
+        erasure::is_unlocked(&self.0, user)
+    }
+}
