@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::codec::ContentAddress;
 use crate::grain::Time;
-use crate::interchange::{Format, ImportFile, WriteOptions};
+use crate::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use crate::ledger::EntryId;
 use crate::query;
 use crate::query::{ExportReport, Filter};
@@ -36,6 +36,42 @@ impl Admin<'_> {
         path: &Path,
     ) -> Result<ExportReport, Error> {
         query::export_file(self.0, format, filter, options, path)
+    }
+
+    /// Brings a directory of Markdown notes and the store in step: what was edited in the tree comes in
+    /// as with [`Store::import`](crate::Store::import), and what changed here is written there. Returns the outcome of the import, and that
+    /// of the export, whose `files` are those that were written or removed.
+    ///
+    /// A line that changed on both sides is a conflict, and both are kept; a line that is gone from the
+    /// tree ends. A file with text that did not come in, or that was edited meanwhile, is left as it is,
+    /// which is a finding. The last state of the tree is that of its last import, under the same `scope`.
+    ///
+    /// ```
+    /// use grainstore::interchange::{ReadOptions, WriteOptions};
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// store.put(Draft::belief("Ana", "prefers", "pnpm").confidence(1.0))?;
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let admin = store.admin()?;
+    /// let (_, written) = admin.sync_tree(folder.path(), &ReadOptions::default(), &WriteOptions::default())?;
+    /// assert_eq!(written.grains, 1);
+    /// let note = std::fs::read_to_string(folder.path().join("subjects/Ana.md")).unwrap();
+    /// assert!(note.ends_with("- prefers: pnpm\n"));
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of an import and of [`Admin::export_file`](crate::Admin::export_file); `ERR_IO` for a tree that another process writes, that
+    /// is gone, or that has two names which many disks take for one; `ERR_UNSUPPORTED` for another dialect
+    /// than the tree has.
+    pub fn sync_tree(
+        self,
+        folder: &Path,
+        reading: &ReadOptions,
+        writing: &WriteOptions,
+    ) -> Result<(Summary, ExportReport), Error> {
+        query::sync_tree(self.0, folder, reading, writing)
     }
 
     /// Writes the grains that pass a filter. Archives and JSON lines are ordered by `created_at`,

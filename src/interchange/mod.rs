@@ -58,6 +58,7 @@ pub(crate) use model::normalize::sha256;
 pub use model::record::Record;
 pub(crate) use model::record::{AddressMap, rewrite_links};
 pub use model::record_set::RecordSet;
+pub(crate) use model::record_set::{KnownTree, Step};
 pub use model::signature::{ExportKey, Signature};
 pub use model::vector::ForeignVectors;
 pub(crate) use open::embeddings_path;

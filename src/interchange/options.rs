@@ -35,6 +35,10 @@ pub struct ReadOptions {
     pub dialect: Option<String>,
     /// Whether the instructions of agents in a tree (`CLAUDE.md`, `AGENTS.md`, rules) are read too.
     pub with_instructions: bool,
+    /// Whether a tree is read to be kept in step with the store
+    /// ([`Admin::sync_tree`](crate::Admin::sync_tree)): a file that could not be written again under
+    /// its name is left out, and named.
+    pub in_step: bool,
 }
 
 impl ReadOptions {

@@ -5,6 +5,7 @@ mod edits;
 mod erased;
 mod notes;
 mod round;
+mod sync;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -138,6 +138,7 @@ const ALSO: &[&str] = &[
     "schema",
     "similar",
     "status",
+    "sync",
     "tail",
     "token",
     "undo",

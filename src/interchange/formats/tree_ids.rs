@@ -19,6 +19,8 @@ pub(crate) struct Now {
     pub(crate) links: Vec<String>,
     /// The ids that its frontmatter claims, with the digests of their texts.
     pub(crate) claims: Vec<(String, String)>,
+    /// Those of the claims that name grains of another store.
+    pub(crate) foreign: BTreeSet<String>,
 }
 
 impl Now {
@@ -30,11 +32,13 @@ impl Now {
             false => id.clone(),
         };
         let claims = self.claims.iter();
+        let others = self.claims.iter().filter(|(id, _)| foreign.contains(id));
         Self {
             path: self.path.clone(),
             texts: all(&self.texts),
             links: all(&self.links),
             claims: claims.map(|(id, of)| (own(id), mark(of))).collect(),
+            foreign: others.map(|(id, _)| mark(id)).collect(),
         }
     }
 }
@@ -54,6 +58,13 @@ pub(crate) struct Earlier {
     pub(crate) is_over: bool,
     /// Whether only the tree itself says so.
     pub(crate) is_claim: bool,
+}
+
+impl Earlier {
+    /// Returns the ids of its items.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = String> {
+        self.items.iter().map(|(id, _)| id.clone())
+    }
 }
 
 /// Makes a digest one that only this store can make.
@@ -90,6 +101,25 @@ impl SharedIds {
     /// Returns them, with what the first reading learned.
     pub(crate) fn lock(&self) -> MutexGuard<'_, (Survey, Ids)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the ids that the items have.
+    pub(crate) fn given(&self) -> Vec<String> {
+        let shared = self.lock();
+        let items = shared.1.notes.iter().flat_map(|note| &note.items);
+        items.map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Returns the items that were edited, each with the id that its text would have if it were new.
+    pub(crate) fn texts(&self) -> Vec<(String, String)> {
+        let shared = self.lock();
+        let items = shared.1.notes.iter().flat_map(|note| {
+            let named = |(id, of): &Named| (id.clone(), format!("{}.{of}", note.note));
+            note.items.iter().map(named)
+        });
+        items
+            .filter(|(id, text)| !id.starts_with(text.as_str()))
+            .collect()
     }
 
     /// Gives the items of a first reading their ids.
@@ -141,8 +171,10 @@ fn assign(now: &[Now], earlier: Vec<Earlier>, is_own: bool, mark: Option<Mark<'_
     let mut matching = Matching::new(now, notes);
     matching.in_their_notes();
     matching.moved();
-    matching.claimed();
+    matching.claimed(false);
     matching.edited(is_own);
+    // Another store says whose line of its own it is, and not whose new version it is here.
+    matching.claimed(true);
     matching.finish(is_own, mark)
 }
 
@@ -226,9 +258,14 @@ impl<'a> Matching<'a> {
 
     /// Finds the items that stand in the note of then.
     fn in_their_notes(&mut self) {
-        for ((note, pair), ids) in self.now.iter().zip(&self.pairs).zip(&mut self.ids) {
-            let mut left = by_text(pair.items.iter().filter(|(id, _)| !self.given.contains(id)));
-            take_all(&mut left, &note.texts, ids, &mut self.given);
+        // A file that only claims to have an item does not take it from the one that has it.
+        for is_claim in [false, true] {
+            let notes = self.now.iter().zip(&self.pairs).zip(&mut self.ids);
+            for ((note, pair), ids) in notes.filter(|((_, pair), _)| pair.is_claim == is_claim) {
+                let mut left =
+                    by_text(pair.items.iter().filter(|(id, _)| !self.given.contains(id)));
+                take_all(&mut left, &note.texts, ids, &mut self.given);
+            }
         }
     }
 
@@ -243,9 +280,11 @@ impl<'a> Matching<'a> {
     }
 
     /// Finds the items that the frontmatter names, by what they say.
-    fn claimed(&mut self) {
+    fn claimed(&mut self, is_foreign: bool) {
         for (note, ids) in self.now.iter().zip(&mut self.ids) {
-            let mut left = by_text(note.claims.iter());
+            let claims = note.claims.iter();
+            let mut left =
+                by_text(claims.filter(|(id, _)| note.foreign.contains(id) == is_foreign));
             take_all(&mut left, &note.texts, ids, &mut self.given);
         }
     }

@@ -1,6 +1,6 @@
 //! The records of a file, in an order in which they can be stored.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use crate::codec::{ContentAddress, Profile};
@@ -42,6 +42,24 @@ pub(crate) struct KnownTree {
     pub(crate) ids: SharedIds,
     /// Whether the next import of this scope is of the same tree: only a directory lasts.
     pub(crate) is_lasting: bool,
+    pub(crate) dialect: &'static str,
+    /// The digest of each file that was read, by path, and the files that were left out.
+    pub(crate) read: BTreeMap<String, String>,
+    pub(crate) unread: Vec<String>,
+    /// The files that an export or a step left under temporary names.
+    pub(crate) remains: Vec<String>,
+    /// Whether it is kept in step with the store.
+    pub(crate) step: Option<Step>,
+}
+
+/// A reading of a tree that is kept in step with a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The edits of the tree come in.
+    Read,
+    /// The items that the store wrote are noted. Nothing ends: an item that the tree lacks now was left out
+    /// here.
+    Settled,
 }
 
 /// A validated file whose records can be read again.
@@ -111,6 +129,14 @@ impl RecordSet {
     /// Returns the tree that they are of.
     pub(crate) const fn tree(&self) -> Option<&KnownTree> {
         self.tree.as_ref()
+    }
+
+    /// Returns the records of a tree as what the store wrote there.
+    pub(crate) fn settled(mut self) -> Self {
+        if let Some(tree) = &mut self.tree {
+            tree.step = Some(Step::Settled);
+        }
+        self
     }
 
     /// Returns the records as those of a user, whatever user the file names.

@@ -7,9 +7,11 @@ mod entries;
 mod file;
 mod filter;
 mod output;
+mod sync;
 mod tree;
 
 pub(crate) use file::export_file;
+pub(crate) use sync::sync_tree;
 
 use std::borrow::Cow;
 use std::io::{BufWriter, Write};

@@ -89,7 +89,7 @@ impl Drop for Output {
 }
 
 /// Removes what a killed export left under the temporary name.
-fn remove_remains(temporary: &Path) -> io::Result<()> {
+pub(super) fn remove_remains(temporary: &Path) -> io::Result<()> {
     match fs::symlink_metadata(temporary) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),

@@ -26,7 +26,7 @@ pub(super) fn export_tree(
     let before = earlier(folder, options.replace_edited).map_err(io_error)?;
     let entries = super::entries(admin, filter, options)?;
     let (mut count, mut marks) = (0, Manifest::default());
-    let mut written = markdown::write(&entries, options, &mut |path, text| {
+    let mut written = markdown::write(&entries, options, None, &mut |path, text| {
         let target = folder.join(path);
         create_above(folder, Path::new(path)).map_err(io_error)?;
         whole_file(&target, options, |file| {
@@ -72,14 +72,14 @@ fn earlier(folder: &Path, replaces_edited: bool) -> io::Result<Manifest> {
     Ok(manifest)
 }
 
-fn refused(what: &str) -> io::Error {
+pub(super) fn refused(what: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::AlreadyExists,
         format!("the directory {what}"),
     )
 }
 
-fn is_regular(path: &Path) -> io::Result<bool> {
+pub(super) fn is_regular(path: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Ok(found) => Ok(found.is_file()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -88,7 +88,7 @@ fn is_regular(path: &Path) -> io::Result<bool> {
 }
 
 /// Creates the folders of a file below `folder`. None may be a link: the file would lie elsewhere.
-fn create_above(folder: &Path, path: &Path) -> io::Result<()> {
+pub(super) fn create_above(folder: &Path, path: &Path) -> io::Result<()> {
     walk_above(folder, path, &mut |folder| match fs::create_dir(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
@@ -126,7 +126,7 @@ fn walk_above(
 }
 
 /// Removes a file that an earlier export wrote, and the folders that are empty then.
-fn remove(folder: &Path, path: &Path) -> io::Result<()> {
+pub(super) fn remove(folder: &Path, path: &Path) -> io::Result<()> {
     check_above(folder, path)?;
     let file = folder.join(path);
     if is_regular(&file)? {

@@ -9,11 +9,12 @@ use crate::grain::{Lifecycle, StatusChange};
 use crate::interchange::{
     AddressMap, Diagnostics, Finding, ForeignId, Merge, Place, Record, choose_merge, rewrite_links,
 };
+use crate::ledger::EntryId;
 use crate::policy::RecordedAuthorization;
 use crate::store::Error;
 use crate::store::engine::{Caller, Engine};
 use crate::store::import::corrections::Correction;
-use crate::store::import::lookup::is_envelope;
+use crate::store::import::lookup::{Known, is_envelope};
 use crate::store::import::{Conflict, Summary};
 use crate::store::read::Lengths;
 use crate::store::records::FlagRecord;
@@ -65,6 +66,18 @@ pub(super) struct Importer<'a> {
     pub(super) twins: HashSet<ContentAddress>,
     /// The lengths of the vectors of each model.
     pub(super) lengths: Lengths,
+    /// The items of a tree that is kept in step.
+    pub(super) step: Option<Items>,
+}
+
+/// The items of a tree that is kept in step with the store.
+pub(super) struct Items {
+    /// For each item that was edited, the id of its text.
+    pub(super) texts: HashMap<String, String>,
+    /// The grains that items are.
+    pub(super) taken: HashSet<ContentAddress>,
+    /// The current grains by what they say, once an item asks for it.
+    pub(super) said: Option<HashMap<u64, Vec<EntryId>>>,
 }
 
 /// A record that stands for its file, until a record of it is stored.
@@ -100,6 +113,7 @@ impl<'a> Importer<'a> {
             holds: BTreeMap::new(),
             twins: HashSet::new(),
             lengths: Lengths::new(),
+            step: None,
         }
     }
 
@@ -160,25 +174,44 @@ impl<'a> Importer<'a> {
 
     fn add(&mut self, txn: &mut Transaction<'_>, mut record: Record) -> Result<(), Error> {
         let read = record.grain.address();
-        let place = record.place.clone();
         self.note_holds(&mut record);
         self.link_to_stored(&mut record)?;
-        let is_envelope = is_envelope(&record);
-        self.has_records |= !is_envelope;
+        self.has_records |= !is_envelope(&record);
         let known = self.known(&record)?;
         if known.is_none()
             && let Some(twin) = self.twin(&record)?
         {
-            self.summary.unchanged += 1;
-            return self.settle(read, twin);
+            return self.keep_same(read, twin, &record);
         }
         let merge = match (&record.foreign_id, &known) {
             (Some(id), Some(known)) => choose_merge(id, &record.grain, &known.versions),
             _ => Merge::Beside,
         };
+        if matches!(merge, Merge::Beside | Merge::Conflict)
+            && let Some(same) = self.same_item(&record)?
+        {
+            return self.keep_same(read, same, &record);
+        }
+        self.merge(txn, (read, record), known, merge)
+    }
+
+    /// Stores a record as its merge with what is known of it says.
+    fn merge(
+        &mut self,
+        txn: &mut Transaction<'_>,
+        (read, record): (ContentAddress, Record),
+        known: Option<Known>,
+        merge: Merge,
+    ) -> Result<(), Error> {
+        let (place, id) = (record.place.clone(), record.foreign_id.clone());
+        let is_envelope = is_envelope(&record);
         let newest = known.as_ref().and_then(|known| known.addresses.last());
-        let newest = newest.copied();
-        if !matches!(merge, Merge::Unchanged(_)) && self.was_deleted(&record)? {
+        let mut newest = newest.copied();
+        if matches!(merge, Merge::Conflict) {
+            newest = self.standing(newest)?;
+        }
+        let is_edit = self.step.is_some() && matches!(merge, Merge::Update);
+        if !matches!(merge, Merge::Unchanged(_)) && self.was_deleted(&record, is_edit)? {
             self.summary.erased.push(place);
             return Ok(());
         }
@@ -228,7 +261,21 @@ impl<'a> Importer<'a> {
             }
             _ => self.insert(record, newest, admitted)?,
         };
+        self.name_text(address, id.as_ref())?;
         self.settle(read, address)
+    }
+
+    /// Counts a record as unchanged: a grain that is here says the same.
+    fn keep_same(
+        &mut self,
+        read: ContentAddress,
+        same: ContentAddress,
+        record: &Record,
+    ) -> Result<(), Error> {
+        self.summary.unchanged += 1;
+        self.name_item(same, record)?;
+        self.name_text(same, record.foreign_id.as_ref())?;
+        self.settle(read, same)
     }
 
     /// Gives a foreign record the addresses under which the records before it are stored.
@@ -387,9 +434,15 @@ impl<'a> Importer<'a> {
             }
         }
         self.flag_conflict([existing, address])?;
-        // Until an operator chooses, the identifier stays with its earlier grain.
-        self.name(address, record.foreign_id.clone(), Some(existing))?;
-        self.name(existing, record.foreign_id.clone(), None)?;
+        // Until an operator chooses, the identifier stays with its earlier grain. The line of a tree in
+        // step is the new one, and its next edit is of that.
+        let mut named = [address, existing];
+        if self.step.is_some() {
+            named.reverse();
+        }
+        for of in named {
+            self.name(of, record.foreign_id.clone(), None)?;
+        }
         self.summary.conflicts.push(Conflict {
             place: record.place,
             id: record.foreign_id,

@@ -11,6 +11,7 @@ use crate::ledger::Kind;
 use crate::policy::{Actor, Operation};
 use crate::store::engine::Engine;
 use crate::store::governance::contradiction;
+use crate::store::import::tree::is_of_text;
 use crate::store::lineage::Change;
 use crate::store::records::{AliasRecord, FlagRecord, Record, StatusRecord};
 use crate::store::rules::{Deed, Guard, Permit};
@@ -192,6 +193,7 @@ fn foreign_id_of(
     {
         if let Record::Alias(alias) = engine.record_at(row)?
             && alias.of == *address
+            && !is_of_text(&alias.id)
         {
             return Ok(Some(alias.id));
         }

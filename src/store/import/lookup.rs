@@ -214,15 +214,17 @@ impl Importer<'_> {
 
     /// Returns whether a record is of a grain that was deleted here, by its address, its
     /// identifier or the address it was exported under, and has not been put again.
-    pub(super) fn was_deleted(&self, record: &Record) -> Result<bool, Error> {
+    pub(super) fn was_deleted(&self, record: &Record, is_edit: bool) -> Result<bool, Error> {
         if !self.engine.state().erasures().any() {
             return Ok(false);
         }
         let address = record.grain.address();
-        let by_name = match &record.foreign_id {
-            Some(id) => was_named(&self.engine.as_of(&self.engine.snapshot()), id)?,
-            None => false,
-        };
+        let mut by_name = false;
+        for id in record.foreign_id.iter() {
+            for id in self.erased_ids(id, is_edit) {
+                by_name |= was_named(&self.engine.as_of(&self.engine.snapshot()), &id)?;
+            }
+        }
         let snapshot = self.engine.snapshot();
         if by_name || was_deleted(&self.engine.as_of(&self.engine.snapshot()), &address)? {
             return Ok(self.engine.as_of(&snapshot).locate(&address)?.is_none());

@@ -25,6 +25,7 @@ use batch::Importer;
 pub use conflict::Conflicting;
 pub(crate) use conflict::{conflicts, exportable, resolve_conflict};
 pub use summary::{Conflict, Denied, Summary};
+pub(crate) use tree::current_item;
 
 /// See [`Store::import`](crate::Store::import).
 pub(crate) fn import(store: &Access, reading: ImportFile) -> Result<Summary, Error> {

@@ -15,6 +15,8 @@ pub struct Summary {
     pub corrected: u64,
     /// Legal holds that were placed here as in the owner's own copy.
     pub held: u64,
+    /// The versions that say when an item of a tree ended: the tree has it no more.
+    pub ended: Vec<ContentAddress>,
     /// Grains that are current here and ended in a file that the owner does not vouch for, and those
     /// that this store and the owner's copy replaced by different ones, with their places.
     pub unapplied: Vec<(Place, ContentAddress)>,

@@ -33,7 +33,9 @@ mod yaml;
 
 pub(crate) use super::tree_ids::Earlier;
 pub(crate) use continued::{address_in, earlier, ended, tree_tag};
-pub(crate) use name::MANIFEST;
+pub(crate) use name::{MANIFEST, Manifest, folded};
+pub(crate) use plan::Standing;
 pub(in crate::interchange) use reader::Markdown;
+pub(crate) use residual::said_hash;
 pub(in crate::interchange) use residual::{is_export_of, residual};
-pub(crate) use write::{Manifest, write};
+pub(crate) use write::write;

@@ -1,6 +1,7 @@
-//! Names of files: what every disk can hold, and nothing leads out of the tree.
+//! Names of files: what every disk can hold, and nothing leads out of the tree; the file that marks a tree,
+//! with the names of the others.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::interchange::model::normalize::normalize_text;
 
@@ -34,7 +35,8 @@ impl Paths {
     }
 }
 
-fn folded(path: &str) -> String {
+/// Returns a path as disks compare it that tell neither cases nor compositions of letters apart.
+pub(crate) fn folded(path: &str) -> String {
     normalize_text(path).to_lowercase()
 }
 
@@ -99,6 +101,73 @@ const SUFFIX_LEN: usize = 100;
 
 /// As deep as folders are read.
 const PARTS_MAX: usize = 9;
+
+pub(super) fn sha256(text: &str) -> String {
+    let named = crate::interchange::model::normalize::sha256(text.as_bytes());
+    named.trim_start_matches("sha256:").to_owned()
+}
+
+/// The files that an export wrote: the digest of each file, by path.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Manifest {
+    pub(crate) dialect: String,
+    files: BTreeMap<String, String>,
+}
+
+impl Manifest {
+    pub(super) fn new(dialect: &str) -> Self {
+        Self {
+            dialect: dialect.to_owned(),
+            files: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, path: &str, digest: String) {
+        self.files.insert(path.to_owned(), digest);
+    }
+
+    /// Reads the file that marks a tree; `None` for another one.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut manifest = Self::new(Self::dialect(text)?);
+        for line in text.lines().skip(1) {
+            let (digest, path) = line.split_once("  ")?;
+            // A mark that someone else wrote must name nothing outside the tree.
+            manifest.add(&checked(path)?, digest.to_owned());
+        }
+        Some(manifest)
+    }
+
+    /// Returns the dialect that the first line of such a file names.
+    pub(super) fn dialect(text: &str) -> Option<&str> {
+        text.lines().next()?.strip_prefix(FIRST)
+    }
+
+    /// Returns the files with their digests.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        let files = self.files.iter();
+        files.map(|(path, digest)| (path.as_str(), digest.as_str()))
+    }
+
+    /// Returns the digest of a file that it names.
+    pub(super) fn digest(&self, path: &str) -> Option<&String> {
+        self.files.get(path)
+    }
+
+    /// Returns whether it names a file.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.files.contains_key(path)
+    }
+}
+
+impl std::fmt::Display for Manifest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{FIRST}{}", self.dialect)?;
+        self.files()
+            .try_for_each(|(path, digest)| writeln!(f, "{digest}  {path}"))
+    }
+}
+
+const FIRST: &str = "grainstore tree 1 ";
 
 #[cfg(test)]
 mod tests {

@@ -348,7 +348,7 @@ fn after_line_end(gap: &str) -> &str {
     gap.strip_prefix('\n').unwrap_or(gap)
 }
 
-fn end_line(body: &mut String) {
+pub(super) fn end_line(body: &mut String) {
     if !body.is_empty() && !body.ends_with('\n') {
         body.push('\n');
     }

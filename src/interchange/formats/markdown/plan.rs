@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::codec::Value;
+use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, Status, Time, Type};
 use crate::interchange::export::{Entry, count_lost};
 use crate::interchange::model::rfc3339::to_rfc3339;
@@ -40,6 +40,14 @@ pub(super) struct Plan {
     pub(super) has_index: bool,
 }
 
+/// The tree that is written anew in its place.
+pub(crate) struct Standing<'a, E> {
+    /// Returns the grain that an item is now, by its id; `None` where the store has none.
+    pub(crate) item: &'a dyn Fn(&str) -> Result<Option<ContentAddress>, E>,
+    /// Whether a note is there, and leaves with this step if nothing writes it.
+    pub(crate) leaves: &'a dyn Fn(&str) -> bool,
+}
+
 /// A note that was read: its id, its file, and the ids of its items.
 type Note = (String, File, Vec<String>);
 
@@ -65,7 +73,7 @@ impl Plan {
     pub(super) fn of<E: Entries + ?Sized>(
         entries: &E,
         dialect: &'static Dialect,
-        now: Option<Time>,
+        (now, standing): (Option<Time>, Option<&Standing<'_, E::Error>>),
     ) -> Result<Self, E::Error> {
         let mut items: BTreeMap<u32, (Kind, String)> = BTreeMap::new();
         let (mut notes, mut loss, mut by_id) = (Vec::new(), Loss::default(), HashMap::new());
@@ -100,20 +108,27 @@ impl Plan {
             has_index: true,
         };
         let mut paths = Paths::default();
-        plan.place_notes(entries, notes, &mut items, (&mut paths, dialect))?;
+        let find = |id: &str| -> Result<Option<u32>, E::Error> {
+            let address = match standing {
+                Some(standing) => (standing.item)(id)?,
+                None => address_of(id),
+            };
+            address.map_or(Ok(None), |address| entries.find(&address))
+        };
+        plan.place_notes(&find, notes, &mut items, (&mut paths, dialect))?;
         plan.place_others(items, (&mut paths, dialect));
         plan.files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(plan)
     }
 
     /// Puts the notes that were read where they stood, with the items that they had.
-    fn place_notes<E: Entries + ?Sized>(
+    fn place_notes<E>(
         &mut self,
-        entries: &E,
+        find: &dyn Fn(&str) -> Result<Option<u32>, E>,
         mut notes: Vec<(u32, Note)>,
         items: &mut BTreeMap<u32, (Kind, String)>,
         (paths, dialect): (&mut Paths, &Dialect),
-    ) -> Result<(), E::Error> {
+    ) -> Result<(), E> {
         notes.sort_by(|(a, (_, x, _)), (b, (_, y, _))| (&x.path, a).cmp(&(&y.path, b)));
         let mut homes: HashMap<String, usize> = HashMap::new();
         for (number, (id, mut file, laid)) in notes {
@@ -122,11 +137,7 @@ impl Plan {
             };
             let mut own = Vec::new();
             for id in laid {
-                let by_address = match address_of(&id) {
-                    Some(address) => entries.find(&address)?,
-                    None => None,
-                };
-                let number = self.by_id.get(&id).copied().or(by_address);
+                let number = find(&id)?.or_else(|| self.by_id.get(&id).copied());
                 if let Some(number) = number.filter(|number| items.remove(number).is_some()) {
                     self.by_id.insert(id, number);
                     own.push(number);

@@ -9,10 +9,9 @@ use crate::interchange::{Diagnostics, Error, Format, ImportFile, ReadOptions, Re
 
 use super::dialect::{Dialect, is_instruction};
 use super::head::day_of_name;
-use super::name::MANIFEST;
+use super::name::{MANIFEST, Manifest};
 use super::residual::{Kept, is_export_of, residual as of_tree};
 use super::tree::{Tree, heads};
-use super::write::Manifest;
 
 /// The reader of trees.
 pub(crate) struct Markdown;
@@ -74,7 +73,8 @@ fn detect(input: Input<'_>) -> Result<&'static Dialect, Error> {
         name.and_then(day_of_name).is_some()
     };
     let has_entries = notes().any(|(_, head)| head.contains("\n§\n"));
-    let only_two = notes().all(|(path, _)| path == "MEMORY.md" || path == "USER.md");
+    let is_of_two = |path: &str| path == "MEMORY.md" || path == "USER.md";
+    let only_two = notes().next().is_some() && notes().all(|(path, _)| is_of_two(path));
     let name = match () {
         () if has_entries || (only_two && has("USER.md")) => "hermes",
         () if has("memory_summary.md") || below("rollout_summaries/") => "codex",

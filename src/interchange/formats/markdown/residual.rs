@@ -1,6 +1,8 @@
 //! The residual of a grain that came from a tree: the text of an item as it stood in its file, or
 //! the bytes of a file around its items.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{GRAIN_URN, Grain, Type};
 use crate::interchange::formats::tree_ids::Named;
@@ -131,17 +133,33 @@ pub(in crate::interchange) fn is_export_of(record: &Grain, stored: &Grain) -> bo
     if !is_item || record.type_() != stored.type_() || is_over(record) || is_over(stored) {
         return false;
     }
+    stated(record) == stated(stored)
+}
+
+/// Returns what the item of a grain says.
+fn stated(grain: &Grain) -> [Option<Value>; 5] {
     let fields = ["subject", "relation", "object", "content", "role"];
-    let of = |grain: &Grain, name: &str| match (name, grain.field(name)) {
+    fields.map(|name| match name {
         // A turn of blocks is written as their text.
-        ("content", _) => grain
+        "content" => grain
             .message_text()
             .map(|it| Value::Text(normalize_text(&it))),
-        (_, value) => value.cloned(),
-    };
-    fields
-        .iter()
-        .all(|name| of(record, name) == of(stored, name))
+        _ => grain.field(name).cloned(),
+    })
+}
+
+/// Returns a hash of what the item of a grain says; `None` for a grain that is no item.
+pub(crate) fn said_hash(grain: &Grain) -> Option<u64> {
+    let kept = Kept::of(grain);
+    let is_over = kept.is_some_and(|kept| kept.has("ended") || kept.has("link"));
+    if is_over || !matches!(grain.type_(), Type::Belief | Type::Event) {
+        return None;
+    }
+    let mut hasher = DefaultHasher::new();
+    for value in stated(grain) {
+        value.map(|it| it.to_json()).hash(&mut hasher);
+    }
+    Some(hasher.finish())
 }
 
 /// Returns the context of a version that says that its item is gone.

@@ -3,7 +3,7 @@
 //! A tree is read twice: once to validate it and to give its items their ids, and again when its
 //! records are asked for. No more than one note is held at a time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -12,7 +12,7 @@ use crate::interchange::formats::tree_ids::{NoteIds, Now, SharedIds, Survey, dig
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::record_sink::{Output, RecordSink, changed};
 use crate::interchange::io::source_file::{Input, SourceFile};
-use crate::interchange::model::record_set::{KnownTree, RecordSource};
+use crate::interchange::model::record_set::{KnownTree, RecordSource, Step};
 use crate::interchange::{
     DIAGNOSTICS_MAX, Diagnostics, Error, Finding, Loss, Place, ReadOptions, Record,
 };
@@ -20,7 +20,7 @@ use crate::interchange::{
 use super::build::Builder;
 use super::dialect::{Dialect, is_instruction};
 use super::head::{Claim, Head};
-use super::name::MANIFEST;
+use super::name::{MANIFEST, Manifest, checked, sha256};
 use super::note::{Item, Note, Part};
 use super::residual::urn;
 
@@ -33,6 +33,11 @@ pub(super) struct Tree {
     pub(super) scope: String,
     /// The files that are notes, by their numbers in the listing.
     notes: Vec<usize>,
+    /// The digests of the files that were read, and the files that are there and were not.
+    read: BTreeMap<String, String>,
+    unread: Vec<String>,
+    /// The files that an interrupted step left under temporary names.
+    remains: Vec<String>,
     ids: SharedIds,
     output: Option<Output>,
 }
@@ -91,12 +96,15 @@ impl Tree {
         let place = root.as_deref().map(Path::to_string_lossy);
         let scope = options.scope.clone().or(place.map(Into::into));
         let mut tree = Self {
-            files: FileSet::list(input, is_listed)?,
+            files: FileSet::list(input, is_listed_or_partial)?,
             root,
             dialect,
             options: options.clone(),
             scope: scope.unwrap_or_else(|| "local".to_owned()),
             notes: Vec::new(),
+            read: BTreeMap::new(),
+            unread: Vec::new(),
+            remains: Vec::new(),
             ids: SharedIds::default(),
             output: None,
         };
@@ -109,34 +117,43 @@ impl Tree {
             scope: self.scope.clone(),
             ids: self.ids.clone(),
             is_lasting: self.root.is_some(),
+            dialect: self.dialect.name,
+            read: self.read.clone(),
+            unread: self.unread.clone(),
+            remains: self.remains.clone(),
+            step: self.options.in_step.then_some(Step::Read),
         }
     }
 
     /// Reads every note once; what is no note is a finding.
     fn survey(&mut self, findings: &mut Diagnostics<Finding>) -> Result<(), Error> {
         let (mut survey, mut notes, mut items_left) = (Survey::new(), Vec::new(), ITEMS_MAX);
+        let (mut read, mut unread, mut remains) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let marks = self.marks()?;
         let mut note = |path: &str, message: String| findings.note(Place::pointer(path), message);
         for (number, file) in self.files.each().enumerate() {
             let (path, file) = file?;
             if is_hidden(path) {
                 continue;
             }
-            if is_instruction(path) && !self.options.with_instructions {
-                note(
-                    path,
-                    "instructions are read when they are asked for".to_owned(),
-                );
+            if path.ends_with(PARTIAL) {
+                remains.push(path.to_owned());
                 continue;
             }
-            let text = match read_text(&file) {
+            let text = match self.text(path, &file) {
                 Ok(text) => text,
                 Err(message) => {
                     note(path, message);
+                    unread.push(path.to_owned());
                     continue;
                 }
             };
             let page = self.page(path, &text, Some(&mut note));
-            if is_generated(&page, self.dialect) {
+            let digest_of = sha256(&text);
+            // In step only the list that was written there is written anew: another one is a note.
+            let is_own = !self.options.in_step || marks.digest(path) == Some(&digest_of);
+            read.insert(path.to_owned(), digest_of);
+            if is_own && is_generated(&page, self.dialect) {
                 continue;
             }
             let claimed: Vec<_> = page.claimed().map(|(item, _)| digest(item.text)).collect();
@@ -152,6 +169,7 @@ impl Tree {
                 texts: claimed,
                 links: links.iter().map(|target| digest(target)).collect(),
                 claims: claims.collect(),
+                ..Now::default()
             });
             notes.push(number);
         }
@@ -159,8 +177,29 @@ impl Tree {
             return Err(too_many("notes"));
         }
         self.notes = notes;
+        (self.read, self.unread, self.remains) = (read, unread, remains);
         self.ids.begin(survey);
         Ok(())
+    }
+
+    /// Reads what the last export, or the last step, says that it wrote.
+    fn marks(&self) -> Result<Manifest, Error> {
+        let Some(file) = self.files.get(MANIFEST)? else {
+            return Ok(Manifest::default());
+        };
+        let text = read_text(&file).unwrap_or_default();
+        Ok(Manifest::parse(&text).unwrap_or_default())
+    }
+
+    /// Reads a file that is a note, or says why it is left out.
+    fn text(&self, path: &str, file: &SourceFile) -> Result<String, String> {
+        if is_instruction(path) && !self.options.with_instructions {
+            return Err("instructions are read when they are asked for".to_owned());
+        }
+        if self.options.in_step && checked(path).is_none() {
+            return Err("has a name that not every disk holds, and is not kept in step".to_owned());
+        }
+        read_text(file)
     }
 
     /// Cuts a file into its items.
@@ -281,7 +320,7 @@ fn leave_index_lines(note: &mut Note<'_>) {
     }
 }
 
-fn is_index_line(text: &str) -> bool {
+pub(super) fn is_index_line(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
     first.starts_with("[[") || (first.starts_with('[') && first.contains("]("))
 }
@@ -296,6 +335,13 @@ fn is_generated(page: &Page<'_>, dialect: &Dialect) -> bool {
     };
     is_index && page.text.lines().all(lists)
 }
+
+fn is_listed_or_partial(name: &str) -> bool {
+    is_listed(name) || name.ends_with(PARTIAL)
+}
+
+/// The ending of a note that is being written.
+const PARTIAL: &str = ".md.partial";
 
 fn is_listed(name: &str) -> bool {
     name.ends_with(".md") || name == MANIFEST

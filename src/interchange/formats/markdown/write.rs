@@ -1,31 +1,36 @@
 //! A tree, written file by file, and the file that marks it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use crate::interchange::entries::surveyed;
 use crate::interchange::export::{Entry, Written};
 use crate::interchange::{Entries, WriteOptions};
 
 use super::dialect::{Dialect, Index};
-use super::name::{MANIFEST, checked};
-use super::page::Writer;
-use super::plan::{File, Plan};
+use super::name::{MANIFEST, Manifest, sha256};
+use super::page::{Writer, end_line};
+use super::plan::{File, Plan, Standing};
+use super::tree::is_index_line;
 
 /// Takes the path of a file, below the tree, and its text.
 pub(crate) type Put<'a, E> = &'a mut dyn FnMut(&str, &str) -> Result<(), E>;
 
 /// Writes the current beliefs and events as the files of a tree: `put` gets the path of each, below
-/// the tree, and its text. The last is the file that marks the tree.
+/// the tree, and its text. The last is the file that marks the tree. Where the tree is `standing`, a list
+/// of the notes that has other text too is kept up to date.
 ///
 /// # Errors
-/// `ERR_UNSUPPORTED` for a dialect that there is not; those of the entries, and of `put`.
+/// `ERR_UNSUPPORTED` for a dialect that there is not; those of the entries, of `standing` and of `put`.
 pub(crate) fn write<E: Entries + ?Sized>(
     entries: &E,
     options: &WriteOptions,
+    standing: Option<&Standing<'_, E::Error>>,
     put: Put<'_, E::Error>,
 ) -> Result<Written, E::Error> {
     let dialect = Dialect::named(options.dialect.as_deref())?;
-    let plan = surveyed(entries, || Plan::of(entries, dialect, options.now))?;
+    let plan = surveyed(entries, || {
+        Plan::of(entries, dialect, (options.now, standing))
+    })?;
     let writer = Writer {
         dialect,
         plan: &plan,
@@ -36,7 +41,10 @@ pub(crate) fn write<E: Entries + ?Sized>(
         manifest.add(path, sha256(text));
         put(path, text)
     };
-    for file in &plan.files {
+    // The list of the others is written last, also where it is a note of its own.
+    let is_index = |file: &&File| dialect.index.is_some_and(|index| index.file == file.path);
+    let (own_index, files): (Vec<&File>, Vec<&File>) = plan.files.iter().partition(is_index);
+    for file in files.into_iter().chain(own_index) {
         let mut grains: HashMap<u32, Entry> = HashMap::new();
         for number in file.numbers() {
             grains.extend(entries.read(number)?.map(|entry| (number, entry)));
@@ -45,19 +53,26 @@ pub(crate) fn write<E: Entries + ?Sized>(
             Some(number) => entries.read(number)?,
             None => None,
         };
-        let (text, first) = writer.text(file, state.as_ref().map(|(grain, _)| grain), &grains);
+        let state = state.as_ref().map(|(grain, _)| grain);
+        let (text, first) = writer.text(file, state, &grains);
+        if is_index(&file) {
+            let text = match standing {
+                Some(standing) => relisted(&text, &lines, standing.leaves),
+                None => text,
+            };
+            put(&file.path, &text, &mut manifest)?;
+            continue;
+        }
         put(&file.path, &text, &mut manifest)?;
-        lines.extend(dialect.index.map(|index| index_line(file, &first, index)));
+        let line = dialect.index.map(|index| index_line(file, &first, index));
+        lines.extend(line.map(|line| (file.path.as_str(), line)));
     }
     if let Some(index) = dialect
         .index
         .filter(|_| plan.has_index && !lines.is_empty())
     {
-        put(
-            index.file,
-            &format!("{}{}", index.head, lines.concat()),
-            &mut manifest,
-        )?;
+        let lines: String = lines.iter().map(|(_, line)| line.as_str()).collect();
+        put(index.file, &format!("{}{lines}", index.head), &mut manifest)?;
     }
     let marks = manifest.to_string();
     put(MANIFEST, &marks, &mut Manifest::default())?;
@@ -65,6 +80,49 @@ pub(crate) fn write<E: Entries + ?Sized>(
         records: plan.records,
         loss: plan.loss,
     })
+}
+
+/// Takes the lines of notes that are gone out of a list of notes, and adds those of new ones.
+fn relisted(text: &str, lines: &[(&str, String)], leaves: &dyn Fn(&str) -> bool) -> String {
+    let (mut out, mut listed) = (String::new(), Vec::new());
+    let is_there = |path: &str| lines.iter().any(|(it, _)| *it == path);
+    for line in text.split_inclusive('\n') {
+        let item = line.trim_start().trim_start_matches(['-', '*', '+']);
+        let path = Some(item.trim())
+            .filter(|it| is_index_line(it))
+            .and_then(listed_path);
+        if let Some(path) = path {
+            if !is_there(&path) && leaves(&path) {
+                continue;
+            }
+            listed.push(path);
+        }
+        out.push_str(line);
+    }
+    let is_listed = |path: &str| {
+        let mut listed = listed.iter();
+        listed.any(|it| {
+            path == it
+                || path
+                    .strip_suffix(it.as_str())
+                    .is_some_and(|it| it.ends_with('/'))
+        })
+    };
+    for (_, line) in lines.iter().filter(|(path, _)| !is_listed(path)) {
+        end_line(&mut out);
+        out.push_str(line);
+    }
+    out
+}
+
+/// Returns the path of the note that a line of a list names.
+fn listed_path(line: &str) -> Option<String> {
+    if let Some((inner, _)) = line.strip_prefix("[[").and_then(|it| it.split_once("]]")) {
+        let stem = inner.split(['|', '#', '^']).next().unwrap_or_default();
+        return Some(format!("{}.md", stem.trim()));
+    }
+    let (path, _) = line.split_once("](")?.1.split_once(')')?;
+    Some(path.trim_start_matches("./").replace("%20", " "))
 }
 
 fn index_line(file: &File, first: &str, index: Index) -> String {
@@ -83,65 +141,3 @@ fn index_line(file: &File, first: &str, index: Index) -> String {
         }
     }
 }
-
-fn sha256(text: &str) -> String {
-    let named = crate::interchange::model::normalize::sha256(text.as_bytes());
-    named.trim_start_matches("sha256:").to_owned()
-}
-
-/// The files that an export wrote: the digest of each file, by path.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Manifest {
-    pub(super) dialect: String,
-    files: BTreeMap<String, String>,
-}
-
-impl Manifest {
-    pub(super) fn new(dialect: &str) -> Self {
-        Self {
-            dialect: dialect.to_owned(),
-            files: BTreeMap::new(),
-        }
-    }
-
-    pub(super) fn add(&mut self, path: &str, digest: String) {
-        self.files.insert(path.to_owned(), digest);
-    }
-
-    /// Reads the file that marks a tree; `None` for another one.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let mut manifest = Self::new(Self::dialect(text)?);
-        for line in text.lines().skip(1) {
-            let (digest, path) = line.split_once("  ")?;
-            // A mark that someone else wrote must name nothing outside the tree.
-            manifest.add(&checked(path)?, digest.to_owned());
-        }
-        Some(manifest)
-    }
-
-    /// Returns the dialect that the first line of such a file names.
-    pub(super) fn dialect(text: &str) -> Option<&str> {
-        text.lines().next()?.strip_prefix(FIRST)
-    }
-
-    /// Returns the files with their digests.
-    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &str)> {
-        let files = self.files.iter();
-        files.map(|(path, digest)| (path.as_str(), digest.as_str()))
-    }
-
-    /// Returns whether it names a file.
-    pub(crate) fn has(&self, path: &str) -> bool {
-        self.files.contains_key(path)
-    }
-}
-
-impl std::fmt::Display for Manifest {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "{FIRST}{}", self.dialect)?;
-        self.files()
-            .try_for_each(|(path, digest)| writeln!(f, "{digest}  {path}"))
-    }
-}
-
-const FIRST: &str = "grainstore tree 1 ";

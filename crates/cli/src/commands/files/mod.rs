@@ -1,5 +1,5 @@
-//! Commands that read and write files of other tools: import, export, conversion, validation, and
-//! the conflicts that imports leave.
+//! Commands that read and write files of other tools: import, export, trees in step, conversion,
+//! validation, and the conflicts that imports leave.
 
 mod conflicts;
 mod convert;
@@ -9,6 +9,7 @@ mod import;
 mod merge;
 mod reading;
 pub(crate) mod report;
+mod sync;
 mod target;
 mod validate;
 
@@ -17,4 +18,5 @@ pub(crate) use convert::Convert;
 pub(crate) use export::Export;
 pub(crate) use import::Import;
 pub(crate) use merge::Merge;
+pub(crate) use sync::Sync;
 pub(crate) use validate::Validate;

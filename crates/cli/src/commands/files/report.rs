@@ -116,6 +116,40 @@ pub(super) fn report_import(
     Ok(())
 }
 
+/// The files and erasures of a step.
+pub(super) struct Written {
+    /// The files that were written or removed.
+    pub(super) files: u64,
+    /// The grains that were erased.
+    pub(super) erased: u64,
+}
+
+/// Reports the result of a step of a tree and the store.
+pub(super) fn report_step(
+    summary: &Summary,
+    written: Written,
+    path: &Path,
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    let Written { files, erased } = written;
+    if out.is_json() {
+        let errors = cli_errors(&summary.refused, path);
+        let mut document = import_json(summary, Format::Markdown, &errors);
+        document["deleted"] = json!(erased);
+        document["ended"] = json!(summary.ended.len());
+        document["files"] = json!(files);
+        return Ok(out.json(&document)?);
+    }
+    report_import(summary, Format::Markdown, path, out)?;
+    let ended = summary.ended.len();
+    let erased = match erased {
+        0 => String::new(),
+        count => format!(", {count} grains erased"),
+    };
+    out.line(format!("  {ended} ended{erased}, {files} files written"))?;
+    Ok(())
+}
+
 /// Returns the identifier of a conflict; `null` for one between a grain and another that a file puts in
 /// its place.
 pub(super) fn id_json(id: Option<&ForeignId>) -> Value {

@@ -126,6 +126,7 @@ fn seen() -> Seen {
         seen.run(&home, &with(line));
     }
     seen.run(&home, &format!("import /{}", sample("sample.mg")));
+    seen.run(&home, "sync /notes");
     seen.run_with(&home, "embed /-", "");
     let replaced = home.put(&event("old", 5)).remove(0);
     let line = format!("supersede /{replaced} -");

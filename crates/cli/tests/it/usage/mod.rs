@@ -8,5 +8,6 @@ mod mistakes;
 mod outputs;
 #[cfg(unix)]
 mod readme;
+mod sync;
 #[cfg(target_os = "linux")]
 mod terminal;
