@@ -41,6 +41,7 @@ pub(crate) use entries::{each, surveyed};
 pub use error::{Error, Place};
 pub use format::Format;
 pub(crate) use formats::markdown;
+pub use formats::markdown::MEMORY_FILE;
 pub use formats::{aimem, jsonl, mg, omi, pam, provider};
 pub use import_file::ImportFile;
 pub(crate) use io::encryption::EncryptedWriter;

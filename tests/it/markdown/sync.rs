@@ -287,3 +287,92 @@ fn a_step_that_was_interrupted_is_completed() {
         assert_eq!(before.len(), 6, "{dialect}");
     }
 }
+
+#[test]
+fn a_file_of_the_memory_tool_is_the_same_file_of_the_tree() {
+    let file = |path: &str, text: &str| {
+        let object: grainstore::codec::Map = [("text", text)].into_iter().collect();
+        Draft::belief(path, "memory_file", grainstore::codec::Value::Map(object)).confidence(1.0)
+    };
+    let texts = |store: &Store| -> Vec<String> {
+        let found = store
+            .query(&Filter::new().relation("memory_file"), 9, None)
+            .unwrap();
+        let grains = found.results.into_iter().map(|it| it.grain);
+        let text = |grain: &Grain| {
+            grain
+                .field("object")?
+                .as_map()?
+                .get("text")?
+                .as_text()
+                .map(str::to_owned)
+        };
+        let mut all: Vec<String> = grains.filter_map(|it| text(&it)).collect();
+        all.sort();
+        all
+    };
+    let note = "---
+x: [
+---
+# Notes
+
+- tea
+- [[Ana]]";
+    for dialect in DIALECTS {
+        let store = memory();
+        let first = store.put(file("/memories/a/notes.md", note)).unwrap();
+        store.put(file("/memories/data.xml", "")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        try_sync(&store, folder.path(), Some(dialect)).unwrap();
+        settled(&store, folder.path());
+        let written = files(folder.path());
+        assert_eq!(written["memories/a/notes.md"], note, "{dialect}");
+        assert_eq!(written["memories/data.xml"], "", "{dialect}");
+        edit(folder.path(), "memories/a/notes.md", "tea", "coffee");
+        write(
+            folder.path(),
+            "memories/new.txt",
+            "new
+",
+        );
+        settled(&store, folder.path());
+        let coffee = note.replace("tea", "coffee");
+        assert_eq!(
+            texts(&store),
+            [
+                "",
+                coffee.as_str(),
+                "new
+"
+            ],
+            "{dialect}"
+        );
+        let second = store.status(&first).unwrap().superseded_by.unwrap();
+        let third = file(
+            "/memories/a/notes.md",
+            "milk
+",
+        )
+        .derived_from(second);
+        store.supersede(&second, third, None).unwrap();
+        fs::remove_file(folder.path().join("memories/data.xml")).unwrap();
+        settled(&store, folder.path());
+        let written = files(folder.path());
+        assert_eq!(
+            written["memories/a/notes.md"],
+            "milk
+",
+            "{dialect}"
+        );
+        assert!(!written.contains_key("memories/data.xml"), "{dialect}");
+        assert_eq!(
+            texts(&store),
+            [
+                "milk
+", "new
+"
+            ],
+            "{dialect}"
+        );
+    }
+}

@@ -13,7 +13,7 @@ use crate::Scope;
 use crate::http::bounded;
 
 /// The relation of a Belief that is a file.
-pub const RELATION: &str = "memory_file";
+pub const RELATION: &str = grainstore::interchange::MEMORY_FILE;
 
 /// The files of a scope.
 ///
@@ -220,7 +220,8 @@ impl File {
     /// Reads a version; `None` for one that says that the file was deleted.
     fn of(grain: Grain) -> Option<Self> {
         let object = grain.field("object")?.as_map()?;
-        if object.contains(REMOVED) {
+        // A file that was removed from a tree in step has an end, and its last text.
+        if object.contains(REMOVED) || grain.field("valid_to").is_some() {
             return None;
         }
         let text = object.get("text")?.as_text()?.to_owned();

@@ -1,5 +1,8 @@
 //! The files of the memory tool: its messages, the history, and paths that stay inside.
 
+use std::fs;
+
+use grainstore::interchange::{ReadOptions, WriteOptions};
 use grainstore::{Draft, Filter, Store, Time};
 use grainstore_server::Scope;
 use grainstore_server::memory::{Command, Memory, MemoryError};
@@ -34,6 +37,65 @@ fn runner() -> impl FnMut(Value) -> (String, bool) {
         let result = client.call("memory", arguments);
         (text(&result), result["isError"] == true)
     }
+}
+
+#[test]
+fn an_editor_opens_the_files_of_an_agent_in_a_tree_in_step() {
+    let (store, memory) = memory();
+    let folder = tempfile::tempdir().unwrap();
+    let sync = || {
+        let (reading, writing) = (ReadOptions::default(), WriteOptions::default());
+        store
+            .admin()
+            .unwrap()
+            .sync_tree(folder.path(), &reading, &writing)
+            .unwrap()
+    };
+    let (path, file) = (
+        "/memories/a/plan.md",
+        folder.path().join("memories/a/plan.md"),
+    );
+    create(
+        &memory, path, "- tea
+",
+    )
+    .unwrap();
+    sync();
+    assert_eq!(
+        fs::read_to_string(&file).unwrap(),
+        "- tea
+"
+    );
+    fs::write(
+        &file,
+        "- coffee
+",
+    )
+    .unwrap();
+    sync();
+    assert!(view(&memory, path).unwrap().contains("1	- coffee"));
+    assert_eq!(memory.versions(path).unwrap().len(), 2);
+    fs::remove_file(&file).unwrap();
+    sync();
+    assert!(view(&memory, path).is_err());
+    create(
+        &memory, path, "- cocoa
+",
+    )
+    .unwrap();
+    sync();
+    assert_eq!(
+        fs::read_to_string(&file).unwrap(),
+        "- cocoa
+"
+    );
+    memory
+        .run(&Command::Delete {
+            path: path.to_owned(),
+        })
+        .unwrap();
+    sync();
+    assert!(!file.exists());
 }
 
 #[test]

@@ -14,6 +14,7 @@ use super::continued::{foreign_id, tree_tag};
 use super::dialect::{Line, Subjects};
 use super::head::{Claim, day_of_name, without_items};
 use super::line::{NOTE, Said, described, links, tags};
+use super::name::is_memory;
 use super::note::{Item, Part};
 use super::residual::{RESIDUAL, of_item, with_mark};
 use super::tree::{Page, Tree};
@@ -34,17 +35,19 @@ pub(super) enum Kind {
     Subject,
     Conversation,
     Day,
+    /// A file of the memory tool: its text is one item, as it stands.
+    File,
 }
 
 impl Kind {
-    /// Every kind, in the order of `Dialect::types`.
-    pub(super) const ALL: [Self; 3] = [Self::Subject, Self::Conversation, Self::Day];
+    pub(super) const ALL: [Self; 4] = [Self::Subject, Self::Conversation, Self::Day, Self::File];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Subject => "subject",
             Self::Conversation => "conversation",
             Self::Day => "day",
+            Self::File => "file",
         }
     }
 }
@@ -54,7 +57,8 @@ impl<'a> Builder<'a> {
         let stem = page.path.rsplit('/').next().unwrap_or_default();
         let stem = stem.strip_suffix(".md").unwrap_or(stem);
         let day = day_of_name(stem);
-        let title = page.head.title.clone();
+        let file = is_memory(page.path).then(|| format!("/{}", page.path));
+        let title = file.or_else(|| page.head.title.clone());
         let title = title.or_else(|| page.note.heading().map(str::to_owned));
         let title = title.unwrap_or_else(|| match stem {
             "MEMORY" | "USER" => stem.to_ascii_lowercase(),
@@ -111,6 +115,9 @@ impl<'a> Builder<'a> {
     }
 
     fn item(&self, item: &Item<'_>, claim: Option<&Claim>, id: &str) -> Result<Record, Error> {
+        if self.kind == Kind::File {
+            return self.file(item, id);
+        }
         let said = Said::read(item.text, self.tree.dialect.line);
         let section = item.section.trim_start_matches('#').trim();
         let subject = match (&said.subject, self.tree.dialect.subjects) {
@@ -148,6 +155,16 @@ impl<'a> Builder<'a> {
         let at = claim.and_then(|claim| claim.at).unwrap_or(self.created);
         let draft = self.tagged(draft, &own).set("context", context);
         self.record(draft.created_at(at), id, item.line)
+    }
+
+    /// Makes the Belief of a file of the memory tool, as the tool itself makes it.
+    fn file(&self, item: &Item<'_>, id: &str) -> Result<Record, Error> {
+        let object = Map::from_iter([("text", normalize_text(item.text))]);
+        let draft = Draft::belief(self.title.clone(), MEMORY_FILE, Value::Map(object))
+            .confidence(1.0)
+            .created_at(self.created)
+            .set("context", of_item(item.text, None, id));
+        self.record(self.tagged(draft, &[]), id, item.line)
     }
 
     /// An item whose object is a link says its relation itself.
@@ -266,6 +283,9 @@ fn meaning(text: &str, said: &Said, kind: Kind) -> (Option<String>, Value) {
 
 /// Whether a grain still says what stood in a file.
 pub(super) fn stands(grain: &Grain, text: &str, line: Line) -> bool {
+    if let Some(file) = file_text(grain) {
+        return file == normalize_text(text);
+    }
     let kind = match grain.type_() {
         Type::Event => Kind::Day,
         _ => Kind::Subject,
@@ -286,8 +306,18 @@ pub(super) fn stands(grain: &Grain, text: &str, line: Line) -> bool {
     }
 }
 
+/// Returns the text of a file of the memory tool.
+pub(super) fn file_text(grain: &Grain) -> Option<&str> {
+    let is_file = grain.text("relation") == Some(MEMORY_FILE);
+    let object = grain.field("object").filter(|_| is_file)?;
+    object.as_map()?.get("text")?.as_text()
+}
+
 fn kind_of(tree: &Tree, page: &Page<'_>, is_dated: bool) -> Kind {
     let dialect = tree.dialect;
+    if is_memory(page.path) {
+        return Kind::File;
+    }
     if dialect.line == Line::Entry {
         return Kind::Subject;
     }
@@ -310,6 +340,10 @@ fn kind_of(tree: &Tree, page: &Page<'_>, is_dated: bool) -> Kind {
         _ => Kind::Subject,
     }
 }
+
+/// The relation of a Belief that is a file of the memory tool: its subject is the path, below
+/// `/memories`, and its object has the `text`.
+pub const MEMORY_FILE: &str = "memory_file";
 
 /// The relation of a note to what it links.
 pub(super) const LINKS_TO: &str = "links_to";

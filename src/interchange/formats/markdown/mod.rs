@@ -3,7 +3,8 @@
 //! A note is a file: frontmatter, and a body of items. An item is a list item, the prose of a
 //! section, or an entry between separators; it becomes a Belief about the title of its note, or an
 //! Event where the note is a day or a conversation. The file itself becomes a State, an envelope:
-//! its path and the bytes around its items, so that it can be written again to the byte. The
+//! its path and the bytes around its items, so that it can be written again to the byte. A file below
+//! `memories/` is one of the memory tool, and one item whatever it holds. The
 //! dialects (OKF, Obsidian, Basic Memory, Claude Code, Codex, OpenClaw, Hermes) differ in data alone
 //! (`dialect`).
 //!
@@ -32,6 +33,7 @@ mod write;
 mod yaml;
 
 pub(crate) use super::tree_ids::Earlier;
+pub use build::MEMORY_FILE;
 pub(crate) use continued::{address_in, earlier, ended, tree_tag};
 pub(crate) use name::{MANIFEST, Manifest, folded};
 pub(crate) use plan::Standing;

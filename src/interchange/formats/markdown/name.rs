@@ -55,7 +55,13 @@ pub(super) fn checked(path: &str) -> Option<String> {
             && !is_device(bare)
     };
     let is_deep = path.split('/').count() > PARTS_MAX;
-    (!is_deep && path.ends_with(".md") && path.split('/').all(is_fine)).then_some(path)
+    let is_note = path.ends_with(".md") || is_memory(&path);
+    (!is_deep && is_note && path.split('/').all(is_fine)).then_some(path)
+}
+
+/// Whether a path is one of the memory tool, which has files of any ending.
+pub(super) fn is_memory(path: &str) -> bool {
+    path.starts_with("memories/")
 }
 
 /// Returns the name of a file, without its ending, for a title.

@@ -55,6 +55,20 @@ impl<'a> Note<'a> {
         }
     }
 
+    /// Takes a file as one item, whatever is in it.
+    pub(super) fn whole(text: &'a str) -> Self {
+        let item = Item {
+            text,
+            section: "",
+            line: 1,
+        };
+        Self {
+            head: "",
+            front: None,
+            parts: vec![Part::Item(item)],
+        }
+    }
+
     /// Returns the first heading of the first level.
     pub(super) fn heading(&self) -> Option<&'a str> {
         let gaps = self.parts.iter().filter_map(|part| match part {

@@ -8,7 +8,7 @@ use crate::interchange::export::{Entry, GENERATOR};
 use crate::interchange::formats::tree_ids::digest;
 use crate::interchange::model::rfc3339::to_rfc3339;
 
-use super::build::{Kind, stands};
+use super::build::{Kind, file_text, stands};
 use super::dialect::{Dialect, Key, Line, Says, Subjects};
 use super::head::HeadPart;
 use super::line::{described, one_line, tags};
@@ -40,8 +40,8 @@ impl Writer<'_> {
     ) -> (String, String) {
         let mut written = Vec::new();
         let text = match state.and_then(Kept::of) {
-            Some(kept) => self.laid(file, &kept, grains, &mut written),
-            None => self.fresh(file, grains, &mut written),
+            Some(kept) if file.kind != Kind::File => self.laid(file, &kept, grains, &mut written),
+            _ => self.fresh(file, grains, &mut written),
         };
         (text, first_of(&written))
     }
@@ -119,6 +119,10 @@ impl Writer<'_> {
         written: &mut Vec<Written<'g>>,
     ) -> String {
         let mut body = String::new();
+        if file.kind == Kind::File {
+            let entry = file.numbers().find_map(|number| grains.get(&number));
+            return entry.map_or(body, |entry| self.add(entry, file, written));
+        }
         for (title, numbers) in &file.sections {
             self.section(file, title, numbers, grains, &mut body, written);
         }
@@ -178,6 +182,9 @@ impl Writer<'_> {
             let claim = kept.as_ref().and_then(|kept| kept.text("claim"));
             return (text.to_owned(), claim.map(str::to_owned));
         }
+        if let Some(text) = file_text(grain).filter(|_| file.kind == Kind::File) {
+            return (text.to_owned(), None);
+        }
         let is_entry = self.dialect.line == Line::Entry;
         let link = |object: &str| self.link(object, grain.text("subject").unwrap_or_default());
         let said = said(grain, is_entry);
@@ -236,6 +243,7 @@ impl Writer<'_> {
             Kind::Subject => subject,
             Kind::Conversation => conversation,
             Kind::Day => day,
+            Kind::File => "",
         }
     }
 }

@@ -8,9 +8,9 @@ use crate::interchange::export::{Entry, count_lost};
 use crate::interchange::model::rfc3339::to_rfc3339;
 use crate::interchange::{Entries, Loss, each};
 
-use super::build::{Kind, LINKS_TO};
+use super::build::{Kind, LINKS_TO, file_text};
 use super::dialect::{Dialect, Says, Subjects};
-use super::name::{Paths, checked};
+use super::name::{Paths, checked, is_memory};
 use super::residual::{Kept, Laid, address_of};
 
 /// One file to be written.
@@ -189,6 +189,10 @@ impl Plan {
             Subjects::Sections(file) | Subjects::Entries(file) => Some(file),
         };
         for (number, (kind, title)) in items {
+            if kind == Kind::File {
+                self.place_file(number, title, paths);
+                continue;
+            }
             let is_shared = shared.filter(|_| kind == Kind::Subject);
             let key = (kind, is_shared.unwrap_or(&title).to_owned());
             let at = homes.get(&key).copied().or_else(|| {
@@ -215,6 +219,29 @@ impl Plan {
                 file.add(&title, [number]);
             }
         }
+        self.stems = self.stems();
+    }
+
+    /// Puts a file of the memory tool where the tool has it. Of two in one place the first stands.
+    fn place_file(&mut self, number: u32, title: String, paths: &mut Paths) {
+        let Some(path) = checked(title.trim_start_matches('/')) else {
+            return;
+        };
+        if !paths.take(&path) {
+            // One that was removed left its place.
+            let mut files = self.files.iter_mut();
+            match files.find(|file| file.path == path && file.numbers().next().is_none()) {
+                Some(file) => file.add(&title, [number]),
+                None => self.loss.count("conflict"),
+            }
+            return;
+        }
+        let mut file = File::new(path, title.clone(), Kind::File);
+        file.add(&title, [number]);
+        self.files.push(file);
+    }
+
+    fn stems(&self) -> HashMap<String, String> {
         let subjects = self.files.iter().filter(|file| file.kind == Kind::Subject);
         let stems = subjects.flat_map(|file| {
             let stem = file.path.rsplit('/').next().unwrap_or_default();
@@ -222,7 +249,7 @@ impl Plan {
             let names = file.sections.iter().map(|(name, _)| name.clone());
             names.map(move |name| (name, stem.to_owned()))
         });
-        self.stems = stems.collect();
+        stems.collect()
     }
 }
 
@@ -264,6 +291,7 @@ fn folder(dialect: &Dialect, kind: Kind) -> &'static str {
         (Kind::Subject, _) => "",
         (Kind::Conversation, _) => dialect.conversations.unwrap_or_default(),
         (Kind::Day, _) => dialect.days.unwrap_or_default(),
+        (Kind::File, _) => "memories",
     }
 }
 
@@ -288,6 +316,10 @@ fn seen(grain: &Grain, status: &Status, dialect: &Dialect, now: Option<Time>) ->
         };
     }
     let (kind, title) = match grain.type_() {
+        Type::Belief if is_file(grain) => (
+            Kind::File,
+            grain.text("subject").unwrap_or_default().to_owned(),
+        ),
         Type::Belief => (
             Kind::Subject,
             grain.text("subject").unwrap_or_default().to_owned(),
@@ -318,6 +350,13 @@ fn seen(grain: &Grain, status: &Status, dialect: &Dialect, now: Option<Time>) ->
         id: kept.and_then(|kept| kept.text("id").map(str::to_owned)),
         lost,
     }
+}
+
+/// Whether a Belief is a file of the memory tool under a path that a tree can have.
+fn is_file(grain: &Grain) -> bool {
+    let path = grain.text("subject").and_then(|it| it.strip_prefix('/'));
+    let path = path.filter(|path| is_memory(path));
+    file_text(grain).is_some() && path.is_some_and(|path| checked(path).as_deref() == Some(path))
 }
 
 /// Reads the State of a note, if it is one of this dialect.

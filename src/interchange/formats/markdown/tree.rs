@@ -20,7 +20,7 @@ use crate::interchange::{
 use super::build::Builder;
 use super::dialect::{Dialect, is_instruction};
 use super::head::{Claim, Head};
-use super::name::{MANIFEST, Manifest, checked, sha256};
+use super::name::{MANIFEST, Manifest, checked, is_memory, sha256};
 use super::note::{Item, Note, Part};
 use super::residual::urn;
 
@@ -95,8 +95,13 @@ impl Tree {
         };
         let place = root.as_deref().map(Path::to_string_lossy);
         let scope = options.scope.clone().or(place.map(Into::into));
+        let files = FileSet::list(input, |_| true)?;
+        let files = match files.is_one() {
+            true => files,
+            false => files.subset(|_, path| is_read(path)),
+        };
         let mut tree = Self {
-            files: FileSet::list(input, is_listed_or_partial)?,
+            files,
             root,
             dialect,
             options: options.clone(),
@@ -199,12 +204,18 @@ impl Tree {
         if self.options.in_step && checked(path).is_none() {
             return Err("has a name that not every disk holds, and is not kept in step".to_owned());
         }
+        if path.ends_with(".partial") {
+            return Err("has the name of a file that is being written".to_owned());
+        }
         read_text(file)
     }
 
     /// Cuts a file into its items.
     fn page<'a>(&self, path: &'a str, text: &'a str, note: Option<Tell<'_>>) -> Page<'a> {
-        let mut cut = Note::of(text, self.dialect);
+        let mut cut = match is_memory(path) {
+            true => Note::whole(text),
+            false => Note::of(text, self.dialect),
+        };
         if self.dialect.index.is_some_and(|index| index.file == path) {
             leave_index_lines(&mut cut);
         }
@@ -336,8 +347,8 @@ fn is_generated(page: &Page<'_>, dialect: &Dialect) -> bool {
     is_index && page.text.lines().all(lists)
 }
 
-fn is_listed_or_partial(name: &str) -> bool {
-    is_listed(name) || name.ends_with(PARTIAL)
+fn is_read(path: &str) -> bool {
+    is_listed(path) || path.ends_with(PARTIAL) || is_memory(path)
 }
 
 /// The ending of a note that is being written.

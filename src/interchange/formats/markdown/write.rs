@@ -6,6 +6,7 @@ use crate::interchange::entries::surveyed;
 use crate::interchange::export::{Entry, Written};
 use crate::interchange::{Entries, WriteOptions};
 
+use super::build::Kind;
 use super::dialect::{Dialect, Index};
 use super::name::{MANIFEST, Manifest, sha256};
 use super::page::{Writer, end_line};
@@ -45,6 +46,9 @@ pub(crate) fn write<E: Entries + ?Sized>(
     let is_index = |file: &&File| dialect.index.is_some_and(|index| index.file == file.path);
     let (own_index, files): (Vec<&File>, Vec<&File>) = plan.files.iter().partition(is_index);
     for file in files.into_iter().chain(own_index) {
+        if file.kind == Kind::File && file.numbers().next().is_none() {
+            continue;
+        }
         let mut grains: HashMap<u32, Entry> = HashMap::new();
         for number in file.numbers() {
             grains.extend(entries.read(number)?.map(|entry| (number, entry)));
@@ -64,7 +68,8 @@ pub(crate) fn write<E: Entries + ?Sized>(
             continue;
         }
         put(&file.path, &text, &mut manifest)?;
-        let line = dialect.index.map(|index| index_line(file, &first, index));
+        let index = dialect.index.filter(|_| file.kind != Kind::File);
+        let line = index.map(|index| index_line(file, &first, index));
         lines.extend(line.map(|line| (file.path.as_str(), line)));
     }
     if let Some(index) = dialect
