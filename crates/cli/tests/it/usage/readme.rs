@@ -68,6 +68,7 @@ fn run(commands: &[&str]) {
         .args(["-c", &script])
         .current_dir(home.path())
         .env("PATH", &path)
+        .env("HOME", home.path())
         .env_remove("GRAINSTORE_STORE")
         .output()
         .unwrap();
