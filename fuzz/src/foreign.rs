@@ -2,7 +2,7 @@
 //! code, and an accepted file can be written again.
 
 use grainstore::codec::{Map, Value};
-use grainstore::grain::Status;
+use grainstore::grain::{Status, Time};
 use grainstore::interchange::provider::Provider;
 use grainstore::interchange::{
     Entry, Format, ImportFile, ReadOptions, WriteOptions, aimem, omi, pam,
@@ -127,7 +127,7 @@ pub fn json_omi(data: &[u8]) {
     }
 }
 
-/// Reads what providers export; the first byte chooses whose.
+/// Reads what providers export, and other memory stores and agents hold; the first byte chooses whose.
 ///
 /// - No input makes a reader panic, and what is refused has a code.
 /// - What is read can be stored: every grain has its address.
@@ -135,18 +135,22 @@ pub fn provider_exports(data: &[u8]) {
     let Some((first, data)) = data.split_first() else {
         return;
     };
-    let providers = [
-        Provider::Chatgpt,
-        Provider::Claude,
-        Provider::Gemini,
-        Provider::Copilot,
-        Provider::Grok,
-        Provider::Deepseek,
-        Provider::Cursor,
+    let formats = [
+        Format::Provider(Provider::Chatgpt),
+        Format::Provider(Provider::Claude),
+        Format::Provider(Provider::Gemini),
+        Format::Provider(Provider::Copilot),
+        Format::Provider(Provider::Grok),
+        Format::Provider(Provider::Deepseek),
+        Format::Provider(Provider::Cursor),
+        Format::McpMemory,
     ];
-    let provider = providers[usize::from(*first) % providers.len()];
-    let format = Some(Format::Provider(provider));
-    let reading = ImportFile::of_bytes(data, format, &ReadOptions::default());
+    let format = Some(formats[usize::from(*first) % formats.len()]);
+    let options = ReadOptions {
+        default_created_at: Some(Time::from_ms(0)),
+        ..ReadOptions::default()
+    };
+    let reading = ImportFile::of_bytes(data, format, &options);
     let reading = reading.expect("the format is given");
     assert!(
         reading

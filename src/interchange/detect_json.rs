@@ -8,14 +8,19 @@ use std::io::{self, BufRead};
 use super::Format;
 use super::formats::aimem::JSON as AIMEM;
 use super::formats::jsonl::JSON as JSONL;
+use super::formats::neighbour::SOURCES;
 use super::formats::omi::JSON as OMI;
 use super::formats::pam::JSON as PAM;
 use super::formats::provider::JSON as PROVIDER;
 use super::json::{Scanner, Token};
 use super::json_head::{JsonFormat, JsonHead, Marker};
 
-/// The formats in JSON, in the order in which they are asked.
-static JSON_FORMATS: [&JsonFormat; 5] = [&AIMEM, &OMI, &PAM, &PROVIDER, &JSONL];
+/// The formats in JSON, in the order in which they are asked: any object on a line may be one of JSON lines.
+fn json_formats() -> impl Iterator<Item = &'static JsonFormat> {
+    let sources = SOURCES.into_iter().map(|source| &source.json);
+    let first: [&JsonFormat; 4] = [&AIMEM, &OMI, &PAM, &PROVIDER];
+    first.into_iter().chain(sources).chain([&JSONL])
+}
 
 /// Detects the format of the first JSON value of a text.
 pub(super) fn detect_json(mut input: impl BufRead) -> io::Result<Option<Format>> {
@@ -45,7 +50,7 @@ struct Detector {
     string: Vec<u8>,
     /// The name of the last member, while its value is read.
     name: Vec<u8>,
-    /// Whether the value of the member `conversations` is read.
+    /// Whether the value of the member `conversations` or `results` is read.
     is_inside: bool,
 }
 
@@ -113,7 +118,8 @@ impl Detector {
             }
             Token::Plain if byte == b':' && self.is_at_members() => {
                 self.name.clone_from(&self.string);
-                self.is_inside = self.name == b"conversations" && !self.head.is_array;
+                let is_list = matches!(self.name.as_slice(), b"conversations" | b"results");
+                self.is_inside = is_list && !self.head.is_array;
                 let name = &self.name;
                 let is_name = |(marker, text): &Marker| text.is_none() && marker.as_bytes() == name;
                 if note(&mut self.head, is_name) {
@@ -147,14 +153,13 @@ impl Detector {
     }
 
     fn detect(&self) -> Option<Format> {
-        let mut formats = JSON_FORMATS.iter();
-        formats.find_map(|format| (format.detect)(&self.head))
+        json_formats().find_map(|format| (format.detect)(&self.head))
     }
 }
 
 /// Notes the markers of one name or of one text; returns whether there are any.
 fn note(head: &mut JsonHead, is_marker: impl Fn(&Marker) -> bool) -> bool {
-    let markers = JSON_FORMATS.iter().flat_map(|format| format.markers);
+    let markers = json_formats().flat_map(|format| format.markers);
     let before = head.found.len();
     for marker in markers.filter(|marker| is_marker(marker)) {
         if !head.found.contains(marker) {
@@ -164,9 +169,9 @@ fn note(head: &mut JsonHead, is_marker: impl Fn(&Marker) -> bool) -> bool {
     head.found.len() > before
 }
 
-/// Notes the name of a member inside `conversations`; returns whether it is a marker.
+/// Notes the name of a member inside `conversations` or `results`; returns whether it is a marker.
 fn note_inner(head: &mut JsonHead, name: &[u8]) -> bool {
-    let mut markers = JSON_FORMATS.iter().flat_map(|format| format.inner);
+    let mut markers = json_formats().flat_map(|format| format.inner);
     let found = markers.find(|marker| marker.as_bytes() == name);
     let new = found.filter(|marker| !head.inner.contains(*marker));
     head.inner.extend(new);

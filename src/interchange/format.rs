@@ -31,13 +31,15 @@ pub enum Format {
     OmiJsonl,
     /// A directory of Markdown notes.
     Markdown,
+    /// The graph of the reference MCP memory server; read only.
+    McpMemory,
     /// The export of an assistant's provider; read only.
     Provider(Provider),
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Mg,
         Self::Jsonl,
         Self::Pam,
@@ -48,6 +50,7 @@ impl Format {
         Self::Omi,
         Self::OmiJsonl,
         Self::Markdown,
+        Self::McpMemory,
         Self::Provider(Provider::Chatgpt),
         Self::Provider(Provider::Claude),
         Self::Provider(Provider::Gemini),
@@ -70,8 +73,24 @@ impl Format {
             Self::Omi => "omi",
             Self::OmiJsonl => "omi-jsonl",
             Self::Markdown => "markdown",
+            Self::McpMemory => "mcp-memory",
             Self::Provider(provider) => provider.name(),
         }
+    }
+
+    /// Returns whether grains can be written in the format.
+    pub(crate) const fn is_written(self) -> bool {
+        matches!(
+            self,
+            Self::Mg
+                | Self::Jsonl
+                | Self::Pam
+                | Self::Aimem
+                | Self::AimemNdjson
+                | Self::Omi
+                | Self::OmiJsonl
+                | Self::Markdown
+        )
     }
 
     /// Returns the format of a name.

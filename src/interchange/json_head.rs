@@ -10,7 +10,7 @@ pub(super) type Marker = (&'static str, Option<&'static str>);
 pub(super) struct JsonFormat {
     /// The members that tell the format from others.
     pub(super) markers: &'static [Marker],
-    /// The members of the objects in an array `conversations` that tell it from others.
+    /// The members of the objects in an array `conversations` or `results` that tell it from others.
     pub(super) inner: &'static [&'static str],
     /// Recognises a value; called after each marker, and once more at the end of the value.
     pub(super) detect: fn(&JsonHead) -> Option<Format>,
@@ -21,7 +21,7 @@ pub(super) struct JsonFormat {
 #[derive(Default)]
 pub(super) struct JsonHead {
     pub(super) found: Vec<Marker>,
-    /// The members found in the objects of the array `conversations` of an object.
+    /// The members found in the objects of the array `conversations` or `results` of an object.
     pub(super) inner: Vec<&'static str>,
     /// Whether the value is an array.
     pub(super) is_array: bool,
@@ -38,9 +38,20 @@ impl JsonHead {
         found.any(|(name, text)| text.is_none() && names.contains(name))
     }
 
+    /// Returns whether there is a member of each of these names.
+    pub(super) fn has_all(&self, names: &[&'static str]) -> bool {
+        names.iter().all(|name| self.has(&[*name]))
+    }
+
+    /// Returns whether no member that is to come can name another format: of an object all are known at
+    /// its end.
+    pub(super) const fn is_certain(&self) -> bool {
+        self.is_array || self.is_whole
+    }
+
     /// Returns whether there is a member of one of these names in the objects of an array, whether
-    /// the array is the value itself or the member `conversations` of an object, or in an object
-    /// that stands alone.
+    /// the array is the value itself or the member `conversations` or `results` of an object, or in
+    /// an object that stands alone.
     pub(super) fn has_in_items(&self, names: &[&str]) -> bool {
         // An object is known to stand alone, and to be no line of another format, at its end.
         let is_alone = self.is_whole && !self.has(&["type"]);

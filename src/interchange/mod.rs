@@ -1,5 +1,5 @@
-//! Files to grains and back: `.mg`, JSON lines, PAM, AIMEM, OMI-AI, trees of Markdown, and the exports
-//! of providers.
+//! Files to grains and back: `.mg`, JSON lines, PAM, AIMEM, OMI-AI and trees of Markdown; and in, the exports
+//! of providers, memory stores and session logs of other tools.
 //!
 //! A reader validates a file as a whole, and then yields its [`Record`]s in an order in which they
 //! can be stored, a few at a time. Readers never see the store, and a record depends on nothing but

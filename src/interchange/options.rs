@@ -18,8 +18,8 @@ pub struct ReadOptions {
     /// The level that an OMI file must conform to; `None`: what an import needs.
     pub omi_level: Option<omi::Level>,
     /// The scope of the ids in an OMI file without a namespace; `None`: the file itself. Also the
-    /// owner of a PAM conversation or embeddings file without its store, and of a provider's export;
-    /// `None`: the one that the files name, else `local`.
+    /// owner of a PAM conversation or embeddings file without its store, and of a provider's export or
+    /// another memory store; `None`: the one that the files name, else `local`.
     pub scope: Option<String>,
     /// The user whose memory the file of another tool is, whatever owner, account or tenant it names;
     /// `None`: the one that it names. Grains that a file carries whole keep theirs.

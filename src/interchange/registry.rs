@@ -6,11 +6,11 @@ use crate::grain::Grain;
 use super::Format;
 use super::Record;
 use super::format_reader::FormatReader;
-use super::formats::{aimem, jsonl, markdown, mg, omi, pam, provider};
+use super::formats::{aimem, jsonl, markdown, mg, neighbour, omi, pam, provider};
 use super::model::embedded_grain;
 
 /// Every reader, in the order in which they are asked.
-pub(super) static READERS: [&dyn FormatReader; 7] = [
+pub(super) static READERS: [&dyn FormatReader; 8] = [
     &mg::Mg,
     &aimem::Aimem,
     &omi::Omi,
@@ -18,6 +18,8 @@ pub(super) static READERS: [&dyn FormatReader; 7] = [
     &provider::Providers,
     &jsonl::Jsonl,
     &markdown::Markdown,
+    // A tree of notes may have a file of theirs in it.
+    &neighbour::Neighbours,
 ];
 
 impl Format {
@@ -29,6 +31,7 @@ impl Format {
             Self::Aimem | Self::AimemNdjson => &aimem::Aimem,
             Self::Omi | Self::OmiJsonl => &omi::Omi,
             Self::Markdown => &markdown::Markdown,
+            Self::McpMemory => &neighbour::Neighbours,
             Self::Provider(_) => &provider::Providers,
         }
     }

@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use grainstore::codec::{Map, Value};
-use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
-use grainstore::{Filter, Options, Store};
+use grainstore::interchange::{self, Format, ImportFile, ReadOptions, Record, WriteOptions};
+use grainstore::{ErrorCode, Filter, Options, Store};
 
 use super::foreign::json;
 
@@ -46,7 +46,31 @@ fn every_file_comes_to_the_grains_or_the_error_that_is_expected() {
         let count = |name| expected.get(name).cloned();
         let found = Format::detect(&folder().join(&path)).unwrap();
         assert_eq!(Some(found.name()), text("format"), "{path}");
-        let reading = read(&path);
+        let mut reading = read(&path);
+        let lost = count("loss").unwrap_or_else(|| Map::new().into());
+        let loss: Map = reading.loss.iter().collect();
+        assert_eq!(Value::Map(loss), lost, "{path}");
+        for wanted in expected
+            .get("has")
+            .and_then(Value::as_array)
+            .unwrap_or_default()
+        {
+            let wanted = wanted.as_map().unwrap();
+            let mut is_found = false;
+            let look = |record: &Record| {
+                let fields = record.grain.fields();
+                is_found |= wanted
+                    .iter()
+                    .all(|(name, value)| fields.get(name) == Some(value));
+                Ok::<(), interchange::Error>(())
+            };
+            reading.records.look(look).unwrap();
+            assert!(
+                is_found,
+                "{path}: no record says {}",
+                Value::Map(wanted.clone()).to_json()
+            );
+        }
         if let Some(code) = text("error") {
             assert_eq!(super::foreign::codes(&reading.errors), [code], "{path}");
             continue;
@@ -82,8 +106,27 @@ fn every_format_of_other_tools_has_a_file() {
         "grok",
         "deepseek",
         "cursor",
+        "mcp-memory",
     ] {
         assert!(!valid(Format::named(name).unwrap()).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_format_that_is_only_read_is_not_written() {
+    let store = Store::in_memory(Options::default()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["chatgpt", "pam-conversation", "mcp-memory", "codex"] {
+        let (format, path) = (Format::named(name).unwrap(), folder.path().join(name));
+        let options = WriteOptions::default();
+        let admin = store.admin().unwrap();
+        let refused = admin.export_file(format, &Filter::new(), &options, &path);
+        assert_eq!(
+            refused.unwrap_err().code(),
+            ErrorCode::Unsupported,
+            "{name}"
+        );
+        assert!(!path.exists(), "{name}");
     }
 }
 

@@ -1,9 +1,12 @@
-//! The formats, a folder each, and how the items of a tree keep their ids.
+//! The formats, a folder each; how the items of a tree keep their ids, and how readers of other tools'
+//! JSON take its members.
 
 pub mod aimem;
 pub mod jsonl;
 pub(crate) mod markdown;
+pub(super) mod members;
 pub mod mg;
+pub(super) mod neighbour;
 pub mod omi;
 pub mod pam;
 pub mod provider;

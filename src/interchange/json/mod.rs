@@ -17,4 +17,4 @@ pub(super) use chunked::read_in_order;
 pub(super) use reader::{JsonError, VALUE_LEN_MAX};
 pub(super) use records::JsonRecords;
 pub(super) use scan::{Scanner, Token};
-pub(super) use stream::{BUFFER_LEN, Position, stream_array, stream_file};
+pub(super) use stream::{BUFFER_LEN, Position, stream_array, stream_file, stream_lines};

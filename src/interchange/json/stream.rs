@@ -1,6 +1,6 @@
 //! Documents read once, from front to back: the elements of their long arrays in batches.
 
-use std::io::{BufRead, Seek};
+use std::io::{self, BufRead, Seek};
 
 use rayon::prelude::*;
 
@@ -67,6 +67,44 @@ pub(crate) fn stream_file<T: Send>(
 ) -> Result<Option<Value>, JsonError> {
     file.read(BUFFER_LEN, |input| {
         stream(input, arrays, wanted, make, take)
+    })?
+}
+
+/// Streams the lines of a file with their numbers, from 1: `make` is called on several threads, `take`
+/// in the order of the file until it returns `false`.
+///
+/// # Errors
+/// Why the file cannot be read; what is wrong with a line is for `make`.
+pub(crate) fn stream_lines<T: Send>(
+    file: &SourceFile,
+    make: impl Fn(&[u8], u64) -> T + Sync,
+    mut take: impl FnMut(T) -> bool,
+) -> io::Result<()> {
+    file.read(BUFFER_LEN, |input| {
+        let mut reader = JsonReader::new(input)?;
+        let (mut number, mut is_last) = (0_u64, false);
+        while !is_last {
+            let mut batch = Batch::default();
+            while !is_last && !batch.is_full() {
+                let mut line = Vec::new();
+                let start = reader.at();
+                is_last = !reader.line(&mut line)?;
+                if !is_last {
+                    number = number.saturating_add(1);
+                    let position = Position {
+                        array: 0,
+                        number,
+                        start,
+                    };
+                    batch.push(line, position);
+                }
+            }
+            let made = batch.map(|line, position| make(line, position.number));
+            if !made.into_iter().all(&mut take) {
+                break;
+            }
+        }
+        Ok(())
     })?
 }
 

@@ -51,7 +51,7 @@ impl RecordSource for OfUser {
 /// Returns whether a grain was built from a part of a file of another tool.
 fn is_of_record(grain: &Grain) -> bool {
     let context = grain.field("context").and_then(Value::as_map);
-    let formats = ["x-pam", "x-aimem", "x-omi", "x-markdown"];
+    let formats = ["x-pam", "x-aimem", "x-omi", "x-markdown", "x-neighbour"];
     let is_kept = |name: &str| formats.iter().any(|format| name.starts_with(format));
     context.is_some_and(|context| context.iter().any(|(name, _)| is_kept(name)))
 }

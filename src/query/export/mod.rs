@@ -127,7 +127,7 @@ pub(super) fn export_plain(
             entries.count_vectors(|_| false, &mut exported.loss)?;
             Ok(exported)
         }
-        Format::Provider(_) | Format::PamConversation | Format::PamEmbeddings => {
+        format if !format.is_written() => {
             Err(unsupported(&format!("{format} is read, not written")))
         }
         Format::Markdown => Err(unsupported("a tree of Markdown is written to a directory")),

@@ -120,6 +120,28 @@ fn a_provider_is_told_from_what_it_exports() {
 }
 
 #[test]
+fn a_memory_store_of_another_tool_is_told_from_its_content() {
+    let home = Home::new();
+    let graph = r#"{"type":"entity","name":"Ana","entityType":"person","observations":["Prefers pnpm",""]}
+{"type":"relation","from":"Ana","to":"Acme","relationType":"works_at"}
+"#;
+    home.write("memory.jsonl", graph);
+    let import = |more: &[&str]| {
+        let args = [&["--json", "import", "memory.jsonl"], more].concat();
+        let summary = home.run(&args).json();
+        assert_eq!(summary["format"], "mcp-memory");
+        assert_eq!(summary["loss"]["observation"], 1);
+        [summary["inserted"].clone(), summary["unchanged"].clone()]
+    };
+    home.ok(&["init"]);
+    assert_eq!(import(&["--dry-run"]), [3, 0]);
+    assert_eq!(import(&[]), [3, 0]);
+    assert_eq!(import(&[]), [0, 3]);
+    let found = home.run(&["--json", "search", "pnpm"]).json();
+    assert!(found.to_string().contains("Prefers pnpm"), "{found}");
+}
+
+#[test]
 fn a_conflict_is_kept_listed_and_resolved() {
     let home = Home::new();
     home.write("memory.json", OMI);

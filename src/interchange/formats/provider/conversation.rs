@@ -1,8 +1,9 @@
 //! A conversation of any provider, on its way to a PAM conversation document (PAM 25).
 
-use sha2::{Digest, Sha256};
-
 use crate::codec::{Map, Value};
+pub(super) use crate::interchange::formats::members::{
+    object, objects, rest, stable_id, text, time,
+};
 use crate::interchange::model::rfc3339::parse_rfc3339;
 
 /// A conversation.
@@ -173,57 +174,4 @@ impl Message {
         }
         Value::Map(map)
     }
-}
-
-/// Returns a member that is text and not empty.
-pub(super) fn text<'a>(map: &'a Map, name: &str) -> Option<&'a str> {
-    map.get(name)?.as_text().filter(|text| !text.is_empty())
-}
-
-/// Returns a member that is a time with an offset, as the export has it.
-pub(super) fn time(map: &Map, name: &str) -> Option<String> {
-    let text = text(map, name)?;
-    parse_rfc3339(text).ok().map(|_| text.to_owned())
-}
-
-/// Returns the objects of an array.
-pub(super) fn objects<'a>(map: &'a Map, name: &str) -> impl Iterator<Item = &'a Map> {
-    let items = map.get(name).and_then(Value::as_array).unwrap_or_default();
-    items.iter().filter_map(Value::as_map)
-}
-
-/// Builds an object of the members that are present.
-pub(super) fn object<'a>(members: impl IntoIterator<Item = (&'a str, Option<Value>)>) -> Value {
-    let members = members
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value.filter(|it| *it != Value::Nil)?)));
-    Value::Map(members.collect())
-}
-
-/// Returns an object without the members that have a place of their own.
-pub(super) fn rest(map: &Map, placed: &[&str]) -> Map {
-    map.iter()
-        .filter(|(name, value)| !placed.contains(name) && **value != Value::Nil)
-        .map(|(name, value)| (name, value.clone()))
-        .collect()
-}
-
-/// Returns an id for a record without one: equal records get equal ids.
-pub(super) fn stable_id(parts: &[&str]) -> String {
-    let mut hash = Sha256::new();
-    for part in parts {
-        hash.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
-        hash.update(part);
-    }
-    let hex = data_encoding::HEXLOWER.encode(&hash.finalize());
-    let group = |from: usize, to: usize| hex.get(from..to).unwrap_or_default().to_owned();
-    // RFC 9562, version 8: converter by rules of our own.
-    format!(
-        "{}-{}-8{}-8{}-{}",
-        group(0, 8),
-        group(8, 12),
-        group(12, 15),
-        group(15, 18),
-        group(18, 30)
-    )
 }

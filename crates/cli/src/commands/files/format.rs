@@ -31,6 +31,8 @@ pub(super) enum ImportFormat {
     OmiJsonl,
     /// Directory of Markdown notes
     Markdown,
+    /// Memory of the reference MCP server: memory.jsonl
+    McpMemory,
     /// ChatGPT export: a file of it, its directory or the ZIP file
     Chatgpt,
     /// Claude export
@@ -62,6 +64,7 @@ impl ImportFormat {
             Self::Omi => Some(Format::Omi),
             Self::OmiJsonl => Some(Format::OmiJsonl),
             Self::Markdown => Some(Format::Markdown),
+            Self::McpMemory => Some(Format::McpMemory),
             Self::Chatgpt => Some(Format::Provider(Provider::Chatgpt)),
             Self::Claude => Some(Format::Provider(Provider::Claude)),
             Self::Gemini => Some(Format::Provider(Provider::Gemini)),

@@ -26,8 +26,8 @@ use crate::session::Session;
 #[command(after_long_help = "Example:
   grainstore import --dry-run memory-store.json")]
 pub(crate) struct Import {
-    /// File, directory of a PAM store or of Markdown notes, export of a provider as delivered, or - for
-    /// stdin
+    /// File, directory of a PAM store or of Markdown notes, export of a provider as delivered, file or
+    /// directory of another memory store or agent, or - for stdin
     path: PathBuf,
     /// Input format
     #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
@@ -46,7 +46,7 @@ pub(crate) struct Import {
     accept_bad_checksum: bool,
     /// Scope of the ids of an OMI file without a namespace (default: the file itself), or owner of
     /// a PAM conversation or embeddings file without its store (default: "local"), or of a
-    /// provider's export (default: the account that the export names)
+    /// provider's export or another memory store (default: the account or user that it names)
     #[arg(long, value_name = "NAME")]
     scope: Option<String>,
     /// User whose memory the file is, whatever account, owner or tenant it names: the accounts of one

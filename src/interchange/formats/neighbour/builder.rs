@@ -1,0 +1,258 @@
+//! The records of items, and the record that a grain carries of its element.
+
+use crate::codec::{ContentAddress, Map, Profile, Value};
+use crate::grain::{Draft, Grain, Lifecycle, StatusChange, Time, Type};
+use crate::interchange::io::record_sink::RecordSink;
+use crate::interchange::model::compact_table::CompactTable;
+use crate::interchange::model::normalize::{
+    ascii_json, normalize_tag, normalize_text, normalize_value, object_of, residual_json,
+};
+use crate::interchange::model::rfc3339::to_rfc3339;
+use crate::interchange::{Diagnostics, Error, ForeignId, Format, Loss, Place, Record};
+
+use super::item::{Fact, Item, Said, Turn};
+use crate::code::ErrorCode;
+
+/// Builds the records of a source, in the order of its items.
+pub(super) struct Builder<'a> {
+    format: Format,
+    /// The user that the caller names.
+    scope: Option<&'a str>,
+    profile: Profile,
+    pub(super) sink: RecordSink<'a>,
+    pub(super) findings: Diagnostics,
+    pub(super) loss: Loss,
+    ids: CompactTable<()>,
+    /// The grains that later ones name.
+    grains: CompactTable<ContentAddress>,
+    /// The place of the element that is read, and the time of its file.
+    pub(super) place: Place,
+    pub(super) written: Option<Time>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(
+        format: Format,
+        scope: Option<&'a str>,
+        profile: Profile,
+        take: &'a mut dyn FnMut(Record) -> bool,
+    ) -> Self {
+        Self {
+            format,
+            scope,
+            profile,
+            sink: RecordSink::new(take),
+            findings: Diagnostics::default(),
+            loss: Loss::default(),
+            ids: CompactTable::new(),
+            grains: CompactTable::new(),
+            place: Place::File,
+            written: None,
+        }
+    }
+
+    /// Counts something that no grain carries.
+    pub(super) fn lose(&mut self, name: &str) {
+        self.loss.count(name);
+    }
+
+    /// Returns the grain of a turn that was built before.
+    pub(super) fn grain_of(&self, session: &str, id: &str) -> Option<ContentAddress> {
+        self.grains.get(self.grains.key((session, id))).copied()
+    }
+
+    /// Has those that answer a turn without a grain answer what it answered.
+    pub(super) fn pass_on(&mut self, session: &str, id: &str, parent: &str) {
+        let key = self.grains.key((session, id));
+        if let Some(grain) = self
+            .grain_of(session, parent)
+            .filter(|_| self.grains.get(key).is_none())
+        {
+            self.grains.insert(key, grain);
+        }
+    }
+
+    /// Builds the record of an item; one that fits no grain is a finding, and counted.
+    pub(super) fn push(&mut self, item: Item) {
+        let kind = match item.said {
+            Said::Fact(_) => "memory",
+            Said::Turn(_) => "message",
+        };
+        let user = self.scope.or(item.user.as_deref()).unwrap_or("local");
+        let user = normalize_text(user);
+        // The ids of messages are unique in their session.
+        let is_turn = matches!(item.said, Said::Turn(_));
+        let session = item.session.clone().unwrap_or_default();
+        let (format, scope) = match is_turn {
+            true => {
+                let scope = Value::from(vec![user.as_str(), session.as_str()]);
+                (format!("{}:message", self.format.name()), scope.to_json())
+            }
+            false => (self.format.name().to_owned(), user.clone()),
+        };
+        let Some(created) = item.created.or(self.written) else {
+            let message = "has no time, and neither has its file";
+            let error = Error::format(ErrorCode::ProviderTime, self.place.clone(), message);
+            self.findings.push(error);
+            return self.lose(kind);
+        };
+        if !self.ids.add(self.ids.key((&scope, &item.id))) {
+            return self.lose("duplicate");
+        }
+        let id = ForeignId::new(format, scope, item.id.as_str());
+        let status = item.ended.map(ended).unwrap_or_default();
+        let own = item.id.clone();
+        let draft = self.draft(item, &user, created);
+        match Record::finish(draft, self.profile, self.place.clone()) {
+            Ok(mut record) => {
+                if is_turn {
+                    let key = self.grains.key((session.as_str(), own.as_str()));
+                    self.grains.insert(key, record.grain.address());
+                }
+                record.foreign_id = Some(id);
+                record.status = status;
+                self.sink.push(record);
+            }
+            Err(error) => {
+                self.findings.push(error);
+                self.lose(kind);
+            }
+        }
+    }
+
+    fn draft(&self, item: Item, user: &str, created: Time) -> Draft {
+        let kept = kept(&item);
+        let (mut context, draft) = match item.said {
+            Said::Fact(fact) => (Map::new(), fact.draft(user)),
+            Said::Turn(mut turn) => {
+                let session = item.session.as_deref().unwrap_or_default();
+                let parent = turn.parent.take();
+                let parent = parent.and_then(|id| self.grain_of(session, &id));
+                let context = std::mem::take(&mut turn.context);
+                let draft = turn.draft();
+                let parent = parent.into_iter();
+                let draft = parent.fold(draft, |draft, it| draft.set("parent_message_id", it));
+                (context, draft)
+            }
+        };
+        context.insert(KEPT, ascii_json(&kept));
+        let mut draft = draft
+            .user(user)
+            .created_at(created)
+            .source("imported")
+            .set("origin_namespace", self.format.name())
+            .set("context", normalize_value(&Value::Map(context)));
+        if let Some(session) = item.session {
+            draft = draft.session(normalize_text(&session));
+        }
+        if let Some(time) = item.valid_from {
+            draft = draft.valid_from(time);
+        }
+        if let Some(time) = item.valid_to {
+            draft = draft.valid_to(time);
+        }
+        let mut tags: Vec<_> = item
+            .tags
+            .iter()
+            .filter_map(|it| normalize_tag(it))
+            .collect();
+        tags.sort();
+        tags.dedup();
+        let draft = tags.into_iter().fold(draft, Draft::tag);
+        item.derived.into_iter().fold(draft, Draft::derived_from)
+    }
+}
+
+impl Fact {
+    fn draft(self, user: &str) -> Draft {
+        // As the owner of a memory of PAM, and as its facts in words are: a person has one subject.
+        let subject = self.subject.map(|it| normalize_text(&it));
+        let subject = subject.unwrap_or_else(|| format!("pam:owner:{user}"));
+        let relation = self.relation.map(|it| normalize_text(&it));
+        let relation = relation.unwrap_or_else(|| "pam:fact".to_owned());
+        let object = match &self.object {
+            Value::Text(text) => object_of(text),
+            object => normalize_value(object),
+        };
+        let draft = Draft::belief(subject, relation, object).confidence(1.0);
+        let sentence = self.sentence.into_iter();
+        sentence.fold(draft, |draft, it| {
+            draft.set("embedding_text", normalize_text(&it))
+        })
+    }
+}
+
+impl Turn {
+    fn draft(self) -> Draft {
+        let mut draft = Draft::new(Type::Event);
+        if let Some(role) = self.role {
+            draft = draft.set("role", role);
+        }
+        let text = normalize_text(&self.text);
+        // OMS 8.2 wants content or blocks.
+        if !self.blocks.is_empty() || text.is_empty() {
+            let blocks: Vec<_> = self.blocks.iter().map(normalize_value).collect();
+            draft = draft.set("content_blocks", blocks);
+        }
+        if !text.is_empty() {
+            draft = draft.set("content", text);
+        }
+        let model = self.model.into_iter();
+        model.fold(draft, |draft, it| {
+            draft.set("model_id", normalize_text(&it))
+        })
+    }
+}
+
+/// Returns the statement of a source that it ended a fact.
+fn ended(at: Time) -> StatusChange {
+    StatusChange {
+        system_valid_to: Some(at),
+        lifecycle: Some(Lifecycle::Superseded),
+        ..StatusChange::default()
+    }
+}
+
+/// Returns the part of an element that its grain does not have: its members, and the times by which a
+/// newer version is told.
+fn kept(item: &Item) -> Map {
+    let times = [("created_at", item.created), ("updated_at", item.updated)];
+    let times = times
+        .into_iter()
+        .filter_map(|(name, time)| Some((name, to_rfc3339(time?)?)));
+    let times: Map = times.collect();
+    let mut kept = Map::new();
+    if !item.record.is_empty() {
+        kept.insert("record", item.record.clone());
+    }
+    if !times.is_empty() {
+        kept.insert("temporal", times);
+    }
+    kept
+}
+
+/// Returns everything that a grain says of the element it was read from.
+pub(super) fn residual(grain: &Grain) -> Option<Value> {
+    let Value::Map(mut kept) = residual_json(grain, KEPT)? else {
+        return None;
+    };
+    for name in SAID {
+        if let Some(value) = grain.field(name) {
+            let name = if name == "object" { "content" } else { name };
+            kept.insert(name, value.clone());
+        }
+    }
+    Some(Value::Map(kept))
+}
+
+/// The member of a context that holds the rest of an element.
+const KEPT: &str = "x-neighbour";
+/// The fields that an element is told apart by beside it.
+const SAID: [&str; 6] = [
+    "subject",
+    "relation",
+    "object",
+    "content",
+    "content_blocks",
+    "embedding_text",
+];

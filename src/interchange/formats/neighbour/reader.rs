@@ -1,0 +1,118 @@
+//! The memory stores and session logs of other tools as formats that can be read.
+
+use std::path::Path;
+
+use crate::codec::Value;
+use crate::grain::Grain;
+use crate::interchange::detect_json::detect_json;
+use crate::interchange::format_reader::FormatReader;
+use crate::interchange::import_file::ReadResult;
+use crate::interchange::io::file_set::FileSet;
+use crate::interchange::io::source_file::{Input, SourceFile};
+use crate::interchange::json::BUFFER_LEN;
+use crate::interchange::{Error, Format, ImportFile, Place, ReadOptions, RecordSet};
+
+use super::builder;
+use super::import::{HEAD_LEN, Import};
+use super::source::Source;
+use super::sources::SOURCES;
+
+/// The reader of all sources.
+pub(in crate::interchange) struct Neighbours;
+
+impl FormatReader for Neighbours {
+    fn description(&self) -> &'static str {
+        "the memory of another tool (--format lists them)"
+    }
+
+    fn detect_bytes(&self, head: &[u8]) -> Option<Format> {
+        let mut sources = SOURCES.iter();
+        let found = sources.find(|source| (source.is_text)(head));
+        found.map(|source| source.format)
+    }
+
+    fn detect_container(&self, input: Input<'_>) -> Result<Option<Format>, Error> {
+        let files = FileSet::list(input, is_part)?;
+        for file in files.each() {
+            let (name, file) = file?;
+            let found = recognised(&file).map_err(|source| file.error(name, source))?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    fn read(&self, format: Format, input: Input<'_>, options: &ReadOptions) -> ReadResult {
+        let mut file = ImportFile::new(format);
+        let Some(source) = source(format) else {
+            return Ok(file);
+        };
+        let listed = FileSet::list(input, is_part)?;
+        let mut is_taken = Vec::new();
+        for part in listed.each() {
+            let (name, part) = part?;
+            let found = recognised(&part).map_err(|source| part.error(name, source))?;
+            // A file alone is what the caller says.
+            let is_of_it = listed.is_one() || found == Some(format);
+            is_taken.push(is_of_it);
+            if !is_of_it {
+                let message = match found {
+                    Some(other) => {
+                        format!("is a file of the format {other} and not read: import it by itself")
+                    }
+                    None => format!("is not read: it holds nothing of {format}"),
+                };
+                file.findings.push((Place::pointer(name), message));
+            }
+        }
+        for (name, more) in listed.left_out() {
+            let others = match more {
+                0 => String::new(),
+                more => format!(", nor are {more} more files with this ending"),
+            };
+            let message = format!("is not read{others}");
+            file.findings.push((Place::pointer(name), message));
+        }
+        let root: Option<&Path> = match input {
+            Input::Path(path) => Some(path),
+            Input::Bytes(_) | Input::Shared(_) => None,
+        };
+        let files = listed.subset(|at, _| is_taken.get(at).copied().unwrap_or_default());
+        let mut import = Import::new(source, files, root, options);
+        let validation = import.validate().map_err(|error| vec![error])?;
+        file.findings.extend(Vec::from(validation.findings));
+        file.loss = validation.loss;
+        file.records = RecordSet::new(import, validation.len, false);
+        Ok(file)
+    }
+
+    fn residual(&self, grain: &Grain) -> Option<Value> {
+        builder::residual(grain)
+    }
+}
+
+/// Returns the source of a format.
+fn source(format: Format) -> Option<&'static Source> {
+    let mut sources = SOURCES.into_iter();
+    sources.find(|source| source.format == format)
+}
+
+/// Returns whether a file of this name is looked at.
+fn is_part(name: &str) -> bool {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    ending.is_some_and(|ending| {
+        let ending = ending.to_ascii_lowercase();
+        ["json", "jsonl", "ndjson", "txt"].contains(&ending.as_str())
+    })
+}
+
+/// Returns the source of a file, by its content.
+fn recognised(file: &SourceFile) -> std::io::Result<Option<Format>> {
+    let text = Neighbours.detect_bytes(&file.head(HEAD_LEN)?);
+    let found = match text {
+        Some(format) => Some(format),
+        None => file.read(BUFFER_LEN, |input| detect_json(input))??,
+    };
+    Ok(found.filter(|format| source(*format).is_some()))
+}
