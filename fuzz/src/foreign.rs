@@ -144,6 +144,7 @@ pub fn provider_exports(data: &[u8]) {
         Format::Provider(Provider::Deepseek),
         Format::Provider(Provider::Cursor),
         Format::McpMemory,
+        Format::Mem0,
     ];
     let format = Some(formats[usize::from(*first) % formats.len()]);
     let options = ReadOptions {

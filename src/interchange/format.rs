@@ -33,13 +33,15 @@ pub enum Format {
     Markdown,
     /// The graph of the reference MCP memory server; read only.
     McpMemory,
+    /// The memories of Mem0; read only.
+    Mem0,
     /// The export of an assistant's provider; read only.
     Provider(Provider),
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Mg,
         Self::Jsonl,
         Self::Pam,
@@ -51,6 +53,7 @@ impl Format {
         Self::OmiJsonl,
         Self::Markdown,
         Self::McpMemory,
+        Self::Mem0,
         Self::Provider(Provider::Chatgpt),
         Self::Provider(Provider::Claude),
         Self::Provider(Provider::Gemini),
@@ -74,6 +77,7 @@ impl Format {
             Self::OmiJsonl => "omi-jsonl",
             Self::Markdown => "markdown",
             Self::McpMemory => "mcp-memory",
+            Self::Mem0 => "mem0",
             Self::Provider(provider) => provider.name(),
         }
     }

@@ -107,6 +107,7 @@ fn every_format_of_other_tools_has_a_file() {
         "deepseek",
         "cursor",
         "mcp-memory",
+        "mem0",
     ] {
         assert!(!valid(Format::named(name).unwrap()).is_empty(), "{name}");
     }

@@ -33,6 +33,8 @@ pub(super) enum ImportFormat {
     Markdown,
     /// Memory of the reference MCP server: memory.jsonl
     McpMemory,
+    /// Mem0: what get_all or the platform returned
+    Mem0,
     /// ChatGPT export: a file of it, its directory or the ZIP file
     Chatgpt,
     /// Claude export
@@ -65,6 +67,7 @@ impl ImportFormat {
             Self::OmiJsonl => Some(Format::OmiJsonl),
             Self::Markdown => Some(Format::Markdown),
             Self::McpMemory => Some(Format::McpMemory),
+            Self::Mem0 => Some(Format::Mem0),
             Self::Chatgpt => Some(Format::Provider(Provider::Chatgpt)),
             Self::Claude => Some(Format::Provider(Provider::Claude)),
             Self::Gemini => Some(Format::Provider(Provider::Gemini)),
