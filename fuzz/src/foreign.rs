@@ -145,6 +145,7 @@ pub fn provider_exports(data: &[u8]) {
         Format::Provider(Provider::Cursor),
         Format::McpMemory,
         Format::Mem0,
+        Format::MemoryList,
     ];
     let format = Some(formats[usize::from(*first) % formats.len()]);
     let options = ReadOptions {

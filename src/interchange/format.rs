@@ -35,13 +35,15 @@ pub enum Format {
     McpMemory,
     /// The memories of Mem0; read only.
     Mem0,
+    /// A list of memories as an assistant prints it, or ChatGPT's; read only.
+    MemoryList,
     /// The export of an assistant's provider; read only.
     Provider(Provider),
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Mg,
         Self::Jsonl,
         Self::Pam,
@@ -54,6 +56,7 @@ impl Format {
         Self::Markdown,
         Self::McpMemory,
         Self::Mem0,
+        Self::MemoryList,
         Self::Provider(Provider::Chatgpt),
         Self::Provider(Provider::Claude),
         Self::Provider(Provider::Gemini),
@@ -78,6 +81,7 @@ impl Format {
             Self::Markdown => "markdown",
             Self::McpMemory => "mcp-memory",
             Self::Mem0 => "mem0",
+            Self::MemoryList => "memory-list",
             Self::Provider(provider) => provider.name(),
         }
     }

@@ -31,7 +31,7 @@ impl Format {
             Self::Aimem | Self::AimemNdjson => &aimem::Aimem,
             Self::Omi | Self::OmiJsonl => &omi::Omi,
             Self::Markdown => &markdown::Markdown,
-            Self::McpMemory | Self::Mem0 => &neighbour::Neighbours,
+            Self::McpMemory | Self::Mem0 | Self::MemoryList => &neighbour::Neighbours,
             Self::Provider(_) => &provider::Providers,
         }
     }

@@ -108,6 +108,7 @@ fn every_format_of_other_tools_has_a_file() {
         "cursor",
         "mcp-memory",
         "mem0",
+        "memory-list",
     ] {
         assert!(!valid(Format::named(name).unwrap()).is_empty(), "{name}");
     }

@@ -35,6 +35,8 @@ pub(super) enum ImportFormat {
     McpMemory,
     /// Mem0: what get_all or the platform returned
     Mem0,
+    /// List of memories as an assistant prints it ([date] - memory), or ChatGPT's memory.json
+    MemoryList,
     /// ChatGPT export: a file of it, its directory or the ZIP file
     Chatgpt,
     /// Claude export
@@ -68,6 +70,7 @@ impl ImportFormat {
             Self::Markdown => Some(Format::Markdown),
             Self::McpMemory => Some(Format::McpMemory),
             Self::Mem0 => Some(Format::Mem0),
+            Self::MemoryList => Some(Format::MemoryList),
             Self::Chatgpt => Some(Format::Provider(Provider::Chatgpt)),
             Self::Claude => Some(Format::Provider(Provider::Claude)),
             Self::Gemini => Some(Format::Provider(Provider::Gemini)),

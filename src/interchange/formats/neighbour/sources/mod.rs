@@ -2,8 +2,10 @@
 
 mod mcp_memory;
 mod mem0;
+mod memory_list;
 
 use super::source::Source;
 
 /// Every source, in the order in which they are asked.
-pub(in crate::interchange) static SOURCES: [&Source; 2] = [&mcp_memory::SOURCE, &mem0::SOURCE];
+pub(in crate::interchange) static SOURCES: [&Source; 3] =
+    [&mcp_memory::SOURCE, &mem0::SOURCE, &memory_list::SOURCE];
