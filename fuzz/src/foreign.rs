@@ -146,6 +146,7 @@ pub fn provider_exports(data: &[u8]) {
         Format::McpMemory,
         Format::Mem0,
         Format::MemoryList,
+        Format::Langgraph,
     ];
     let format = Some(formats[usize::from(*first) % formats.len()]);
     let options = ReadOptions {

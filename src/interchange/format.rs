@@ -37,13 +37,15 @@ pub enum Format {
     Mem0,
     /// A list of memories as an assistant prints it, or ChatGPT's; read only.
     MemoryList,
+    /// The rows of a LangGraph store; read only.
+    Langgraph,
     /// The export of an assistant's provider; read only.
     Provider(Provider),
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Mg,
         Self::Jsonl,
         Self::Pam,
@@ -57,6 +59,7 @@ impl Format {
         Self::McpMemory,
         Self::Mem0,
         Self::MemoryList,
+        Self::Langgraph,
         Self::Provider(Provider::Chatgpt),
         Self::Provider(Provider::Claude),
         Self::Provider(Provider::Gemini),
@@ -82,6 +85,7 @@ impl Format {
             Self::McpMemory => "mcp-memory",
             Self::Mem0 => "mem0",
             Self::MemoryList => "memory-list",
+            Self::Langgraph => "langgraph",
             Self::Provider(provider) => provider.name(),
         }
     }

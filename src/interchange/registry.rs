@@ -31,7 +31,9 @@ impl Format {
             Self::Aimem | Self::AimemNdjson => &aimem::Aimem,
             Self::Omi | Self::OmiJsonl => &omi::Omi,
             Self::Markdown => &markdown::Markdown,
-            Self::McpMemory | Self::Mem0 | Self::MemoryList => &neighbour::Neighbours,
+            Self::McpMemory | Self::Mem0 | Self::MemoryList | Self::Langgraph => {
+                &neighbour::Neighbours
+            }
             Self::Provider(_) => &provider::Providers,
         }
     }

@@ -109,6 +109,7 @@ fn every_format_of_other_tools_has_a_file() {
         "mcp-memory",
         "mem0",
         "memory-list",
+        "langgraph",
     ] {
         assert!(!valid(Format::named(name).unwrap()).is_empty(), "{name}");
     }

@@ -37,6 +37,8 @@ pub(super) enum ImportFormat {
     Mem0,
     /// List of memories as an assistant prints it ([date] - memory), or ChatGPT's memory.json
     MemoryList,
+    /// Rows of a LangGraph store: SELECT row_to_json(t) FROM store t
+    Langgraph,
     /// ChatGPT export: a file of it, its directory or the ZIP file
     Chatgpt,
     /// Claude export
@@ -71,6 +73,7 @@ impl ImportFormat {
             Self::McpMemory => Some(Format::McpMemory),
             Self::Mem0 => Some(Format::Mem0),
             Self::MemoryList => Some(Format::MemoryList),
+            Self::Langgraph => Some(Format::Langgraph),
             Self::Chatgpt => Some(Format::Provider(Provider::Chatgpt)),
             Self::Claude => Some(Format::Provider(Provider::Claude)),
             Self::Gemini => Some(Format::Provider(Provider::Gemini)),

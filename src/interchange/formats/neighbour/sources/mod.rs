@@ -1,5 +1,6 @@
 //! The table of sources, and a file for each: how its elements are read.
 
+mod langgraph;
 mod mcp_memory;
 mod mem0;
 mod memory_list;
@@ -7,5 +8,9 @@ mod memory_list;
 use super::source::Source;
 
 /// Every source, in the order in which they are asked.
-pub(in crate::interchange) static SOURCES: [&Source; 3] =
-    [&mcp_memory::SOURCE, &mem0::SOURCE, &memory_list::SOURCE];
+pub(in crate::interchange) static SOURCES: [&Source; 4] = [
+    &mcp_memory::SOURCE,
+    &mem0::SOURCE,
+    &memory_list::SOURCE,
+    &langgraph::SOURCE,
+];
