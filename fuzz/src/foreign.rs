@@ -147,6 +147,7 @@ pub fn provider_exports(data: &[u8]) {
         Format::Mem0,
         Format::MemoryList,
         Format::Langgraph,
+        Format::ClaudeCode,
     ];
     let format = Some(formats[usize::from(*first) % formats.len()]);
     let options = ReadOptions {

@@ -39,13 +39,15 @@ pub enum Format {
     MemoryList,
     /// The rows of a LangGraph store; read only.
     Langgraph,
+    /// The transcript of a session of Claude Code; read only.
+    ClaudeCode,
     /// The export of an assistant's provider; read only.
     Provider(Provider),
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Mg,
         Self::Jsonl,
         Self::Pam,
@@ -60,6 +62,7 @@ impl Format {
         Self::Mem0,
         Self::MemoryList,
         Self::Langgraph,
+        Self::ClaudeCode,
         Self::Provider(Provider::Chatgpt),
         Self::Provider(Provider::Claude),
         Self::Provider(Provider::Gemini),
@@ -86,6 +89,7 @@ impl Format {
             Self::Mem0 => "mem0",
             Self::MemoryList => "memory-list",
             Self::Langgraph => "langgraph",
+            Self::ClaudeCode => "claude-code",
             Self::Provider(provider) => provider.name(),
         }
     }

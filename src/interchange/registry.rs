@@ -31,9 +31,11 @@ impl Format {
             Self::Aimem | Self::AimemNdjson => &aimem::Aimem,
             Self::Omi | Self::OmiJsonl => &omi::Omi,
             Self::Markdown => &markdown::Markdown,
-            Self::McpMemory | Self::Mem0 | Self::MemoryList | Self::Langgraph => {
-                &neighbour::Neighbours
-            }
+            Self::McpMemory
+            | Self::Mem0
+            | Self::MemoryList
+            | Self::Langgraph
+            | Self::ClaudeCode => &neighbour::Neighbours,
             Self::Provider(_) => &provider::Providers,
         }
     }

@@ -110,6 +110,7 @@ fn every_format_of_other_tools_has_a_file() {
         "mem0",
         "memory-list",
         "langgraph",
+        "claude-code",
     ] {
         assert!(!valid(Format::named(name).unwrap()).is_empty(), "{name}");
     }

@@ -39,6 +39,8 @@ pub(super) enum ImportFormat {
     MemoryList,
     /// Rows of a LangGraph store: SELECT row_to_json(t) FROM store t
     Langgraph,
+    /// Transcripts of Claude Code: ~/.claude/projects/*/*.jsonl
+    ClaudeCode,
     /// ChatGPT export: a file of it, its directory or the ZIP file
     Chatgpt,
     /// Claude export
@@ -74,6 +76,7 @@ impl ImportFormat {
             Self::Mem0 => Some(Format::Mem0),
             Self::MemoryList => Some(Format::MemoryList),
             Self::Langgraph => Some(Format::Langgraph),
+            Self::ClaudeCode => Some(Format::ClaudeCode),
             Self::Chatgpt => Some(Format::Provider(Provider::Chatgpt)),
             Self::Claude => Some(Format::Provider(Provider::Claude)),
             Self::Gemini => Some(Format::Provider(Provider::Gemini)),
