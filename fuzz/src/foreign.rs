@@ -148,6 +148,7 @@ pub fn provider_exports(data: &[u8]) {
         Format::MemoryList,
         Format::Langgraph,
         Format::ClaudeCode,
+        Format::Codex,
     ];
     let format = Some(formats[usize::from(*first) % formats.len()]);
     let options = ReadOptions {

@@ -41,13 +41,15 @@ pub enum Format {
     Langgraph,
     /// The transcript of a session of Claude Code; read only.
     ClaudeCode,
+    /// The rollout of a session of Codex; read only.
+    Codex,
     /// The export of an assistant's provider; read only.
     Provider(Provider),
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Mg,
         Self::Jsonl,
         Self::Pam,
@@ -63,6 +65,7 @@ impl Format {
         Self::MemoryList,
         Self::Langgraph,
         Self::ClaudeCode,
+        Self::Codex,
         Self::Provider(Provider::Chatgpt),
         Self::Provider(Provider::Claude),
         Self::Provider(Provider::Gemini),
@@ -90,6 +93,7 @@ impl Format {
             Self::MemoryList => "memory-list",
             Self::Langgraph => "langgraph",
             Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
             Self::Provider(provider) => provider.name(),
         }
     }

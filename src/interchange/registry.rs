@@ -35,7 +35,8 @@ impl Format {
             | Self::Mem0
             | Self::MemoryList
             | Self::Langgraph
-            | Self::ClaudeCode => &neighbour::Neighbours,
+            | Self::ClaudeCode
+            | Self::Codex => &neighbour::Neighbours,
             Self::Provider(_) => &provider::Providers,
         }
     }

@@ -111,6 +111,7 @@ fn every_format_of_other_tools_has_a_file() {
         "memory-list",
         "langgraph",
         "claude-code",
+        "codex",
     ] {
         assert!(!valid(Format::named(name).unwrap()).is_empty(), "{name}");
     }

@@ -41,6 +41,8 @@ pub(super) enum ImportFormat {
     Langgraph,
     /// Transcripts of Claude Code: ~/.claude/projects/*/*.jsonl
     ClaudeCode,
+    /// Rollouts of Codex: ~/.codex/sessions
+    Codex,
     /// ChatGPT export: a file of it, its directory or the ZIP file
     Chatgpt,
     /// Claude export
@@ -77,6 +79,7 @@ impl ImportFormat {
             Self::MemoryList => Some(Format::MemoryList),
             Self::Langgraph => Some(Format::Langgraph),
             Self::ClaudeCode => Some(Format::ClaudeCode),
+            Self::Codex => Some(Format::Codex),
             Self::Chatgpt => Some(Format::Provider(Provider::Chatgpt)),
             Self::Claude => Some(Format::Provider(Provider::Claude)),
             Self::Gemini => Some(Format::Provider(Provider::Gemini)),
