@@ -149,6 +149,7 @@ pub fn provider_exports(data: &[u8]) {
         Format::Langgraph,
         Format::ClaudeCode,
         Format::Codex,
+        Format::Graphiti,
     ];
     let format = Some(formats[usize::from(*first) % formats.len()]);
     let options = ReadOptions {

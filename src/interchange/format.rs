@@ -43,13 +43,15 @@ pub enum Format {
     ClaudeCode,
     /// The rollout of a session of Codex; read only.
     Codex,
+    /// The episodes, nodes and edges of Graphiti or Zep; read only.
+    Graphiti,
     /// The export of an assistant's provider; read only.
     Provider(Provider),
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Mg,
         Self::Jsonl,
         Self::Pam,
@@ -66,6 +68,7 @@ impl Format {
         Self::Langgraph,
         Self::ClaudeCode,
         Self::Codex,
+        Self::Graphiti,
         Self::Provider(Provider::Chatgpt),
         Self::Provider(Provider::Claude),
         Self::Provider(Provider::Gemini),
@@ -94,6 +97,7 @@ impl Format {
             Self::Langgraph => "langgraph",
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
+            Self::Graphiti => "graphiti",
             Self::Provider(provider) => provider.name(),
         }
     }

@@ -36,7 +36,8 @@ impl Format {
             | Self::MemoryList
             | Self::Langgraph
             | Self::ClaudeCode
-            | Self::Codex => &neighbour::Neighbours,
+            | Self::Codex
+            | Self::Graphiti => &neighbour::Neighbours,
             Self::Provider(_) => &provider::Providers,
         }
     }

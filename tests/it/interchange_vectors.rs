@@ -112,6 +112,7 @@ fn every_format_of_other_tools_has_a_file() {
         "langgraph",
         "claude-code",
         "codex",
+        "graphiti",
     ] {
         assert!(!valid(Format::named(name).unwrap()).is_empty(), "{name}");
     }

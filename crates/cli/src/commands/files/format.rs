@@ -43,6 +43,8 @@ pub(super) enum ImportFormat {
     ClaudeCode,
     /// Rollouts of Codex: ~/.codex/sessions
     Codex,
+    /// Episodes, nodes and edges of Graphiti or Zep
+    Graphiti,
     /// ChatGPT export: a file of it, its directory or the ZIP file
     Chatgpt,
     /// Claude export
@@ -80,6 +82,7 @@ impl ImportFormat {
             Self::Langgraph => Some(Format::Langgraph),
             Self::ClaudeCode => Some(Format::ClaudeCode),
             Self::Codex => Some(Format::Codex),
+            Self::Graphiti => Some(Format::Graphiti),
             Self::Chatgpt => Some(Format::Provider(Provider::Chatgpt)),
             Self::Claude => Some(Format::Provider(Provider::Claude)),
             Self::Gemini => Some(Format::Provider(Provider::Gemini)),
