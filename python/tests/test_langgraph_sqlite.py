@@ -25,21 +25,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from operations import *  # noqa: F403
 
-pytest.importorskip("langgraph.store.base")
-
-from langgraph.store.base import (  # noqa: E402
-    GetOp,
-    InvalidNamespaceError,
-    Item,
-    ListNamespacesOp,
-    MatchCondition,
-    PutOp,
-    SearchOp,
-)
-
-import grainstore  # noqa: E402
-from grainstore.langgraph import GrainStore  # noqa: E402
+import grainstore
+from grainstore.langgraph import GrainStore
 
 Names = set[tuple[str, ...]]
 

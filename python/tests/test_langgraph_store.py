@@ -10,23 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from operations import *  # noqa: F403
+from langgraph.store.memory import InMemoryStore
 
-pytest.importorskip("langgraph.store.base")
-
-from langgraph.store.base import (  # noqa: E402
-    GetOp,
-    InvalidNamespaceError,
-    Item,
-    ListNamespacesOp,
-    MatchCondition,
-    Op,
-    PutOp,
-    SearchOp,
-)
-from langgraph.store.memory import InMemoryStore  # noqa: E402
-
-import grainstore  # noqa: E402
-from grainstore.langgraph import GrainStore  # noqa: E402
+import grainstore
+from grainstore.langgraph import GrainStore
 
 # More in a campaign: GRAINSTORE_TIMES=10 gives 10,000 batches.
 BATCHES = 1_000 * int(os.environ.get("GRAINSTORE_TIMES", "1"))
