@@ -14,6 +14,7 @@ from operations import *  # noqa: F403
 from langgraph.store.memory import InMemoryStore
 
 import grainstore
+from grainstore import errors
 from grainstore.langgraph import GrainStore
 
 # More in a campaign: GRAINSTORE_TIMES=10 gives 10,000 batches.
@@ -250,6 +251,42 @@ def test_an_item_that_is_not_indexed_follows_without_a_score(store: grainstore.S
     memories.put(("a",), "1", {"text": "aac"}, index=["text"])
     found = memories.search(("a",), query="aaa")
     assert [(item.key, item.score is None) for item in found] == [("1", False), ("2", True)]
+
+
+@pytest.mark.parametrize("number", [0.0, float("nan"), float("inf")])
+def test_a_vector_without_a_direction_is_refused_before_anything_is_stored(
+    store: grainstore.Store, number: float
+) -> None:
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [[number] * 3 if text == "nothing" else [1.0, 0.0, 0.0] for text in texts]
+
+    memories = GrainStore(store, index={"dims": 3, "embed": embed, "fields": ["text"]})
+    memories.put(("a",), "k", {"text": "first"})
+    some: list[Op] = [PutOp(("a",), "j", {"text": "x"}), PutOp(("a",), "k", {"text": "nothing"})]
+    with pytest.raises(errors.Embedding, match="vector of 'nothing'"):
+        memories.batch(some)
+    with pytest.raises(errors.Embedding, match="no direction"):
+        asyncio.run(memories.abatch(some))
+    with pytest.raises(errors.Embedding, match="vector of 'nothing'"):
+        memories.search(("a",), query="nothing")
+    assert [it.value for it in memories.history(("a",), "k")] == [{"text": "first"}]
+    assert memories.get(("a",), "j") is None
+
+
+def test_labels_are_checked_before_anything_is_embedded(store: grainstore.Store) -> None:
+    asked: list[str] = []
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        asked.extend(texts)
+        return letters(texts)
+
+    memories = GrainStore(store, index={"dims": 10, "embed": embed})
+    some: list[Op] = [PutOp(("a",), "k", {"n": 1}), SearchOp(("a",), query="tea"), GetOp(("a.b",), "k")]
+    with pytest.raises(InvalidNamespaceError):
+        memories.batch(some)
+    with pytest.raises(InvalidNamespaceError):
+        asyncio.run(memories.abatch(some))
+    assert asked == [] and store.count() == 0
 
 
 def test_an_item_that_has_expired_is_not_returned_and_is_swept(store: grainstore.Store) -> None:

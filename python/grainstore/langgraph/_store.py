@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -106,31 +107,34 @@ class GrainStore(BaseStore):
     # The operations.
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Executes operations: those that read see the store before those that write."""
-        ops = list(ops)
+        """Executes operations: those that read see the store before those that write.
+
+        Raises `InvalidNamespaceError` before anything is embedded, and `grainstore.errors.Embedding` for
+        a vector without a direction before anything is stored.
+        """
+        ops = _valid(ops)
         texts = self._texts(ops)
         vectors: Vectors = {}
         if texts and self._embeddings:
-            found = self._embeddings.embed_documents(texts)
-            vectors = dict(zip(texts, found, strict=True))
+            vectors = _directed(texts, self._embeddings.embed_documents(texts))
         queries: Vectors = {}
         if self._embeddings:
-            queries = {it: self._embeddings.embed_query(it) for it in _queries(ops)}
+            asked = _queries(ops)
+            queries = _directed(asked, [self._embeddings.embed_query(it) for it in asked])
         return self._run(ops, vectors, queries)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Executes operations as `batch` does, while other tasks run."""
-        ops = list(ops)
+        ops = _valid(ops)
         texts = self._texts(ops)
         vectors: Vectors = {}
         if texts and self._embeddings:
-            found = await self._embeddings.aembed_documents(texts)
-            vectors = dict(zip(texts, found, strict=True))
+            vectors = _directed(texts, await self._embeddings.aembed_documents(texts))
         queries: Vectors = {}
         if self._embeddings:
             asked = _queries(ops)
             answers = await asyncio.gather(*(self._embeddings.aembed_query(it) for it in asked))
-            queries = dict(zip(asked, answers, strict=True))
+            queries = _directed(asked, answers)
         return await asyncio.to_thread(self._run, ops, vectors, queries)
 
     def history(self, namespace: Namespace, key: str) -> list[Item]:
@@ -189,7 +193,6 @@ class GrainStore(BaseStore):
         results: list[Result] = []
         puts: dict[Key, PutOp] = {}
         for op in ops:
-            validate_op_namespace(op)
             if isinstance(op, GetOp):
                 results.append(self._get(op))
             elif isinstance(op, SearchOp):
@@ -392,6 +395,26 @@ class GrainStore(BaseStore):
 
     def _now(self) -> int:
         return round(self._clock() * 1_000)
+
+
+def _valid(ops: Iterable[Op]) -> list[Op]:
+    """Returns the operations of a batch, of which none has a label that LangGraph forbids: one refuses
+    all of them, and no model is asked before."""
+    ops = list(ops)
+    for op in ops:
+        validate_op_namespace(op)
+    return ops
+
+
+def _directed(texts: list[str], vectors: list[list[float]]) -> Vectors:
+    """Returns the vectors of texts. One without a direction is near nothing, and no cosine of it is a
+    number."""
+    for text, vector in zip(texts, vectors, strict=True):
+        length = math.hypot(*vector)
+        if not (length and math.isfinite(length)):
+            found = "no number but 0" if length == 0 else "a number that is not finite"
+            raise errors.Embedding(f"the vector of {text[:80]!r} has {found}, and so no direction")
+    return dict(zip(texts, vectors, strict=True))
 
 
 def _queries(ops: list[Op]) -> list[str]:
