@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -12,8 +13,11 @@ import pytest
 pytest.importorskip("langgraph.checkpoint.conformance")
 
 from langgraph.channels.delta import DeltaChannel  # noqa: E402
+from langgraph.checkpoint.base import empty_checkpoint  # noqa: E402
+from langgraph.checkpoint.base.id import uuid6  # noqa: E402
 from langgraph.checkpoint.conformance import checkpointer_test, validate  # noqa: E402
 from langgraph.checkpoint.memory import InMemorySaver  # noqa: E402
+from langgraph.checkpoint.serde.types import _DeltaSnapshot  # noqa: E402
 from langgraph.graph import START, StateGraph  # noqa: E402
 from langgraph.types import Command, interrupt  # noqa: E402
 
@@ -123,6 +127,39 @@ def test_pruning_keeps_what_a_delta_channel_is_rebuilt_from(store: grainstore.St
     assert graph.get_state(thread("a")).values == before
     with pytest.raises(ValueError, match="Unknown strategy"):
         saver.prune(["a"], strategy="some")
+
+
+def test_the_history_of_a_delta_channel_is_that_of_langgraphs_own_saver(
+    store: grainstore.Store,
+) -> None:
+    """What LangGraph's repository asks of the optional group `delta_channel_history`: the nearest value of
+    each channel, and the writes since then, the oldest first and those of one step by the path of the task."""
+    chance = random.Random(4)
+    for number in range(30):
+        savers: list[Any] = [GrainSaver(store), InMemorySaver()]
+        configs = [{"configurable": {"thread_id": f"t{number}", "checkpoint_ns": ""}}] * 2
+        for step in range(6):
+            checkpoint = {**empty_checkpoint(), "id": str(uuid6(clock_seq=-1))}
+            values = {it: chance.choice([None, None, [step], _DeltaSnapshot([step])]) for it in "ab"}
+            checkpoint["channel_values"] = {it: value for it, value in values.items() if value}
+            versions = dict.fromkeys(checkpoint["channel_values"], f"{step + 1:032}.0")
+            checkpoint["channel_versions"] = versions
+            metadata = {"source": "loop", "step": step}
+            pairs = list(zip(savers, configs, strict=True))
+            configs = [saver.put(it, checkpoint, metadata, versions) for saver, it in pairs]
+            for _ in range(chance.randrange(3)):
+                writes = [(chance.choice("ab"), [step, chance.random()])]
+                task, path = chance.choice("xyz"), chance.choice(["", "~pull, 1", "~pull, 2"])
+                for saver, config in zip(savers, configs, strict=True):
+                    saver.put_writes(config, writes, task, path)
+            channels = chance.choice([[], ["a"], ["a", "b"], ["none"]])
+            ours, theirs = (
+                saver.get_delta_channel_history(config=config, channels=channels)
+                for saver, config in zip(savers, configs, strict=True)
+            )
+            assert ours == theirs, (number, step)
+            asked = savers[0].aget_delta_channel_history(config=configs[0], channels=channels)
+            assert asyncio.run(asked) == theirs
 
 
 def test_threads_may_have_any_name(store: grainstore.Store) -> None:
