@@ -15,6 +15,7 @@ mod help;
 mod hex;
 mod interrupt;
 mod output;
+mod proof;
 mod session;
 mod trace;
 
@@ -23,6 +24,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 pub use error::hint;
+pub use proof::Proof;
 
 /// Runs the command that the arguments name, after the name of the program, and returns its exit code.
 ///

@@ -1,14 +1,11 @@
 //! `grainstore audit prove`: the proof of an entry, or of the growth between two sizes.
 
 use clap::{ArgGroup, Args};
-use grainstore::ErrorCode;
 use grainstore::ledger::EntryId;
-use grainstore::store::AuditFilter;
-use serde_json::json;
 
 use crate::args::address;
-use crate::error::{CliError, Exit};
-use crate::hex;
+use crate::error::Exit;
+use crate::proof::Proof;
 use crate::session::Session;
 
 /// Prove that an entry is in the ledger, or that the ledger grew without a change
@@ -39,49 +36,15 @@ impl Prove {
             Some(entries) => audit.head_after(entries)?,
             None => audit.head()?,
         };
-        let hashes =
-            |path: &[[u8; 32]]| -> Vec<_> { path.iter().map(|it| hex::encode(it)).collect() };
-        let root = hex::encode(&note.root());
-        let origin = note.origin();
-        let document = if let Some(first) = self.from {
-            let path = audit.prove_growth(first, note.entries())?;
-            json!({
-                "proof": "consistency",
-                "origin": origin,
-                "first": first,
-                "first_root": hex::encode(&audit.head_after(first)?.root()),
-                "entries": note.entries(),
-                "root": root,
-                "path": hashes(&path),
-            })
-        } else {
-            let text = self.entry.unwrap_or_default();
-            let entry = match text.parse() {
-                Ok(entry) if text.len() < SHORTEST_ADDRESS => EntryId::new(entry),
-                _ => {
-                    let filter = AuditFilter {
-                        address: Some(address::resolve(&store, &text)?),
-                        operation: Some("store".to_owned()),
-                        ..AuditFilter::default()
-                    };
-                    let found = audit.log(&filter, None, 1)?.pop();
-                    let missing = || CliError::new(ErrorCode::NotFound, "no entry stored it");
-                    found.ok_or_else(missing)?.entry
-                }
-            };
-            let proof = audit.prove(entry, note.entries())?;
-            json!({
-                "proof": "inclusion",
-                "origin": origin,
-                "entry": entry.get(),
-                "header": hex::encode(&proof.header),
-                "before": hex::encode(&proof.before),
-                "entries": note.entries(),
-                "root": root,
-                "path": hashes(&proof.path),
-            })
+        let text = self.entry.unwrap_or_default();
+        let proof = match (self.from, text.parse()) {
+            (Some(first), _) => Proof::of_growth(audit, first, &note)?,
+            (None, Ok(entry)) if text.len() < SHORTEST_ADDRESS => {
+                Proof::of_entry(audit, EntryId::new(entry), &note)?
+            }
+            (None, _) => Proof::of_grain(audit, address::resolve(&store, &text)?, &note)?,
         };
-        session.out.json(&document)?;
+        session.out.json(&proof.to_json())?;
         Ok(Exit::Done)
     }
 }
