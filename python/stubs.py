@@ -54,6 +54,7 @@ from .results import (
     ErasureReceipt,
     Exported,
     Found,
+    Hold,
     Imported,
     PersonReport,
     Receipt,
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from ._filter import Conditions, Moment
-    from ._native import Grain, SigningKey
+    from ._native import Grain, Note, Proof, SigningKey
     from ._vector import Floats, Vector
 
 
@@ -123,7 +124,7 @@ class AsyncStore:
 '''
 
 # The class and its bases.
-PARTS = {"_store.py": "Store", "_persons.py": "Persons", "_signing.py": "Signing"}
+PARTS = {"_store.py": "Store", "_persons.py": "Persons", "_signing.py": "Signing", "_auditing.py": "Auditing"}
 
 # What is written by hand above, or cannot wait.
 BY_HAND = {"query", "changes", "is_closed"}

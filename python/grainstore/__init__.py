@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 
 from . import _native, errors, grains
 from ._async import AsyncStore
-from ._native import Grain, SigningKey
+from ._native import Grain, Note, Proof, SigningKey
 from ._embedder import Embedder
 from ._store import Changes, Store
 from .errors import GrainstoreError
@@ -33,6 +33,7 @@ from .results import (
     ErasureReceipt,
     Exported,
     Found,
+    Hold,
     Imported,
     Line,
     Named,
@@ -63,10 +64,13 @@ __all__ = [
     "Found",
     "Grain",
     "GrainstoreError",
+    "Hold",
     "Imported",
     "Line",
     "Named",
+    "Note",
     "PersonReport",
+    "Proof",
     "Receipt",
     "Recollection",
     "Refused",
@@ -95,13 +99,17 @@ def open(
     embedders: Sequence[Embedder] = (),
     master_key: bytes | str | PathLike[str] | None = None,
     did_documents: Sequence[str] = (),
+    amend_locked: bool = False,
+    since: Note | None = None,
 ) -> Store:
     """Opens the store of a folder. Any number of processes may have it open.
 
     `embedders` are models that make a vector of what is stored, in the background; the first one
     embeds questions too. `master_key` opens the keys of persons: its 32 bytes, or the file that has them.
     `did_documents` are the documents of each `did:web` whose signatures are to be verified, as JSON:
-    nothing is fetched.
+    nothing is fetched. `since` is a note that the ledger must begin with: a store that was rolled back or
+    rewritten does not open. `amend_locked` lets the agreement of a DID that is `authorized` replace a
+    grain of mode `locked`.
 
     `durability="relaxed"` acknowledges a write before it is on the disk: a failure of the machine may
     lose the newest ones. `lock_wait` is how many seconds a change waits for other processes, and
@@ -115,8 +123,8 @@ def open(
     ...     store.get(address)["content"]
     'hello'
 
-    Raises `NotAStore`, `StoreExists`, `StoreVersion`, `StoreLocked`, and what a damaged or
-    inaccessible folder raises.
+    Raises `NotAStore`, `StoreExists`, `StoreVersion`, `StoreLocked`, `StorageDamaged` for a ledger that
+    does not begin as `since` says, and what a damaged or inaccessible folder raises.
     """
     return Store(
         _native.open(
@@ -129,6 +137,8 @@ def open(
             embedders=embedders,
             master_key=master_key,
             did_documents=did_documents,
+            amend_locked=amend_locked,
+            since=since,
         )
     )
 
@@ -139,6 +149,7 @@ def in_memory(
     embedders: Sequence[Embedder] = (),
     master_key: bytes | str | PathLike[str] | None = None,
     did_documents: Sequence[str] = (),
+    amend_locked: bool = False,
 ) -> Store:
     """Returns a new store that is gone when it is closed.
 
@@ -153,5 +164,6 @@ def in_memory(
             embedders=embedders,
             master_key=master_key,
             did_documents=did_documents,
+            amend_locked=amend_locked,
         )
     )

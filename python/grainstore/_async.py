@@ -17,6 +17,7 @@ from .results import (
     ErasureReceipt,
     Exported,
     Found,
+    Hold,
     Imported,
     PersonReport,
     Receipt,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from ._filter import Conditions, Moment
-    from ._native import Grain, SigningKey
+    from ._native import Grain, Note, Proof, SigningKey
     from ._vector import Floats, Vector
 
 
@@ -136,17 +137,17 @@ class AsyncStore:
         """Does what `Store.correct` does while other tasks run."""
         return await asyncio.to_thread(lambda: self.store.correct(address, reason=reason, **fields))
 
-    async def supersede(self, old: str | Grain, fields: Mapping[str, Any], *, reason: str | None=None) -> str:
+    async def supersede(self, old: str | Grain, fields: Mapping[str, Any], *, reason: str | None=None, auth: bytes | Iterable[bytes]=()) -> str:
         """Does what `Store.supersede` does while other tasks run."""
-        return await asyncio.to_thread(lambda: self.store.supersede(old, fields, reason=reason))
+        return await asyncio.to_thread(lambda: self.store.supersede(old, fields, reason=reason, auth=auth))
 
-    async def contradict(self, address: str | Grain, *, reason: str | None=None) -> None:
+    async def contradict(self, address: str | Grain, *, reason: str | None=None, auth: bytes | Iterable[bytes]=()) -> None:
         """Does what `Store.contradict` does while other tasks run."""
-        await asyncio.to_thread(lambda: self.store.contradict(address, reason=reason))
+        await asyncio.to_thread(lambda: self.store.contradict(address, reason=reason, auth=auth))
 
-    async def verify(self, address: str | Grain, status: Literal['unverified', 'verified', 'contested', 'retracted']='verified', *, reason: str | None=None) -> None:
+    async def verify(self, address: str | Grain, status: Literal['unverified', 'verified', 'contested', 'retracted']='verified', *, reason: str | None=None, auth: bytes | Iterable[bytes]=()) -> None:
         """Does what `Store.verify` does while other tasks run."""
-        await asyncio.to_thread(lambda: self.store.verify(address, status, reason=reason))
+        await asyncio.to_thread(lambda: self.store.verify(address, status, reason=reason, auth=auth))
 
     async def delete(self, *addresses: str | Grain, reason: str, authority: str) -> None:
         """Does what `Store.delete` does while other tasks run."""
@@ -204,6 +205,10 @@ class AsyncStore:
         """Does what `Store.add_keys` does while other tasks run."""
         await asyncio.to_thread(lambda: self.store.add_keys(*users))
 
+    async def users(self) -> list[str]:
+        """Does what `Store.users` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.users())
+
     async def seal(self, user: str) -> int:
         """Does what `Store.seal` does while other tasks run."""
         return await asyncio.to_thread(lambda: self.store.seal(user))
@@ -224,9 +229,9 @@ class AsyncStore:
         """Does what `Store.person_report` does while other tasks run."""
         return await asyncio.to_thread(lambda: self.store.person_report(*ids))
 
-    async def erase_person(self, *ids: str, reason: str, authority: str, mentions: bool=False, except_kept: bool=False, key: SigningKey | None=None) -> Erased:
+    async def erase_person(self, *ids: str, reason: str, authority: str, mentions: bool=False, except_kept: bool=False, reseal_held: bool=False, key: SigningKey | None=None) -> Erased:
         """Does what `Store.erase_person` does while other tasks run."""
-        return await asyncio.to_thread(lambda: self.store.erase_person(*ids, reason=reason, authority=authority, mentions=mentions, except_kept=except_kept, key=key))
+        return await asyncio.to_thread(lambda: self.store.erase_person(*ids, reason=reason, authority=authority, mentions=mentions, except_kept=except_kept, reseal_held=reseal_held, key=key))
 
     async def agrees_with(self, receipt: ErasureReceipt | bytes) -> bool:
         """Does what `Store.agrees_with` does while other tasks run."""
@@ -267,3 +272,39 @@ class AsyncStore:
     async def verify_checkpoint(self, message: bytes) -> Checkpoint:
         """Does what `Store.verify_checkpoint` does while other tasks run."""
         return await asyncio.to_thread(lambda: self.store.verify_checkpoint(message))
+
+    async def store_id(self) -> str:
+        """Does what `Store.store_id` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.store_id())
+
+    async def place_hold(self, address: str | Grain, *, reason: str, authority: str) -> None:
+        """Does what `Store.place_hold` does while other tasks run."""
+        await asyncio.to_thread(lambda: self.store.place_hold(address, reason=reason, authority=authority))
+
+    async def lift_hold(self, address: str | Grain, *, reason: str, authority: str) -> bool:
+        """Does what `Store.lift_hold` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.lift_hold(address, reason=reason, authority=authority))
+
+    async def holds(self) -> list[Hold]:
+        """Does what `Store.holds` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.holds())
+
+    async def audit_head(self, key: SigningKey | None=None, *, entries: int | None=None) -> Note:
+        """Does what `Store.audit_head` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.audit_head(key, entries=entries))
+
+    async def audit_extends(self, note: Note) -> bool:
+        """Does what `Store.audit_extends` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.audit_extends(note))
+
+    async def audit_prove(self, of: int | str | Grain, *, entries: int | None=None) -> Proof:
+        """Does what `Store.audit_prove` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.audit_prove(of, entries=entries))
+
+    async def audit_growth(self, first: int, *, entries: int | None=None) -> Proof:
+        """Does what `Store.audit_growth` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.audit_growth(first, entries=entries))
+
+    async def audit_export(self, path: str | PathLike[str], *, key: SigningKey | None=None) -> Note:
+        """Does what `Store.audit_export` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.audit_export(path, key=key))

@@ -35,6 +35,20 @@ class Persons:
         """
         self._native.add_keys(list(users))
 
+    def users(self) -> list[str]:
+        """Returns the ids of the persons who have a key. What is held of a person who was erased has a hold
+        key, `hold:` and a pseudonym.
+
+        >>> import grainstore
+        >>> store = grainstore.in_memory(master_key=bytes(32))
+        >>> store.add_keys("ben", "ana")
+        >>> store.users()
+        ['ana', 'ben']
+
+        Raises `Key` without a master key, `MasterKey` with another one.
+        """
+        return self._native.users()
+
     def seal(self, user: str) -> int:
         """Seals what is stored about a person who has a key, and returns how many grains that were.
 
@@ -99,10 +113,8 @@ class Persons:
         Raises `ScopeIncomplete` for a sealed person who is locked, `AccessDenied` for a handle that is
         not the owner's.
         """
-        about, mentions, written, entries = self._native.person_report(list(ids))
-        return PersonReport(
-            [Named(*it) for it in about], [Named(*it) for it in mentions], written, entries
-        )
+        about, mentions, *counts = self._native.person_report(list(ids))
+        return PersonReport([Named(*it) for it in about], [Named(*it) for it in mentions], *counts)
 
     def erase_person(
         self,
@@ -111,10 +123,13 @@ class Persons:
         authority: str,
         mentions: bool = False,
         except_kept: bool = False,
+        reseal_held: bool = False,
         key: SigningKey | None = None,
     ) -> Erased:
         """Erases everything about a person from every file of the store. `mentions` erases grains that
-        only mention them too; with `except_kept` those that a rule keeps stay and the others go.
+        only mention them too; with `except_kept` those that a rule keeps stay and the others go. With
+        `reseal_held` those that are kept of a sealed person stay under a hold key, which answers to no
+        id of theirs, and everything else goes with the key: `unlock` takes the name of it in `users`.
 
         `key` signs a receipt, which is for the person and the operator: the store keeps no copy.
 
@@ -130,11 +145,11 @@ class Persons:
 
         Raises `InvalidationDenied` if a rule keeps a grain, and nothing is erased; as `person_report`.
         """
-        erased, kept, mentioning, blanked, message = self._native.erase_person(
-            list(ids), mentions, except_kept, reason, authority, key
-        )
+        scope = (mentions, except_kept, reseal_held)
+        done = self._native.erase_person(list(ids), *scope, reason, authority, key)
+        erased, kept, held, mentioning, blanked, message, locked, is_damaged = done
         receipt = None if message is None else ErasureReceipt.open(message)
-        return Erased(erased, kept, mentioning, blanked, receipt)
+        return Erased(erased, kept, mentioning, blanked, receipt, held, locked, is_damaged)
 
     def agrees_with(self, receipt: ErasureReceipt | bytes) -> bool:
         """Returns whether a receipt is of this store, is proven, and the ledger begins with the entries

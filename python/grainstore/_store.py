@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from . import _native
+from ._auditing import Auditing
 from ._persons import Persons
 from ._signing import Signing
 from ._vector import from_bytes, to_bytes
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from ._native import Grain, SigningKey
 
 
-class Store(Persons, Signing):
+class Store(Persons, Signing, Auditing):
     """A store of memories, or a handle on it that is narrowed to an author, a person or a namespace.
 
     It is safe to share between threads, and each call that reads, writes or searches lets other
@@ -380,10 +381,19 @@ class Store(Persons, Signing):
         return self._native.correct(address, fields, reason)
 
     def supersede(
-        self, old: str | Grain, fields: Mapping[str, Any], *, reason: str | None = None
+        self,
+        old: str | Grain,
+        fields: Mapping[str, Any],
+        *,
+        reason: str | None = None,
+        auth: bytes | Iterable[bytes] = (),
     ) -> str:
         """Stores a grain that replaces another, atomically, and returns its address. It names the old
-        one in `derived_from`, here by default.
+        one in `derived_from`, of a consent in `prior_consent`, here by default.
+
+        `auth` are the agreements of `SigningKey.cosign` that the policy of the old grain requires: they
+        become its `supersession_auth`, through a handle that does not sign itself. The signer of one
+        that signs has agreed by that.
 
         >>> import grainstore
         >>> store = grainstore.in_memory()
@@ -395,13 +405,17 @@ class Store(Persons, Signing):
         Raises `NotFound`; `Conflict` for a grain that is no longer current; `InvalidationDenied` where
         its policy forbids it; what `put` raises.
         """
-        fields = {**fields}
-        if not fields.get("derived_from") and not fields.get("prior_consent"):
-            fields["derived_from"] = [old if isinstance(old, str) else old.address]
-        return self._native.supersede(old, fields, reason)
+        return self._native.supersede(old, fields, reason, _several(auth))
 
-    def contradict(self, address: str | Grain, *, reason: str | None = None) -> None:
-        """Marks a grain as contradicted: it is contested and no longer current.
+    def contradict(
+        self,
+        address: str | Grain,
+        *,
+        reason: str | None = None,
+        auth: bytes | Iterable[bytes] = (),
+    ) -> None:
+        """Marks a grain as contradicted: it is contested and no longer current. `auth` are the agreements
+        of `SigningKey.agree` that its policy requires.
 
         >>> import grainstore
         >>> store = grainstore.in_memory()
@@ -412,7 +426,7 @@ class Store(Persons, Signing):
 
         Raises `NotFound`, and `InvalidationDenied` where its policy forbids it.
         """
-        self._native.contradict(address, reason)
+        self._native.contradict(address, reason, _several(auth))
 
     def verify(
         self,
@@ -420,8 +434,10 @@ class Store(Persons, Signing):
         status: Literal["unverified", "verified", "contested", "retracted"] = "verified",
         *,
         reason: str | None = None,
+        auth: bytes | Iterable[bytes] = (),
     ) -> None:
-        """Records how far a grain has been verified; one that is retracted is no longer current.
+        """Records how far a grain has been verified; one that is retracted is no longer current. `auth` are
+        the agreements of `SigningKey.agree` that its policy requires.
 
         >>> import grainstore
         >>> store = grainstore.in_memory()
@@ -432,7 +448,7 @@ class Store(Persons, Signing):
 
         Raises what `contradict` raises.
         """
-        self._native.verify(address, status, reason)
+        self._native.verify(address, status, reason, _several(auth))
 
     def delete(self, *addresses: str | Grain, reason: str, authority: str) -> None:
         """Deletes grains from every file of the store, for good. An entry with the reason and the
@@ -694,6 +710,10 @@ class Changes:
         False
         """
         return self._native.wait(seconds)
+
+
+def _several(signatures: bytes | Iterable[bytes]) -> list[bytes]:
+    return [signatures] if isinstance(signatures, bytes) else list(signatures)
 
 
 def _results(answer: _native._Answer) -> Results:

@@ -376,6 +376,8 @@ class PersonReport:
     """The number of entries that were written in the person's name."""
     entries: int
     """The number of entries of the ledger that were searched: all of them."""
+    locked_persons: int = 0
+    """The number of other sealed persons who are locked: their grains may mention this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,6 +401,32 @@ class Erased:
     """The number of entries that were blanked: grains, and entries about them."""
     receipt: ErasureReceipt | None = None
     """What a key of `erase_person` signed."""
+    held: list[str] = field(default_factory=list)
+    """Those of the kept grains that are under a hold key now."""
+    locked_persons: int = 0
+    """The number of other sealed persons who are locked: their grains may mention this one."""
+    is_vault_damaged: bool = False
+    """Whether it is unknown whether the person has a key: if so, their sealed grains are still there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A legal hold on a grain.
+
+    >>> import grainstore
+    >>> store = grainstore.in_memory()
+    >>> note = store.remember("the contract was signed", user="ana")
+    >>> store.place_hold(note, reason="Doe v. Acme", authority="counsel")
+    >>> hold = store.holds()[0]
+    >>> hold.address == note, hold.authority
+    (True, 'counsel')
+    """
+
+    address: str
+    since: datetime
+    """When it was placed."""
+    reason: str
+    authority: str
 
 
 @dataclass(frozen=True, slots=True)

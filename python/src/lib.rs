@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod attest;
+mod audit;
 mod cal;
 mod changes;
 mod command;
@@ -17,6 +18,7 @@ mod files;
 mod filter;
 mod grain;
 mod held;
+mod hold;
 mod persons;
 mod recollection;
 mod signing;
@@ -30,6 +32,8 @@ mod _native {
     use crate::attest::{
         erasure_receipt_json, erasure_receipt_names, open_erasure_receipt, open_receipt,
     };
+    #[pymodule_export]
+    use crate::audit::{Note, Proof};
     #[pymodule_export]
     use crate::changes::Changes;
     #[pymodule_export]

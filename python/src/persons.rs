@@ -1,5 +1,6 @@
 //! Persons: their keys, what the store has about them, and their erasure.
 
+use grainstore::ContentAddress;
 use grainstore::crypto;
 use grainstore::store::{Authorization, ErasureScope, Person, PersonGrain};
 use pyo3::prelude::*;
@@ -11,14 +12,18 @@ use crate::store::Store;
 /// An address, the fields by which it was found, and the rule that keeps it from being erased.
 type Named = (String, Vec<String>, Option<String>);
 
-/// The grains that were erased, those that are kept and those that stay as they only mention the person,
-/// the number of entries that were blanked, and the receipt.
+/// The grains that were erased, those that are kept, those of them that are under a hold key and those
+/// that stay as they only mention the person, the number of entries that were blanked, the receipt, the
+/// number of other persons who are locked, and whether the vault is damaged.
 type Erased<'py> = (
+    Vec<String>,
     Vec<String>,
     Vec<String>,
     Vec<String>,
     u64,
     Option<Bound<'py, PyBytes>>,
+    u64,
+    bool,
 );
 
 fn named(grain: &PersonGrain) -> Named {
@@ -31,6 +36,11 @@ impl Store {
     fn add_keys(&self, py: Python<'_>, users: Vec<String>) -> PyResult<()> {
         let users: Vec<&str> = users.iter().map(String::as_str).collect();
         self.ask(py, |store| store.admin()?.vault().add(&users).map(drop))
+    }
+
+    fn users(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let users = self.ask(py, |store| store.admin()?.vault().list())?;
+        Ok(users.into_iter().map(|it| it.user).collect())
     }
 
     fn seal(&self, py: Python<'_>, user: &str) -> PyResult<u64> {
@@ -53,12 +63,18 @@ impl Store {
         &self,
         py: Python<'_>,
         ids: Vec<String>,
-    ) -> PyResult<(Vec<Named>, Vec<Named>, u64, u64)> {
+    ) -> PyResult<(Vec<Named>, Vec<Named>, u64, u64, u64)> {
         let person = person(&ids);
         let report = self.ask(py, |store| store.admin()?.person_report(&person))?;
         let about = report.about.iter().map(named).collect();
         let mentions = report.mentions.iter().map(named).collect();
-        Ok((about, mentions, report.written, report.entries))
+        Ok((
+            about,
+            mentions,
+            report.written,
+            report.entries,
+            report.locked_persons,
+        ))
     }
 
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
@@ -68,6 +84,7 @@ impl Store {
         ids: Vec<String>,
         mentions: bool,
         except_kept: bool,
+        reseal_held: bool,
         reason: &str,
         authority: &str,
         key: Option<&Bound<'_, SigningKey>>,
@@ -76,7 +93,7 @@ impl Store {
         let scope = ErasureScope {
             mentions,
             except_kept,
-            ..ErasureScope::default()
+            reseal_held,
         };
         let by = Authorization { reason, authority };
         let key = key.map(|key| key.get().key());
@@ -87,15 +104,18 @@ impl Store {
             let receipt = key.map(sign).transpose()?;
             Ok((done, receipt))
         })?;
-        let erased = done.erased.iter().map(ToString::to_string).collect();
-        let kept = done
-            .kept
-            .iter()
-            .map(|(address, _)| address.to_string())
-            .collect();
-        let mentioned = done.mentions.iter().map(ToString::to_string).collect();
-        let receipt = receipt.map(|message| PyBytes::new(py, &message));
-        Ok((erased, kept, mentioned, done.blanked, receipt))
+        let texts = |of: &[ContentAddress]| of.iter().map(ToString::to_string).collect();
+        let kept = done.kept.iter().map(|(address, _)| address.to_string());
+        Ok((
+            texts(&done.erased),
+            kept.collect(),
+            texts(&done.held),
+            texts(&done.mentions),
+            done.blanked,
+            receipt.map(|message| PyBytes::new(py, &message)),
+            done.locked_persons,
+            done.is_vault_damaged,
+        ))
     }
 }
 

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use grainstore::codec::Profile;
-use grainstore::crypto::{self, Algorithm, Did, DidDocuments, OsRandom};
-use grainstore::grain::Namespace;
+use grainstore::crypto::{self, Algorithm, Did, DidDocuments, OsRandom, Statement};
+use grainstore::grain::{self, Namespace, Verification};
 use grainstore::policy::{Trust, TrustRule};
 use grainstore::store::{Clock, SystemClock};
 use grainstore::{Draft, Error, Grain, Store as Handle, Type};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::error;
 use crate::filter::{named, unknown};
 use crate::store::Store;
-use crate::value::{address, did};
+use crate::value::{self, address, did, draft};
 
 /// A private key, which signs grains and statements; `did` names its public half.
 ///
@@ -33,6 +34,29 @@ impl SigningKey {
     pub(crate) fn key(&self) -> &crypto::SigningKey {
         &self.0
     }
+
+    /// Signs a statement, now.
+    fn agreed<'py>(
+        &self,
+        py: Python<'py>,
+        statement: Result<Statement, grain::Error>,
+        of: Option<&str>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let did = of.map_or_else(|| Ok(self.0.did()), |of| did(py, of))?;
+        let statement = statement.map_err(|source| error::of(py, &source.into()))?;
+        let now = SystemClock.now().ms().div_euclid(1_000);
+        let signature = statement.sign(&self.0, &did, Some(now));
+        let signature = signature.map_err(|source| error::of(py, &source.into()))?;
+        Ok(PyBytes::new(py, &signature))
+    }
+}
+
+/// Reads the id of a store.
+fn id(text: &str) -> PyResult<[u8; 16]> {
+    let is_one = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let number = u128::from_str_radix(text, 16).ok().filter(|_| is_one);
+    let refused = || PyValueError::new_err("the id of a store is 32 hexadecimal digits");
+    number.map(u128::to_be_bytes).ok_or_else(refused)
 }
 
 #[pymethods]
@@ -60,6 +84,68 @@ impl SigningKey {
         let pem = self.0.to_pem();
         pem.map(|pem| pem.to_string())
             .map_err(|source| error::of(py, &source.into()))
+    }
+
+    /// Agrees that a grain replaces another in one store, as a policy of `quorum` or `delegated` requires
+    /// (OMS 23.2), and returns the signature for `auth` of `Store.supersede`. It needs no store.
+    ///
+    /// `fields` are all those of the new grain, with `created_at` and what the handle that stores it adds:
+    /// the agreement is to no other grain. It names `old` in `derived_from`, here by default. `store_id` is
+    /// that of `Store.store_id`, and `did` a `did:web` of the key.
+    ///
+    /// >>> import grainstore
+    /// >>> store, key = grainstore.in_memory(), grainstore.SigningKey.generate()
+    /// >>> policy = {"mode": "delegated", "authorized": [key.did]}
+    /// >>> old = store.put(grainstore.grains.belief("rent", "is", "900", invalidation_policy=policy))
+    /// >>> new = grainstore.grains.belief("rent", "is", "950", created_at=1_768_471_200_000)
+    /// >>> agreed = key.cosign(new, old=old, store_id=store.store_id())
+    /// >>> store.get(store.supersede(old, new, auth=agreed))["object"]
+    /// '950'
+    ///
+    /// Raises `Schema` and the other errors of an invalid grain, among them one without `created_at`;
+    /// `HashFormat`, `HashLength`, `Did`; `Key` for the `did:key` of another key.
+    #[pyo3(signature = (fields, *, old, store_id, did = None))]
+    fn cosign<'py>(
+        &self,
+        py: Python<'py>,
+        fields: &Bound<'py, PyAny>,
+        old: &Bound<'py, PyAny>,
+        store_id: &str,
+        did: Option<&str>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (old, store_id) = (address(old)?, id(store_id)?);
+        let new = draft(fields)?.replacing(old).finish(Profile::Extended);
+        let statement = new.and_then(|new| Statement::supersede(&new, old, store_id));
+        self.agreed(py, statement, did)
+    }
+
+    /// Agrees that a grain is contradicted (`contradict`), or has a verification status, in one store, and
+    /// returns the signature for `auth` of `Store.contradict` and `Store.verify`. It needs no store.
+    ///
+    /// >>> import grainstore
+    /// >>> store, key = grainstore.in_memory(), grainstore.SigningKey.generate()
+    /// >>> policy = {"mode": "delegated", "authorized": [key.did]}
+    /// >>> rent = store.put(grainstore.grains.belief("rent", "is", "900", invalidation_policy=policy))
+    /// >>> store.contradict(rent, auth=key.agree(rent, "contradict", store_id=store.store_id()))
+    /// >>> store.status(rent).is_contradicted
+    /// True
+    ///
+    /// Raises `HashFormat`, `HashLength`, `Did`; `Key` for the `did:key` of another key.
+    #[pyo3(signature = (address, to, *, store_id, did = None))]
+    fn agree<'py>(
+        &self,
+        py: Python<'py>,
+        address: &Bound<'py, PyAny>,
+        to: &Bound<'py, PyAny>,
+        store_id: &str,
+        did: Option<&str>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (of, store_id) = (value::address(address)?, id(store_id)?);
+        let statement = match to.extract::<&str>()? {
+            "contradict" => Statement::contradict(of, store_id),
+            _ => Statement::verify(of, named("agreement", to, Verification::named)?, store_id),
+        };
+        self.agreed(py, statement, did)
     }
 
     /// The `did:key` of the key.

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use grainstore::codec::ContentAddress;
+use grainstore::codec::{ContentAddress, Value};
 use grainstore::crypto::KeySource;
 use grainstore::grain::{Status, Verification};
 use grainstore::interchange::{Format, ImportFile, Loss, ReadOptions, WriteOptions};
 use grainstore::ledger::EntryId;
 use grainstore::query::{Cursor, Envelope, Found, Recall};
 use grainstore::store::{
-    Authorization, Create, Durability, Embedder, Embedding, NewGrain, Summary,
+    Authorization, Create, Durability, Embedder, Embedding, Justification, NewGrain, Summary,
 };
 use grainstore::text::{Query, Ranking};
 use grainstore::{Draft, Error, Options, Store as Handle};
@@ -21,6 +21,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use zeroize::Zeroizing;
 
+use crate::audit::Note;
 use crate::changes::Changes;
 use crate::embedder::PyEmbedder;
 use crate::filter::{filter, named, sort};
@@ -40,7 +41,7 @@ pub(crate) struct Store {
 
 /// Opens the store of a folder, or one in memory if there is no path.
 #[pyfunction]
-#[pyo3(signature = (path, *, create = "if_missing", read_only = false, durability = "sync", lock_wait = 5.0, search_deadline = 2.0, embedders = Vec::new(), master_key = None, did_documents = Vec::new()))]
+#[pyo3(signature = (path, *, create = "if_missing", read_only = false, durability = "sync", lock_wait = 5.0, search_deadline = 2.0, embedders = Vec::new(), master_key = None, did_documents = Vec::new(), amend_locked = false, since = None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn open(
     py: Python<'_>,
@@ -53,6 +54,8 @@ pub(crate) fn open(
     embedders: Vec<Bound<'_, PyAny>>,
     master_key: Option<Key>,
     did_documents: Vec<String>,
+    amend_locked: bool,
+    since: Option<&Bound<'_, Note>>,
 ) -> PyResult<Store> {
     let embedders = embedders.iter().map(|object| {
         let embedder: Arc<dyn Embedder> = Arc::new(PyEmbedder::new(object)?);
@@ -75,6 +78,8 @@ pub(crate) fn open(
         embedders: embedders.collect::<PyResult<_>>()?,
         master_key: master_key.map(|key| Arc::new(key.source())),
         resolver: Arc::new(resolver(py, &did_documents)?),
+        authorized_may_amend_locked: amend_locked,
+        since: since.map(|note| note.get().note().clone()),
         ..Options::default()
     };
     let opened = py.detach(|| match &path {
@@ -265,8 +270,12 @@ impl Store {
         old: &Bound<'_, PyAny>,
         fields: &Bound<'_, PyAny>,
         reason: Option<&str>,
+        auth: Vec<Vec<u8>>,
     ) -> PyResult<String> {
-        let (old, draft) = (address(old)?, draft(fields)?);
+        let old = address(old)?;
+        let add =
+            |draft: Draft, signature| draft.push("supersession_auth", Value::Bytes(signature));
+        let draft = auth.into_iter().fold(draft(fields)?.replacing(old), add);
         let stored = self.ask(py, |store| {
             store.supersede(&old, self.new_grain(store, draft)?, reason)
         })?;
@@ -299,9 +308,14 @@ impl Store {
         py: Python<'_>,
         of: &Bound<'_, PyAny>,
         reason: Option<&str>,
+        auth: Vec<Vec<u8>>,
     ) -> PyResult<()> {
         let address = address(of)?;
-        self.ask(py, |store| store.contradict(&address, reason))
+        let grounds = Justification {
+            justification: reason,
+            signatures: &auth,
+        };
+        self.ask(py, |store| store.contradict(&address, grounds))
     }
 
     fn verify(
@@ -310,10 +324,17 @@ impl Store {
         of: &Bound<'_, PyAny>,
         status: &Bound<'_, PyAny>,
         reason: Option<&str>,
+        auth: Vec<Vec<u8>>,
     ) -> PyResult<()> {
         let address = address(of)?;
         let status = named("verification", status, Verification::named)?;
-        self.ask(py, |store| store.set_verification(&address, status, reason))
+        let grounds = Justification {
+            justification: reason,
+            signatures: &auth,
+        };
+        self.ask(py, |store| {
+            store.set_verification(&address, status, grounds)
+        })
     }
 
     /// Deletes grains and returns the exception of each that was not.
@@ -489,6 +510,11 @@ impl Store {
 
     fn read_only(&self, py: Python<'_>) -> PyResult<Self> {
         Ok(self.narrowed(self.handle.get(py)?.read_only()))
+    }
+
+    fn store_id(&self, py: Python<'_>) -> PyResult<String> {
+        let stats = self.ask(py, |store| store.maintenance()?.stats())?;
+        Ok(stats.store_id.to_string())
     }
 
     fn flush(&self, py: Python<'_>) -> PyResult<()> {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import doctest
 import inspect
 import threading
 from array import array
@@ -220,6 +221,17 @@ def test_every_public_name_has_an_example() -> None:
     assert [name for name, it in documented.items() if ">>>" not in (inspect.getdoc(it) or "")] == []
 
 
+@pytest.mark.parametrize("of", [grainstore.Grain, grainstore.Note, grainstore.Proof, grainstore.SigningKey])
+def test_the_examples_of_the_extension_module_are_true(of: type) -> None:
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    runner = doctest.DocTestRunner(optionflags=flags)
+    cases = doctest.DocTestFinder().find(of, of.__name__, module=False)  # type: ignore[arg-type]
+    for case in cases:
+        runner.run(case)
+    results = runner.summarize(verbose=False)
+    assert results.attempted > 2 and results.failed == 0
+
+
 # Notebooks.
 
 
@@ -230,8 +242,6 @@ def test_a_grain_is_a_table_in_a_notebook_and_no_markup(store: Store) -> None:
     assert told.startswith("<table>") and "<script>" not in told and "&lt;script&gt;" in told
 
 
-# CAL.
-
 def test_results_are_tables_in_a_notebook_and_no_markup(store: Store) -> None:
     store.put({"type": "event", "content": "<b>tea</b> & scones", "observer_id": "<i>ana</i>"})
     for shown in (store.search("tea"), store.recall("tea")):
@@ -239,6 +249,8 @@ def test_results_are_tables_in_a_notebook_and_no_markup(store: Store) -> None:
         assert "&lt;b&gt;tea" in told and "<b>" not in told and "<i>" not in told
         assert told.count("<tr>") == 2
 
+
+# CAL.
 
 
 def test_a_statement_is_answered_with_its_parameters(store: Store) -> None:
