@@ -53,6 +53,9 @@ class AsyncStore:
         """Takes the store, which may be used beside."""
         self.store = store
 
+    def __repr__(self) -> str:
+        return f"AsyncStore({self.store!r})"
+
     async def __aenter__(self) -> Self:
         return self
 

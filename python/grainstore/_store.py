@@ -67,7 +67,7 @@ class Store(Persons, Signing, Auditing):
         self.close()
 
     def __repr__(self) -> str:
-        return f"<grainstore.Store{' (closed)' if self.is_closed else ''}>"
+        return repr(self._native)
 
     @property
     def is_closed(self) -> bool:
@@ -308,6 +308,8 @@ class Store(Persons, Signing, Auditing):
         >>> import grainstore
         >>> grainstore.in_memory().count(user="ana")
         0
+
+        Raises `Filter`.
         """
         return self._native.query(None, 0, None, cast("Any", conditions))[1]
 
@@ -361,6 +363,8 @@ class Store(Persons, Signing, Auditing):
         >>> _ = store.remember("hello")
         >>> [change.kind for change in store.changes()]
         ['stored']
+
+        Raises `Filter`; reading it raises `StorageDamaged` and `StorageIo`.
         """
         return Changes(self._native.changes(first, cast("Any", conditions) or None))
 
@@ -584,14 +588,20 @@ class Store(Persons, Signing, Auditing):
         >>> grainstore.in_memory().backup(copy)
         >>> grainstore.open(copy, create="never").count()
         0
+
+        Raises storage errors, and `AccessDenied` for a handle that is not the owner's.
         """
         self._native.backup(path)
 
     def flush(self) -> None:
-        """Waits until what is stored can be found by its words, and has its vectors.
+        """Completes what puts leave for later: makes the vectors that are missing, and writes the index of
+        words, so that the next opening need not. Words are found without it.
 
         >>> import grainstore
         >>> grainstore.in_memory().flush()
+
+        Raises `Text` and `Embedder` if one of them fails, and `AccessDenied` for a handle that is not the
+        owner's.
         """
         self._native.flush()
 

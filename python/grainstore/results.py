@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _native
 
@@ -126,7 +126,11 @@ class Results:
     def __iter__(self) -> Iterator[Found]:
         return iter(self.found)
 
-    def __getitem__(self, index: int) -> Found:
+    @overload
+    def __getitem__(self, index: int) -> Found: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Found]: ...
+    def __getitem__(self, index: int | slice) -> Found | list[Found]:
         return self.found[index]
 
     def _repr_html_(self) -> str:

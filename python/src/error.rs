@@ -1,5 +1,8 @@
 //! Errors of the library as exceptions of `grainstore.errors`, one class for each code.
 
+use std::path::Path;
+
+use grainstore::interchange::Place;
 use grainstore::{Error, ErrorCode};
 use pyo3::prelude::*;
 
@@ -24,6 +27,20 @@ pub(crate) fn of(py: Python<'_>, error: &Error) -> PyErr {
         _ => None,
     };
     raised(py, error.code(), &with_sources(error), place)
+}
+
+/// Returns the exception for an error of the library about a file: it names the file where it is about all
+/// of it.
+pub(crate) fn of_file(py: Python<'_>, error: &Error, file: &Path) -> PyErr {
+    match error {
+        Error::Interchange(source) if *source.place() == Place::File => {
+            let name = file.display().to_string();
+            let message = with_sources(error);
+            let message = message.strip_prefix("file: ").unwrap_or(&message);
+            raised(py, error.code(), &format!("{name}: {message}"), Some(name))
+        }
+        error => of(py, error),
+    }
 }
 
 /// Returns an exception with a code and a place.

@@ -1,5 +1,6 @@
 //! What belongs to the process that opened the store: a child made by `fork()` may not use it.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -8,20 +9,27 @@ use pyo3::{PyErr, PyResult, Python};
 
 use crate::error;
 
-/// The opening of a store: the process, and whether the program has closed it.
+/// The opening of a store: its folder, the process, and whether the program has closed it.
 #[derive(Debug, Clone)]
 pub(crate) struct Opening {
+    folder: Option<Arc<Path>>,
     process: u32,
     is_closed: Arc<AtomicBool>,
 }
 
 impl Opening {
-    /// Returns the opening by this process.
-    pub(crate) fn here() -> Self {
+    /// Returns the opening of a folder, or of a store in memory, by this process.
+    pub(crate) fn here(folder: Option<PathBuf>) -> Self {
         Self {
+            folder: folder.map(Arc::from),
             process: std::process::id(),
             is_closed: Arc::default(),
         }
+    }
+
+    /// Returns the folder of the store; none for one in memory.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
     }
 
     /// Whether the program has closed it.

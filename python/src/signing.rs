@@ -182,6 +182,10 @@ pub(crate) struct Signer {
 }
 
 impl Signer {
+    pub(crate) const fn did(&self) -> &Did {
+        &self.did
+    }
+
     /// Signs a draft with what the handle gives it: a signed grain is finished before it is stored
     /// (OMS 9.2).
     pub(crate) fn sign(&self, store: &Handle, draft: Draft) -> Result<Grain, Error> {

@@ -66,7 +66,7 @@ pub(crate) fn open(
             "if_missing" => Create::IfMissing,
             "never" => Create::Never,
             "new" => Create::New,
-            other => return Err(crate::filter::unknown("create", other)),
+            other => return Err(crate::filter::unknown("create mode", other)),
         },
         durability: match durability {
             "sync" => Durability::Sync,
@@ -89,7 +89,7 @@ pub(crate) fn open(
     });
     let opened = opened.map_err(|error| error::of(py, &error))?;
     Ok(Store {
-        handle: Held::new(opened, Opening::here()),
+        handle: Held::new(opened, Opening::here(path)),
         signer: None,
     })
 }
@@ -135,6 +135,18 @@ impl Store {
             .map_err(|error| error::of(py, &error))
     }
 
+    /// Asks the library about a file, which an error about all of it names.
+    fn ask_about<T: Send>(
+        &self,
+        py: Python<'_>,
+        file: &Path,
+        ask: impl Send + FnOnce(&Handle) -> Result<T, Error>,
+    ) -> PyResult<T> {
+        let handle = self.handle(py)?;
+        py.detach(|| ask(&handle))
+            .map_err(|error| error::of_file(py, &error, file))
+    }
+
     fn narrowed(&self, handle: Handle) -> Self {
         Self {
             handle: Held::new(handle, self.handle.opening().clone()),
@@ -169,6 +181,30 @@ impl Store {
     #[getter]
     fn get_is_closed(&self) -> bool {
         self.handle.opening().is_closed()
+    }
+
+    /// Says which store it is, and what the handle is narrowed to.
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let opening = self.handle.opening();
+        let place = opening.folder().map(|it| it.display().to_string());
+        let mut told = place.unwrap_or_else(|| "in memory".to_owned());
+        if opening.is_closed() {
+            return format!("<grainstore.Store {told}, closed>");
+        }
+        if let Ok(handle) = self.handle.get(py)
+            && let Some(capability) = handle.capability()
+        {
+            let did = capability.acts_as().map(|did| format!(", as {did}"));
+            let user = capability.user().map(|user| format!(", of {user}"));
+            let namespace = capability.namespace().map(|name| format!(", in {name}"));
+            let reads = capability.authorize_write().err();
+            let reads = reads.map(|_| ", read only".to_owned());
+            told.extend([did, user, namespace, reads].into_iter().flatten());
+        }
+        if let Some(signer) = &self.signer {
+            told += &format!(", signed by {}", signer.did());
+        }
+        format!("<grainstore.Store {told}>")
     }
 
     fn put(&self, py: Python<'_>, fields: &Bound<'_, PyAny>) -> PyResult<String> {
@@ -407,7 +443,7 @@ impl Store {
             ..ReadOptions::default()
         };
         let mut raised = None;
-        let summary = self.ask(py, |store| {
+        let summary = self.ask_about(py, &path, |store| {
             let reading = ImportFile::open(&path, format, &options)?;
             if is_preview {
                 return store.admin()?.preview_import(reading);
@@ -438,10 +474,8 @@ impl Store {
             history,
             ..WriteOptions::default()
         };
-        let report = self.ask(py, |store| {
-            store
-                .admin()?
-                .export_file(format, &filter, &options, Path::new(&path))
+        let report = self.ask_about(py, &path, |store| {
+            store.admin()?.export_file(format, &filter, &options, &path)
         })?;
         Ok((
             report.grains,

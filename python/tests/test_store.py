@@ -368,8 +368,11 @@ def test_the_exception_of_a_progress_callback_is_raised(store: Store, tmp_path: 
 
 
 def test_a_file_that_is_not_there_says_so(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(grainstore.GrainstoreError):
-        store.import_file(tmp_path / "nothing.jsonl")
+    for call in (store.import_file, store.export):
+        missing = tmp_path / "nowhere" / "memory.jsonl"
+        with pytest.raises(errors.Io) as raised:
+            call(missing)
+        assert raised.value.place == str(missing) and str(missing) in str(raised.value)
     with pytest.raises(ValueError, match="there is no format"):
         store.export(tmp_path / "x", format="docx")
 
@@ -392,6 +395,8 @@ def test_a_folder_without_a_store_is_refused(folder: Path) -> None:
         grainstore.open(folder, create="never")
     with pytest.raises(ValueError, match="durability"):
         grainstore.open(folder, durability="never")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="create mode"):
+        grainstore.open(folder, create="perhaps")  # type: ignore[arg-type]
 
 
 def test_a_closed_store_says_so_and_its_handles_too(store: Store) -> None:
@@ -520,9 +525,22 @@ def test_a_file_that_follows_from_others_is_what_they_say(name: str) -> None:
     assert (path / "grainstore" / name).read_text() == stubs.WRITTEN[name]()
 
 
+def test_a_handle_says_what_it_is(store: Store, folder: Path) -> None:
+    bot, key = "did:web:bot.example", grainstore.SigningKey.generate()
+    narrowed = store.as_actor(bot).of_user("ana").in_namespace("work").read_only()
+    assert repr(store) == "<grainstore.Store in memory>"
+    assert repr(narrowed) == f"<grainstore.Store in memory, as {bot}, of ana, in work, read only>"
+    assert repr(store.signed_by(key)) == f"<grainstore.Store in memory, signed by {key.did}>"
+    assert repr(grainstore.AsyncStore(store)) == "AsyncStore(<grainstore.Store in memory>)"
+    with grainstore.open(folder) as opened:
+        assert repr(opened) == f"<grainstore.Store {folder}>"
+    assert repr(opened) == f"<grainstore.Store {folder}, closed>"
+
+
 def test_results_say_what_they_hold(store: Store) -> None:
     belief(store)
     assert "ana likes tea" in repr(store.search("tea"))
     assert "Recollection(lines=[Line(" in repr(store.recall("tea"))
     assert store.search("tea") == store.search("tea")
+    assert store.search("tea")[:1] == [store.search("tea")[0]]
     assert pickle.loads(pickle.dumps(store.status(belief(store)))).is_current
