@@ -129,12 +129,13 @@ class Memory:
     ) -> dict[str, str]:
         """Stores the next version of a memory."""
         grain = self._found(memory_id)
-        new: dict[str, Any] = {}
+        about = json.loads(grain["context"]["mem0"])
+        about.setdefault("created_at", grain.created_at)
+        if metadata is not None:
+            about["metadata"] = dict(metadata)
+        new: dict[str, Any] = {"context": {"mem0": json.dumps(about)}}
         if (text or data) is not None:
             new["content"] = text or data
-        if metadata is not None:
-            about = json.loads(grain["context"]["mem0"])
-            new["context"] = {"mem0": json.dumps({**about, "metadata": dict(metadata)})}
         self._store.correct(grain, reason="updated", **new)
         return {"message": "Memory updated successfully!"}
 
@@ -223,13 +224,13 @@ def _is_ours(grain: Any) -> bool:
 
 def _item(grain: Any) -> dict[str, Any]:
     about = json.loads(grain.get("context", {}).get("mem0", "{}"))
-    at = moment(grain.created_at).isoformat()
+    made = about.get("created_at", grain.created_at)
     return {
         "id": grain.get("entity_id") or grain.address,
         "memory": grain.get("content") or grain.summary,
         "metadata": about.get("metadata") or None,
-        "created_at": at,
-        "updated_at": at,
+        "created_at": moment(made).isoformat(),
+        "updated_at": moment(grain.created_at).isoformat(),
         "user_id": grain.get("user_id"),
         "agent_id": about.get("agent_id"),
         "run_id": grain.get("run_id"),

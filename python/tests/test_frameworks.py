@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable
 from typing import Any, TypeVar
 
@@ -101,11 +102,21 @@ def test_a_memory_is_added_found_updated_and_deleted(store: Store) -> None:
     name = added[0]["id"]
     found = memory.search("tea", filters={"user_id": "ana"})["results"]
     assert [it["id"] for it in found] == [name] and found[0]["metadata"] == {"of": "drinks"}
-    memory.update(name, text="I like coffee")
+    made = memory.get(name)
+    for text in ("I like milk", "I like coffee"):
+        time.sleep(0.002)
+        memory.update(name, text=text)
     item = memory.get(name)
-    assert item is not None and (item["memory"], item["user_id"]) == ("I like coffee", "ana")
+    assert made is not None and item is not None
+    assert (item["memory"], item["user_id"]) == ("I like coffee", "ana")
+    assert item["created_at"] == made["created_at"] < item["updated_at"]
+    assert item["metadata"] == {"of": "drinks"}
     events = [(it["event"], it["old_memory"], it["new_memory"]) for it in memory.history(name)]
-    assert events == [("ADD", None, "I like tea"), ("UPDATE", "I like tea", "I like coffee")]
+    assert events == [
+        ("ADD", None, "I like tea"),
+        ("UPDATE", "I like tea", "I like milk"),
+        ("UPDATE", "I like milk", "I like coffee"),
+    ]
     memory.delete(name)
     assert memory.get(name) is None and memory.history(name) == []
     with pytest.raises(ValueError, match="not found"):
