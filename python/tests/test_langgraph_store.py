@@ -253,19 +253,29 @@ def test_an_item_that_is_not_indexed_follows_without_a_score(store: grainstore.S
     assert [(item.key, item.score is None) for item in found] == [("1", False), ("2", True)]
 
 
-@pytest.mark.parametrize("number", [0.0, float("nan"), float("inf")])
-def test_a_vector_without_a_direction_is_refused_before_anything_is_stored(
-    store: grainstore.Store, number: float
+@pytest.mark.parametrize(
+    "vector, fault",
+    [
+        ([0.0] * 3, "no direction"),
+        ([float("nan")] * 3, "not finite"),
+        ([1.0, float("inf"), 1.0], "not finite"),
+        ([1.0, 0.0], "2 numbers, where the index says 3"),
+        ([], "0 numbers"),
+    ],
+    ids=str,
+)
+def test_a_vector_that_cannot_be_kept_is_refused_before_anything_is_stored(
+    store: grainstore.Store, vector: list[float], fault: str
 ) -> None:
     def embed(texts: list[str]) -> list[list[float]]:
-        return [[number] * 3 if text == "nothing" else [1.0, 0.0, 0.0] for text in texts]
+        return [vector if text == "nothing" else [1.0, 0.0, 0.0] for text in texts]
 
     memories = GrainStore(store, index={"dims": 3, "embed": embed, "fields": ["text"]})
     memories.put(("a",), "k", {"text": "first"})
     some: list[Op] = [PutOp(("a",), "j", {"text": "x"}), PutOp(("a",), "k", {"text": "nothing"})]
     with pytest.raises(errors.Embedding, match="vector of 'nothing'"):
         memories.batch(some)
-    with pytest.raises(errors.Embedding, match="no direction"):
+    with pytest.raises(errors.Embedding, match=fault):
         asyncio.run(memories.abatch(some))
     with pytest.raises(errors.Embedding, match="vector of 'nothing'"):
         memories.search(("a",), query="nothing")

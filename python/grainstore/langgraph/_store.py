@@ -110,17 +110,17 @@ class GrainStore(BaseStore):
         """Executes operations: those that read see the store before those that write.
 
         Raises `InvalidNamespaceError` before anything is embedded, and `grainstore.errors.Embedding` for
-        a vector without a direction before anything is stored.
+        a vector without a direction, or of another length than `dims`, before anything is stored.
         """
         ops = _valid(ops)
         texts = self._texts(ops)
         vectors: Vectors = {}
         if texts and self._embeddings:
-            vectors = _directed(texts, self._embeddings.embed_documents(texts))
+            vectors = self._checked(texts, self._embeddings.embed_documents(texts))
         queries: Vectors = {}
         if self._embeddings:
             asked = _queries(ops)
-            queries = _directed(asked, [self._embeddings.embed_query(it) for it in asked])
+            queries = self._checked(asked, [self._embeddings.embed_query(it) for it in asked])
         return self._run(ops, vectors, queries)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -129,12 +129,12 @@ class GrainStore(BaseStore):
         texts = self._texts(ops)
         vectors: Vectors = {}
         if texts and self._embeddings:
-            vectors = _directed(texts, await self._embeddings.aembed_documents(texts))
+            vectors = self._checked(texts, await self._embeddings.aembed_documents(texts))
         queries: Vectors = {}
         if self._embeddings:
             asked = _queries(ops)
             answers = await asyncio.gather(*(self._embeddings.aembed_query(it) for it in asked))
-            queries = _directed(asked, answers)
+            queries = self._checked(asked, answers)
         return await asyncio.to_thread(self._run, ops, vectors, queries)
 
     def history(self, namespace: Namespace, key: str) -> list[Item]:
@@ -390,6 +390,21 @@ class GrainStore(BaseStore):
             for number, text in enumerate(texts):
                 yield (f"{path}.{number}" if len(texts) > 1 else path), text
 
+    def _checked(self, texts: list[str], vectors: list[list[float]]) -> Vectors:
+        """Returns the vectors of texts. One without a direction is near nothing, and no cosine of it is a
+        number."""
+        dims = (self.index_config or {}).get("dims")
+        for text, vector in zip(texts, vectors, strict=True):
+            length = math.hypot(*vector)
+            if dims is not None and len(vector) != dims:
+                found = f"{len(vector)} numbers, where the index says {dims}"
+            elif length and math.isfinite(length):
+                continue
+            else:
+                found = "no direction: each number is 0" if length == 0 else "a number that is not finite"
+            raise errors.Embedding(f"the vector of {text[:80]!r} has {found}")
+        return dict(zip(texts, vectors, strict=True))
+
     def _model(self, path: str) -> str:
         return f"{self._root}:{path}"
 
@@ -404,17 +419,6 @@ def _valid(ops: Iterable[Op]) -> list[Op]:
     for op in ops:
         validate_op_namespace(op)
     return ops
-
-
-def _directed(texts: list[str], vectors: list[list[float]]) -> Vectors:
-    """Returns the vectors of texts. One without a direction is near nothing, and no cosine of it is a
-    number."""
-    for text, vector in zip(texts, vectors, strict=True):
-        length = math.hypot(*vector)
-        if not (length and math.isfinite(length)):
-            found = "no number but 0" if length == 0 else "a number that is not finite"
-            raise errors.Embedding(f"the vector of {text[:80]!r} has {found}, and so no direction")
-    return dict(zip(texts, vectors, strict=True))
 
 
 def _queries(ops: list[Op]) -> list[str]:
