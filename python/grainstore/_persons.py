@@ -36,7 +36,7 @@ class Persons:
         self._native.add_keys(list(users))
 
     def users(self) -> list[str]:
-        """Returns the ids of the persons who have a key. What is held of a person who was erased has a hold
+        """Returns the ids of the persons who have a key. Grains that are held of an erased person have a hold
         key, `hold:` and a pseudonym.
 
         >>> import grainstore

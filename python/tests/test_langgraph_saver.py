@@ -132,7 +132,7 @@ def test_pruning_keeps_what_a_delta_channel_is_rebuilt_from(store: grainstore.St
 def test_the_history_of_a_delta_channel_is_that_of_langgraphs_own_saver(
     store: grainstore.Store,
 ) -> None:
-    """What LangGraph's repository asks of the optional group `delta_channel_history`: the nearest value of
+    """The demands of the optional group `delta_channel_history` in the repository: the nearest value of
     each channel, and the writes since then, the oldest first and those of one step by the path of the task."""
     chance = random.Random(4)
     for number in range(30):
