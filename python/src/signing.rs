@@ -195,7 +195,7 @@ impl Signer {
         };
         let draft = draft.to_be_signed().created_at_or(SystemClock.now());
         let grain = draft.finish(Profile::Extended)?;
-        Ok(grain.sign(&self.key, &self.did, None)?)
+        Ok(crypto::sign(grain, &self.key, &self.did, None)?)
     }
 }
 
@@ -243,7 +243,7 @@ impl Store {
 
     fn receive(&self, py: Python<'_>, delivery: &[u8]) -> PyResult<String> {
         let stored = self.ask(py, |store| {
-            let (grain, _) = Grain::from_delivery(delivery, Profile::Extended)?;
+            let (grain, _) = crypto::from_delivery(delivery, Profile::Extended)?;
             store.put(grain)
         })?;
         Ok(stored.to_string())
