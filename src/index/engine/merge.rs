@@ -2,6 +2,7 @@
 //!
 //! A run that is written is published by `CURRENT` and only then visible.
 
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -41,7 +42,9 @@ impl Engine {
                 .collect();
             let input = Input::Memory(&memtables, immutable);
             let run = self.write(maintenance.take_number(), &input, &mut || Ok(()))?;
-            self.publish_version(&version, |next| next.set_flushed(Arc::clone(&run)))?;
+            self.publish_version(maintenance, &version, |next| {
+                next.set_flushed(Arc::clone(&run));
+            })?;
             // Under the lock of the waiting writers, so that none misses the signal.
             let _waiting = self.signal.lock();
             self.room.notify_all();
@@ -98,7 +101,10 @@ impl Engine {
             self.flush(maintenance)
         };
         let run = self.write(number, &Input::Runs(runs), &mut pause)?;
-        self.publish_version(&self.version(), |next| next.set_merged(Arc::clone(&run)))?;
+        let version = self.version();
+        self.publish_version(maintenance, &version, |next| {
+            next.set_merged(Arc::clone(&run));
+        })?;
         for old in runs {
             old.retire(&self.is_open);
         }
@@ -111,6 +117,7 @@ impl Engine {
             return Ok(());
         };
         open::attach(self, maintenance)?;
+        self.settle(maintenance)?;
         let fresh = &*erased - &maintenance.expunged;
         let is_erased = |row| fresh.contains(row);
         let version = self.version();
@@ -128,7 +135,7 @@ impl Engine {
             }
         };
         if !rewritten.is_empty() {
-            self.publish_version(&version, replace)?;
+            self.publish_version(maintenance, &version, replace)?;
         }
         rewritten
             .iter()
@@ -169,17 +176,44 @@ impl Engine {
     }
 
     /// Makes a change of runs durable, then visible. After an error either version may be the one
-    /// on disk: both are whole, and the files of both stay.
+    /// on disk: both are whole, and the files of both stay until [`Engine::settle`].
     fn publish_version(
         &self,
+        maintenance: &mut Maintenance,
         version: &Version,
         change: impl Fn(&mut Version),
     ) -> Result<(), Error> {
         let mut next = version.clone();
         change(&mut next);
-        let version = CurrentFile::of(next.runs.iter().map(|run| &**run));
-        version.publish(&*self.disk, &self.store_id)?;
+        let named = CurrentFile::of(next.runs.iter().map(|run| &**run));
+        if let Err(error) = named.publish(&*self.disk, &self.store_id) {
+            let before = CurrentFile::of(version.runs.iter().map(|run| &**run));
+            let new = named.runs.iter().filter(|run| !before.runs.contains(run));
+            maintenance.doubtful.extend(new.map(|run| run.number));
+            return Err(error);
+        }
         self.update(change);
+        Ok(())
+    }
+
+    /// Makes the version on disk the one that is visible, and removes the runs of which publishing
+    /// failed. Invariant: no run that the next opening reads has keys of a row whose erasure is
+    /// complete, so an erasure must know which runs those are.
+    fn settle(&self, maintenance: &mut Maintenance) -> Result<(), Error> {
+        if maintenance.doubtful.is_empty() {
+            return Ok(());
+        }
+        let version = CurrentFile::of(self.version().runs.iter().map(|run| &**run));
+        version.publish(&*self.disk, &self.store_id)?;
+        while let Some(number) = maintenance.doubtful.last() {
+            let name = run::name_of(*number);
+            match self.disk.remove(&name) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::io("remove", &name)(error));
+                }
+                _ => drop(maintenance.doubtful.pop()),
+            }
+        }
         Ok(())
     }
 

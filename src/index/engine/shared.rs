@@ -58,6 +58,8 @@ pub(in crate::index) struct Maintenance {
     pub(super) expunged: RoaringTreemap,
     /// Whether the disk may hold files of an earlier index that could not be removed.
     pub(super) is_detached: bool,
+    /// The runs of which publishing failed: whether `CURRENT` names them is not known.
+    pub(super) doubtful: Vec<u64>,
 }
 
 /// The signals between the writer and the worker.
@@ -92,6 +94,7 @@ impl Engine {
                 next,
                 expunged: RoaringTreemap::new(),
                 is_detached: false,
+                doubtful: Vec::new(),
             }),
             signal: Mutex::default(),
             work: Condvar::new(),
