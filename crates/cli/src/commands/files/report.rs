@@ -117,6 +117,7 @@ pub(super) fn report_import(
 }
 
 /// The files and erasures of a step.
+#[derive(Clone, Copy)]
 pub(super) struct Written {
     /// The files that were written or removed.
     pub(super) files: u64,

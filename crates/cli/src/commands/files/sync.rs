@@ -60,17 +60,23 @@ pub(crate) struct Sync {
 impl Sync {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open_or(Create::IfMissing)?;
-        let mut exit = self.step(&store, session)?;
-        while self.watch {
-            session.out.flush()?;
-            self.wait_for_change(&store)?;
-            exit = self.step(&store, session)?;
+        // Taken before a step, so that an edit during it is not missed; the step after one that wrote
+        // files finds its own and says nothing.
+        let mut before = stamp(&self.directory);
+        let exit = self.step(&store, session, true)?;
+        if !self.watch {
+            return Ok(exit);
         }
-        Ok(exit)
+        loop {
+            session.out.flush()?;
+            self.wait_for_change(&store, before)?;
+            before = stamp(&self.directory);
+            self.step(&store, session, false)?;
+        }
     }
 
-    /// Brings both in step once.
-    fn step(&self, store: &Store, session: &mut Session) -> anyhow::Result<Exit> {
+    /// Brings both in step once, and says what came of it, if anything did or it always does.
+    fn step(&self, store: &Store, session: &mut Session, always: bool) -> anyhow::Result<Exit> {
         let reading = ReadOptions {
             scope: self.scope.clone(),
             dialect: self.dialect.and_then(Dialect::name),
@@ -91,7 +97,11 @@ impl Sync {
             files: exported.files,
             erased: self.erase_ended(store, &summary)?,
         };
-        report_step(&summary, written, &self.directory, &mut session.out)?;
+        let counts = [summary.inserted, summary.updated, summary.corrected];
+        let is_same = counts == [0; 3] && summary.ended.is_empty() && summary.erased.is_empty();
+        if always || !is_same || written.files > 0 || !summary.findings.is_empty() {
+            report_step(&summary, written, &self.directory, &mut session.out)?;
+        }
         // Text that was erased before and has left the tree again is in step.
         let is_complete =
             summary.conflicts.is_empty() && summary.refused.is_empty() && summary.denied.is_empty();
@@ -119,16 +129,15 @@ impl Sync {
 
     /// Waits until the tree or the store is another one than now, and the tree is at rest: a file that is
     /// being written is not read by halves.
-    fn wait_for_change(&self, store: &Store) -> anyhow::Result<()> {
-        let before = stamp(&self.directory);
+    fn wait_for_change(&self, store: &Store, before: u64) -> anyhow::Result<()> {
         let entries = store.maintenance()?.stats()?.entries;
         let mut changes = store.changes(EntryId::new(entries));
-        let mut last = before;
+        let (mut last, mut is_told) = (before, false);
         loop {
             changes.wait(PAUSE);
             let now = stamp(&self.directory);
-            let is_changed = now != before || changes.next().is_some();
-            if is_changed && now == last {
+            is_told |= changes.next().is_some();
+            if (is_told || now != before) && now == last {
                 return Ok(());
             }
             last = now;
