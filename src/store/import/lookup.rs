@@ -220,7 +220,7 @@ impl Importer<'_> {
         }
         let address = record.grain.address();
         let mut by_name = false;
-        for id in record.foreign_id.iter() {
+        if let Some(id) = &record.foreign_id {
             for id in self.erased_ids(id, is_edit) {
                 by_name |= was_named(&self.engine.as_of(&self.engine.snapshot()), &id)?;
             }

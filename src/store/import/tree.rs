@@ -6,7 +6,7 @@ use data_encoding::HEXLOWER;
 
 use crate::codec::ContentAddress;
 use crate::grain::{ForeignId, Type};
-use crate::index::Family;
+use crate::index::{Family, RowSet};
 use crate::interchange::markdown::{self, Earlier, tree_tag};
 use crate::interchange::{
     Error as FileError, Format, Place, Record, RecordSet, Step, says_the_same,
@@ -134,7 +134,7 @@ impl Importer<'_> {
             let mut said = HashMap::<u64, Vec<EntryId>>::new();
             let types = [Type::Belief, Type::Event].map(|it| snapshot.of_type(it).set());
             let types: Vec<_> = types.into_iter().collect::<Result<_, _>>()?;
-            for row in types.iter().flat_map(|rows| rows.iter()) {
+            for row in types.iter().flat_map(RowSet::iter) {
                 let Some(version) = view.sound_version_at(row)? else {
                     continue;
                 };

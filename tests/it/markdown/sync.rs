@@ -288,91 +288,56 @@ fn a_step_that_was_interrupted_is_completed() {
     }
 }
 
+/// A file of the memory tool.
+fn memory_file(path: &str, text: &str) -> Draft {
+    let object: grainstore::codec::Map = [("text", text)].into_iter().collect();
+    Draft::belief(path, "memory_file", grainstore::codec::Value::Map(object)).confidence(1.0)
+}
+
+/// The texts of the files of the memory tool.
+fn memory_texts(store: &Store) -> Vec<String> {
+    let filter = Filter::new().relation("memory_file");
+    let found = store.query(&filter, 9, None).unwrap();
+    let grains = found.results.into_iter().map(|it| it.grain);
+    let text = |grain: &Grain| {
+        let object = grain.field("object")?.as_map()?;
+        object.get("text")?.as_text().map(str::to_owned)
+    };
+    let mut all: Vec<String> = grains.filter_map(|it| text(&it)).collect();
+    all.sort();
+    all
+}
+
+const NOTE: &str = "---\nx: [\n---\n# Notes\n\n- tea\n- [[Ana]]";
+
 #[test]
 fn a_file_of_the_memory_tool_is_the_same_file_of_the_tree() {
-    let file = |path: &str, text: &str| {
-        let object: grainstore::codec::Map = [("text", text)].into_iter().collect();
-        Draft::belief(path, "memory_file", grainstore::codec::Value::Map(object)).confidence(1.0)
-    };
-    let texts = |store: &Store| -> Vec<String> {
-        let found = store
-            .query(&Filter::new().relation("memory_file"), 9, None)
-            .unwrap();
-        let grains = found.results.into_iter().map(|it| it.grain);
-        let text = |grain: &Grain| {
-            grain
-                .field("object")?
-                .as_map()?
-                .get("text")?
-                .as_text()
-                .map(str::to_owned)
-        };
-        let mut all: Vec<String> = grains.filter_map(|it| text(&it)).collect();
-        all.sort();
-        all
-    };
-    let note = "---
-x: [
----
-# Notes
-
-- tea
-- [[Ana]]";
     for dialect in DIALECTS {
         let store = memory();
-        let first = store.put(file("/memories/a/notes.md", note)).unwrap();
-        store.put(file("/memories/data.xml", "")).unwrap();
+        let first = memory_file("/memories/a/notes.md", NOTE);
+        let first = store.put(first).unwrap();
+        store.put(memory_file("/memories/data.xml", "")).unwrap();
         let folder = tempfile::tempdir().unwrap();
         try_sync(&store, folder.path(), Some(dialect)).unwrap();
         settled(&store, folder.path());
         let written = files(folder.path());
-        assert_eq!(written["memories/a/notes.md"], note, "{dialect}");
+        assert_eq!(written["memories/a/notes.md"], NOTE, "{dialect}");
         assert_eq!(written["memories/data.xml"], "", "{dialect}");
+
         edit(folder.path(), "memories/a/notes.md", "tea", "coffee");
-        write(
-            folder.path(),
-            "memories/new.txt",
-            "new
-",
-        );
+        write(folder.path(), "memories/new.txt", "new\n");
         settled(&store, folder.path());
-        let coffee = note.replace("tea", "coffee");
-        assert_eq!(
-            texts(&store),
-            [
-                "",
-                coffee.as_str(),
-                "new
-"
-            ],
-            "{dialect}"
-        );
+        let coffee = NOTE.replace("tea", "coffee");
+        assert_eq!(memory_texts(&store), ["", &*coffee, "new\n"], "{dialect}");
+
         let second = store.status(&first).unwrap().superseded_by.unwrap();
-        let third = file(
-            "/memories/a/notes.md",
-            "milk
-",
-        )
-        .derived_from(second);
+        let third = memory_file("/memories/a/notes.md", "milk\n").derived_from(second);
         store.supersede(&second, third, None).unwrap();
         fs::remove_file(folder.path().join("memories/data.xml")).unwrap();
         settled(&store, folder.path());
         let written = files(folder.path());
-        assert_eq!(
-            written["memories/a/notes.md"],
-            "milk
-",
-            "{dialect}"
-        );
+        assert_eq!(written["memories/a/notes.md"], "milk\n", "{dialect}");
         assert!(!written.contains_key("memories/data.xml"), "{dialect}");
-        assert_eq!(
-            texts(&store),
-            [
-                "milk
-", "new
-"
-            ],
-            "{dialect}"
-        );
+        assert_eq!(memory_texts(&store), ["milk\n", "new\n"], "{dialect}");
     }
 }

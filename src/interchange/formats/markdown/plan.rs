@@ -190,7 +190,7 @@ impl Plan {
         };
         for (number, (kind, title)) in items {
             if kind == Kind::File {
-                self.place_file(number, title, paths);
+                self.place_file(number, &title, paths);
                 continue;
             }
             let is_shared = shared.filter(|_| kind == Kind::Subject);
@@ -223,7 +223,7 @@ impl Plan {
     }
 
     /// Puts a file of the memory tool where the tool has it. Of two in one place the first stands.
-    fn place_file(&mut self, number: u32, title: String, paths: &mut Paths) {
+    fn place_file(&mut self, number: u32, title: &str, paths: &mut Paths) {
         let Some(path) = checked(title.trim_start_matches('/')) else {
             return;
         };
@@ -231,13 +231,13 @@ impl Plan {
             // One that was removed left its place.
             let mut files = self.files.iter_mut();
             match files.find(|file| file.path == path && file.numbers().next().is_none()) {
-                Some(file) => file.add(&title, [number]),
+                Some(file) => file.add(title, [number]),
                 None => self.loss.count("conflict"),
             }
             return;
         }
-        let mut file = File::new(path, title.clone(), Kind::File);
-        file.add(&title, [number]);
+        let mut file = File::new(path, title.to_owned(), Kind::File);
+        file.add(title, [number]);
         self.files.push(file);
     }
 
