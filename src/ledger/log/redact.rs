@@ -17,7 +17,7 @@ impl Ledger {
     ///
     /// From here on a read of one is `ERR_ERASED`. The caller has appended an entry of kind
     /// [`Erasing`](crate::ledger::Kind::Erasing) that lists them, because recovery treats an
-    /// unlisted blank entry as damage. Blank entries are left alone, so a retry is safe.
+    /// unlisted blank entry as damage. Blank entries are blanked again, so a retry completes it.
     ///
     /// # Errors
     /// `ERR_RANGE` past the end, before anything is changed; `ERR_STORAGE_DAMAGED`;
@@ -90,9 +90,8 @@ impl Ledger {
         let raw = RawEntry::take(&mut bytes.as_slice());
         let raw = raw.filter(|raw| extent.has(raw.header));
         let raw = raw.ok_or_else(|| context.because(CHANGED))?;
-        if raw.is_zero() {
-            return Ok(());
-        }
+        // Also where it reads as blank: after a failed sync that may be in the cache of the system
+        // alone, and no later sync writes it.
         let from = extent.offset.saturating_add(EntryHeader::LEN as u64);
         let zeros = vec![0; raw.len() - EntryHeader::LEN];
         file.write_at(&zeros, from).map_err(|source| {
