@@ -12,6 +12,10 @@ use crate::store::Store;
 /// An address, the fields by which it was found, and the rule that keeps it from being erased.
 type Named = (String, Vec<String>, Option<String>);
 
+/// The grains about a person and those that name them; the entries in their name, those that were searched,
+/// and the other persons who are locked.
+type Reported = (Vec<Named>, Vec<Named>, u64, u64, u64);
+
 /// The grains that were erased, those that are kept, those of them that are under a hold key and those
 /// that stay as they only mention the person, the number of entries that were blanked, the receipt, the
 /// number of other persons who are locked, and whether the vault is damaged.
@@ -59,11 +63,7 @@ impl Store {
         self.ask(py, |store| Ok(store.is_unlocked(user)))
     }
 
-    fn person_report(
-        &self,
-        py: Python<'_>,
-        ids: Vec<String>,
-    ) -> PyResult<(Vec<Named>, Vec<Named>, u64, u64, u64)> {
+    fn person_report(&self, py: Python<'_>, ids: Vec<String>) -> PyResult<Reported> {
         let person = person(&ids);
         let report = self.ask(py, |store| store.admin()?.person_report(&person))?;
         let about = report.about.iter().map(named).collect();
