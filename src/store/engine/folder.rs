@@ -24,10 +24,13 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
         }
         Ok(_) if create == Create::Never => Err(no_manifest(path)),
         Ok(_) => {
-            // Only the remains of an earlier, interrupted creation may be there.
+            // Only the remains of an earlier, interrupted creation may be there, or the manifest of
+            // another process that has created the store since it was looked for.
             for item in path.read_dir().map_err(failed)? {
                 let name = item.map_err(failed)?.file_name();
                 let ours = [
+                    MANIFEST,
+                    COPY,
                     "ledger",
                     "index",
                     TEXT,
