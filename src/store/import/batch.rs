@@ -203,7 +203,9 @@ impl<'a> Importer<'a> {
         known: Option<Known>,
         merge: Merge,
     ) -> Result<(), Error> {
-        let (place, id) = (record.place.clone(), record.foreign_id.clone());
+        let place = record.place.clone();
+        // Only the items of a tree in step have an id for their text.
+        let id = self.step.as_ref().and_then(|_| record.foreign_id.clone());
         let is_envelope = is_envelope(&record);
         let newest = known.as_ref().and_then(|known| known.addresses.last());
         let mut newest = newest.copied();
