@@ -14,7 +14,7 @@ mod recovery;
 pub use admin::Admin;
 pub use maintenance::Maintenance;
 pub use reading::newest_versions;
-pub use recovery::recover;
 #[doc(hidden)]
 pub use recovery::recover_on;
+pub use recovery::{recover, repair, restore};
 pub use store::Store;

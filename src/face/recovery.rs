@@ -1,12 +1,80 @@
-//! A new store from a damaged one.
+//! A store from another one, from a backup, from a damaged one, and one whose derived files are built anew.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::ledger::Disk;
-use crate::store::{Error, Options, Recovered, maintenance};
+use crate::store::{Error, Options, Recovered, Restored, Until, maintenance};
 
 use super::Store;
+
+/// Writes a new store from the ledger of another, or of a backup, up to a point.
+///
+/// The new ledger begins with the entries of the old one up to the point, then records the
+/// restoration; later erasures of the old one are applied again. The store keeps its identity.
+/// The old directory is only read, except for its `LOCK`. An entry whose body is damaged is
+/// blanked in the new store, as an erasure without a tombstone, and reported.
+///
+/// `accepts_lost_erasures` permits a point at which the old ledger ends: later erasures are
+/// then unknown.
+///
+/// A restore that was interrupted leaves no store in `path`; restoring the same store into it
+/// again removes those files and starts anew.
+///
+/// ```
+/// use grainstore::store::Until;
+/// use grainstore::{Draft, Options, Store, restore};
+///
+/// let home = tempfile::tempdir()?;
+/// let (old, new) = (home.path().join("old"), home.path().join("new"));
+/// let store = Store::open(&old, Options::default())?;
+/// let first = store.put(Draft::event("hello"))?;
+/// let second = store.put(Draft::event("oops"))?;
+/// drop(store);
+/// let (store, restored) = restore(&old, &new, Until::Entries(1), false, Options::default())?;
+/// assert_eq!((restored.entries, restored.left), (1, 1));
+/// assert!(store.exists(&first)? && !store.exists(&second)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// `ERR_NOT_A_STORE` if there is none at `from`, or `path` holds anything but an unfinished
+/// restore of this store and `vault/`, in which the keys of sealed persons may lie already;
+/// `ERR_STORE_LOCKED` while the old one is open; `ERR_LOST_ERASURES`, unless accepted;
+/// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+pub fn restore(
+    from: impl AsRef<Path>,
+    path: impl AsRef<Path>,
+    until: Until,
+    accepts_lost_erasures: bool,
+    options: Options,
+) -> Result<(Store, Restored), Error> {
+    let (store, restored) =
+        maintenance::restore(from, path, until, accepts_lost_erasures, options)?;
+    Ok((Store(store), restored))
+}
+
+/// Opens a store, deletes the derived files (the index and the text view), and rebuilds them
+/// from the ledger; [`Store::recovery_report`](crate::Store::recovery_report) says so. The
+/// ledger is opened as always, and verified from its first byte. A grain whose bytes are damaged
+/// is left out, and named by the report.
+///
+/// ```
+/// use grainstore::{Draft, Options, Store, repair};
+///
+/// let home = tempfile::tempdir()?;
+/// let address = Store::open(home.path(), Options::default())?.put(Draft::event("hello"))?;
+/// let store = repair(home.path(), Options::default())?;
+/// assert!(store.recovery_report().index_rebuilt.is_some() && store.exists(&address)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`Store::open`]. `ERR_STORAGE_DAMAGED` if the ledger is damaged elsewhere; no file is
+/// deleted then.
+pub fn repair(path: impl AsRef<Path>, options: Options) -> Result<Store, Error> {
+    maintenance::repair(path, options).map(Store)
+}
 
 /// Writes a new store from all of a damaged one that still proves itself: each grain whose bytes
 /// are those that were written, and each record about grains. It works with any file of the

@@ -256,7 +256,7 @@ fn a_repair_brings_back_what_any_derived_file_lost_and_leaves_the_ledger_as_it_i
                 let mut bytes = bytes.clone();
                 bytes[at] ^= 0x40;
                 fs::write(&path, bytes).unwrap();
-                let store = Store::repair(copied.path("s"), options()).unwrap();
+                let store = grainstore::repair(copied.path("s"), options()).unwrap();
                 assert!(store.recovery_report().index_rebuilt.is_some());
                 assert!(store.recovery_report().text_rebuilt.is_some());
                 assert_eq!(
@@ -287,11 +287,11 @@ fn a_repair_of_a_damaged_ledger_is_refused_and_deletes_nothing() {
     bytes[70] ^= 1;
     fs::write(&path, bytes).unwrap();
     let before = [files(&home.path("s/index")), files(&home.path("s/text"))];
-    let error = Store::repair(home.path("s"), options()).unwrap_err();
+    let error = grainstore::repair(home.path("s"), options()).unwrap_err();
     assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
     let after = [files(&home.path("s/index")), files(&home.path("s/text"))];
     assert_eq!(before, after);
-    let missing = Store::repair(home.path("none"), options()).unwrap_err();
+    let missing = grainstore::repair(home.path("none"), options()).unwrap_err();
     assert_eq!(missing.code(), "ERR_NOT_A_STORE");
 }
 
@@ -303,7 +303,7 @@ fn a_repair_does_not_hide_that_entries_are_missing() {
     let (last, _) = segments.last().unwrap();
     fs::remove_file(home.path("s/ledger").join(last)).unwrap();
     // The index knows that there were more entries: deleting it would hide the loss.
-    let error = Store::repair(home.path("s"), options()).unwrap_err();
+    let error = grainstore::repair(home.path("s"), options()).unwrap_err();
     assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
 }
 

@@ -411,7 +411,8 @@ fn a_restore_to_before_an_erasure_brings_no_grain_of_it_back() {
     assert_eq!(done.unwrap().begun.len(), 2);
     drop(store);
     let until = Until::Entries(1_501);
-    let (store, restored) = Store::restore(&from, &to, until, false, Options::default()).unwrap();
+    let (store, restored) =
+        grainstore::restore(&from, &to, until, false, Options::default()).unwrap();
     assert_eq!((restored.entries, restored.erasures), (1_501, 2));
     assert!(report(&store, &Person::new("alice")).about.is_empty());
     assert!(store.exists(&bob).unwrap());

@@ -250,7 +250,7 @@ impl Session {
 
     /// Opens the store, which must exist, and rebuilds its derived files.
     pub(crate) fn repair(&self) -> Result<Store, CliError> {
-        let store = Store::repair(&self.store, self.options())
+        let store = grainstore::repair(&self.store, self.options())
             .map_err(|error| CliError::of(&error).in_store(&self.store))?;
         self.report_recovery(&store);
         Ok(store)

@@ -11,7 +11,7 @@ use crate::store::{Access, Create, Error, Options};
 
 use super::compact::compact;
 
-/// See [`Store::repair`](crate::Store::repair).
+/// See [`repair`](crate::repair).
 pub(crate) fn repair(path: impl AsRef<Path>, options: Options) -> Result<Access, Error> {
     let options = Options {
         create: Create::Never,

@@ -15,7 +15,7 @@ use crate::store::records::{
 };
 use crate::store::{Access, Create, Error, Options};
 
-/// The result of [`Store::restore`](crate::Store::restore).
+/// The result of [`restore`](crate::restore).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
     /// The number of restored entries.
@@ -28,7 +28,7 @@ pub struct Restored {
     pub damaged: Vec<EntryId>,
 }
 
-/// See [`Store::restore`](crate::Store::restore).
+/// See [`restore`](crate::restore).
 pub(crate) fn restore(
     from: impl AsRef<Path>,
     path: impl AsRef<Path>,

@@ -199,7 +199,7 @@ fn a_store_of_every_version_opens_and_says_what_it_said() {
         assert!(found.total > 0);
         store.put(draft(1)).unwrap();
         drop(store);
-        let repaired = Store::repair(home.path("s"), options()).unwrap();
+        let repaired = grainstore::repair(home.path("s"), options()).unwrap();
         assert_eq!(
             repaired.maintenance().unwrap().check().unwrap().findings,
             []

@@ -5,7 +5,7 @@ use grainstore::store::{Create, Until};
 use super::*;
 
 fn restore(home: &Home, to: &str, until: Until) -> (Store, grainstore::store::Restored) {
-    Store::restore(home.path("b"), home.path(to), until, false, options()).unwrap()
+    grainstore::restore(home.path("b"), home.path(to), until, false, options()).unwrap()
 }
 
 /// A store at times 1, 2, 3, …, and what it said after each batch: entries, time, told.
@@ -102,7 +102,7 @@ fn a_restored_store_is_the_same_store_with_another_history() {
     assert_eq!(error.code(), "ERR_BACKUP_DIVERGED");
     new.maintenance().unwrap().backup(home.path("b2")).unwrap();
     drop(new);
-    let again = Store::restore(
+    let again = grainstore::restore(
         home.path("b2"),
         home.path("n2"),
         Until::End,
@@ -127,7 +127,7 @@ fn what_was_erased_after_the_moment_is_erased_again() {
     for (nth, from) in ["s", "b"].into_iter().enumerate() {
         let to = home.path(&format!("new{nth}"));
         let until = Until::Entries(kept);
-        let restored = Store::restore(home.path(from), &to, until, false, options());
+        let restored = grainstore::restore(home.path(from), &to, until, false, options());
         let (store, restored) = restored.unwrap();
         assert_eq!((restored.entries, restored.erasures), (kept, 1));
         let entries = store.maintenance().unwrap().stats().unwrap().entries;
@@ -163,7 +163,7 @@ fn what_an_erasure_said_again_about_other_grains_is_said_again() {
     ]);
     erase(&home.path("s"), &[1, 2], vec![ended]);
     let until = Until::Entries(4);
-    let restored = Store::restore(home.path("s"), home.path("n"), until, false, options());
+    let restored = grainstore::restore(home.path("s"), home.path("n"), until, false, options());
     let (store, restored) = restored.unwrap();
     assert_eq!((restored.entries, restored.erasures), (4, 1));
     assert!(!store.status(&old).unwrap().is_current());
@@ -182,12 +182,13 @@ fn a_moment_at_which_the_backup_ends_takes_the_callers_word() {
         Until::Entries(whole + 9),
         Until::Time(Time::from_ms(*time)),
     ] {
-        let refused = Store::restore(home.path("b"), home.path("new"), until, false, options());
+        let refused =
+            grainstore::restore(home.path("b"), home.path("new"), until, false, options());
         assert_eq!(refused.unwrap_err().code(), "ERR_LOST_ERASURES");
         assert!(!home.path("new").exists());
     }
     let until = Until::Entries(*whole);
-    let accepted = Store::restore(home.path("b"), home.path("new"), until, true, options());
+    let accepted = grainstore::restore(home.path("b"), home.path("new"), until, true, options());
     assert_eq!(&told(&accepted.unwrap().0), expected);
 }
 
@@ -196,7 +197,8 @@ fn a_restore_writes_into_an_empty_directory_only_and_reads_no_damaged_segment() 
     let home = Home::new();
     history(&home);
     let code = |from: &str, to: &str| {
-        let restored = Store::restore(home.path(from), home.path(to), Until::End, false, options());
+        let restored =
+            grainstore::restore(home.path(from), home.path(to), Until::End, false, options());
         restored
             .map(|_| "restored")
             .unwrap_or_else(|error| error.code().as_str())
@@ -310,7 +312,7 @@ fn a_restore_replaces_nothing_but_what_a_restore_of_the_same_store_left() {
             (names, tops, files(&path.join("ledger")))
         };
         let before = held();
-        let refused = Store::restore(home.path("b"), &path, Until::End, false, options());
+        let refused = grainstore::restore(home.path("b"), &path, Until::End, false, options());
         assert_eq!(refused.unwrap_err().code(), "ERR_NOT_A_STORE", "{what}");
         assert!(held() == before, "{what}");
     }

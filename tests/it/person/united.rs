@@ -139,7 +139,8 @@ fn a_copy_of_the_owners_says_who_is_one_person_and_a_strangers_does_not() {
     store.maintenance().unwrap().backup(&backup).unwrap();
     let restored = folder.path().join("restored");
     let options = Options::default();
-    let (restored, _) = Store::restore(&backup, &restored, Until::End, false, options).unwrap();
+    let (restored, _) =
+        grainstore::restore(&backup, &restored, Until::End, false, options).unwrap();
     assert_eq!(of(&restored, "user-7f3a"), BOTH);
 }
 

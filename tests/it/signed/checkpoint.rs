@@ -102,7 +102,8 @@ fn a_store_that_was_put_back_or_rewritten_does_not_agree_with_what_was_signed() 
             .is_of_this_ledger
     );
     drop(store);
-    let (restored, _) = Store::restore(path("b"), path("r"), Until::End, false, options()).unwrap();
+    let (restored, _) =
+        grainstore::restore(path("b"), path("r"), Until::End, false, options()).unwrap();
     assert!(
         !restored
             .maintenance()

@@ -14,12 +14,12 @@ fn a_repair_is_told_which_process_has_the_store_open() {
         lock_wait: Duration::ZERO,
         ..at(1).0
     };
-    let second = Store::repair(&path, options).unwrap_err();
+    let second = grainstore::repair(&path, options).unwrap_err();
     assert_eq!(second.code(), "ERR_STORE_LOCKED");
     let holder = format!("in use by process {} (", std::process::id());
     assert!(second.to_string().contains(&holder), "{second}");
     drop(store);
-    assert!(Store::repair(&path, at(1).0).is_ok());
+    assert!(grainstore::repair(&path, at(1).0).is_ok());
 }
 
 #[test]

@@ -504,7 +504,7 @@ fn a_withdrawal_without_an_effect_is_named_and_gets_one() {
     let found: Vec<_> = report.findings.iter().map(|found| found.id).collect();
     assert_eq!(found, ["withdrawal-lost"]);
     drop(store);
-    let store = Store::repair(home.path(), Options::default()).unwrap();
+    let store = grainstore::repair(home.path(), Options::default()).unwrap();
     assert_sound(&store);
     assert!(!is_served(&store, resting));
 }

@@ -102,7 +102,7 @@ fn a_restore_blanks_a_rotten_grain_and_keeps_the_others() {
     let (old, new) = (home.path().join("old"), home.path().join("new"));
     let addresses = rotten(&old);
     let (store, restored) =
-        Store::restore(&old, &new, Until::End, true, Options::default()).unwrap();
+        grainstore::restore(&old, &new, Until::End, true, Options::default()).unwrap();
     assert_eq!(
         (restored.entries, restored.damaged),
         (5, vec![EntryId::new(2)])
@@ -181,7 +181,7 @@ fn a_store_whose_index_is_rebuilt_over_a_rotten_grain_opens_and_answers_the_rest
         let admin = store.admin().unwrap();
         admin.delete(&put, authorization()).unwrap();
     }
-    let store = Store::repair(home.path(), Options::default()).unwrap();
+    let store = grainstore::repair(home.path(), Options::default()).unwrap();
     assert_eq!(store.recovery_report().damaged, [entry]);
     let admin = store.admin().unwrap();
     admin.delete(&addresses[2], authorization()).unwrap();
@@ -207,7 +207,7 @@ fn the_status_of_a_rotten_grain_is_known_in_a_rebuilt_index() {
     let new = store.supersede(&old, new, None).unwrap();
     drop(store);
     rot(home.path(), "wombat sleeps");
-    let store = Store::repair(home.path(), Options::default()).unwrap();
+    let store = grainstore::repair(home.path(), Options::default()).unwrap();
     assert_eq!(store.recovery_report().damaged, [EntryId::FIRST]);
     assert!(store.get(&new).unwrap().is_some());
     let authorization = authorization();

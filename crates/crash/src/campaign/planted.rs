@@ -231,7 +231,7 @@ fn use_store(path: &Path, copy: &Path) -> Result<(), Error> {
     let sound = Store::in_memory(options(3, 2))?;
     sound.put(Draft::event("another store"))?;
     drop(sound.maintenance()?.backup(path));
-    drop(Store::repair(path, options(3, 3)));
+    drop(grainstore::repair(path, options(3, 3)));
     used
 }
 

@@ -5,11 +5,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use grainstore::grain::Time;
+use grainstore::Options;
 use grainstore::store::{Error, Until};
-use grainstore::{Options, Store};
 use serde_json::json;
 
+use crate::args::time_to;
 use crate::error::{CliError, Exit};
 use crate::output::progress;
 use crate::session::Session;
@@ -41,7 +41,7 @@ impl Restore {
         let path = self.to.display();
         let what = format!("restoring {} to {path}", self.from.display());
         let spinner = progress::spinner(&session.out, what, INTERRUPTED);
-        let restored = Store::restore(
+        let restored = grainstore::restore(
             &self.from,
             &self.to,
             self.at.unwrap_or(Until::End),
@@ -108,5 +108,5 @@ fn until(text: &str) -> Result<Until, String> {
     if let Ok(entries) = text.parse() {
         return Ok(Until::Entries(entries));
     }
-    Time::parse(text).map(Until::Time)
+    time_to(text).map(Until::Time)
 }
