@@ -66,6 +66,21 @@ impl ContentAddress {
         let bare = text.strip_prefix("mg:").unwrap_or(text);
         bare.strip_prefix("sha256:").unwrap_or(bare).parse()
     }
+
+    /// Returns the least and the greatest address that begin with these hexadecimal digits, in either
+    /// case.
+    ///
+    /// # Errors
+    /// `ERR_HASH_LENGTH` for more digits than an address has, `ERR_HASH_FORMAT` for another character.
+    pub(crate) fn bounds(digits: &str) -> Result<[Self; 2], Error> {
+        if digits.len() > 2 * Self::LEN {
+            return Err(Error::HashLength { len: digits.len() });
+        }
+        let digits = digits.to_ascii_lowercase();
+        let filled =
+            |with: &str| (digits.clone() + &with.repeat(2 * Self::LEN - digits.len())).parse();
+        Ok([filled("0")?, filled("f")?])
+    }
 }
 
 impl FromStr for ContentAddress {
@@ -95,5 +110,29 @@ impl fmt::Display for ContentAddress {
 impl fmt::Debug for ContentAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bounds_of_digits_are_the_addresses_that_begin_with_them() {
+        let [low, high] = ContentAddress::bounds("3Fa").unwrap();
+        assert_eq!(low.to_string(), format!("3fa{}", "0".repeat(61)));
+        assert_eq!(high.to_string(), format!("3fa{}", "f".repeat(61)));
+        let [low, high] = ContentAddress::bounds(&"a".repeat(64)).unwrap();
+        assert_eq!(low, high);
+        for (digits, error) in [
+            ("é", Error::HashFormat),
+            ("12g", Error::HashFormat),
+            (&"0".repeat(65), Error::HashLength { len: 65 }),
+        ] {
+            assert_eq!(
+                ContentAddress::bounds(digits).unwrap_err().code(),
+                error.code()
+            );
+        }
     }
 }

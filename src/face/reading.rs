@@ -68,6 +68,25 @@ impl Store {
         read::list(&self.0, after, limit)
     }
 
+    /// Returns the addresses of up to `limit` grains that the handle sees and whose addresses begin with
+    /// these hexadecimal digits, oldest first.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let address = store.put(Draft::event("hello"))?;
+    /// assert_eq!(store.starting_with(&address.to_string()[..8], 2)?, [address]);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_HASH_LENGTH`, `ERR_HASH_FORMAT`; `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`,
+    /// `ERR_INDEX_DAMAGED`.
+    pub fn starting_with(&self, digits: &str, limit: usize) -> Result<Vec<ContentAddress>, Error> {
+        read::starting_with(&self.0, digits, limit)
+    }
+
     /// Returns every grain of the lineage that a grain belongs to: those it supersedes and those
     /// that superseded it, in the order in which they were stored; without those that the handle
     /// does not see or that need a missing consent.

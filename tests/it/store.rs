@@ -1,6 +1,7 @@
 //! The store through its smallest door: what is put is there, what is protected stays, and what a
 //! directory holds is opened or refused with a reason.
 
+mod abbreviated;
 mod accesses;
 mod degraded;
 mod deletion;

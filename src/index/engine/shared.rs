@@ -49,6 +49,9 @@ pub(in crate::index) struct Engine {
     pub(in crate::index) is_open: Arc<AtomicBool>,
 }
 
+/// The lowest and the highest key of a range.
+type Bounds = (Single, Single);
+
 /// The state of the thread that writes runs.
 #[derive(Debug)]
 pub(in crate::index) struct Maintenance {
@@ -149,11 +152,31 @@ impl Engine {
     ) -> Result<Rows, Error> {
         let prefix = prefix_of(address) & self.prefix_mask();
         let mut rows = Vec::new();
+        let bounds = self.key_bounds(prefix, prefix);
         match &self.map {
             Some(map) => map.find(prefix, version.watermark, &mut rows),
-            None => self.search(version, prefix, &mut rows)?,
+            None => {
+                let is_exact = self.prefix_mask() == u64::MAX;
+                self.search(version, is_exact.then_some(prefix), bounds, &mut rows)?;
+            }
         }
-        let (low, high) = self.prefix_range(prefix);
+        Ok(self.present(version, bounds, rows))
+    }
+
+    /// Returns the rows of grains whose prefixes are from one to another, both included.
+    pub(in crate::index) fn candidates_between(
+        &self,
+        version: &Version,
+        [first, last]: [u64; 2],
+    ) -> Result<Rows, Error> {
+        let mut rows = Vec::new();
+        let bounds = self.key_bounds(first & self.prefix_mask(), last);
+        self.search(version, None, bounds, &mut rows)?;
+        Ok(self.present(version, bounds, rows))
+    }
+
+    /// Adds the rows of the overlays and leaves out those that are erased; lowest first.
+    fn present(&self, version: &Version, (low, high): Bounds, mut rows: Vec<u64>) -> Rows {
         for overlay in &version.overlays {
             let keys = overlay.memtable.range(Family::Address, low, high);
             let found = keys.iter().map(|key| key.row());
@@ -162,15 +185,19 @@ impl Engine {
         if let Some(erased) = self.erased() {
             rows.retain(|row| !erased.contains(*row));
         }
-        Ok(rows.into_iter().map(EntryId::new).collect())
+        rows.into_iter().map(EntryId::new).collect()
     }
 
-    /// Searches without a map: in the runs whose filter may contain the prefix.
-    fn search(&self, version: &Version, prefix: u64, rows: &mut Vec<u64>) -> Result<(), Error> {
-        let mask = self.prefix_mask();
-        let (low, high) = self.prefix_range(prefix);
+    /// Searches without a map: in all runs, or in those whose filter may contain the one prefix.
+    fn search(
+        &self,
+        version: &Version,
+        exact: Option<u64>,
+        (low, high): Bounds,
+        rows: &mut Vec<u64>,
+    ) -> Result<(), Error> {
         for run in &version.runs {
-            if mask == u64::MAX && !run.may_hold(prefix) {
+            if exact.is_some_and(|prefix| !run.may_hold(prefix)) {
                 continue;
             }
             let found = RunCursor::new(run, Family::Address, &self.cache, low, high)?;
@@ -188,11 +215,10 @@ impl Engine {
         Ok(())
     }
 
-    fn prefix_range(&self, prefix: u64) -> (Single, Single) {
-        let low = Single::new([prefix, 0, 0], 0);
+    fn key_bounds(&self, first: u64, last: u64) -> Bounds {
         (
-            low,
-            Single::new([prefix | !self.prefix_mask(), 0, 0], u64::MAX),
+            Single::new([first, 0, 0], 0),
+            Single::new([last | !self.prefix_mask(), 0, 0], u64::MAX),
         )
     }
 

@@ -17,7 +17,7 @@ use super::scan::Scan;
 use crate::index::engine::shared::Engine;
 use crate::index::engine::version::Version;
 use crate::index::key::encoding::{
-    Key, Single, Triple, first_part, ordered, ordered_number, token_part,
+    Key, Single, Triple, first_part, ordered, ordered_number, prefix_of, token_part,
 };
 use crate::index::run::{Run, RunKey, Stream};
 use crate::index::{Error, Family, RowSet, Rows};
@@ -122,6 +122,20 @@ impl Snapshot {
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn candidates(&self, address: &ContentAddress) -> Result<Rows, Error> {
         self.engine.candidates(&self.version, address)
+    }
+
+    /// Returns the rows of grains whose addresses may be from one to another, both included: those whose
+    /// first eight bytes are. The caller reads the ledger.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn candidates_between(
+        &self,
+        first: &ContentAddress,
+        last: &ContentAddress,
+    ) -> Result<Rows, Error> {
+        let bounds = [first, last].map(prefix_of);
+        self.engine.candidates_between(&self.version, bounds)
     }
 
     /// Returns whether the grain of a row is current.

@@ -206,6 +206,36 @@ fn page_of_list(store: &Access, after: Option<EntryId>, limit: usize) -> Result<
     Ok(page)
 }
 
+/// See [`Store::starting_with`](crate::Store::starting_with).
+pub(crate) fn starting_with(
+    store: &Access,
+    digits: &str,
+    limit: usize,
+) -> Result<Vec<ContentAddress>, Error> {
+    let bounds = ContentAddress::bounds(digits)?;
+    unless_erased(|| between(store, bounds, limit))
+}
+
+fn between(
+    store: &Access,
+    [first, last]: [ContentAddress; 2],
+    limit: usize,
+) -> Result<Vec<ContentAddress>, Error> {
+    let snapshot = store.snapshot();
+    let mut found = Vec::new();
+    for row in snapshot.candidates_between(&first, &last)?.iter() {
+        if found.len() == limit {
+            break;
+        }
+        let (_, grain) = store.engine.grain(row)?;
+        let address = grain.address();
+        if (first..=last).contains(&address) && store.sees(&snapshot, &grain)? {
+            found.push(address);
+        }
+    }
+    Ok(found)
+}
+
 /// See [`Store::history`](crate::Store::history).
 pub(crate) fn history(store: &Access, address: &ContentAddress) -> Result<Vec<Version>, Error> {
     Ok(newest_versions(store, address, usize::MAX, |_| true)?.0)

@@ -38,7 +38,7 @@ pub(crate) use expiry::{expired, now};
 pub use get::Page;
 pub(crate) use get::{
     exists, find, get, get_batch, history, list, newest_versions, peek, record_reads, resolve,
-    status, unless_erased, version_at,
+    starting_with, status, unless_erased, version_at,
 };
 #[cfg(feature = "interchange")]
 pub(crate) use get::{is_still_there, sound_version_at, unindexed_damage};

@@ -7,8 +7,8 @@ use grainstore::{ContentAddress, Store};
 
 use crate::error::CliError;
 
-/// Resolves an address: whole, as a `sha256:` reference, or as its first digits, 4 or more, if
-/// exactly one grain of the store begins with them.
+/// Resolves an address: whole, as a `sha256:` reference, or as its first digits, 4 or more and in either
+/// case, if exactly one grain of the store begins with them.
 ///
 /// # Errors
 /// `ERR_HASH_FORMAT`, `ERR_HASH_LENGTH`; for a short address `ERR_NOT_FOUND`, `ERR_AMBIGUOUS`.
@@ -20,17 +20,7 @@ pub(crate) fn resolve(store: &Store, text: &str) -> anyhow::Result<ContentAddres
                 .into()
         });
     }
-    let mut found = Vec::new();
-    let mut after = None;
-    loop {
-        let page = store.list(after, PAGE_LEN)?;
-        let addresses = page.addresses.iter();
-        found.extend(addresses.filter(|address| address.to_string().starts_with(text)));
-        after = match page.next {
-            Some(next) if found.len() <= NAMED_MAX => Some(next),
-            _ => break,
-        };
-    }
+    let found = store.starting_with(text, NAMED_MAX + 1)?;
     match *found.as_slice() {
         [address] => Ok(address),
         [] => {
@@ -54,8 +44,7 @@ pub(crate) fn resolve(store: &Store, text: &str) -> anyhow::Result<ContentAddres
 /// Returns whether a text is the beginning of an address, and not the whole of one.
 pub(crate) fn is_short(text: &str) -> bool {
     let mut digits = text.bytes();
-    SHORT_LEN.contains(&text.len())
-        && digits.all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+    SHORT_LEN.contains(&text.len()) && digits.all(|digit| digit.is_ascii_hexdigit())
 }
 
 /// Returns the first digits of an address, as lists show it and [`resolve`] accepts it.
@@ -71,5 +60,3 @@ const SHOWN_LEN: usize = 12;
 
 /// How many addresses with the same beginning a message names.
 const NAMED_MAX: usize = 5;
-
-const PAGE_LEN: usize = 4096;

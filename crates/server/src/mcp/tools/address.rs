@@ -13,26 +13,19 @@ use crate::mcp::failure::Failure;
 pub(in crate::mcp) fn resolve(scope: &Scope, text: &str) -> Result<ContentAddress, Failure> {
     let text = text.trim();
     let text = text.strip_prefix("grain://").unwrap_or(text);
-    let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    if !SHORT_LEN.contains(&text.len()) || !text.bytes().all(is_digit) {
+    let is_short = SHORT_LEN.contains(&text.len());
+    if !is_short || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return Ok(ContentAddress::from_reference(text)?);
     }
-    let mut found = None;
-    let mut after = None;
-    loop {
-        let page = scope.store().list(after, PAGE_LEN)?;
-        for address in page.addresses {
-            let is_meant =
-                address.to_string().starts_with(text) && scope.store().get(&address)?.is_some();
-            if is_meant && found.replace(address).is_some() {
-                let message = format!("several addresses begin with {text}");
-                return Err(Failure::new(ErrorCode::Ambiguous, message));
-            }
+    match *scope.store().starting_with(text, NAMED_MAX)? {
+        [] => Err(Failure::not_found(text)),
+        [address] => Ok(address),
+        ref several => {
+            let named = several.iter().map(ToString::to_string);
+            let named = named.collect::<Vec<_>>().join(", ");
+            let message = format!("{text} is the beginning of several addresses: {named}");
+            Err(Failure::new(ErrorCode::Ambiguous, message))
         }
-        after = match page.next {
-            Some(next) => Some(next),
-            None => return found.ok_or_else(|| Failure::not_found(text)),
-        };
     }
 }
 
@@ -46,4 +39,5 @@ pub(super) fn short(address: &ContentAddress) -> String {
 /// A longer prefix is an address cut off by accident, which must be refused.
 const SHORT_LEN: std::ops::RangeInclusive<usize> = 8..=16;
 
-const PAGE_LEN: usize = 4096;
+/// How many addresses with the same beginning a refusal names.
+const NAMED_MAX: usize = 5;
