@@ -53,3 +53,5 @@ pub(crate) use run_query::{query, query_sorted};
 #[cfg(feature = "text")]
 pub(crate) use search::{search, search_ranked, snippets};
 pub use sort::{Sort, SortBy};
+#[cfg(feature = "text")]
+pub use when::period;

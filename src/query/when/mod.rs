@@ -5,6 +5,7 @@
 
 mod calendar;
 mod parse;
+mod period;
 mod spans;
 mod words;
 
@@ -15,6 +16,7 @@ use crate::text::{Calendar, Order};
 
 use calendar::DAY_MS;
 pub(super) use parse::{Feast, Occasion};
+pub use period::period;
 
 /// The time that a question names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

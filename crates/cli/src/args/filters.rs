@@ -65,7 +65,7 @@ pub(crate) struct Filters {
     /// Entity that the grain is about (entity_id)
     #[arg(long, value_name = "ID")]
     entity_id: Option<String>,
-    /// Time of the event, timestamp_ms or else created_at, at or after this (RFC 3339, a date, or milliseconds since 1970)
+    /// Time of the event, timestamp_ms or else created_at, at or after this: 2026-01-15, 2026-01-15T10:00:00Z, yesterday, 2 hours ago
     #[arg(long, value_name = "TIME", value_parser = time_from)]
     since: Option<Time>,
     /// Time of the event at or before this; a date means its end (UTC)

@@ -3,6 +3,8 @@
 //! Each parser returns the message that clap shows for a value it refuses.
 
 use grainstore::grain::Verification;
+use grainstore::query::period;
+use grainstore::store::{Clock as _, SystemClock};
 use grainstore::{Time, Type};
 
 /// A lower and an upper bound, both included; `None` where a side is open.
@@ -53,23 +55,14 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "a share is a number from 0 to 1".into())
 }
 
-/// Parses a time; a date means its beginning (UTC).
+/// Parses a time; a date or the words for one mean its beginning (UTC).
 pub(crate) fn time_from(text: &str) -> Result<Time, String> {
-    time(text, "T00:00:00Z")
+    Ok(*period(text, SystemClock.now())?.start())
 }
 
+/// Parses a time; a date or the words for one mean its end (UTC).
 pub(crate) fn time_to(text: &str) -> Result<Time, String> {
-    time(text, "T23:59:59.999Z")
-}
-
-/// Parses a time, or a date completed with `of_day`.
-fn time(text: &str, of_day: &str) -> Result<Time, String> {
-    let is_day = text.len() == "2026-01-15".len() && text.as_bytes().get(4) == Some(&b'-');
-    if is_day {
-        Time::parse(&format!("{text}{of_day}"))
-    } else {
-        Time::parse(text)
-    }
+    Ok(*period(text, SystemClock.now())?.end())
 }
 
 /// Parses a length of time: a whole number of days or hours, as `30d` or `12h`. Returns milliseconds.

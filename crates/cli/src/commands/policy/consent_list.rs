@@ -27,7 +27,7 @@ pub(super) struct List {
     /// Purpose, if the application records one (purpose)
     #[arg(long, value_name = "TEXT")]
     purpose: Option<String>,
-    /// In force at this time (RFC 3339, a date, or milliseconds since 1970)
+    /// In force at this time (a date, a time, or the words for one)
     #[arg(long, value_name = "TIME", value_parser = time_from)]
     at: Option<Time>,
     #[command(flatten)]
