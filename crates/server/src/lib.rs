@@ -5,6 +5,7 @@
 
 mod receipt;
 mod scope;
+mod wire;
 
 pub mod http;
 pub mod mcp;

@@ -35,7 +35,7 @@ export async function open({ parts, isCurrent }) {
     const words = input.value.trim();
     try {
       const found = words
-        ? await post("/v1/search", { text: words, with_snippets: true, with_explanation: true, limit: 30, filter: filter() }, mine.signal)
+        ? await post("/v1/search", { question: words, with_snippets: true, with_explanation: true, limit: 30, filter: filter() }, mine.signal)
         : await post("/v1/query", { sort: "stored", descending: true, limit: 30, filter: filter(), cursor: after ?? undefined }, mine.signal);
       if (mine !== sent || !isCurrent()) return;
       if (!after) results.replaceChildren();

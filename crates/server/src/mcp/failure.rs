@@ -3,7 +3,6 @@
 //! The message comes from the library, which names grains and rules and no content.
 
 use grainstore::{Error, ErrorCode};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::memory::MemoryError;
@@ -17,7 +16,7 @@ use crate::memory::MemoryError;
 /// assert_eq!(failure.code, "ERR_LOCKED");
 /// assert!(failure.advice.contains("key"));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct Failure {
     /// The error code of the library.

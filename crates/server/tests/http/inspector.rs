@@ -76,7 +76,7 @@ fn a_search_returns_excerpts_in_parts() {
     server
         .post(&token, "/v1/grains", &event("<b>täglich</b> green tea"))
         .expect(200);
-    let asked = json!({ "text": "tea", "with_snippets": true });
+    let asked = json!({ "question": "tea", "with_snippets": true });
     let found = server.post(&token, "/v1/search", &asked).expect(200).json();
     let parts = found["results"][0]["snippet"].as_array().unwrap().clone();
     let text: String = parts
@@ -99,7 +99,7 @@ fn a_search_by_words_finds_no_other_form_of_a_word() {
         .post(&token, "/v1/grains", &event("I am allergic to peanuts"))
         .expect(200);
     for (by_words, total) in [(false, 1), (true, 0)] {
-        let asked = json!({ "text": "allergies", "by_words": by_words });
+        let asked = json!({ "question": "allergies", "by_words": by_words });
         let found = server.post(&token, "/v1/search", &asked).expect(200).json();
         assert_eq!(found["total"], total, "{found}");
     }

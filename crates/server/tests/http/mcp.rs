@@ -88,7 +88,7 @@ fn a_token_is_shown_the_tools_that_it_permits_and_is_refused_the_others() {
     let all = server.all();
     let stored = server.tool(&all, "remember", &json!({ "text": "the hat is red" }));
     assert_eq!(stored["isError"], false, "{stored}");
-    let found = server.tool(&reader, "search", &json!({ "text": "hat" }));
+    let found = server.tool(&reader, "search", &json!({ "question": "hat" }));
     assert_eq!(found["structuredContent"]["total"], 1);
 }
 

@@ -173,7 +173,7 @@ fn questions_are_answered_with_what_matches() {
         .post(&token, "/v1/grains", &event("the weather in Porto"))
         .expect(200);
     let told = server
-        .post(&token, "/v1/search", &json!({ "text": "tea" }))
+        .post(&token, "/v1/search", &json!({ "question": "tea" }))
         .expect(200)
         .json();
     assert_eq!(told["total"], 1);
@@ -189,7 +189,7 @@ fn questions_are_answered_with_what_matches() {
     assert_eq!(server.post(&token, "/v1/query", &body).json()["total"], 1);
     for wrong in [
         json!({ "filter": { "type": "beleif" } }),
-        json!({ "filter": { "since": "yesterday" } }),
+        json!({ "filter": { "since": "soon" } }),
         json!({ "limit": 0 }),
         json!({ "sort": "luck" }),
     ] {
@@ -346,7 +346,7 @@ fn an_answer_is_bounded_and_an_address_counts_once() {
         }
     }
     assert_eq!(seen, 11);
-    let search = json!({ "text": "tea", "limit": 1_000 });
+    let search = json!({ "question": "tea", "limit": 1_000 });
     let told = server.post(&token, "/v1/search", &search).expect(200);
     assert!(told.body.len() < 10 << 20, "{}", told.body.len());
     assert!(told.json()["partial"].is_string());

@@ -178,7 +178,7 @@ fn the_log_has_no_content_and_no_token() {
     server
         .post(&token, "/v1/grains", &event("a secret of mira"))
         .expect(200);
-    let search = json!({ "text": "secret" });
+    let search = json!({ "question": "secret" });
     server.post(&token, "/v1/search", &search).expect(200);
     server.get(&token, "/v1/grains/mira").expect(400);
     server.get(&token, "/metrics?mira=1").expect(400);

@@ -161,7 +161,7 @@ impl Client {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{result}");
         assert_eq!(result["_meta"]["error"]["code"], code, "{result}");
-        // It would not fit the schema of the tool.
+        // A client may show it in place of the text.
         assert!(result["structuredContent"].is_null(), "{result}");
         text(&result)
     }

@@ -31,7 +31,7 @@ fn a_locked_memory_is_left_alone_and_the_model_is_told_why() {
     assert!(said.contains("locked"), "{said}");
     assert!(said.contains("What to do: "), "{said}");
     assert_eq!(
-        client.ok("search", json!({ "text": "peanuts" }))["total"],
+        client.ok("search", json!({ "question": "peanuts" }))["total"],
         1
     );
 }
@@ -85,7 +85,10 @@ fn an_agent_reads_and_writes_in_its_namespace_only() {
         "ERR_ACCESS_DENIED",
     );
     assert!(said.contains("tell the user"), "{said}");
-    assert_eq!(client.ok("search", json!({ "text": "salary" }))["total"], 0);
+    assert_eq!(
+        client.ok("search", json!({ "question": "salary" }))["total"],
+        0
+    );
     assert_eq!(
         client.ok(
             "query",

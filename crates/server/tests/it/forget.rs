@@ -155,7 +155,7 @@ fn what_a_hold_keeps_is_kept_and_the_model_is_told() {
         "ERR_INVALIDATION_DENIED",
     );
     assert!(said.contains("hold"), "{said}");
-    let kept = client.call("search", json!({ "text": "evidence" }));
+    let kept = client.call("search", json!({ "question": "evidence" }));
     assert!(text(&kept).contains("evidence"));
 }
 

@@ -123,7 +123,7 @@ impl<'a> Connection<'a> {
                 self.ask("GET", &format!("/v1/grains/{address}"), "")?;
             }
             (1, _) => {
-                let body = json!({ "text": word(n + client), "limit": 10 });
+                let body = json!({ "question": word(n + client), "limit": 10 });
                 self.ask("POST", "/v1/search", &body.to_string())?;
             }
             _ => {

@@ -103,7 +103,7 @@ fn tools(inspector: &Inspector<'_>) {
             .unwrap()
             .contains("mira prefers tea")
     );
-    let found = call("search", &[("text", json!("tea"))]);
+    let found = call("search", &[("question", json!("tea"))]);
     assert_eq!(found["items"][0]["address"], address);
     let got = call("get", &[("address", address.clone())]);
     assert_eq!(got["grain"]["object"], "tea");

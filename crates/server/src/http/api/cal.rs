@@ -9,10 +9,11 @@ use grainstore_cal::{self as cal, Host, Options, Query};
 use serde_json::json;
 
 use super::grains::{warnings_of, with_warnings};
-use super::request::{CalBody, CancelBody, ExecuteBody, Moment};
+use super::request::{CalBody, CancelBody, ExecuteBody};
 use crate::http::answer::{ANSWER_LEN_MAX, Answer};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::wire::Moment;
 
 /// Answers a statement: its envelope, or its error with status 400, 403, 404 or 422.
 pub(crate) fn ask(call: &Call<'_>) -> Result<Answer, Failure> {
@@ -145,7 +146,7 @@ impl Asked {
             },
             Form::Text => CalBody::default(),
         };
-        let now = body.now.as_ref().map(Moment::time).transpose()?;
+        let now = body.now.as_ref().map(Moment::first).transpose()?;
         let options = Options {
             parameters: body.parameters,
             bytes_max: ANSWER_LEN_MAX,

@@ -10,7 +10,7 @@ use grainstore::store::{Clock, Summary, SystemClock};
 use serde_json::{Value, json};
 
 use super::confine::confine;
-use super::request::ExportBody;
+use super::request::{ExportBody, filter_of};
 use crate::http::answer::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -44,7 +44,7 @@ pub(crate) fn export(call: &Call<'_>) -> Result<Answer, Failure> {
     let body: ExportBody = call.json()?;
     let format = format_named(&body.format)?;
     scope.asked(body.filter.namespace.as_deref())?;
-    let filter = body.filter.filter()?.with_expired();
+    let filter = filter_of(&body.filter)?.with_expired();
     let options = WriteOptions {
         // A damaged grain of one tenant keeps no other from an export.
         skip_damaged: true,

@@ -11,7 +11,7 @@ use grainstore::store::{Asked, AuditEntry, AuditFilter};
 use grainstore::{ContentAddress, ErrorCode};
 use serde_json::{Value, json};
 
-use super::request::{AuditBody, GrowthBody, PAGE_MAX, SettleBody, limited};
+use super::request::{AuditBody, GrowthBody, PAGE_MAX, SettleBody, filter_of, limited};
 use crate::http::answer::{Answer, bounded};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -76,7 +76,7 @@ pub(crate) fn growth(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: GrowthBody = call.json()?;
     let view = scope.asked(body.filter.namespace.as_deref())?;
-    let filter = bounded(body.filter.filter()?);
+    let filter = bounded(filter_of(&body.filter)?);
     let newest_first = Sort::by(SortBy::Stored).descending();
     let mut counts: BTreeMap<(i64, String, String), u64> = BTreeMap::new();
     let (mut after, mut seen) = (None, 0);
@@ -115,8 +115,8 @@ pub(crate) fn audit(call: &Call<'_>) -> Result<Answer, Failure> {
     let limit = limited(body.limit, PAGE_MAX)?;
     let address = body.address.as_deref().map(str::parse::<ContentAddress>);
     let filter = AuditFilter {
-        from: body.from.map(|moment| moment.time()).transpose()?,
-        to: body.to.map(|moment| moment.time()).transpose()?,
+        from: body.from.map(|moment| moment.first()).transpose()?,
+        to: body.to.map(|moment| moment.last()).transpose()?,
         by: body.by,
         operation: body.operation,
         address: address.transpose()?,

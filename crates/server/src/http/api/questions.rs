@@ -7,7 +7,7 @@ use grainstore::text::{Query, Ranking, Snippet};
 use serde_json::{Value, json};
 
 use super::grains::signature_json;
-use super::request::{PAGE_MAX, QueryBody, RecallBody, SearchBody, limited};
+use super::request::{PAGE_MAX, QueryBody, RecallBody, SearchBody, filter_of, limited};
 use crate::http::answer::{Answer, bounded};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -18,7 +18,7 @@ pub(crate) fn query(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: QueryBody = call.json()?;
     let view = scope.asked(body.filter.namespace.as_deref())?;
-    let filter = bounded(body.filter.filter()?);
+    let filter = bounded(filter_of(&body.filter)?);
     let sort = body.sort(&filter)?;
     let after = body.cursor.as_deref().map(|text| scope.cursor(text));
     let limit = limited(body.limit, PAGE_MAX)?;
@@ -31,8 +31,8 @@ pub(crate) fn search(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: SearchBody = call.json()?;
     let view = scope.asked(body.filter.namespace.as_deref())?;
-    let filter = bounded(body.filter.filter()?);
-    let query = Query::parse(&body.text).map_err(grainstore::Error::from)?;
+    let filter = bounded(filter_of(&body.filter)?);
+    let query = Query::parse(&body.question).map_err(grainstore::Error::from)?;
     let ranking = match body.by_words {
         true => Ranking::WORDS,
         false => Ranking::default(),
@@ -46,7 +46,7 @@ pub(crate) fn search(call: &Call<'_>) -> Result<Answer, Failure> {
     let found = view.search_ranked(&query, &filter, &ranking, limit)?;
     let mut envelope = envelope(scope, &found)?;
     if body.with_snippets {
-        let snippets = view.snippets(&body.text, &found, SNIPPET_LEN)?;
+        let snippets = view.snippets(&body.question, &found, SNIPPET_LEN)?;
         for (at, snippet) in snippets.iter().enumerate() {
             envelope["results"][at]["snippet"] = snippet_json(snippet);
         }
@@ -78,7 +78,7 @@ pub(crate) fn recall(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let body: RecallBody = call.json()?;
     let view = scope.asked(body.filter.namespace.as_deref())?;
-    let filter = body.filter.filter()?;
+    let filter = filter_of(&body.filter)?;
     let mut recall = Recall {
         budget: limited(body.budget, BUDGET_MAX)?,
         ranking: body.calendar.applied(Ranking::default())?,

@@ -1,14 +1,13 @@
 //! The documents that routes take, from which the description of the interface is made too.
 
-use grainstore::grain::Verification;
 use grainstore::query::{Sort, SortBy};
-use grainstore::text::{Ranking, utc_offset};
-use grainstore::{ContentAddress, ErrorCode, Filter, Time, Type};
+use grainstore::{ContentAddress, ErrorCode, Filter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::http::failure::Failure;
+use crate::wire::{CalendarBody, FilterBody, Moment};
 
 /// A grain: its fields, or `{"blob": HEX}` or `{"envelope": …}` of one that is encoded already.
 pub(crate) type GrainBody = Map<String, Value>;
@@ -79,7 +78,7 @@ pub(crate) struct QueryBody {
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchBody {
     /// Words, "phrases", -exclusions.
-    pub(crate) text: String,
+    pub(crate) question: String,
     /// Adds to each result an excerpt, in parts that match or do not.
     #[serde(default)]
     pub(crate) with_snippets: bool,
@@ -138,31 +137,6 @@ pub(crate) struct CalBody {
     /// The moment to which words such as "yesterday" refer; by default the clock of the server.
     #[serde(default)]
     pub(crate) now: Option<Moment>,
-}
-
-/// The clock and the calendar by which a question is read.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct CalendarBody {
-    /// The moment at which it is asked; by default the clock of the server.
-    pub(crate) now: Option<Moment>,
-    /// The offset of the local time from UTC, such as +02:00.
-    pub(crate) utc_offset: Option<String>,
-    /// Whether weeks begin on Sunday, not on Monday.
-    pub(crate) starts_on_sunday: bool,
-}
-
-impl CalendarBody {
-    /// Returns a ranking in this calendar.
-    pub(crate) fn applied(&self, ranking: Ranking) -> Result<Ranking, Failure> {
-        let offset = self.utc_offset.as_deref().map(utc_offset);
-        Ok(Ranking {
-            now: self.now.as_ref().map(Moment::time).transpose()?,
-            utc_offset_minutes: offset.transpose().map_err(Failure::usage)?.unwrap_or(0),
-            weeks_from_sunday: self.starts_on_sunday,
-            ..ranking
-        })
-    }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -290,137 +264,6 @@ pub(crate) struct ExportBody {
     pub(crate) with_embeddings: bool,
 }
 
-/// Conditions that a grain must all satisfy.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct FilterBody {
-    /// The name of a grain type, as belief.
-    pub(crate) r#type: Option<String>,
-    /// A namespace, with those inside it.
-    pub(crate) namespace: Option<String>,
-    pub(crate) user: Option<String>,
-    pub(crate) subject: Option<String>,
-    pub(crate) relation: Option<String>,
-    pub(crate) object: Option<String>,
-    pub(crate) session: Option<String>,
-    pub(crate) run: Option<String>,
-    pub(crate) observer_type: Option<String>,
-    pub(crate) observer: Option<String>,
-    pub(crate) author: Option<String>,
-    pub(crate) subject_did: Option<String>,
-    pub(crate) entity: Option<String>,
-    pub(crate) source_type: Option<String>,
-    pub(crate) epistemic_status: Option<String>,
-    pub(crate) recall_priority: Option<String>,
-    pub(crate) tags: Vec<String>,
-    pub(crate) without_tags: Vec<String>,
-    pub(crate) derived_from: Option<String>,
-    pub(crate) since: Option<Moment>,
-    pub(crate) until: Option<Moment>,
-    pub(crate) valid_at: Option<Moment>,
-    pub(crate) known_at: Option<Moment>,
-    pub(crate) confidence: Option<Bounds>,
-    pub(crate) importance: Option<Bounds>,
-    /// unverified, verified, contested or retracted.
-    pub(crate) verification: Option<String>,
-    /// Only grains of a signer that is trusted to write them.
-    pub(crate) signed: bool,
-    /// Superseded grains too.
-    pub(crate) superseded: bool,
-    /// Expired grains too.
-    pub(crate) expired: bool,
-}
-
-/// Milliseconds since 1970, or RFC 3339.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub(crate) enum Moment {
-    Ms(i64),
-    Text(String),
-}
-
-/// Both bounds are included.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Bounds {
-    #[serde(default)]
-    from: Option<f64>,
-    #[serde(default)]
-    to: Option<f64>,
-}
-
-impl FilterBody {
-    /// Returns the filter of the library.
-    ///
-    /// # Errors
-    /// `ERR_FILTER` for a value without a meaning, the codes of addresses.
-    pub(crate) fn filter(&self) -> Result<Filter, Failure> {
-        type Set = fn(Filter, String) -> Filter;
-        let texts: [(&Option<String>, Set); 15] = [
-            (&self.namespace, Filter::namespace),
-            (&self.user, Filter::user),
-            (&self.subject, Filter::subject),
-            (&self.relation, Filter::relation),
-            (&self.object, Filter::object),
-            (&self.session, Filter::session),
-            (&self.run, Filter::run),
-            (&self.observer_type, Filter::observer_type),
-            (&self.observer, Filter::observer),
-            (&self.author, Filter::author),
-            (&self.subject_did, Filter::subject_did),
-            (&self.entity, Filter::entity),
-            (&self.source_type, Filter::source_type),
-            (&self.epistemic_status, Filter::epistemic_status),
-            (&self.recall_priority, Filter::recall_priority),
-        ];
-        let given = texts
-            .into_iter()
-            .filter_map(|(text, set)| Some((text.clone()?, set)));
-        let mut filter = given.fold(Filter::new(), |filter, (text, set)| set(filter, text));
-        filter = self.tags.iter().fold(filter, Filter::tag);
-        filter = self.without_tags.iter().fold(filter, Filter::without_tag);
-        if let Some(name) = &self.r#type {
-            let of = Type::named(name).ok_or_else(|| meaningless("type", name))?;
-            filter = filter.of_type(of);
-        }
-        if let Some(name) = &self.verification {
-            let status = Verification::named(name);
-            filter = filter.verification(status.ok_or_else(|| meaningless("verification", name))?);
-        }
-        if let Some(text) = &self.derived_from {
-            filter = filter.derived_from(text.parse::<ContentAddress>()?);
-        }
-        type SetTime = fn(Filter, Time) -> Filter;
-        let times: [(&Option<Moment>, SetTime); 4] = [
-            (&self.since, Filter::since),
-            (&self.until, Filter::until),
-            (&self.valid_at, Filter::valid_at),
-            (&self.known_at, Filter::known_at),
-        ];
-        for (moment, set) in times {
-            if let Some(moment) = moment {
-                filter = set(filter, moment.time()?);
-            }
-        }
-        if let Some(Bounds { from, to }) = self.confidence {
-            filter = filter.confidence(from, to);
-        }
-        if let Some(Bounds { from, to }) = self.importance {
-            filter = filter.importance(from, to);
-        }
-        if self.signed {
-            filter = filter.verified();
-        }
-        if self.superseded {
-            filter = filter.with_superseded();
-        }
-        if self.expired {
-            filter = filter.with_expired();
-        }
-        Ok(filter)
-    }
-}
-
 impl QueryBody {
     /// Returns the order of the pages.
     ///
@@ -429,7 +272,10 @@ impl QueryBody {
     pub(crate) fn sort(&self, filter: &Filter) -> Result<Sort, Failure> {
         let sort = match &self.sort {
             None => Sort::of(filter),
-            Some(name) => Sort::by(SortBy::named(name).ok_or_else(|| meaningless("sort", name))?),
+            Some(name) => Sort::by(
+                SortBy::named(name)
+                    .ok_or_else(|| Failure::of(ErrorCode::Filter, format!("{name} is no sort")))?,
+            ),
         };
         Ok(if self.descending {
             sort.descending()
@@ -439,18 +285,12 @@ impl QueryBody {
     }
 }
 
-impl Moment {
-    pub(crate) fn time(&self) -> Result<Time, Failure> {
-        match self {
-            Self::Ms(ms) => Ok(Time::from_ms(*ms)),
-            Self::Text(text) => Time::parse(text)
-                .map_err(|reason| Failure::of(ErrorCode::Filter, format!("{text}: {reason}"))),
-        }
-    }
-}
-
-fn meaningless(what: &str, value: &str) -> Failure {
-    Failure::of(ErrorCode::Filter, format!("{value} is no {what}"))
+/// Returns the filter of a request, in which an address is whole.
+///
+/// # Errors
+/// `ERR_FILTER` for a value without a meaning, the codes of addresses.
+pub(crate) fn filter_of(body: &FilterBody) -> Result<Filter, Failure> {
+    body.filter(|address| Ok(address.parse::<ContentAddress>()?))
 }
 
 /// Returns a limit that a page may have.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::address::short;
 use super::{Answer, Effect, Tool, resolve};
 use crate::Scope;
 use crate::mcp::failure::Failure;
@@ -13,18 +14,17 @@ use crate::mcp::failure::Failure;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Correct {
-    /// Address of the current version, whole or its first 8 digits.
     address: String,
-    /// The new text: the object of a belief, the text of a note, the description of a goal.
+    /// The new object of a belief, text of a note, description of a goal.
     text: Option<String>,
-    /// Other fields to change; null removes a field.
+    /// Other fields; null removes one.
     #[serde(default)]
     fields: Map<String, Value>,
-    /// Why; kept with the change. Some protected memories demand it.
+    /// Why; some protected memories demand it.
     reason: Option<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(super) struct Corrected {
     /// Address of the new version.
     address: String,
@@ -38,8 +38,8 @@ pub(super) struct Corrected {
 impl Tool for Correct {
     const NAME: &'static str = "correct";
     const TITLE: &'static str = "Correct a memory";
-    const ABOUT: &'static str = "Replaces a memory by a new version. The old version stays in its \
-        history and is no longer recalled.";
+    const ABOUT: &'static str =
+        "Replaces a memory by a new version; the old one stays in its history.";
     const EFFECT: Effect = Effect::Adds;
     type Output = Corrected;
 
@@ -60,7 +60,7 @@ impl Tool for Correct {
         let new = scope
             .store()
             .supersede(&old, draft, self.reason.as_deref())?;
-        let mut text = format!("Corrected: {new} supersedes {old}.\n");
+        let mut text = format!("Corrected: {} supersedes {}.\n", short(&new), short(&old));
         text.extend(warnings.iter().map(|it| format!("Warning: {it}\n")));
         let output = Corrected {
             address: new.to_string(),

@@ -5,6 +5,7 @@ use grainstore::store::Authorization;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::address::short;
 use super::{Answer, Effect, Tool, resolve};
 use crate::Scope;
 use crate::mcp::budget::shortened;
@@ -14,16 +15,15 @@ use crate::mcp::shown::quoted;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct Forget {
-    /// Address of the grain, whole or its first 8 digits.
     address: String,
-    /// Why; recorded for good, without the content.
+    /// Why; recorded for good, so without the content.
     reason: Option<String>,
-    /// True in a second call, after the user was asked: for clients that cannot ask themselves.
+    /// True in a second call, after the user has agreed.
     #[serde(default)]
     pub(in crate::mcp) confirm: bool,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(in crate::mcp) struct Deleted {
     address: String,
     /// Whether it is gone.
@@ -38,9 +38,8 @@ pub(in crate::mcp) struct Deleted {
 impl Tool for Forget {
     const NAME: &'static str = "forget";
     const TITLE: &'static str = "Delete a memory for good";
-    const ABOUT: &'static str = "Deletes one grain: its bytes, words and keys are gone from the \
-        store and cannot be restored. The user is asked first. To change what is believed, use \
-        correct.";
+    const ABOUT: &'static str = "Deletes one grain for good. The user is asked first. To change a \
+        belief, use correct.";
     const EFFECT: Effect = Effect::Destroys;
     type Output = Deleted;
 
@@ -55,7 +54,7 @@ impl Tool for Forget {
         };
         scope.admin()?.delete(&address, authorization)?;
         Ok(Answer {
-            text: format!("Deleted {address}.\n"),
+            text: format!("Deleted {}.\n", short(&address)),
             output: Deleted {
                 address: address.to_string(),
                 deleted: true,
@@ -99,12 +98,13 @@ impl Deleted {
         preview: String,
         needs_confirmation: bool,
     ) -> Answer<Self> {
+        let short = short(&address);
         let text = match needs_confirmation {
             true => format!(
                 "Nothing is deleted yet. Ask the user whether {preview} shall be deleted for good; \
-                 if they agree, call forget again with the address {address} and confirm: true.\n"
+                 if they agree, call forget again with the address {short} and confirm: true.\n"
             ),
-            false => format!("The user did not agree: {preview} is kept ({address}).\n"),
+            false => format!("The user did not agree: {preview} is kept ({short}).\n"),
         };
         Answer {
             text,

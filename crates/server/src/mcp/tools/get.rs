@@ -13,13 +13,11 @@ use crate::mcp::failure::Failure;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Get {
-    /// Address of the grain, whole or its first 8 digits.
     address: String,
-    /// Most tokens of the answer, 100 to 20000 (default 2000).
     max_tokens: Option<u64>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(super) struct Got {
     address: String,
     /// The fields of the grain.
@@ -44,8 +42,8 @@ pub(super) struct Got {
 impl Tool for Get {
     const NAME: &'static str = "get";
     const TITLE: &'static str = "Get one memory";
-    const ABOUT: &'static str = "Returns one grain by its address: every field, whether it is still \
-        current, and who signed it.";
+    const ABOUT: &'static str = "Returns one grain with every field, whether it is current, and who \
+        signed it.";
     const EFFECT: Effect = Effect::Reads;
     type Output = Got;
 

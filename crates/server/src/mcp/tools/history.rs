@@ -14,13 +14,12 @@ use crate::mcp::failure::Failure;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct History {
-    /// Address of any version, whole or its first 8 digits.
+    /// Of any version.
     address: String,
-    /// Most tokens of the answer, 100 to 20000 (default 2000).
     max_tokens: Option<u64>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(super) struct Versions {
     /// The versions, oldest first.
     versions: Vec<StoredItem>,
@@ -28,7 +27,7 @@ pub(super) struct Versions {
     left_out: u64,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 struct StoredItem {
     #[serde(flatten)]
     item: Item,
@@ -42,8 +41,8 @@ struct StoredItem {
 impl Tool for History {
     const NAME: &'static str = "history";
     const TITLE: &'static str = "History of a memory";
-    const ABOUT: &'static str = "Returns every version of a memory, oldest first: what was believed \
-        when, and who changed it.";
+    const ABOUT: &'static str = "Returns every version of a memory: what was believed when, and who \
+        changed it.";
     const EFFECT: Effect = Effect::Reads;
     type Output = Versions;
 

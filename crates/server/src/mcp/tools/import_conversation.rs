@@ -8,38 +8,36 @@ use grainstore::{ContentAddress, Draft};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::arguments::time;
 use super::{Answer, Effect, Tool};
 use crate::Scope;
 use crate::mcp::failure::Failure;
+use crate::wire::Moment;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ImportConversation {
-    /// The messages, oldest first. Give messages, or document.
+    /// Oldest first.
     #[serde(default)]
     messages: Vec<Message>,
-    /// Name of the conversation (session_id); needed with messages.
+    /// Its name; needed with messages.
     session: Option<String>,
-    /// The person whose conversation it is (user_id).
     user: Option<String>,
-    /// Namespace.
     namespace: Option<String>,
-    /// The text of an export: ChatGPT, Claude, Gemini, Copilot, Grok, DeepSeek, Cursor, PAM, AIMEM, OMI or JSON lines.
+    /// The text of an export, in place of messages.
     document: Option<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(inline)]
 struct Message {
-    /// user, assistant, system or tool.
     role: String,
     content: String,
-    /// When it was said: 2026-01-15T10:00:00Z. With times, a second import changes nothing.
-    time: Option<String>,
+    /// With it, a second import changes nothing.
+    time: Option<Moment>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(super) struct Imported {
     /// Grains that are new.
     stored: u64,
@@ -55,8 +53,8 @@ pub(super) struct Imported {
 impl Tool for ImportConversation {
     const NAME: &'static str = "import_conversation";
     const TITLE: &'static str = "Import a conversation";
-    const ABOUT: &'static str = "Stores the messages of a conversation, or the export of another \
-        tool, so that they can be recalled.";
+    const ABOUT: &'static str = "Stores the messages of a conversation, or the export of an assistant \
+        or a memory tool.";
     const EFFECT: Effect = Effect::Adds;
     type Output = Imported;
 
@@ -93,8 +91,8 @@ impl ImportConversation {
             let mut draft = Draft::event(&message.content).session(session);
             draft = draft.set("role", message.role.as_str());
             if let Some(said) = &message.time {
-                let said = time(said, "T00:00:00Z");
                 let said = said
+                    .first()
                     .map_err(|error| Failure::usage(format!("message {at}: {}", error.message)))?;
                 draft = draft.created_at(said);
             }

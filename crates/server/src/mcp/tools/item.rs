@@ -6,17 +6,17 @@ use grainstore::query::Found;
 use grainstore::render::{escaped, tokens};
 use grainstore::store::Signature;
 use grainstore::{Envelope, Error, Grain};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::address::short;
 use crate::Scope;
 use crate::mcp::budget::{Budget, shortened};
 
 /// A grain in an answer: what it says and where it comes from.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
 pub(in crate::mcp) struct Item {
-    /// Content address: the name of the grain, for the other tools.
+    /// The first digits of its address: the name of the grain, for the other tools.
     address: String,
     #[serde(rename = "type")]
     of: String,
@@ -27,7 +27,7 @@ pub(in crate::mcp) struct Item {
     /// Characters of the text that did not fit; `get` has them.
     #[serde(skip_serializing_if = "is_zero")]
     text_left_out: usize,
-    /// Speaker of a message.
+    /// The person who said it, or else the role.
     #[serde(skip_serializing_if = "Option::is_none")]
     speaker: Option<String>,
     /// The person it is about.
@@ -83,14 +83,14 @@ impl Item {
         let field = |name| grain.text(name).map(|text| escaped(text).into_owned());
         let of = grain.type_();
         Ok(Self {
-            address: grain.address().to_string(),
+            address: short(&grain.address()),
             of: of
                 .name()
                 .map_or_else(|| format!("0x{:02x}", of.byte()), str::to_owned),
             time: grain.event_time().to_string(),
             text: text.into_owned(),
             text_left_out,
-            speaker: ["role", "observer_id", "tool_name"]
+            speaker: ["observer_id", "role", "tool_name"]
                 .into_iter()
                 .find_map(field),
             user: field("user_id"),
@@ -102,7 +102,7 @@ impl Item {
                 .and_then(grainstore::codec::Value::as_f64),
             score: None,
             is_current: status.is_current(),
-            superseded_by: scope.successor(status)?.map(|by| by.to_string()),
+            superseded_by: scope.successor(status)?.map(|by| short(&by)),
             signer: None,
             is_signer_trusted: None,
         })

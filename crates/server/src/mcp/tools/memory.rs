@@ -14,28 +14,23 @@ use crate::memory::{Command, Memory};
 #[serde(deny_unknown_fields)]
 pub(super) struct Files {
     command: Name,
-    /// A path under /memories; of all commands but rename.
     path: Option<String>,
-    /// view: first and last line, from 1; -1 is the end.
+    /// Lines from 1; -1 is the end.
     view_range: Option<[i64; 2]>,
-    /// create: the whole text.
     file_text: Option<String>,
-    /// str_replace: text that occurs exactly once.
+    /// Occurs exactly once.
     old_str: Option<String>,
-    /// str_replace: what stands there instead (default: nothing).
     new_str: Option<String>,
-    /// insert: the line after which the text goes, 0 for the beginning.
+    /// After this line; 0 is the beginning.
     insert_line: Option<u64>,
-    /// insert: the text.
     insert_text: Option<String>,
-    /// rename: from.
     old_path: Option<String>,
-    /// rename: to.
     new_path: Option<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 enum Name {
     View,
     Create,
@@ -45,7 +40,7 @@ enum Name {
     Rename,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(super) struct Told {
     /// The answer of the command.
     result: String,
@@ -56,9 +51,8 @@ pub(super) struct Told {
 impl Tool for Files {
     const NAME: &'static str = "memory";
     const TITLE: &'static str = "Memory files";
-    const ABOUT: &'static str = "Files under /memories that outlast a conversation: view (a \
-        directory or a file with line numbers), create, str_replace, insert, delete, rename. Every \
-        version of a file is kept in its history.";
+    const ABOUT: &'static str = "Files under /memories that outlast a conversation. rename takes \
+        old_path and new_path, all others path.";
     const EFFECT: Effect = Effect::Adds;
     type Output = Told;
 

@@ -20,7 +20,7 @@ mod schema;
 mod search;
 
 use grainstore::ErrorCode;
-use rmcp::handler::server::tool::{schema_for_input, schema_for_output};
+use rmcp::handler::server::tool::schema_for_input;
 use rmcp::model::{
     CallToolResult, ContentBlock, JsonObject, MetaObject, Tool as Description, ToolAnnotations,
 };
@@ -50,7 +50,7 @@ trait Tool: DeserializeOwned + JsonSchema + 'static {
         Effect::Adds => Operation::Write,
         Effect::Destroys => Operation::Erase,
     };
-    type Output: Serialize + JsonSchema + 'static;
+    type Output: Serialize;
 
     fn run(self, scope: &Scope) -> Result<Answer<Self::Output>, Failure>;
 }
@@ -113,14 +113,17 @@ const fn entry<T: Tool>() -> Entry {
 fn describe<T: Tool>() -> Description {
     // The arguments of every tool are a struct, whose schema is an object.
     let input = schema_for_input::<T>().unwrap_or_default();
-    let hints = ToolAnnotations::with_title(T::TITLE)
-        .read_only(T::EFFECT == Effect::Reads)
-        .destructive(T::EFFECT == Effect::Destroys)
-        .idempotent(T::EFFECT != Effect::Adds)
-        .open_world(false);
+    let hints = ToolAnnotations::new().open_world(false);
+    // The others mean nothing of a tool that only reads.
+    let hints = match T::EFFECT {
+        Effect::Reads => hints.read_only(true),
+        effect => hints
+            .read_only(false)
+            .destructive(effect == Effect::Destroys)
+            .idempotent(effect != Effect::Adds),
+    };
     Description::new(T::NAME, T::ABOUT, schema::of_input(&input))
         .with_title(T::TITLE)
-        .with_raw_output_schema(schema::of_output(&schema_for_output::<T::Output>()))
         .with_annotations(hints)
 }
 
@@ -157,8 +160,7 @@ pub(super) fn result<T: Serialize>(outcome: Result<Answer<T>, Failure>) -> CallT
         Err(failure) => failure,
     };
     let mut result = CallToolResult::error(vec![ContentBlock::text(failure.to_text())]);
-    // Structured content would have to fit the schema of the tool: clients refuse the whole answer
-    // otherwise, and the model would not read why.
+    // Not as structured content, which some clients show in place of the text.
     result.meta = Some(MetaObject(JsonObject::from_iter([(
         "error".to_owned(),
         json!(failure),

@@ -5,52 +5,49 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::arguments::time;
+use super::address::short;
 use super::{Answer, Effect, Item, Tool, resolve};
 use crate::Scope;
 use crate::http::bounded;
 use crate::mcp::budget::Budget;
 use crate::mcp::failure::Failure;
+use crate::wire::Moment;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Remember {
-    /// A belief: who or what it is about. Give subject, relation and object, or text, or grain.
+    /// Of a belief: who or what.
     subject: Option<String>,
-    /// A belief: prefers, works_at, is_allergic_to, …
+    /// Such as prefers, works_at.
     relation: Option<String>,
-    /// A belief: the value.
     object: Option<String>,
-    /// A note or a message: what happened or was said.
+    /// A note, in place of a belief.
     text: Option<String>,
-    /// A grain of any type as a map of its fields, with `type`.
+    /// A grain of any type, by its fields.
     grain: Option<Map<String, Value>>,
-    /// How sure it is, from 0 to 1 (beliefs: default 0.9).
+    /// Default 0.9.
     confidence: Option<f64>,
-    /// How much it matters, from 0 to 1.
     importance: Option<f64>,
-    /// The person it is about (user_id).
+    /// The person it is about.
     user: Option<String>,
-    /// Conversation (session_id).
     session: Option<String>,
-    /// Namespace.
     namespace: Option<String>,
-    /// When it happened: 2026-01-15T10:00:00Z (default: now).
-    time: Option<String>,
+    /// When it happened (default now).
+    time: Option<Moment>,
     /// Until when it holds.
-    valid_to: Option<String>,
-    /// Where it comes from: user_explicit, llm_inferred, …
+    valid_to: Option<Moment>,
+    /// user_explicit, llm_inferred, …
     source: Option<String>,
-    /// Address of the consent it rests on, where one is demanded.
+    /// Address of the consent it rests on.
     processing_basis: Option<String>,
-    /// Addresses of the grains it was concluded from.
+    /// Addresses it was concluded from.
     #[serde(default)]
     derived_from: Vec<String>,
     #[serde(default)]
     tags: Vec<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(super) struct Remembered {
     /// Address of the new grain.
     address: String,
@@ -64,9 +61,8 @@ pub(super) struct Remembered {
 impl Tool for Remember {
     const NAME: &'static str = "remember";
     const TITLE: &'static str = "Remember";
-    const ABOUT: &'static str = "Stores a memory for good: a belief (subject, relation, object), a \
-        note (text), or a grain of any type. Returns its address once it is on disk, and what was \
-        believed about the same before. To change what is believed, use correct.";
+    const ABOUT: &'static str = "Stores a belief (subject, relation, object), a note (text), or a grain. \
+        Returns its address, and what else is believed of the same. To change a belief, use correct.";
     const EFFECT: Effect = Effect::Adds;
     type Output = Remembered;
 
@@ -77,7 +73,7 @@ impl Tool for Remember {
         let is_belief = draft.type_() == Type::Belief;
         let warnings = scope.warnings(&draft);
         let address = scope.store().put(draft)?;
-        let mut text = format!("Remembered as {address}.\n");
+        let mut text = format!("Remembered as {}.\n", short(&address));
         text.extend(warnings.iter().map(|it| format!("Warning: {it}\n")));
         let mut related = Vec::new();
         if let Some((subject, relation)) = same.filter(|_| is_belief) {
@@ -148,10 +144,10 @@ impl Remember {
             }
         }
         if let Some(at) = &self.time {
-            draft = draft.created_at(time(at, "T00:00:00Z")?);
+            draft = draft.created_at(at.first()?);
         }
         if let Some(until) = &self.valid_to {
-            draft = draft.valid_to(time(until, "T23:59:59.999Z")?);
+            draft = draft.valid_to(until.last()?);
         }
         for address in &self.derived_from {
             draft = draft.derived_from(resolve(scope, address)?);

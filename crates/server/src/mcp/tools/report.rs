@@ -13,16 +13,14 @@ use crate::mcp::failure::Failure;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Report {
-    /// The person: their user_id.
     user: Option<String>,
-    /// Other names of the same person, such as a DID.
+    /// Other names of the same person.
     #[serde(default)]
     also: Vec<String>,
-    /// Most tokens of the answer, 100 to 20000 (default 2000).
     max_tokens: Option<u64>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(super) struct Known {
     user: String,
     /// Grains about the person, with every version.
@@ -44,8 +42,8 @@ pub(super) struct Known {
 impl Tool for Report {
     const NAME: &'static str = "report";
     const TITLE: &'static str = "Report on a person";
-    const ABOUT: &'static str = "Returns everything that this memory holds about a person: what is \
-        about them, and what of others names them, with old versions.";
+    const ABOUT: &'static str = "Returns everything that is held about a person, old versions and \
+        mentions included.";
     const EFFECT: Effect = Effect::Reads;
     const NEEDS: Operation = Operation::Export;
     type Output = Known;

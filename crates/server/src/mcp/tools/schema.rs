@@ -1,8 +1,9 @@
-//! Schemas as every client understands them: one type for each argument, and formats that JSON Schema
-//! has.
+//! Schemas as every client understands them, in few tokens: a model reads them at the beginning of each
+//! conversation.
 //!
-//! A client that maps schemas onto another dialect refuses a list of types or drops the argument, and
-//! validators warn of formats such as `uint64`, which only Rust has.
+//! One type for each argument, and formats that JSON Schema has: a client that maps schemas onto another
+//! dialect refuses a list of types or drops the argument, and validators warn of formats such as
+//! `uint64`, which only Rust has.
 
 use std::sync::Arc;
 
@@ -12,46 +13,48 @@ use serde_json::Value;
 /// Returns the schema of arguments. One that may be left out has the type that it has when it is
 /// given; `null` is taken too, and need not be said.
 pub(super) fn of_input(schema: &JsonObject) -> Arc<JsonObject> {
-    portable(schema, true)
-}
-
-/// Returns the schema of structured answers.
-pub(super) fn of_output(schema: &JsonObject) -> Arc<JsonObject> {
-    portable(schema, false)
-}
-
-fn portable(schema: &JsonObject, is_input: bool) -> Arc<JsonObject> {
     let mut schema = schema.clone();
-    simplify(&mut schema, is_input);
+    simplify(&mut schema);
     Arc::new(schema)
 }
 
-fn simplify(schema: &mut JsonObject, is_input: bool) {
+fn simplify(schema: &mut JsonObject) {
     let format = schema.get("format").and_then(Value::as_str);
     if format.is_some_and(|name| FORMATS.contains(&name)) {
         schema.remove("format");
+        schema.remove("minimum");
+        schema.remove("maximum");
     }
-    if is_input {
-        if let Some(Value::Array(types)) = schema.get_mut("type") {
-            types.retain(|name| name != "null");
-            if let [one] = &mut **types {
-                let one = one.take();
-                schema.insert("type".to_owned(), one);
-            }
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let Some(first) = types.first_mut() {
+            let first = first.take();
+            schema.insert("type".to_owned(), first);
         }
-        schema.retain(|name, value| !(name == "default" && value.is_null()));
     }
-    for value in schema.values_mut() {
-        each_object(value, is_input);
+    for name in ["$schema", "title", "default"] {
+        schema.remove(name);
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        let all = properties.len();
+        properties.retain(|_, property| property.get("x-rare").is_none());
+        if properties.len() < all {
+            // The others are taken too.
+            schema.remove("additionalProperties");
+        }
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            properties.values_mut().for_each(each_object);
+        }
+    }
+    for name in ["items", "prefixItems", "anyOf"] {
+        schema.get_mut(name).into_iter().for_each(each_object);
     }
 }
 
-fn each_object(value: &mut Value, is_input: bool) {
+fn each_object(value: &mut Value) {
     match value {
-        Value::Object(schema) => simplify(schema, is_input),
-        Value::Array(items) => items
-            .iter_mut()
-            .for_each(|item| each_object(item, is_input)),
+        Value::Object(schema) => simplify(schema),
+        Value::Array(items) => items.iter_mut().for_each(each_object),
         _ => {}
     }
 }

@@ -6,53 +6,47 @@ use grainstore::text::{self, Ranking};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::arguments::{Asked, Selection};
+use super::arguments::filter_of;
 use super::item::{Item, items_of};
 use super::{Answer, Effect, Tool};
 use crate::Scope;
 use crate::mcp::budget::Budget;
 use crate::mcp::failure::Failure;
+use crate::wire::{CalendarBody, FilterBody};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Search {
-    /// Words; "a phrase", +required, -excluded, prefix*, field:word and AND, OR, NOT are understood.
-    text: String,
-    /// Which grains to look at.
+    /// Words; "a phrase", +required, -excluded, prefix*, field:word, AND, OR, NOT.
+    question: String,
     #[serde(default)]
-    filter: Selection,
-    /// Leave out results below this share of the best one's score, such as 0.9.
+    filter: FilterBody,
+    /// Leave out results below this share of the best score, such as 0.9.
     share: Option<f64>,
-    /// When and where it is asked, for "yesterday" and "last week".
     #[serde(default)]
-    asked: Asked,
-    /// Most results, 1 to 100 (default 10).
+    calendar: CalendarBody,
+    /// Up to 100 (default 10).
     limit: Option<u64>,
-    /// Most tokens of the answer, 100 to 20000 (default 2000).
     max_tokens: Option<u64>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Query {
-    /// Which grains; without it, all that are current.
     #[serde(default)]
-    filter: Selection,
-    /// Order: stored, time, created_at, valid_from, valid_to, confidence or importance (default:
-    /// stored; of a session, time).
+    filter: FilterBody,
+    /// stored, time, created_at, valid_from, valid_to, confidence or importance.
     sort: Option<String>,
-    /// Whether the greatest or newest come first.
     #[serde(default)]
     descending: bool,
-    /// Where the previous page ended (next_cursor); the other arguments stay the same.
+    /// next_cursor of the page before.
     cursor: Option<String>,
-    /// Most results, 1 to 100 (default 20).
+    /// Up to 100 (default 20).
     limit: Option<u64>,
-    /// Most tokens of the answer, 100 to 20000 (default 2000).
     max_tokens: Option<u64>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(super) struct Results {
     items: Vec<Item>,
     /// How many grains match.
@@ -71,18 +65,18 @@ pub(super) struct Results {
 impl Tool for Search {
     const NAME: &'static str = "search";
     const TITLE: &'static str = "Search by words";
-    const ABOUT: &'static str = "Finds memories by their words, best match first. For context to \
-        answer a question, recall is better.";
+    const ABOUT: &'static str = "Finds memories by their words, best first. To answer a question, use \
+        recall.";
     const EFFECT: Effect = Effect::Reads;
     type Output = Results;
 
     fn run(self, scope: &Scope) -> Result<Answer<Results>, Failure> {
-        let filter = self.filter.filter(scope)?;
+        let filter = filter_of(&self.filter, scope)?;
         let limit = limit_of(self.limit, 10);
-        let query = text::Query::parse(&self.text).map_err(grainstore::Error::from)?;
+        let query = text::Query::parse(&self.question).map_err(grainstore::Error::from)?;
         let ranking = Ranking {
             share: self.share.unwrap_or(0.0).clamp(0.0, 1.0),
-            ..self.asked.applied(Ranking::default())?
+            ..self.calendar.applied(Ranking::default())?
         };
         let envelope = scope
             .store()
@@ -96,13 +90,12 @@ impl Tool for Search {
 impl Tool for Query {
     const NAME: &'static str = "query";
     const TITLE: &'static str = "Query by fields";
-    const ABOUT: &'static str = "Lists memories by their fields (type, subject, relation, user, \
-        session, tag, time), in order and in pages.";
+    const ABOUT: &'static str = "Lists memories by their fields, in order and in pages.";
     const EFFECT: Effect = Effect::Reads;
     type Output = Results;
 
     fn run(self, scope: &Scope) -> Result<Answer<Results>, Failure> {
-        let filter = self.filter.filter(scope)?;
+        let filter = filter_of(&self.filter, scope)?;
         let by = self.sort.as_deref().map(|name| {
             let by = SortBy::named(name);
             by.ok_or_else(|| Failure::usage(format!("\"{name}\" is no order")))

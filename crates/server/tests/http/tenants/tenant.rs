@@ -244,7 +244,7 @@ impl<'a> Tenant<'a> {
             1 => ("get", json!({ "address": &address[..12] })),
             2 => (
                 "search",
-                json!({ "text": QUERIES[usize::from(text)], "limit": 100, "max_tokens": 20_000 }),
+                json!({ "question": QUERIES[usize::from(text)], "limit": 100, "max_tokens": 20_000 }),
             ),
             3 => ("query", json!({ "limit": 2, "max_tokens": 20_000 })),
             4 => ("remember", json!({ "grain": linked })),
@@ -328,7 +328,7 @@ impl<'a> Tenant<'a> {
             Request::Search { text } => {
                 let text = QUERIES[usize::from(*text)];
                 let extras = json!({
-                    "text": text, "limit": 1_000, "with_snippets": true, "with_explanation": true,
+                    "question": text, "limit": 1_000, "with_snippets": true, "with_explanation": true,
                 });
                 post("/v1/search", extras)
             }

@@ -16,14 +16,14 @@ use crate::mcp::tools::{Answer, Effect, Tool};
 pub(in crate::mcp::tools) struct Change {
     /// ADD, SUPERSEDE or REVERT with its REASON: it is prepared.
     statement: Option<String>,
-    /// The values of its parameters, by their names without the sign.
+    /// Values by name.
     #[serde(default)]
     parameters: Map<String, Value>,
     /// The token of a prepared change, in place of a statement: the change is made.
     token: Option<String>,
 }
 
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize)]
 pub(in crate::mcp::tools) struct Changed {
     /// The token that makes the prepared change, once, within five minutes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
