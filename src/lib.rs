@@ -12,7 +12,7 @@
 //! # let path = folder.path().join("memory.grains");
 //! // `path` is a directory of the store's own, such as "memory.grains".
 //! let store = Store::open(&path, Options::default())?;
-//! let old = store.put(Draft::belief("ana", "lives_in", "Lisbon").user("ana"))?; // durable
+//! let old = store.put(Draft::belief("ana", "lives_in", "Lisbon").confidence(0.9))?; // durable
 //! let grain = store.get(&old)?.expect("it was just put");
 //! assert_eq!(grain.summary(), "ana lives in Lisbon");
 //!
@@ -21,7 +21,7 @@
 //! assert_eq!(store.search("lisbon", &Filter::new(), 10)?.results[0].address, old);
 //!
 //! // The new version names the old one, which stays in the history.
-//! let moved = Draft::belief("ana", "lives_in", "Porto").user("ana").derived_from(old);
+//! let moved = Draft::belief("ana", "lives_in", "Porto").confidence(0.9).derived_from(old);
 //! let new = store.supersede(&old, moved, Some("she moved"))?;
 //! assert_eq!(store.history(&new)?.len(), 2);
 //!
