@@ -161,14 +161,12 @@ impl Load {
 
     /// Returns what is written beside the figures measured since.
     pub fn described(&self, sizes: &str, rounds: usize) -> Result<String> {
-        let (others, seconds) = self.of_others()?;
+        let (others, _) = self.of_others()?;
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
         let date = Time::from_ms(i64::try_from(now.as_millis())?).to_string();
         let date = date.get(..10).unwrap_or_default();
-        let average = self.average;
         Ok(format!(
-            "{sizes}; {rounds} rounds, medians; {date}; {}; load {average:.2} at the start, other \
-             processes took {others:.2} of a core during the {seconds:.0} s.",
+            "{sizes}; {rounds} rounds, medians; {date}; {}; others took {others:.2} of a core.",
             hardware()
         ))
     }
