@@ -1,12 +1,61 @@
-#![doc = include_str!("../README.md")]
+//! An embedded memory store for AI agents. A memory is a *grain*: a small map of fields that never
+//! changes, under the SHA-256 of its bytes as its [address](ContentAddress). A change is a new grain
+//! that supersedes the old one. The crate opens a directory, needs no server and no model, and
+//! implements the Open Memory Specification (OMS) 1.3.
 //!
-//! # The rooms
+#![cfg_attr(feature = "text", doc = "```")]
+#![cfg_attr(not(feature = "text"), doc = "```ignore")]
+//! use grainstore::store::Authorization;
+//! use grainstore::{Draft, Filter, Options, Store};
 //!
-//! The modules are declared in dependency order: each may use those above it and nothing below
-//! (`tests/it/tidy.rs` holds the crate to it). Most programs need [`Store`], [`Draft`] and
-//! [`Filter`]; the rest is there for those who look closer. Names that this documentation does not
-//! show are for the tests, the simulator, the fuzz targets and the benches of this repository, and
-//! may change in every version.
+//! # let folder = tempfile::tempdir().expect("a folder");
+//! # let path = folder.path().join("memory.grains");
+//! // `path` is a directory of the store's own, such as "memory.grains".
+//! let store = Store::open(&path, Options::default())?;
+//! let old = store.put(Draft::belief("ana", "lives_in", "Lisbon").confidence(0.9))?; // durable
+//! let grain = store.get(&old)?.expect("it was just put");
+//! assert_eq!(grain.summary(), "ana lives in Lisbon");
+//!
+//! // By fields, in the order of storage; by words, best first.
+//! assert_eq!(store.query(&Filter::new().subject("ana"), 10, None)?.total, 1);
+//! assert_eq!(store.search("lisbon", &Filter::new(), 10)?.results[0].address, old);
+//!
+//! // The new version names the old one, which stays in the history.
+//! let moved = Draft::belief("ana", "lives_in", "Porto").confidence(0.9).derived_from(old);
+//! let new = store.supersede(&old, moved, Some("she moved"))?;
+//! assert_eq!(store.history(&new)?.len(), 2);
+//!
+//! // A handle for an agent reaches one person's grains, and cannot be widened.
+//! let agent = store.of_user("ana");
+//! assert_eq!(agent.admin().unwrap_err().code(), "ERR_ACCESS_DENIED");
+//!
+//! // The owner deletes: bytes, words and keys are gone when it returns.
+//! let authorization = Authorization { reason: "asked for", authority: "the office" };
+//! store.admin()?.delete(&new, authorization)?;
+//! assert!(store.get(&new)?.is_none());
+//! # Ok::<(), grainstore::Error>(())
+//! ```
+//!
+//! - **Calls block**, until the disk has the data for a write. A [`Store`] is cheap to clone and may be
+//!   shared by threads; in asynchronous code use `spawn_blocking`.
+//! - **A call is atomic**: [`Store::put_batch`] stores all grains or none, [`Store::supersede`] the new
+//!   grain and the end of the old one. There is no transaction over several calls: of two
+//!   supersessions of one grain the second gets `ERR_CONFLICT`. The pages of a query show one moment.
+//! - **Errors** have a stable [code](Error::code) ([`ErrorCode`]). After a storage error the outcome of
+//!   a write is unknown: a repeated `put` of the same grain stores nothing twice.
+//! - **Processes**: any number on one machine open one directory. Each answer holds what any of them has
+//!   acknowledged.
+//! - **Rooms of the API**: [`Store`] reads and writes, [`Admin`] has the owner's decisions (policy, holds,
+//!   consents, erasure, export), [`Maintenance`] check, backup and statistics. Names that this
+//!   documentation does not show may change in every version.
+//! - **Features**: `text` (search), `interchange` (import and export), `encryption` (files with age),
+//!   `signatures`, `sealing` (keys of persons); all are on by default, and none changes the files.
+//!
+//! README and `docs/design.md` of the repository have the guarantees and the architecture,
+//! `docs/guide.md` an agent in 15 minutes.
+
+// The modules are declared in dependency order: each may use those above it and nothing below
+// (`tests/it/tidy/rooms.rs`).
 
 mod code;
 pub mod codec;
@@ -38,7 +87,11 @@ pub use grain::{Draft, Grain, Time, Type};
 pub use query::{Envelope, Filter};
 pub use store::{Error, Options};
 
-// The code of the guide compiles and runs with the tests.
+// The code of the guide and of README compiles and runs with the tests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/guide.md")]
 struct Guide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

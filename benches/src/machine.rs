@@ -150,25 +150,23 @@ impl Load {
         })
     }
 
-    /// Returns how many processors others took since, and the seconds.
-    pub fn of_others(&self) -> Result<(f64, f64)> {
+    /// Returns how many processors others took since.
+    pub fn of_others(&self) -> Result<f64> {
         let now = Self::now()?;
         let seconds = self.start.elapsed().as_secs_f64();
         let others = (now.busy - self.busy).saturating_sub(now.own - self.own);
         let cpu = others as f64 * MS_PER_TICK as f64 / 1e3;
-        Ok((cpu / seconds.max(1e-3), seconds))
+        Ok(cpu / seconds.max(1e-3))
     }
 
     /// Returns what is written beside the figures measured since.
     pub fn described(&self, sizes: &str, rounds: usize) -> Result<String> {
-        let (others, seconds) = self.of_others()?;
+        let others = self.of_others()?;
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
         let date = Time::from_ms(i64::try_from(now.as_millis())?).to_string();
         let date = date.get(..10).unwrap_or_default();
-        let average = self.average;
         Ok(format!(
-            "{sizes}; {rounds} rounds, medians; {date}; {}; load {average:.2} at the start, other \
-             processes took {others:.2} of a core during the {seconds:.0} s.",
+            "{sizes}; {rounds} rounds, medians; {date}; {}; others took {others:.2} of a core.",
             hardware()
         ))
     }

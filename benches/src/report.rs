@@ -103,8 +103,8 @@ impl Report {
     /// Prints a table and remembers its targets.
     pub fn table(&mut self, table: &Table) {
         let mut text = format!(
-            "\n### {}\n\n| {} | min | median | max | store / this | target | |\n\
-             | --- | ---: | ---: | ---: | ---: | ---: | --- |\n",
+            "\n### {}\n\n| {} | min | median | max | store / this | target |\n\
+             | --- | ---: | ---: | ---: | ---: | --- |\n",
             table.title, table.unit
         );
         let subject: &[f64] = table.rows.first().map_or(&[], |row| &row.rounds);
@@ -122,7 +122,7 @@ impl Report {
                 compared: ratio.map(|[_, ratio, _]| (row.name.clone(), median, ratio)),
                 bound: row.bound,
             };
-            let (target, verdict) = (one.target(), one.verdict());
+            let target = one.target().unwrap_or_default();
             if table.is_told || one.bound.is_some() || one.compared.is_some() {
                 self.results.push(one);
             }
@@ -131,7 +131,7 @@ impl Report {
             // Writing to a text cannot fail.
             let _ = writeln!(
                 text,
-                "| {name} | {min} | {median} | {max} | {shown} | {target} | {verdict} |"
+                "| {name} | {min} | {median} | {max} | {shown} | {target} |"
             );
         }
         print!("{text}");
@@ -142,55 +142,104 @@ impl Report {
         self.results.len()
     }
 
-    /// Returns the results since a mark as a table: values are medians, ratios those of the rounds.
-    /// A result that is compared with several stands in the first of its rows alone.
+    /// Returns the results since a mark as a table of one row a measurement: values are medians, and
+    /// ratios, in brackets, those of the rounds.
+    ///
+    /// A name that several measurements are compared with has a column; others share one.
     pub fn summary(&self, mark: usize) -> String {
-        let mut text = String::from(
-            "| | measured | compared with | ratio | target | |\n\
-             | --- | ---: | --- | ---: | ---: | --- |\n",
-        );
-        let mut above = String::new();
-        for one in self.results.iter().skip(mark) {
-            let measured = format!("{} | {} {}", one.what, number(one.value), one.unit);
-            let shown = if measured == above {
-                "|"
-            } else {
-                measured.as_str()
-            };
-            let (other, ratio) = match &one.compared {
-                Some((name, value, ratio)) => {
-                    (format!("{name}: {}", number(*value)), number(*ratio))
-                }
-                None => Default::default(),
-            };
-            let (target, verdict) = (one.target(), one.verdict());
-            // Writing to a text cannot fail.
-            let _ = writeln!(
-                text,
-                "| {shown} | {other} | {ratio} | {target} | {verdict} |"
+        let results = self.results.get(mark..).unwrap_or_default();
+        let rows: Vec<&[Measured]> = results.chunk_by(Measured::is_of_one_row).collect();
+        let peers = peers(&rows);
+        let is_peer = |one: &&Measured| one.name().is_some_and(|name| peers.contains(&name));
+        let others = |row: &[Measured]| {
+            let others = row.iter().filter(|one| !is_peer(one));
+            let told = others.filter_map(|one| Some(format!("{} {}", one.name()?, one.ratio()?)));
+            told.collect::<Vec<_>>().join("; ")
+        };
+        let has_others = rows.iter().any(|row| !others(row).is_empty());
+        let mut heads = vec!["", "measured"];
+        heads.extend(&peers);
+        heads.extend(has_others.then_some("compared with"));
+        heads.push("target");
+        let mut text = line(&heads);
+        let aligned = heads.iter().map(|head| match *head {
+            "" | "compared with" | "target" => "---",
+            _ => "---:",
+        });
+        text += &line(&aligned.collect::<Vec<_>>());
+        for row in rows {
+            let [first, ..] = row else { continue };
+            let value = format!("{} {}", number(first.value), first.unit);
+            let mut cells = vec![first.what.clone(), value];
+            cells.extend(peers.iter().map(|peer| {
+                let one = row.iter().find(|one| one.name() == Some(peer));
+                one.and_then(Measured::ratio).unwrap_or_default()
+            }));
+            cells.extend(has_others.then(|| others(row)));
+            cells.push(
+                row.iter()
+                    .filter_map(Measured::target)
+                    .collect::<Vec<_>>()
+                    .join(", "),
             );
-            above = measured;
+            text += &line(&cells);
         }
         text
     }
 }
 
 impl Measured {
-    fn target(&self) -> String {
-        self.bound.map_or_else(String::new, Bound::text)
+    fn is_of_one_row(&self, other: &Self) -> bool {
+        let shown = |one: &Self| (one.what.clone(), number(one.value), one.unit.clone());
+        shown(self) == shown(other)
     }
 
-    fn verdict(&self) -> &'static str {
+    /// Returns the name of what it is compared with.
+    fn name(&self) -> Option<&str> {
+        self.compared.as_ref().map(|(name, ..)| name.as_str())
+    }
+
+    /// Returns the other value, with the ratio in brackets.
+    fn ratio(&self) -> Option<String> {
+        let (_, value, ratio) = self.compared.as_ref()?;
+        Some(format!("{} ({})", number(*value), number(*ratio)))
+    }
+
+    /// Returns the bound, whose it is, and whether it is met.
+    fn target(&self) -> Option<String> {
+        let bound = self.bound?;
         let judged = self
             .compared
             .as_ref()
             .map_or(self.value, |(_, _, ratio)| *ratio);
-        match self.bound {
-            None => "",
-            Some(bound) if bound.holds(judged) => "met",
-            Some(_) => "MISSED",
+        let whose = self
+            .name()
+            .map_or_else(String::new, |name| format!("{name} "));
+        let verdict = if bound.holds(judged) { "met" } else { "MISSED" };
+        Some(format!("{whose}{} {verdict}", bound.text()))
+    }
+}
+
+/// Returns the names that more than one row is compared with, in their order.
+fn peers<'a>(rows: &[&'a [Measured]]) -> Vec<&'a str> {
+    let names = |row: &'a [Measured]| row.iter().filter_map(Measured::name);
+    let mut peers: Vec<&str> = Vec::new();
+    for name in rows.iter().flat_map(|row| names(row)) {
+        let count = rows
+            .iter()
+            .filter(|row| names(row).any(|other| other == name))
+            .count();
+        if count > 1 && !peers.contains(&name) {
+            peers.push(name);
         }
     }
+    peers
+}
+
+/// Writes a line of a table.
+fn line(cells: &[impl AsRef<str>]) -> String {
+    let cells = cells.iter().map(|cell| format!(" {} |", cell.as_ref()));
+    format!("|{}\n", cells.collect::<String>())
 }
 
 /// Returns the quotients round by round: a slow moment of the machine falls on both.
@@ -244,6 +293,31 @@ mod tests {
     fn the_middle_of_an_even_number_of_rounds_lies_between_two() {
         assert_eq!(spread(&[4.0, 1.0, 2.0]), [1.0, 2.0, 4.0]);
         assert_eq!(spread(&[4.0, 1.0, 2.0, 3.0]), [1.0, 2.5, 4.0]);
+    }
+
+    #[test]
+    fn a_summary_has_a_row_for_each_measurement_and_a_column_for_each_peer() {
+        let mut report = Report::default();
+        for (title, times) in [("Put", 2.0), ("Get", 1.0)] {
+            let mut table = Table::new(title, "per s");
+            table.row("store", vec![8.0 * times], Some(Bound::AtLeast(9.0)));
+            table.row("SQLite", vec![4.0], Some(Bound::AtLeast(3.0)));
+            if title == "Get" {
+                table.row("a read", vec![16.0], None);
+            }
+            report.table(&table);
+        }
+        let mut alone = Table::new("Disk", "MB");
+        alone.value("store", vec![1.0]);
+        report.table(&alone);
+        assert_eq!(
+            report.summary(0),
+            "|  | measured | SQLite | compared with | target |\n\
+             | --- | ---: | ---: | --- | --- |\n\
+             | Put | 16.0 per s | 4.00 (4.00) |  | ≥ 9 met, SQLite ≥ 3 met |\n\
+             | Get | 8.00 per s | 4.00 (2.00) | a read 16.0 (0.500) | ≥ 9 MISSED, SQLite ≥ 3 MISSED |\n\
+             | Disk | 1.00 MB |  |  |  |\n"
+        );
     }
 
     #[test]

@@ -72,7 +72,7 @@ fn main() -> Result<()> {
 
 /// Puts the table of a group into the docs, unless other processes kept the machine busy.
 fn write(name: &str, settings: &Settings, load: &Load, table: &str) -> Result<()> {
-    let (others, _) = load.of_others()?;
+    let others = load.of_others()?;
     if others > machine::QUIET {
         eprintln!("{name}: others took {others:.2} of a core, so it is not written: measure again");
         return Ok(());

@@ -1,6 +1,20 @@
-//! The file `CURRENT`: the runs of the version on disk (docs/format.md, "CURRENT").
+//! The file `CURRENT`: the runs of the version on disk.
 //!
-//! It is replaced by a rename, so a crash leaves the version before or after.
+//! It is replaced by a rename, so a crash leaves the version before or after. Integers are
+//! big-endian:
+//!
+//! | offset | bytes | field |
+//! | --- | --- | --- |
+//! | 0 | 8 | magic `GRAINCUR` |
+//! | 8 | 2 | format version, 1 |
+//! | 10 | 2 | reserved, 0 |
+//! | 12 | 4 | number of runs |
+//! | 16 | 8 | watermark: the number of ledger entries the runs cover |
+//! | 24 | 16 each | for each run, in the order of their rows: its number (8), the check of its footer (8) |
+//! | – | 8 | check: SHA-256(0x06 ‖ store id ‖ all before)[..8] |
+//!
+//! The first run begins with entry 0, each with the entry at which the one before ends, and the
+//! last ends at the watermark.
 
 use std::io;
 

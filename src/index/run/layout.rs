@@ -1,4 +1,4 @@
-//! The bytes of a run around its blocks: header, directory and footer (docs/format.md, "Runs").
+//! The bytes of a run around its blocks: header, directory and footer.
 //!
 //! Counts are never trusted with an allocation.
 

@@ -1,5 +1,5 @@
 //! The encoding of entry locations, in about 6 bytes an entry: the distance from the entry before,
-//! and the check of the header (docs/format.md, "Runs").
+//! and the check of the header.
 
 use crate::ledger::EntryLocation;
 

@@ -86,27 +86,28 @@ fn the_readme_names_the_two_commands_that_do_everything() {
     }
 }
 
-/// A registry page and generated documentation have no files beside them.
 #[test]
-fn no_link_of_the_readme_is_dead_where_the_package_is_read() {
-    const SOURCE: &str = "https://docs.rs/crate/grainstore/latest/source/";
+fn no_link_of_the_readme_is_dead_in_the_repository_and_in_the_package() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
     let mut links = 0;
-    let inline = README.split("](").skip(1);
-    let inline = inline.map(|rest| rest.split(')').next().unwrap());
-    let named = README.lines().filter_map(|line| {
-        let (name, target) = line.strip_prefix('[')?.split_once("]: ")?;
-        assert!(README.matches(&format!("[{name}]")).count() > 1, "{name}");
-        Some(target)
-    });
-    for target in inline.chain(named) {
-        assert!(target.starts_with("https://"), "{target}");
-        let Some(file) = target.strip_prefix(SOURCE) else {
+    let targets = README.split("](").skip(1);
+    for target in targets.map(|rest| rest.split(')').next().unwrap()) {
+        if target.starts_with("https://") {
             continue;
-        };
+        }
         links += 1;
+        let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
         assert!(root.join(file).is_file(), "{target}");
+        if !anchor.is_empty() {
+            let page = std::fs::read_to_string(root.join(file)).unwrap();
+            let heads = page.lines().filter(|line| line.starts_with('#'));
+            let mut anchors = heads.map(|head| {
+                let head = head.trim_start_matches(['#', ' ']).to_lowercase();
+                head.replace(' ', "-")
+            });
+            assert!(anchors.any(|head| head == anchor), "{target}");
+        }
         // The package has it: its manifest names the file, or all of its kind.
         let kinds = ["docs/*.md", "LICENSE-*", file];
         let of = |kind: &&str| match kind.split_once('*') {
