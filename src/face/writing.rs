@@ -8,13 +8,13 @@ use crate::interchange::ImportFile;
 #[cfg(feature = "sealing")]
 use crate::store::erasure;
 use crate::store::{
-    Error, HandedBack, HandedOff, Handoff, Justification, NewGrain, commit, governance, lineage,
+    Embedding, Error, HandedBack, HandedOff, Handoff, Justification, NewGrain, commit, governance,
+    lineage, read,
 };
 #[cfg(feature = "interchange")]
 use crate::store::{Summary, import};
 
 use super::Store;
-// docs: ['crate::store::Conflict']
 
 impl Store {
     /// Stores a grain and returns its address once it is durable. Storing it again is a no-op.
@@ -228,5 +228,34 @@ impl Store {
     #[cfg(feature = "sealing")]
     pub fn is_unlocked(&self, user: &str) -> bool {
         erasure::is_unlocked(&self.0, user)
+    }
+
+    /// Stores vectors that a model made of grains, each in place of an earlier one of that model: all
+    /// of them, or none if one is refused. A vector is a ledger entry, goes into backups, and is
+    /// deleted with its grain.
+    ///
+    /// The store has no model: a caller that searches brings a vector of the same model.
+    ///
+    /// ```
+    /// use grainstore::store::Embedding;
+    /// use grainstore::{Draft, Filter, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let tea = store.put(Draft::event("she likes tea"))?;
+    /// let sea = store.put(Draft::event("she lives by the sea"))?;
+    /// store.put_embeddings(&[Embedding::new(tea, "tiny", &[0.9, 0.1])])?;
+    /// store.put_embeddings(&[Embedding::new(sea, "tiny", &[0.2, 0.8])])?;
+    /// let near = store.nearest("tiny", &[1.0, 0.0], &Filter::new(), 1)?;
+    /// assert_eq!(near.results[0].address, tea);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`, also for a grain that the handle does not see; `ERR_ACCESS_DENIED` through
+    /// a reader's handle; `ERR_EMBEDDING` for a vector that is empty, too long, not finite, without
+    /// a direction, or of another length than the model's others, and for a model without a name;
+    /// storage errors.
+    pub fn put_embeddings(&self, embeddings: &[Embedding]) -> Result<(), Error> {
+        read::put_embeddings(&self.0, embeddings)
     }
 }

@@ -29,6 +29,16 @@ pub enum Error {
         /// The type, or the nested map, that requires it.
         of: String,
     },
+    /// A required field is absent, and a member that is no field is spelt like it.
+    #[error("missing required field: {field} ({of}); did you mean it by {found}?")]
+    Misspelt {
+        /// The field.
+        field: &'static str,
+        /// The type that requires it.
+        of: String,
+        /// The name of the member.
+        found: String,
+    },
     /// A field holds another kind of value than the specification requires.
     #[error("{field} must be {expected}")]
     WrongKind {
@@ -126,6 +136,7 @@ impl Error {
             Self::NoType => ErrorCode::NoType,
             Self::UnknownType { .. } => ErrorCode::UnknownType,
             Self::Missing { .. }
+            | Self::Misspelt { .. }
             | Self::WrongKind { .. }
             | Self::NotListed { .. }
             | Self::Forbidden { .. }
@@ -137,6 +148,14 @@ impl Error {
             Self::SensitivityMismatch { .. } => ErrorCode::SensitivityMismatch,
             Self::SignedMismatch => ErrorCode::SignedMismatch,
             Self::Integrity { .. } => ErrorCode::Integrity,
+        }
+    }
+
+    pub(super) fn misspelt(field: &'static str, of: Type, found: &str) -> Self {
+        Self::Misspelt {
+            field,
+            of: of.to_string(),
+            found: found.to_owned(),
         }
     }
 

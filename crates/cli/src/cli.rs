@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
@@ -36,6 +36,7 @@ use crate::config::{Config, Own};
 use crate::embedder::EmbedArgs;
 use crate::error::{CliError, Exit, is_broken_pipe};
 use crate::help;
+use crate::other_names::{self, suggest};
 use crate::output::{Output, is_styled, set_color};
 use crate::session::Session;
 use crate::{completion, trace};
@@ -197,7 +198,7 @@ fn run(args: &[OsString]) -> Exit {
         Ok(cli) => cli.run(&config, wrong),
         Err(mut error) => {
             let wants_json = args.iter().any(|arg| arg == "--json");
-            suggest(&mut error);
+            suggest(&mut error, args, &command());
             let is_whole = |arg: &OsString| arg == "--help" || arg == "help";
             if error.kind() == ErrorKind::DisplayHelp
                 && args.iter().any(is_whole)
@@ -356,64 +357,6 @@ impl Command {
     }
 }
 
-/// Names the command that does what a name of other tools asks for; what is spelled alike would be
-/// another.
-fn suggest(error: &mut clap::Error) {
-    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
-        return;
-    };
-    let found = OTHER_NAMES.iter().find(|(other, _)| other == name);
-    if let (Some((_, names)), ErrorKind::InvalidSubcommand) = (found, error.kind()) {
-        let names = names.iter().map(|name| (*name).to_owned()).collect();
-        error.insert(
-            ContextKind::SuggestedSubcommand,
-            ContextValue::Strings(names),
-        );
-    }
-}
-
-const OTHER_NAMES: &[(&str, &[&str])] = &[
-    ("add", &["remember", "put"]),
-    ("save", &["remember", "put"]),
-    ("store", &["remember", "put"]),
-    ("cat", &["show", "get"]),
-    ("view", &["show"]),
-    ("dump", &["export"]),
-    ("edit", &["correct"]),
-    ("update", &["correct", "supersede"]),
-    ("set", &["correct"]),
-    ("revert", &["undo"]),
-    ("chat", &["sessions"]),
-    ("conversations", &["sessions"]),
-    ("users", &["ls", "user"]),
-    ("tags", &["ls"]),
-    ("namespaces", &["ls"]),
-    ("find", &["search", "query"]),
-    ("log", &["history", "list"]),
-    ("rm", &["delete"]),
-    ("remove", &["delete"]),
-    ("forget", &["delete", "user"]),
-    ("info", &["stats"]),
-    ("size", &["stats"]),
-    ("vacuum", &["compact"]),
-    ("gc", &["compact"]),
-    ("repair", &["check", "recover"]),
-    ("salvage", &["recover"]),
-    ("server", &["serve"]),
-    ("start", &["serve"]),
-    ("watch", &["tail"]),
-    ("follow", &["tail"]),
-    ("select", &["query"]),
-    ("grep", &["search"]),
-    ("ask", &["recall", "search"]),
-    ("new", &["init"]),
-    ("create", &["init", "remember"]),
-    ("verify", &["check", "validate"]),
-    ("health", &["doctor", "check"]),
-    ("migrate", &["upgrade"]),
-    ("load", &["import"]),
-];
-
 /// Prints a help, in colours on a terminal.
 fn print_help(help: &clap::builder::StyledStr) -> Exit {
     let mut out = Output::new(false, false);
@@ -432,12 +375,14 @@ fn print_help(help: &clap::builder::StyledStr) -> Exit {
 /// Prints the requested help, or the error in the arguments.
 fn refuse(error: &clap::Error, wants_json: bool) -> Exit {
     let printed = if error.use_stderr() && wants_json {
-        let text = error.render().to_string();
+        let text = other_names::plain(error).unwrap_or_else(|| error.render().to_string());
         let first = text.split("\n\n").next().unwrap_or_default();
         let message = first.strip_prefix("error: ").unwrap_or(first).trim();
         let error = CliError::new(ErrorCode::Usage, message);
         let document = json!({ "error": error.to_json() });
         writeln!(io::stdout(), "{document}")
+    } else if let Some(plain) = other_names::plain(error) {
+        writeln!(io::stderr(), "{}", plain.trim_end())
     } else {
         error.print().and_then(|()| io::stdout().flush())
     };

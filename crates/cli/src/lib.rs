@@ -14,6 +14,7 @@ mod error;
 mod help;
 mod hex;
 mod interrupt;
+mod other_names;
 mod output;
 mod proof;
 mod session;

@@ -5,6 +5,7 @@ use crate::codec::{Map, Value};
 use super::action;
 use super::elided::is_elided;
 use super::findings::{Findings, Origin};
+use super::lint::look_alike;
 use crate::grain::{Error, Type};
 
 pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {
@@ -13,7 +14,10 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(
         let is_later_workflow =
             of == Type::Workflow && findings.origin == Origin::Foreign && fields.contains("nodes");
         if !is_present(fields, field) && !is_later_workflow {
-            return Err(Error::missing(field, of));
+            return Err(match look_alike::meant(fields, field) {
+                Some(found) => Error::misspelt(field, of, found),
+                None => Error::missing(field, of),
+            });
         }
     }
     if !is_present(fields, "created_at") {

@@ -196,8 +196,12 @@ impl<'a> Parser<'a> {
         }
         let number = document::number_of(name);
         if number == 0 {
-            let known = grain::SEARCHABLE_FIELDS.join(", ");
-            let reason = format!("{name} is no field with words in it; these are: {known}");
+            let (known, more) = grain::SEARCHABLE_FIELDS.split_at(NAMED_FIELDS);
+            let (known, more) = (known.join(", "), more.len());
+            let reason = format!(
+                "{name} is no field with words in it; such are {known} and {more} more; in \"quotes\" it is \
+                 looked for as text"
+            );
             return Err(syntax(self.at, reason));
         }
         self.at += name.len() + 1;
@@ -329,3 +333,5 @@ const DEPTH_MAX: usize = 32;
 const LONG: usize = 6;
 
 const BOOST_MAX: f32 = 1_000.0;
+/// How many fields a refusal names.
+const NAMED_FIELDS: usize = 6;

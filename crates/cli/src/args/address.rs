@@ -14,7 +14,7 @@ use crate::error::CliError;
 /// `ERR_HASH_FORMAT`, `ERR_HASH_LENGTH`; for a short address `ERR_NOT_FOUND`, `ERR_AMBIGUOUS`.
 pub(crate) fn resolve(store: &Store, text: &str) -> anyhow::Result<ContentAddress> {
     if !is_short(text) {
-        return ContentAddress::from_reference(text).map_err(|error| {
+        return ContentAddress::from_reference(&text.to_ascii_lowercase()).map_err(|error| {
             CliError::of(&error)
                 .at(format!("address \"{text}\""))
                 .into()

@@ -61,7 +61,7 @@ impl As {
         if let Some(author) = &self.author {
             let did: Did = author
                 .parse()
-                .map_err(|error: grainstore::crypto::Error| CliError::of(&error).at("--as"))?;
+                .map_err(|error: grainstore::crypto::Error| no_author(&error))?;
             capability = capability.author(&did);
         }
         if let Some(namespace) = &self.inside {
@@ -102,4 +102,11 @@ impl As {
             None => store.clone(),
         })
     }
+}
+
+/// Returns the error of an `--as` that is no DID.
+pub(crate) fn no_author(error: &grainstore::crypto::Error) -> CliError {
+    CliError::of(error)
+        .at("--as")
+        .advising("a DID names an agent: did:web:bot.example.com, or the did:key of its public key")
 }

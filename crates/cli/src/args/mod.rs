@@ -18,7 +18,7 @@ mod values;
 
 pub(crate) use authorization::AuthorizationArgs;
 pub(crate) use calendar::Clock;
-pub(crate) use caller::As;
+pub(crate) use caller::{As, no_author};
 pub(crate) use encryption::{SealArgs, UnsealArgs};
 pub(crate) use filters::Filters;
 pub(crate) use key_file::{KeySource, create_private, read_key, write_key};

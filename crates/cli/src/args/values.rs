@@ -48,11 +48,11 @@ pub(super) fn range(text: &str) -> Result<Range, String> {
     }
 }
 
-/// Parses a share, from 0 to 1.
+/// Parses a share or a confidence, from 0 to 1.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let share = text.parse::<f64>().ok();
     let share = share.filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "a share is a number from 0 to 1".into())
+    share.ok_or_else(|| "expected a number from 0 to 1, such as 0.9".into())
 }
 
 /// Parses a time; a date or the words for one mean its beginning (UTC).

@@ -4,6 +4,7 @@
 //! person by `user_id` does not see a `userid`. It is a warning and no error, since any name may be
 //! meant.
 
+use crate::codec::Map;
 use crate::grain::fields::Field;
 use crate::grain::rules::findings::Findings;
 
@@ -15,6 +16,12 @@ pub(in crate::grain::rules) fn check(name: &str, findings: &mut Findings) {
             format!("not a field, stored as application data; did you mean {field}?"),
         );
     }
+}
+
+/// Returns the member that was likely meant to be a field and is none.
+pub(in crate::grain::rules) fn meant<'a>(fields: &'a Map, field: &str) -> Option<&'a str> {
+    let mut names = fields.iter().map(|(name, _)| name);
+    names.find(|name| Field::named(name).is_none() && like(name) == Some(field))
 }
 
 /// Returns the field that a name was likely meant to be.

@@ -2,13 +2,15 @@
 //!
 //! stdout carries the protocol alone; messages go to stderr and say nothing of the content.
 
+use std::io::{self, IsTerminal as _};
+
 use clap::{Args, Subcommand};
 use grainstore::crypto::Did;
 use grainstore_server::Scope;
 use grainstore_server::mcp::{Server, serve_stdio};
 
 use super::install::Install;
-use crate::args::Statements;
+use crate::args::{Statements, no_author};
 use crate::error::{CliError, Exit};
 use crate::session::Session;
 
@@ -73,6 +75,11 @@ impl Served {
             scope = scope.of_user(user);
         }
         let scope = scope.with_cal(self.statements.host()?);
+        if io::stdin().is_terminal() {
+            session.out.note(
+                "a client speaks MCP here, not a person: `grainstore mcp install --client NAME` connects one",
+            );
+        }
         serve_stdio(Server::new(scope))?;
         Ok(Exit::Done)
     }
@@ -83,6 +90,6 @@ impl Served {
     /// `ERR_DID`.
     pub(super) fn author(&self) -> Result<Option<Did>, CliError> {
         let parsed = self.author.as_deref().map(str::parse::<Did>).transpose();
-        parsed.map_err(|error| CliError::of(&error).at("--as"))
+        parsed.map_err(|error| no_author(&error))
     }
 }

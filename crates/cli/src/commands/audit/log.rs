@@ -126,6 +126,9 @@ impl Page {
             out.flush()?;
             note_next(next, out);
         }
+        if entries.is_empty() && !session.out.is_json() {
+            session.out.note("no entry passes");
+        }
         Ok(Exit::done_if(!entries.is_empty()))
     }
 }

@@ -57,8 +57,10 @@ impl Show {
             "\"{}\" is neither an address of a grain nor a session",
             self.what
         );
-        CliError::new(ErrorCode::NotFound, message).advising(
-            "`grainstore list --long` shows addresses, `grainstore sessions` the sessions",
-        )
+        let is_part = self.what.len() < 4 && self.what.bytes().all(|it| it.is_ascii_hexdigit());
+        CliError::new(ErrorCode::NotFound, message).advising(match is_part {
+            true => "the first 4 digits of an address stand for it, and fewer do not",
+            false => "`grainstore list --long` shows addresses, `grainstore sessions` the sessions",
+        })
     }
 }

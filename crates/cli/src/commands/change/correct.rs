@@ -4,6 +4,7 @@
 
 use clap::Args;
 use grainstore::codec::{Map, Value};
+use grainstore::grain::Warning;
 use grainstore::store::Version;
 use grainstore::{ContentAddress, Draft, ErrorCode, Grain};
 use serde_json::json;
@@ -82,6 +83,7 @@ impl Correct {
             .encoding(grain.encoding())
             .sensitivity(grain.header().sensitivity());
         let corrected = self.as_whom.finish(draft)?;
+        self.refuse_misspelt(&handle.warnings(&corrected)?)?;
         let new = handle.supersede(&address, corrected.clone(), self.justification.as_deref())?;
         if grain.is_signed() {
             session
@@ -100,6 +102,23 @@ impl Correct {
             session.out.line(new)?;
         }
         Ok(Exit::Done)
+    }
+}
+
+impl Correct {
+    /// Refuses a name of `--set` that is spelt like a field and is none: the field would stay as it was.
+    fn refuse_misspelt(&self, warnings: &[Warning]) -> Result<(), CliError> {
+        let is_set = |name: &str| {
+            let mut names = self.set.iter().filter_map(|set| set.split_once('='));
+            names.any(|(set, _)| set.trim() == name)
+        };
+        let mut warnings = warnings.iter();
+        let found = warnings.find(|it| is_set(&it.field) && it.message.contains("did you mean"));
+        match found {
+            Some(warning) => Err(CliError::new(ErrorCode::Usage, format!("--set {warning}"))
+                .advising("nothing was changed; a name of your own begins with x-")),
+            None => Ok(()),
+        }
     }
 }
 

@@ -10,8 +10,8 @@ use grainstore::{Draft, ErrorCode, Filter, Grain, Store, Type};
 use serde_json::json;
 
 use super::assignment::assign;
-use crate::args::As;
 use crate::args::address::short;
+use crate::args::{As, share};
 use crate::error::{CliError, Exit};
 use crate::session::Session;
 
@@ -37,7 +37,7 @@ pub(crate) struct Remember {
     #[arg(long, value_name = "TEXT", requires = "subject")]
     relation: Option<String>,
     /// Confidence of the belief, from 0 to 1
-    #[arg(long, value_name = "NUMBER", default_value_t = 1.0)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1.0, value_parser = share)]
     confidence: f64,
     /// Person that the grain belongs to (user_id)
     #[arg(long, value_name = "ID")]

@@ -18,6 +18,7 @@ use super::format::{Dialect, ExportFormat};
 use super::report::{export_summary, loss_json};
 use super::target::Replace;
 use crate::args::{Filters, SealArgs, read_key, time_from};
+use crate::commands::user::{knows, unknown};
 use crate::error::{CliError, Exit};
 use crate::output::{is_screen, progress};
 use crate::session::Session;
@@ -143,8 +144,17 @@ impl Export {
         if let Some(file) = &self.sign {
             options.sign = Some(ExportKey::new(read_key(file)?));
         }
+        let named = filters.named_person();
         let filters = self.increment(filters, &store, &mut options)?;
         let mut filter = filters.filter(&store)?;
+        if let Some(id) = named {
+            let all = filter.clone().with_superseded().with_expired();
+            // A file without grains would look like an answer.
+            if !knows(&store, &id)? && store.query(&all, 1, None)?.total == 0 {
+                session.out.note(unknown(&store, &id)?);
+                return Ok(Exit::Nothing);
+            }
+        }
         // A tree is what is believed now.
         if !self.current && self.format != ExportFormat::Markdown {
             filter = filter.with_superseded();

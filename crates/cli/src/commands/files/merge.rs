@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::Args;
 use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use grainstore::store::Create;
-use grainstore::{Filter, Options, Store};
+use grainstore::{ErrorCode, Filter, Options, Store};
 
 use super::report::{report_errors, report_import};
 use crate::error::{CliError, Exit};
@@ -72,7 +72,14 @@ impl Merge {
     fn write(&self) -> anyhow::Result<(Vec<u8>, u64)> {
         let failed = |error: &grainstore::Error| CliError::of(error).in_store(&self.other);
         let store = Store::open_read_only(&self.other, Options::default());
-        let store = store.map_err(|error| failed(&error))?;
+        let store = store.map_err(|error| {
+            let is_no_store = error.code() == ErrorCode::NotAStore;
+            let error = failed(&error);
+            match is_no_store {
+                true => error.advising("name the directory of another store or of a backup"),
+                false => error,
+            }
+        })?;
         let everything = Filter::new()
             .with_superseded()
             .with_unreviewed()

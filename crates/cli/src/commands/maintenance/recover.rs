@@ -50,9 +50,9 @@ impl Recover {
                 Error::Exists { path } | Error::NotAStore { path, .. } => path,
                 _ => &self.from,
             };
-            let is_no_store = matches!(&error, Error::NotAStore { .. });
+            let are_other = matches!(&error, Error::NotAStore { .. } | Error::Exists { .. });
             let error = CliError::of(&error).in_store(place);
-            if is_no_store {
+            if are_other {
                 error.advising(DIRECTORIES)
             } else {
                 error

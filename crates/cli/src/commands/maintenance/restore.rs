@@ -54,9 +54,9 @@ impl Restore {
                 Error::Exists { path } | Error::NotAStore { path, .. } => path,
                 _ => &self.from,
             };
-            let is_no_backup = matches!(&error, Error::NotAStore { .. });
+            let are_other = matches!(&error, Error::NotAStore { .. } | Error::Exists { .. });
             let error = CliError::of(&error).in_store(place);
-            if is_no_backup {
+            if are_other {
                 error.advising(FROM)
             } else {
                 error

@@ -142,7 +142,16 @@ impl Serve {
             (Some(certificate), Some(key)) => Serving::with_tls(self.listen, certificate, key),
             _ => Serving::on(self.listen, self.behind_proxy),
         };
-        serving.map_err(|error| told(&error))
+        serving.map_err(|error| {
+            let in_use = matches!(&error, ServeError::Io(cause) if cause.kind() == io::ErrorKind::AddrInUse);
+            let error = told(&error);
+            match in_use {
+                true => error.at(format!("--listen {}", self.listen)).advising(
+                    "another program listens there, perhaps another `grainstore serve`; choose another port, or 0 for any that is free",
+                ),
+                false => error,
+            }
+        })
     }
 
     /// Tells a server by which address it is reached, and by which pages.

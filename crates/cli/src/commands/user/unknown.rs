@@ -46,11 +46,19 @@ pub(crate) fn note_unknown(
     let Some(id) = named.filter(|_| !session.out.is_json()) else {
         return Ok(());
     };
-    let all = Filter::new().user(id).with_superseded().with_expired();
-    if store.query(&all, 1, None)?.total == 0 {
+    if !knows(store, id)? {
         session.out.note(unknown(store, id)?);
     }
     Ok(())
+}
+
+/// Returns whether a grain of the store, current or not, has a user.
+///
+/// # Errors
+/// Storage errors.
+pub(crate) fn knows(store: &Store, user: &str) -> Result<bool, grainstore::Error> {
+    let all = Filter::new().user(user).with_superseded().with_expired();
+    Ok(store.query(&all, 1, None)?.total > 0)
 }
 
 const SHOWN: usize = 5;
