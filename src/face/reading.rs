@@ -9,7 +9,7 @@ use crate::query::Recall;
 use crate::query::{Changes, Cursor, Envelope, Filter, Sort};
 #[cfg(feature = "text")]
 use crate::render::Recollection;
-use crate::store::{AgentCard, Embedding, Error, Page, Signature, Version, governance, read};
+use crate::store::{AgentCard, Error, Page, Signature, Version, governance, read};
 #[cfg(feature = "text")]
 use crate::text;
 #[cfg(feature = "text")]
