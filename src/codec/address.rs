@@ -76,10 +76,12 @@ impl ContentAddress {
         if digits.len() > 2 * Self::LEN {
             return Err(Error::HashLength { len: digits.len() });
         }
-        let digits = digits.to_ascii_lowercase();
-        let filled =
-            |with: &str| (digits.clone() + &with.repeat(2 * Self::LEN - digits.len())).parse();
-        Ok([filled("0")?, filled("f")?])
+        let filled = |with: char| {
+            let all = digits.chars().chain(std::iter::repeat(with));
+            let all: String = all.take(2 * Self::LEN).collect();
+            all.to_ascii_lowercase().parse()
+        };
+        Ok([filled('0')?, filled('f')?])
     }
 }
 

@@ -147,13 +147,9 @@ impl Export {
         let named = filters.named_person();
         let filters = self.increment(filters, &store, &mut options)?;
         let mut filter = filters.filter(&store)?;
-        if let Some(id) = named {
-            let all = filter.clone().with_superseded().with_expired();
-            // A file without grains would look like an answer.
-            if !knows(&store, &id)? && store.query(&all, 1, None)?.total == 0 {
-                session.out.note(unknown(&store, &id)?);
-                return Ok(Exit::Nothing);
-            }
+        if let Some(told) = unknown_person(&store, named, &filter)? {
+            session.out.note(told);
+            return Ok(Exit::Nothing);
         }
         // A tree is what is believed now.
         if !self.current && self.format != ExportFormat::Markdown {
@@ -318,3 +314,18 @@ fn failed(error: &grainstore::Error, store: &Path) -> CliError {
 
 const SKIP: &str = "--skip-damaged exports the rest; `grainstore check --deep` names all that is \
                     damaged, and `grainstore recover DIR NEW` makes a sound store";
+
+/// Returns a note if the store has no grain of the person whose grains are asked for: a file without
+/// grains would look like an answer.
+fn unknown_person(
+    store: &Store,
+    named: Option<String>,
+    of: &Filter,
+) -> anyhow::Result<Option<String>> {
+    let Some(id) = named else {
+        return Ok(None);
+    };
+    let all = of.clone().with_superseded().with_expired();
+    let is_known = knows(store, &id)? || store.query(&all, 1, None)?.total > 0;
+    (!is_known).then(|| unknown(store, &id)).transpose()
+}
