@@ -42,7 +42,7 @@
 //!   grain and the end of the old one. There is no transaction over several calls: of two
 //!   supersessions of one grain the second gets `ERR_CONFLICT`. The pages of a query show one moment.
 //! - **Errors** have a stable [code](Error::code) ([`ErrorCode`]). After a storage error the outcome of
-//!   a write is unknown: a repeated `put` of the same grain stores nothing twice.
+//!   a write is unknown: a repeated `put` of a grain with its `created_at` stores nothing twice.
 //! - **Processes**: any number on one machine open one directory. Each answer holds what any of them has
 //!   acknowledged.
 //! - **Rooms of the API**: [`Store`] reads and writes, [`Admin`] has the owner's decisions (policy, holds,

@@ -84,6 +84,67 @@ fn exists(known: &BTreeSet<String>, document: &str, name: &str) -> bool {
 }
 
 #[test]
+fn a_link_to_a_heading_of_a_page_finds_it() {
+    let mut faults = Vec::new();
+    let mut pages = documents();
+    pages.retain(|(path, _)| path.ends_with(".md"));
+    for (path, text) in &pages {
+        for (page, heading) in headings_named(text) {
+            // Pages lie in one folder; a name alone tells them apart.
+            let name = page.rsplit('/').next().unwrap();
+            let name = if name.is_empty() { path } else { name };
+            let mut found = pages.iter().filter(|(other, _)| other.ends_with(name));
+            if !found.any(|(_, text)| headings(text).contains(&heading)) {
+                faults.push(format!("{path}: {page}#{heading}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+/// Returns the pages and headings that the links of a page name, the page empty for itself.
+fn headings_named(text: &str) -> Vec<(String, String)> {
+    let links = text.split("](").skip(1);
+    let links = links.filter_map(|rest| rest.split(')').next());
+    let links = links.filter(|link| !link.contains("://"));
+    let links = links.filter_map(|link| link.split_once('#'));
+    links
+        .map(|(page, heading)| (page.to_owned(), heading.to_owned()))
+        .collect()
+}
+
+/// Returns the headings of a page as links name them: in small letters, with hyphens for spaces and
+/// without other signs.
+fn headings(text: &str) -> BTreeSet<String> {
+    let mut is_code = false;
+    let lines = text.lines().filter(|line| {
+        is_code ^= line.starts_with("```");
+        !is_code && line.starts_with('#')
+    });
+    let plain = lines.map(|line| {
+        let name = line.trim_start_matches('#').trim().to_lowercase();
+        let signs = name
+            .chars()
+            .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        signs.collect::<String>().replace(' ', "-")
+    });
+    plain.collect()
+}
+
+#[test]
+fn headings_are_named_as_links_name_them() {
+    let page =
+        "## The .mg file\n```\n# code\n```\n[a](#the-mg-file), [b](x/y.md#z), [c](https://d#e)";
+    assert_eq!(headings(page), BTreeSet::from(["the-mg-file".to_owned()]));
+    let named = headings_named(page);
+    let named: Vec<_> = named
+        .iter()
+        .map(|(page, name)| (&**page, &**name))
+        .collect();
+    assert_eq!(named, [("", "the-mg-file"), ("x/y.md", "z")]);
+}
+
+#[test]
 fn names_and_links_are_found_and_code_is_not() {
     let text = "See [x](format.md#a) and `a/b.rs`, not `grain.rs()` or [y](https://x.org/a.md).";
     assert_eq!(named(text), ["a/b.rs", "format.md"]);

@@ -115,6 +115,21 @@ fn faults(paragraph: &str) -> Vec<String> {
     faults
 }
 
+/// More words in a cell belong below the table.
+const CELL_WORDS: usize = 40;
+
+#[test]
+fn no_cell_of_a_table_is_a_paragraph() {
+    let mut found = Vec::new();
+    for file in files("docs", "md") {
+        let rows = file.text.lines().filter(|line| line.starts_with('|'));
+        let cells = rows.flat_map(|row| row.split('|'));
+        let long = cells.filter(|cell| cell.split_whitespace().count() > CELL_WORDS);
+        found.extend(long.map(|cell| format!("{}: {cell}", file.path)));
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 #[test]
 fn words_and_sentences_that_do_not_belong_in_prose_are_found() {
     assert_eq!(faults("Nobody knows his key. "), ["nobody", "his"]);
