@@ -352,6 +352,13 @@ impl Grain {
     }
 }
 
+/// As [`Grain::to_json`] writes it.
+impl serde::Serialize for Grain {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.fields().serialize(serializer)
+    }
+}
+
 impl PartialEq for Grain {
     fn eq(&self, other: &Self) -> bool {
         self.address == other.address

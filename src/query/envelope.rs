@@ -97,6 +97,10 @@ impl Envelope {
     /// `superseded_by` on superseded grains, `explanation` if it was asked for, and `signature` on
     /// signed grains.
     pub fn to_json(&self) -> String {
+        Value::Map(self.members()).to_json()
+    }
+
+    fn members(&self) -> Map {
         let results: Vec<Value> = self.results.iter().map(Found::to_value).collect();
         let next = self.next_cursor.map(|cursor| cursor.to_string());
         let mut map = Map::from_iter([
@@ -117,7 +121,14 @@ impl Envelope {
         if self.is_partial {
             map.insert("partial", "deadline");
         }
-        Value::Map(map).to_json()
+        map
+    }
+}
+
+/// As [`Envelope::to_json`] writes it.
+impl serde::Serialize for Envelope {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.members().serialize(serializer)
     }
 }
 

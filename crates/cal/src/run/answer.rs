@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use grainstore::codec;
 use grainstore::query::Found;
 use grainstore::store::Version;
 use grainstore::{ContentAddress, Grain};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::failure::Failure;
@@ -402,19 +402,10 @@ fn value(found: &Found, field: &str) -> Option<Value> {
 
 /// Returns the fields of a grain.
 pub(crate) fn fields(grain: &Grain) -> Value {
-    let members = grain.fields().iter();
-    Value::Object(
-        members
-            .map(|(name, value)| (name.to_owned(), json_of(value)))
-            .collect(),
-    )
+    json_of(grain)
 }
 
-pub(crate) fn json_of(value: &codec::Value) -> Value {
-    match value {
-        codec::Value::Text(text) => text.as_str().into(),
-        codec::Value::Bool(it) => (*it).into(),
-        // A number or an array has one form in JSON.
-        other => serde_json::from_str(&other.to_json()).unwrap_or_default(),
-    }
+/// Returns a value of the library, which always has a form in JSON.
+pub(crate) fn json_of(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
 }

@@ -43,10 +43,9 @@ impl Conversation {
     /// Writes the conversation as a chat, or as one JSON document.
     pub(super) fn show(&self, out: &mut Output) -> anyhow::Result<()> {
         if out.is_json() {
-            let grains = self.grains.iter().map(grain_json);
-            let grains: Result<Vec<_>, _> = grains.collect();
+            let grains: Vec<_> = self.grains.iter().map(grain_json).collect();
             let document =
-                json!({ "session": self.session, "title": self.title, "grains": grains? });
+                json!({ "session": self.session, "title": self.title, "grains": grains });
             return Ok(out.json(&document)?);
         }
         let styling = Styling::of_stdout();

@@ -153,8 +153,7 @@ impl Page {
     }
 
     fn to_json(&self) -> Result<serde_json::Value, CliError> {
-        let failed = |error: serde_json::Error| CliError::of(&error);
-        let mut document = grain_json(&self.version.grain).map_err(failed)?;
+        let mut document = grain_json(&self.version.grain);
         document["status"] = status_json(&self.version.status);
         document["stored_at"] = json!(self.version.stored_at.ms());
         document["stored_by"] = json!(self.version.stored_by);

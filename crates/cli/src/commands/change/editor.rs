@@ -23,8 +23,7 @@ pub(super) fn edit(fields: &Value) -> anyhow::Result<Map> {
     let editor = editor()?;
     let path = new_file()?;
     let at = || path.display().to_string();
-    let parsed: serde_json::Value = serde_json::from_str(&fields.to_json())?;
-    let text = serde_json::to_string_pretty(&parsed)?;
+    let text = serde_json::to_string_pretty(fields)?;
     let mut file = create_private(&path).map_err(|error| CliError::of(&error).at(at()))?;
     writeln!(file, "{text}").map_err(|error| CliError::of(&error).at(at()))?;
     drop(file);

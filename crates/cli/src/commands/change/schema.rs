@@ -47,7 +47,7 @@ impl SchemaTool {
 }
 
 fn schema(of: Type) -> serde_json::Result<Value> {
-    let mut schema: Value = serde_json::from_str(&json_schema(of).to_json())?;
+    let mut schema = serde_json::to_value(json_schema(of))?;
     let examples = examples().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let name = json!(of.name());
     let examples: Vec<_> = examples.filter(|line| line["type"] == name).collect();

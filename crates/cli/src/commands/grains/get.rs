@@ -13,7 +13,7 @@ use grainstore::Grain;
 use grainstore::grain::Status;
 use grainstore::interchange::mg;
 use grainstore::store::Signature;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::state::{signature_json, signature_line, status_json, status_line};
 use crate::args::As;
@@ -135,7 +135,7 @@ fn show(
     out: &mut Output,
 ) -> anyhow::Result<()> {
     let address = grain.address();
-    let fields: Value = serde_json::from_str(&grain.to_json())?;
+    let fields = serde_json::to_value(grain)?;
     if out.is_json() {
         let mut document = json!({
             "address": address.to_string(),

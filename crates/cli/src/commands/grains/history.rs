@@ -35,7 +35,7 @@ impl History {
         let handle = self.as_whom.narrow(&store)?;
         if self.thread {
             for grain in handle.thread(&address)? {
-                session.out.json(&grain_json(&grain)?)?;
+                session.out.json(&grain_json(&grain))?;
             }
             return Ok(Exit::Done);
         }
@@ -95,7 +95,7 @@ fn heads_json(heads: &Heads) -> Value {
 const FIELDS: [&str; 5] = ["address", "stored_at", "stored_by", "status", "summary"];
 
 fn version_json(version: &Version) -> serde_json::Result<Value> {
-    let mut document = grain_json(&version.grain)?;
+    let mut document = grain_json(&version.grain);
     document["status"] = status_json(&version.status);
     document["stored_at"] = json!(version.stored_at.ms());
     document["stored_by"] = json!(version.stored_by);

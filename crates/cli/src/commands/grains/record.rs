@@ -13,7 +13,7 @@ pub(crate) fn grain_record(
     grain: &Grain,
     is_current: bool,
 ) -> serde_json::Result<Map<String, Value>> {
-    let mut record: Map<String, Value> = serde_json::from_str(&grain.to_json())?;
+    let mut record: Map<String, Value> = serde_json::from_value(serde_json::to_value(grain)?)?;
     let status = if is_current { "current" } else { "superseded" };
     // They take the place of a field that a grain may have under the same name.
     for (name, value) in [

@@ -64,9 +64,6 @@ pub(crate) fn status_line(status: &Status) -> Option<String> {
 }
 
 /// Returns a grain with its address, as the commands that list grains print it.
-pub(crate) fn grain_json(grain: &Grain) -> serde_json::Result<Value> {
-    Ok(json!({
-        "address": grain.address().to_string(),
-        "grain": serde_json::from_str::<Value>(&grain.to_json())?,
-    }))
+pub(crate) fn grain_json(grain: &Grain) -> Value {
+    json!({ "address": grain.address().to_string(), "grain": grain })
 }

@@ -108,7 +108,7 @@ fn each(
 }
 
 fn stored_json(entry: EntryId, version: &Version) -> serde_json::Result<Value> {
-    let mut line = grain_json(&version.grain)?;
+    let mut line = grain_json(&version.grain);
     line["entry"] = json!(entry.get());
     line["stored_at"] = json!(version.stored_at.ms());
     line["stored_by"] = json!(version.stored_by);

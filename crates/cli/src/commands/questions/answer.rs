@@ -36,7 +36,7 @@ pub(super) fn fields(scores: Scores) -> Vec<&'static str> {
 
 /// Writes the results as records.
 pub(super) fn show_rows(envelope: &Envelope, mut rows: Rows<'_>) -> anyhow::Result<()> {
-    let document: serde_json::Value = serde_json::from_str(&envelope.to_json())?;
+    let document = serde_json::to_value(envelope)?;
     for (number, found) in envelope.results.iter().enumerate() {
         rows.add(&found_record(found)?, || {
             document["results"][number].clone()
@@ -114,7 +114,7 @@ pub(super) fn show_by_observer(
 ) -> io::Result<()> {
     let groups = envelope.by_observer();
     if out.is_json() {
-        let mut json: serde_json::Value = serde_json::from_str(&envelope.to_json())?;
+        let mut json = serde_json::to_value(envelope)?;
         let groups = groups.iter().map(|([of, id], found)| {
             let addresses = found.iter().map(|found| found.address.to_string());
             let addresses: Vec<_> = addresses.collect();

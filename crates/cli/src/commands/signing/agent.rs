@@ -179,7 +179,7 @@ fn card_json(agent: &str, card: &AgentCard) -> serde_json::Result<Value> {
 }
 
 fn version_json(version: &Version) -> serde_json::Result<Value> {
-    let mut document = grain_json(&version.grain)?;
+    let mut document = grain_json(&version.grain);
     if let Some(signature) = &version.signature {
         document["signature"] = signature_json(signature);
     }

@@ -99,7 +99,7 @@ fn decoded(record: &Record) -> serde_json::Result<Value> {
     let document = json!({
         "address": grain.address().to_string(),
         "header": header_json(grain),
-        "grain": serde_json::from_str::<Value>(&grain.to_json())?,
+        "grain": grain,
     });
     Ok(with_warnings(document, &record.warnings))
 }

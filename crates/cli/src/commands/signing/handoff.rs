@@ -108,7 +108,7 @@ impl TakeOver {
         let delegation = address::resolve(&store, &self.delegation)?;
         let context = self.as_whom.narrow(&store)?.take_over(&delegation)?;
         for grain in &context {
-            session.out.json(&grain_json(grain)?)?;
+            session.out.json(&grain_json(grain))?;
         }
         Ok(Exit::Done)
     }

@@ -70,5 +70,5 @@ pub(super) fn finish(draft: Draft) -> Result<Grain, CliError> {
 }
 
 pub(super) fn json_of(grain: &Grain) -> Result<Value, CliError> {
-    serde_json::from_str(&grain.to_json()).map_err(|error| CliError::new(ErrorCode::Corrupt, error))
+    serde_json::to_value(grain).map_err(|error| CliError::new(ErrorCode::Corrupt, error))
 }

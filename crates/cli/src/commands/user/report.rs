@@ -113,10 +113,7 @@ fn grain_json(store: &Store, found: &PersonGrain, is_about: bool) -> anyhow::Res
     // Another user's grain is listed, and its content is for that user.
     if is_about {
         match store.get(&found.address) {
-            Ok(grain) => {
-                let grain = grain.map(|grain| serde_json::from_str::<Value>(&grain.to_json()));
-                document["grain"] = json!(grain.transpose()?);
-            }
+            Ok(grain) => document["grain"] = json!(grain),
             Err(error) => document["withheld"] = json!(CliError::of(&error).code().as_str()),
         }
     }

@@ -56,7 +56,7 @@ pub(crate) fn put_batch(call: &Call<'_>) -> Result<Answer, Failure> {
 pub(crate) fn get(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let grain = scope.get(&call.address()?)?;
-    let mut document = grain_json(&grain)?;
+    let mut document = grain_json(&grain);
     let status = scope.handle().status(&grain.address())?;
     document["status"] = status_json(scope, &status)?;
     Ok(Answer::Json(200, document))
@@ -82,8 +82,8 @@ pub(crate) fn get_batch(call: &Call<'_>) -> Result<Answer, Failure> {
             }
             let found = scope.handle().get(&address)?;
             len += found.as_ref().map_or(0, |grain| grain.blob().len());
-            let found = found.map_or(Ok(serde_json::Value::Null), |grain| grain_json(&grain));
-            found.map(Some)
+            let found = found.map_or(serde_json::Value::Null, |grain| grain_json(&grain));
+            Ok(Some(found))
         };
         grains.extend(find().map_err(|failure| failure.at(index))?);
     }
@@ -214,10 +214,8 @@ fn new_grain(
 }
 
 /// Returns a grain with its address.
-pub(crate) fn grain_json(grain: &Grain) -> Result<serde_json::Value, Failure> {
-    let fields: serde_json::Value = serde_json::from_str(&grain.to_json())
-        .map_err(|error| Failure::of(ErrorCode::Corrupt, error.to_string()))?;
-    Ok(json!({ "address": grain.address().to_string(), "grain": fields }))
+pub(crate) fn grain_json(grain: &Grain) -> serde_json::Value {
+    json!({ "address": grain.address().to_string(), "grain": grain })
 }
 
 /// Returns a grain as it stands in the store.
@@ -225,7 +223,7 @@ pub(crate) fn version_json(
     scope: &TokenScope,
     version: &Version,
 ) -> Result<serde_json::Value, Failure> {
-    let mut document = grain_json(&version.grain)?;
+    let mut document = grain_json(&version.grain);
     document["status"] = status_json(scope, &version.status)?;
     document["stored_at"] = json!(version.stored_at.ms());
     document["stored_by"] = json!(version.stored_by);

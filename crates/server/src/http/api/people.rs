@@ -164,7 +164,7 @@ fn kept_json(address: &ContentAddress, rule: Option<Rule>) -> Value {
 /// Returns a grain of a report; its content, if the token sees it.
 fn person_json(scope: &TokenScope, found: &PersonGrain) -> Result<Value, Failure> {
     let mut document = match scope.handle().get(&found.address)? {
-        Some(grain) => grain_json(&grain)?,
+        Some(grain) => grain_json(&grain),
         None => json!({ "address": found.address.to_string(), "grain": null }),
     };
     document["found_by"] = json!(found.found_by);

@@ -112,9 +112,8 @@ pub(crate) fn recall(call: &Call<'_>) -> Result<Answer, Failure> {
 fn envelope(scope: &TokenScope, found: &Envelope) -> Result<Value, Failure> {
     let mut results = Vec::with_capacity(found.results.len());
     for one in &found.results {
-        let fields = super::grains::grain_json(&one.grain)?;
         let mut result = json!({
-            "grain": fields["grain"],
+            "grain": one.grain,
             "score": one.score,
             "matched_fields": one.matched_fields,
             "content_address": one.address.to_string(),

@@ -76,7 +76,7 @@ impl Correct {
     /// changes.
     fn draft(&self, old: &Grain) -> Result<Draft, Failure> {
         let carried = Draft::next_version(old).fields().clone();
-        let parsed = serde_json::from_str(&codec::Value::Map(carried).to_json());
+        let parsed = serde_json::to_value(&carried);
         let Ok(Value::Object(mut fields)) = parsed else {
             return Err(Failure::usage("the fields of this grain cannot be read"));
         };

@@ -198,7 +198,7 @@ pub(in crate::mcp) fn fields_within(
     grain: &Grain,
     budget: &mut Budget,
 ) -> (Map<String, Value>, Vec<String>) {
-    let parsed = serde_json::from_str(&grain.to_json());
+    let parsed = serde_json::to_value(grain);
     let Ok(Value::Object(fields)) = parsed else {
         return (Map::new(), vec!["all".to_owned()]);
     };
