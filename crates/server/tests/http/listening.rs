@@ -109,10 +109,40 @@ fn a_request_that_ended_counts_no_more() {
     let text = std::str::from_utf8(&text).unwrap();
     for line in [
         "grainstore_http_requests_in_flight 1",
+        "grainstore_grains 3",
+        "grainstore_erasures_due 0",
         "grainstore_http_request_duration_seconds_count{method=\"POST\",route=\"/v1/grains\",status=\"200\"} 3",
         "grainstore_http_request_duration_seconds_count{method=\"POST\",route=\"/v1/grains\",status=\"422\"} 3",
     ] {
         assert!(text.lines().any(|it| it == line), "{line}: {text}");
+    }
+}
+
+#[test]
+fn the_dashboard_and_the_page_on_operation_name_metrics_that_there_are() {
+    let server = Server::new();
+    let (token, confined) = (
+        server.all(),
+        server.token(Grant::new(ACTOR, Operation::ALL).inside("acme")),
+    );
+    server.post(&token, "/v1/grains", &event("one")).expect(200);
+    let text_of = |token: &str| {
+        let told = server.get(token, "/metrics").expect(200).body;
+        String::from_utf8(told.to_vec()).unwrap()
+    };
+    let text = text_of(&token);
+    // A token that is confined learns nothing of the rest of the store.
+    assert!(!text_of(&confined).contains("grainstore_grains"));
+    let dashboard = include_str!("../../../../docs/grafana.json");
+    let page = include_str!("../../../../docs/operate.md");
+    let is_of_name = |c: char| c.is_ascii_lowercase() || c == '_';
+    for place in [dashboard, page] {
+        for (at, _) in place.match_indices("grainstore_") {
+            let rest = &place[at..];
+            let end = rest.find(|c| !is_of_name(c)).unwrap_or(rest.len());
+            let name = &rest[..end];
+            assert!(text.contains(name), "{name}");
+        }
     }
 }
 

@@ -7,6 +7,8 @@ const README: &str = include_str!("../../../../../README.md");
 
 const GUIDE: &str = include_str!("../../../../../docs/guide.md");
 
+const OPERATE: &str = include_str!("../../../../../docs/operate.md");
+
 const CAL: &str = include_str!("../../../../../docs/cal.md");
 
 #[test]
@@ -24,6 +26,15 @@ fn every_command_of_the_guide_runs() {
     let blocks = blocks.filter_map(|block| block.split("```").next());
     let commands: Vec<_> = blocks.flat_map(commands).collect();
     assert!(commands.len() >= 20, "{commands:?}");
+    run(&commands);
+}
+
+#[test]
+fn every_command_of_the_page_on_operation_runs() {
+    let blocks = OPERATE.split("```console\n").skip(1);
+    let blocks = blocks.filter_map(|block| block.split("```").next());
+    let commands: Vec<_> = blocks.flat_map(commands).collect();
+    assert!(commands.len() >= 15, "{commands:?}");
     run(&commands);
 }
 

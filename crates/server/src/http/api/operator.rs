@@ -9,6 +9,7 @@ use crate::http::answer::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::openapi;
+use crate::http::telemetry::store_metrics;
 
 /// The process answers.
 pub(crate) fn alive(_: &Call<'_>) -> Result<Answer, Failure> {
@@ -31,7 +32,11 @@ pub(crate) fn ready(call: &Call<'_>) -> Result<Answer, Failure> {
 
 /// Returns the counters of the server.
 pub(crate) fn metrics(call: &Call<'_>) -> Result<Answer, Failure> {
-    let text = call.app.render_metrics();
+    let mut text = call.app.render_metrics();
+    // A token that is confined learns nothing of the rest of the store.
+    if let Ok(store) = call.scope()?.whole() {
+        text.push_str(&store_metrics(store)?);
+    }
     Ok(Answer::Text("text/plain; version=0.0.4", text, Vec::new()))
 }
 

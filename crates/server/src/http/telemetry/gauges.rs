@@ -1,0 +1,42 @@
+//! The state of the store, as Prometheus reads it.
+
+use std::fmt::Write;
+
+use grainstore::{Error, Store};
+
+/// Returns how much is in a store and what waits in it, in the text format of Prometheus.
+///
+/// # Errors
+/// Storage errors.
+pub(crate) fn store_metrics(store: &Store) -> Result<String, Error> {
+    let (stats, admin) = (store.maintenance()?.stats()?, store.admin()?);
+    let waiting = stats.embedders.iter().map(|model| model.waiting).sum();
+    let reviews = admin.reviews()?.len();
+    let due = admin.pending_erasures()?.len();
+    let gauges: [(&str, u64); 9] = [
+        ("grains", stats.grains),
+        ("grains_current", stats.current),
+        ("entries", stats.entries),
+        ("ledger_bytes", stats.ledger_bytes),
+        ("index_bytes", stats.index_bytes),
+        (
+            "text_unavailable",
+            u64::from(stats.text_unavailable.is_some()),
+        ),
+        ("embeddings_waiting", waiting),
+        ("reviews_open", reviews as u64),
+        (
+            "erasures_due",
+            stats.erasures_waiting.saturating_add(due as u64),
+        ),
+    ];
+    let mut text = String::new();
+    for (name, value) in gauges {
+        // Writing to a string does not fail.
+        let _ = write!(
+            text,
+            "# TYPE grainstore_{name} gauge\ngrainstore_{name} {value}\n"
+        );
+    }
+    Ok(text)
+}
