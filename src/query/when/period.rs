@@ -64,7 +64,8 @@ fn days_of(text: &str) -> Option<calendar::Days> {
     let month = parts.next().map(|month| number(month, 2));
     let day = parts.next().map(|day| number(day, 2));
     match (month, day, parts.next()) {
-        (None, None, None) => Some(calendar::year(year)),
+        // Other numbers are milliseconds.
+        (None, None, None) => (1900..2200).contains(&year).then(|| calendar::year(year)),
         (Some(month), None, None) => {
             let month = month.filter(|month| (1..=12).contains(month))?;
             let next = if month == 12 {
@@ -136,6 +137,7 @@ mod tests {
         an hour ago | 2026-01-15T09:00:00.000 2026-01-15T09:00:00.000
         90 Minutes ago | 2026-01-15T08:30:00.000 2026-01-15T08:30:00.000
         2025-12-24 | 2025-12-24T00:00:00.000 2025-12-24T23:59:59.999
+        1500 | 1970-01-01T00:00:01.500 1970-01-01T00:00:01.500
         2025-12 | 2025-12-01T00:00:00.000 2025-12-31T23:59:59.999
         2025 | 2025-01-01T00:00:00.000 2025-12-31T23:59:59.999
         today | 2026-01-15T00:00:00.000 2026-01-15T23:59:59.999

@@ -66,7 +66,7 @@ fn questions(address: &str) -> Vec<Kind> {
         kind(
             "searches",
             "POST /v1/search",
-            json!({ "text": "umbrella", "limit": 1_000 }),
+            json!({ "question": "umbrella", "limit": 1_000 }),
         ),
         kind(
             "recalls",
@@ -184,7 +184,7 @@ fn ask(served: &Served, token: &str, address: &str) -> Vec<Duration> {
             ),
             _ => (
                 "POST /v1/search".to_owned(),
-                json!({ "text": "hat", "limit": 5 }).to_string(),
+                json!({ "question": "hat", "limit": 5 }).to_string(),
             ),
         };
         let request = format!(
