@@ -21,7 +21,6 @@ use std::ffi::OsString;
 use clap::{Args, Subcommand, ValueEnum};
 use grainstore::query::Recall;
 use grainstore::render::Format;
-use grainstore::store::Create;
 use grainstore::{ErrorCode, Filter};
 use serde_json::json;
 
@@ -123,7 +122,7 @@ impl HookOptions {
                     let message = "the event names no transcript_path";
                     return Err(CliError::new(ErrorCode::Usage, message).into());
                 };
-                let store = session.open_or(Create::IfMissing)?;
+                let store = session.open_to_add()?;
                 let told = keep::Told {
                     namespace,
                     user: self.user.clone(),
@@ -157,7 +156,9 @@ impl HookOptions {
             budget: self.budget,
             ..Recall::default()
         };
-        let known = session.open_to_read()?.recall(prompt, &filter, &recall)?;
+        let known = session
+            .open_for_question()?
+            .recall(prompt, &filter, &recall)?;
         if known.is_empty() {
             return Ok(());
         }
