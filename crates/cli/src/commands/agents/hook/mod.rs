@@ -6,9 +6,11 @@
 //! | the turns of its transcript | `transcript.rs` |
 //! | the namespace of a working directory | `project.rs` |
 //! | storing turns, each once | `keep.rs` |
+//! | beliefs from what was said, by a program of the user's | `consolidate.rs` |
 //! | the log of what failed | `log.rs` |
 //! | the entries in the agent's configuration | `install.rs` |
 
+mod consolidate;
 mod event;
 mod install;
 mod keep;
@@ -77,6 +79,9 @@ pub(super) struct HookOptions {
     /// Person whose memory it is (user_id)
     #[arg(long, value_name = "ID")]
     user: Option<String>,
+    /// Program that derives beliefs from what was said, after a session, as `consolidate --with` runs it
+    #[arg(long, value_name = "CMD")]
+    consolidate: Option<String>,
 }
 
 impl HookTool {
@@ -124,12 +129,19 @@ impl HookOptions {
                 };
                 let store = session.open_to_add()?;
                 let told = keep::Told {
-                    namespace,
+                    namespace: namespace.clone(),
                     user: self.user.clone(),
                     session: event.session.clone(),
                     agent: agent.name(),
                 };
-                keep::keep(&store, path, &told)
+                keep::keep(&store, path, &told)?;
+                drop(store);
+                match &self.consolidate {
+                    Some(program) if agent.is_over(event.moment) => {
+                        consolidate::start(program, &namespace, self.user.as_deref(), session)
+                    }
+                    _ => Ok(()),
+                }
             }
             Moment::Other => Ok(()),
         }
@@ -178,6 +190,14 @@ impl Agent {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
+        }
+    }
+
+    /// Returns whether a session, or a part of it, ends at a moment. Codex tells no end.
+    fn is_over(self, moment: Moment) -> bool {
+        match self {
+            Self::ClaudeCode => moment == Moment::End,
+            Self::Codex => matches!(moment, Moment::End | Moment::Compaction),
         }
     }
 }
