@@ -94,6 +94,7 @@ codes! {
         Erased "ERR_ERASED" "a grain that was erased"
         Embedding "ERR_EMBEDDING" "a vector that is not an embedding of its model"
         Embedder "ERR_EMBEDDER" "a model of the caller that made no vector"
+        Program "ERR_PROGRAM" "a program of the caller that failed, or a line of its answer that is none"
         View "ERR_VIEW" "a disclosed view where the original is needed"
         Untrusted "ERR_UNTRUSTED" "a writer that the store does not trust there"
         Trust "ERR_TRUST" "a trust rule that is ambiguous"

@@ -1,4 +1,4 @@
-//! The owner's export, and the conflicts that an import leaves.
+//! The owner's export, the conflicts that an import leaves, and beliefs that a program derives.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,8 +8,8 @@ use crate::grain::Time;
 use crate::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use crate::ledger::EntryId;
 use crate::query;
-use crate::query::{ExportReport, Filter};
-use crate::store::{Conflicting, Error, Summary, import};
+use crate::query::{Consolidated, Consolidation, ExportReport, Filter};
+use crate::store::{Conflicting, EmbedderError, Error, Summary, import};
 
 use super::Admin;
 
@@ -72,6 +72,59 @@ impl Admin<'_> {
         writing: &WriteOptions,
     ) -> Result<(Summary, ExportReport), Error> {
         query::sync_tree(self.0, folder, reading, writing)
+    }
+
+    /// Hands new turns, with what is believed already, to a program of the caller's, and stores what it
+    /// answers: beliefs that are derived from the turns, and name the program as the method. `ask` is given
+    /// JSON lines and returns JSON lines (docs/interchange.md); each call has turns of one person in one
+    /// namespace, and its beliefs have the same.
+    ///
+    /// A belief that an answer replaces is superseded as far as policy permits. The beliefs of a call are
+    /// stored in one frame with the record of its turns, so an interrupted run goes on where it was, and no
+    /// turn is handed over twice. Lines that are no answers are refused and counted; where no line is one, the
+    /// turns stay new.
+    ///
+    /// ```
+    /// use grainstore::query::Consolidation;
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// store.put(Draft::event("use pnpm, never npm").user("ana").set("role", "user"))?;
+    /// let mut facts = |lines: &str| {
+    ///     assert!(lines.contains(r#""text":"use pnpm, never npm""#));
+    ///     Ok(r#"{"subject":"ana","relation":"prefers","object":"pnpm","derived_from":["t1"]}"#.to_owned())
+    /// };
+    /// let admin = store.admin()?;
+    /// let done = admin.consolidate(&Consolidation::by("facts"), &mut facts)?;
+    /// assert_eq!((done.turns, done.stored.len()), (1, 1));
+    /// assert_eq!(admin.consolidate(&Consolidation::by("facts"), &mut facts)?.turns, 0);
+    /// assert_eq!(admin.undo_consolidation(None, "a poor model")?, done.stored);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_PROGRAM` with what `ask` returns, and for an answer without a usable line: what was stored before
+    /// stays; storage errors.
+    pub fn consolidate(
+        self,
+        asked: &Consolidation,
+        ask: &mut dyn FnMut(&str) -> Result<String, EmbedderError>,
+    ) -> Result<Consolidated, Error> {
+        query::consolidate(self.0, asked, ask)
+    }
+
+    /// Takes a consolidation back as one, the last or the named [run](Consolidated::run): its beliefs that still
+    /// stand end, what they replaced is stored again as the newest version, and its turns are new. Returns the
+    /// beliefs that ended. One that was interrupted is completed by the next call.
+    ///
+    /// # Errors
+    /// `ERR_INVALIDATION_DENIED` where policy protects one of the beliefs; storage errors.
+    pub fn undo_consolidation(
+        self,
+        run: Option<&str>,
+        justification: &str,
+    ) -> Result<Vec<ContentAddress>, Error> {
+        query::undo_consolidation(self.0, run, justification)
     }
 
     /// Writes the grains that pass a filter. Archives and JSON lines are ordered by `created_at`,

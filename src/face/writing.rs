@@ -8,8 +8,8 @@ use crate::interchange::ImportFile;
 #[cfg(feature = "sealing")]
 use crate::store::erasure;
 use crate::store::{
-    Embedding, Error, HandedBack, HandedOff, Handoff, Justification, NewGrain, commit, governance,
-    lineage, read,
+    Embedding, Error, HandedOff, Handoff, Justification, NewGrain, commit, governance, lineage,
+    read,
 };
 #[cfg(feature = "interchange")]
 use crate::store::{Summary, import};
@@ -167,7 +167,7 @@ impl Store {
     }
 
     /// Hands a task back: a Goal that is satisfied and derived from the delegation, which ends with
-    /// it (OMS 28.7).
+    /// it (OMS 28.7). Returns that Goal, and the agent to which control returns.
     ///
     /// # Errors
     /// As [`Store::take_over`] and [`Store::put`].
@@ -175,7 +175,7 @@ impl Store {
         &self,
         delegation: &ContentAddress,
         outcome: &str,
-    ) -> Result<HandedBack, Error> {
+    ) -> Result<(ContentAddress, Option<String>), Error> {
         governance::hand_back(&self.0, delegation, outcome)
     }
 

@@ -11,6 +11,8 @@ use crate::store::Error;
 mod alias;
 mod changes;
 mod condition;
+#[cfg(feature = "interchange")]
+mod consolidate;
 mod cursor;
 #[cfg(feature = "text")]
 mod dated;
@@ -33,6 +35,10 @@ mod when;
 
 pub use changes::Changes;
 pub(crate) use changes::changes;
+#[cfg(feature = "interchange")]
+pub use consolidate::{CONSOLIDATION_TAG, Consolidated, Consolidation};
+#[cfg(feature = "interchange")]
+pub(crate) use consolidate::{consolidate, undo_consolidation};
 pub use cursor::Cursor;
 pub use envelope::{Envelope, Found};
 #[cfg(feature = "interchange")]

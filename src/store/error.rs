@@ -195,6 +195,14 @@ pub enum Error {
         /// The reason that it gave.
         source: EmbedderError,
     },
+    /// A program of the caller that failed, or whose answer cannot be used.
+    #[error("the program {program} gave no answer")]
+    Program {
+        /// The name of the program.
+        program: String,
+        /// The reason.
+        source: EmbedderError,
+    },
     /// A grain with an ownership claim of an agent that violates OMS 12.5.3.
     #[error("{reason}")]
     Ownership {
@@ -347,6 +355,7 @@ impl Error {
             Self::NamesSealed { .. } => ErrorCode::PolicyDenied,
             Self::Embedding { .. } => ErrorCode::Embedding,
             Self::Embedder { .. } => ErrorCode::Embedder,
+            Self::Program { .. } => ErrorCode::Program,
             Self::Ownership { .. } => ErrorCode::Schema,
             Self::View { .. } => ErrorCode::View,
             Self::Untrusted { .. } => ErrorCode::Untrusted,

@@ -91,12 +91,12 @@ pub use erasure::{
 };
 pub use error::Error;
 pub use governance::{
-    AgentCard, Article, Asked, ClauseReport, ClockState, Coverage, Explanation, HandedBack,
-    HandedOff, Handoff, Hold, Justification, PolicyReport,
+    AgentCard, Article, Asked, ClauseReport, ClockState, Coverage, Explanation, HandedOff, Handoff,
+    Hold, Justification, PolicyReport,
 };
 pub(crate) use handle::{Access, Owner};
 #[cfg(feature = "interchange")]
-pub use import::{Conflict, Conflicting, Denied, Summary};
+pub use import::{Conflict, Conflicting, Summary};
 #[cfg(feature = "sealing")]
 pub use keys::{Escrow, VaultAdmin, VaultStatus};
 pub use lineage::{Fork, Heads};

@@ -305,7 +305,7 @@ proptest! {
             withholds(&source, &copied)?;
             for (address, status) in &copied {
                 let Some(said) = said.get(address) else { continue };
-                let is_denied = summary.denied.iter().any(|it| it.existing == *address);
+                let is_denied = summary.denied.iter().any(|(_, existing, _)| existing == address);
                 let ended_here = kept.get(address).is_some_and(|it| !it.is_current());
                 let is_told = ended_here || is_denied || summary.unapplied.iter().any(|it| it.1 == *address);
                 prop_assert!(

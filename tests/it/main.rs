@@ -13,6 +13,7 @@ mod changes;
 mod codec;
 mod codes;
 mod conformance_rules;
+mod consolidate;
 mod copies;
 mod coset;
 mod did;

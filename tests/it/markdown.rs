@@ -6,6 +6,7 @@ mod erased;
 mod notes;
 mod round;
 mod sync;
+mod vault;
 
 use std::collections::BTreeMap;
 use std::fs;

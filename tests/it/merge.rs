@@ -361,7 +361,11 @@ fn what_policy_protects_is_not_replaced_by_an_import_and_the_refusal_is_told() {
     };
     store.admin().unwrap().place_hold(&held, mandate).unwrap();
     let summary = import(&store, &delta());
-    let denied: Vec<_> = summary.denied.iter().map(|it| it.existing).collect();
+    let denied: Vec<_> = summary
+        .denied
+        .iter()
+        .map(|(_, existing, _)| *existing)
+        .collect();
     assert_eq!((denied, summary.is_complete()), (vec![held], false));
     assert_eq!((summary.updated, summary.refusals()), (1, 1));
     assert_eq!(resolve(&store, ["pam", "o", "a"]), held);

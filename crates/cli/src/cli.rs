@@ -16,7 +16,7 @@ use crate::args::MasterKeyArgs;
 use crate::commands::agents::{HookTool, McpTool, is_run_by_agent};
 use crate::commands::audit::AuditTool;
 use crate::commands::browse::{Ls, Sessions, Show};
-use crate::commands::change::{Correct, Remember, SchemaTool, Undo};
+use crate::commands::change::{Consolidate, Correct, Remember, SchemaTool, Undo};
 use crate::commands::demo::Demo;
 use crate::commands::files::{Conflicts, Convert, Export, Import, Merge, Sync, Validate};
 use crate::commands::grains::{
@@ -112,6 +112,7 @@ enum Command {
     Remember(Remember),
     Correct(Correct),
     Undo(Undo),
+    Consolidate(Consolidate),
     Schema(SchemaTool),
     Put(Put),
     Get(Get),
@@ -301,6 +302,7 @@ impl Command {
             Self::Remember(command) => command.run(session),
             Self::Correct(command) => command.run(session),
             Self::Undo(command) => command.run(session),
+            Self::Consolidate(command) => command.run(session),
             Self::Schema(command) => command.run(session),
             Self::Put(command) => command.run(session),
             Self::Get(command) => command.run(session),

@@ -127,6 +127,7 @@ const ALSO: &[&str] = &[
     "compact",
     "config",
     "conflicts",
+    "consolidate",
     "contradict",
     "convert",
     "embed",

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use grainstore::crypto::{DidDocuments, KeySource};
+use grainstore::index::Addresses;
 use grainstore::store::Create;
 use grainstore::{ErrorCode, Maintenance, Options, Store};
 use serde_json::json;
@@ -210,6 +211,29 @@ impl Session {
             authorized_may_amend_locked: amends_locked,
             ..self.options()
         })
+    }
+
+    /// Opens the store for adding a few grains, or creates it. The text view is left alone: the next question
+    /// brings it to the end of the ledger.
+    pub(crate) fn open_to_add(&self) -> Result<Store, CliError> {
+        self.open_with(Options {
+            create: Create::IfMissing,
+            text: None,
+            ..self.brief_options()
+        })
+    }
+
+    /// Opens the store, which must exist, for one question.
+    pub(crate) fn open_for_question(&self) -> Result<Store, CliError> {
+        self.open_to_read_with(self.brief_options())
+    }
+
+    /// Returns the options of a process that looks up few grains: it is over before a map of all of their
+    /// addresses would be worth its making.
+    fn brief_options(&self) -> Options {
+        let mut options = self.options();
+        options.index.addresses = Addresses::Filters;
+        options
     }
 
     /// Opens the store, or creates it as `create` allows, and reports what recovery did.

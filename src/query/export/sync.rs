@@ -138,7 +138,7 @@ struct Step<'a> {
 impl<'a> Step<'a> {
     fn new(folder: &'a Path, tree: &'a KnownTree, summary: &Summary) -> Self {
         let refused = summary.refused.iter().map(FileError::place);
-        let denied = summary.denied.iter().map(|denied| &denied.place);
+        let denied = summary.denied.iter().map(|(place, ..)| place);
         let places = refused.chain(denied).map(ToString::to_string);
         let held = places.filter_map(|place| Some(place.rsplit_once(':')?.0.to_owned()));
         let read = tree.read.keys().chain(&tree.unread);

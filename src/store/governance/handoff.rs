@@ -30,8 +30,8 @@ use crate::store::{Access, Error, read};
 /// let expert = store.as_actor(&expert).in_namespace("acme:help");
 /// let context = expert.take_over(&handed.delegation)?;
 /// assert_eq!(context.len(), 2); // the snapshot of the conversation, and its message
-/// let done = expert.hand_back(&handed.delegation, "settled")?;
-/// assert_eq!(done.return_to.as_deref(), Some("did:web:desk.example"));
+/// let (_, return_to) = expert.hand_back(&handed.delegation, "settled")?;
+/// assert_eq!(return_to.as_deref(), Some("did:web:desk.example"));
 /// assert!(expert.put(Draft::event("one more thing")).is_err());
 /// # Ok::<(), grainstore::Error>(())
 /// ```
@@ -53,15 +53,6 @@ pub struct HandedOff {
     pub event: ContentAddress,
     /// The State of the conversation, if a session was handed over.
     pub state: Option<ContentAddress>,
-}
-
-/// The end of a handoff.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HandedBack {
-    /// The Goal that records it.
-    pub goal: ContentAddress,
-    /// The agent to which control returns.
-    pub return_to: Option<String>,
 }
 
 impl Handoff {
@@ -161,17 +152,15 @@ pub(crate) fn hand_back(
     store: &Access,
     delegation: &ContentAddress,
     outcome: &str,
-) -> Result<HandedBack, Error> {
+) -> Result<(ContentAddress, Option<String>), Error> {
     let goal = delegated(store, delegation, "hand_back")?;
     let task = goal.text("description").unwrap_or_default();
     let done = Draft::goal(format!("{task}: {outcome}"))
         .set("goal_state", "satisfied")
         .derived_from(*delegation);
     let done = in_session(done, goal.text("session_id"));
-    Ok(HandedBack {
-        goal: put(store, done)?,
-        return_to: goal.text("return_to").map(str::to_owned),
-    })
+    let return_to = goal.text("return_to").map(str::to_owned);
+    Ok((put(store, done)?, return_to))
 }
 
 /// Returns a delegation to its author that is in force; a request for any other is recorded.

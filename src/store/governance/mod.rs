@@ -19,7 +19,7 @@ pub use clock::ClockState;
 pub(crate) use clock::{accept_clock, clock_state, repair_clock};
 pub(crate) use explain::explain_policy;
 pub use explain::{Asked, Explanation};
-pub use handoff::{HandedBack, HandedOff, Handoff};
+pub use handoff::{HandedOff, Handoff};
 pub(crate) use handoff::{hand_back, hand_off, take_over, thread};
 pub use hold::Hold;
 pub(crate) use hold::{holds, lift_hold, place_hold};

@@ -24,7 +24,7 @@ use crate::store::txn::Transaction;
 use batch::Importer;
 pub use conflict::Conflicting;
 pub(crate) use conflict::{conflicts, exportable, resolve_conflict};
-pub use summary::{Conflict, Denied, Summary};
+pub use summary::{Conflict, Summary};
 pub(crate) use tree::current_item;
 
 /// See [`Store::import`](crate::Store::import).

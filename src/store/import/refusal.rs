@@ -10,8 +10,8 @@ use crate::store::Error;
 use crate::store::records::{DenialRecord, Record as Entry};
 use crate::store::txn::denial;
 
+use super::Conflict;
 use super::batch::Importer;
-use super::{Conflict, Denied};
 
 impl Importer<'_> {
     /// Refuses a record, and records that if a policy did.
@@ -50,11 +50,7 @@ impl Importer<'_> {
         error: Error,
     ) -> Result<(), Error> {
         match error {
-            Error::Denied { rule, .. } => self.summary.denied.push(Denied {
-                place,
-                existing,
-                rule,
-            }),
+            Error::Denied { rule, .. } => self.summary.denied.push((place, existing, rule)),
             refused @ (Error::Refused { .. }
             | Error::NotDerived { .. }
             | Error::Violation(_)

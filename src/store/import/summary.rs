@@ -26,8 +26,9 @@ pub struct Summary {
     pub embedded: u64,
     /// Records that contradict an earlier import or a change made in this store.
     pub conflicts: Vec<Conflict>,
-    /// Records that would replace a protected grain (OMS 23); each refusal is recorded.
-    pub denied: Vec<Denied>,
+    /// Records that would replace a protected grain (OMS 23), each with its place, the grain and the rule;
+    /// each refusal is recorded.
+    pub denied: Vec<(Place, ContentAddress, Rule)>,
     /// Records that are not valid grains, with their errors.
     pub refused: Vec<interchange::Error>,
     /// Records of grains that were deleted here: they are not stored again (OMS 28.4).
@@ -54,17 +55,6 @@ pub struct Conflict {
     /// [`Admin::resolve_conflict`](crate::Admin::resolve_conflict); `None` where the format
     /// rejects it (AIMEM 2.9).
     pub kept: Option<ContentAddress>,
-}
-
-/// A record that policy kept from replacing a grain.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Denied {
-    /// Its place in the file.
-    pub place: Place,
-    /// The protected grain.
-    pub existing: ContentAddress,
-    /// The rule that denied it.
-    pub rule: Rule,
 }
 
 impl Summary {

@@ -1,6 +1,7 @@
 //! Supersession: a new grain is stored and the old one ends, in one frame (OMS 28.4).
 
 use crate::codec::ContentAddress;
+use crate::crypto::Signers;
 use crate::grain::{Grain, StatusChange};
 use crate::ledger::EntryId;
 use crate::policy::{Actor, Operation};
@@ -36,73 +37,134 @@ fn supersede_by(
 ) -> Result<ContentAddress, Error> {
     let new = new.finish(engine.now(), engine.options(), caller)?;
     authorize_put(engine, caller, &new)?;
-    let address = new.address();
-    // Before the right to write is taken, since a caller's resolver may be slow.
-    let signers = engine.signers(&new, old)?;
-
+    let replacement = Replacement::new(engine, *old, new)?;
     let mut txn = Transaction::begin(engine, caller)?;
-    let mut permit = Permit::of(Deed::Supersede);
-    let row = txn.view().row_of(old)?;
-    let target = txn.view().version_at(row)?;
-    if permit.asks(Guard::Sight) {
-        caller.authorize_sight(&target.grain)?;
+    if let Some(added) = replacement.add(&mut txn, justification)? {
+        txn.commit()?;
+        added.inherit(engine);
     }
-    match target.status.superseded_by {
-        // A retry after an unknown outcome: it is done already.
-        Some(by) if by == address => return Ok(address),
-        Some(by) => return Err(Error::Conflict { address: *old, by }),
-        None if !target.status.is_current() => {
-            return Err(Error::NotCurrent { address: *old });
+    Ok(replacement.address())
+}
+
+/// A grain that replaces a stored one.
+pub(super) struct Replacement {
+    old: ContentAddress,
+    new: Grain,
+    signers: Signers,
+}
+
+/// A replacement in the frame of a transaction.
+pub(super) struct Added {
+    /// The grain that ends.
+    target: Grain,
+    new: ContentAddress,
+    is_new: bool,
+}
+
+impl Added {
+    /// Passes on what protects the old grain, once the frame is durable.
+    pub(super) fn inherit(&self, engine: &Engine) {
+        if self.is_new {
+            engine.inherit(&self.target, self.new);
         }
-        None => {}
     }
-    check_names(&new, &target.grain)?;
-    if permit.asks(Guard::Writer) {
-        txn.authorize_change(new.text("author_did"), &target.grain)?;
+}
+
+impl Replacement {
+    /// Verifies the signatures before the right to write is taken, since a caller's resolver may be slow.
+    pub(super) fn new(engine: &Engine, old: ContentAddress, new: Grain) -> Result<Self, Error> {
+        let signers = engine.signers(&new, &old)?;
+        Ok(Self { old, new, signers })
     }
-    if permit.asks(Guard::Review) {
-        let capability = caller.capability.map(|it| &**it);
-        authorize_unreviewed(&txn.view(), capability, &target.grain, &new)?;
+
+    pub(super) fn address(&self) -> ContentAddress {
+        self.new.address()
     }
-    let is_new = txn.view().locate(&address)?.is_none();
-    let admitted = admit_successor(&mut txn, &new, is_new, (row, &target))?;
-    if permit.asks(Guard::Signers) {
-        let judged = authorize_successor(engine, &signers.voices(), &new, &target.grain);
-        txn.recorded(judged)?;
+
+    /// Adds the new grain and the end of the old one to the frame; a refusal leaves the frame as it is.
+    /// `None` if that is done already: a retry after an unknown outcome.
+    pub(super) fn add(
+        &self,
+        txn: &mut Transaction<'_>,
+        justification: Option<&str>,
+    ) -> Result<Option<Added>, Error> {
+        let Self { old, new, .. } = self;
+        let (address, caller) = (new.address(), txn.caller());
+        let mut permit = Permit::of(Deed::Supersede);
+        let row = txn.view().row_of(old)?;
+        let target = txn.view().version_at(row)?;
+        if permit.asks(Guard::Sight) {
+            caller.authorize_sight(&target.grain)?;
+        }
+        match target.status.superseded_by {
+            Some(by) if by == address => return Ok(None),
+            Some(by) => return Err(Error::Conflict { address: *old, by }),
+            None if !target.status.is_current() => {
+                return Err(Error::NotCurrent { address: *old });
+            }
+            None => {}
+        }
+        check_names(new, &target.grain)?;
+        if permit.asks(Guard::Writer) {
+            txn.authorize_change(new.text("author_did"), &target.grain)?;
+        }
+        if permit.asks(Guard::Review) {
+            let capability = caller.capability.map(|it| &**it);
+            authorize_unreviewed(&txn.view(), capability, &target.grain, new)?;
+        }
+        let is_new = txn.view().locate(&address)?.is_none();
+        let admitted = admit_successor(txn, new, is_new, (row, &target))?;
+        self.authorize(txn, &mut permit, (row, &target), justification)?;
+        add_successor(txn, &admitted, new, is_new)?;
+        let change = StatusChange {
+            superseded_by: Some(address),
+            system_valid_to: Some(txn.entry_time()),
+            ..StatusChange::default()
+        };
+        let status = StatusRecord::of(*old, change).because(justification);
+        txn.change(&permit, &Record::Status(status))?;
+        Ok(Some(Added {
+            target: target.grain,
+            new: address,
+            is_new,
+        }))
     }
-    let protection = txn.view().effective_protection(row, &target, Some(&new))?;
-    let voices = engine.voices(&signers, &protection);
-    let operation = Operation::Supersede;
-    let change = Change {
-        operation,
-        target: old,
-        facts: protection.facts(Some(&new)),
-        actor: Actor {
-            signers: &voices,
-            justification,
-            is_job: caller.is_job(),
-            ..Actor::default()
-        },
-    };
-    let reasons = [justification, new.text("supersession_justification")];
-    let is_reviewed =
-        permit.asks(Guard::Reason) && txn.authorize_reason(operation, &target.grain, reasons)?;
-    if permit.asks(Guard::Policy) {
-        change.authorize(&mut txn, is_reviewed)?;
+
+    /// Asks the signers, the reason and the policies that protect the old grain.
+    fn authorize(
+        &self,
+        txn: &mut Transaction<'_>,
+        permit: &mut Permit,
+        (row, target): (EntryId, &Version),
+        justification: Option<&str>,
+    ) -> Result<(), Error> {
+        let Self { old, new, signers } = self;
+        if permit.asks(Guard::Signers) {
+            let judged = authorize_successor(txn, &signers.voices(), new, &target.grain);
+            txn.recorded(judged)?;
+        }
+        let protection = txn.view().effective_protection(row, target, Some(new))?;
+        let voices = txn.voices(signers, &protection);
+        let operation = Operation::Supersede;
+        let change = Change {
+            operation,
+            target: old,
+            facts: protection.facts(Some(new)),
+            actor: Actor {
+                signers: &voices,
+                justification,
+                is_job: txn.caller().is_job(),
+                ..Actor::default()
+            },
+        };
+        let reasons = [justification, new.text("supersession_justification")];
+        let is_reviewed = permit.asks(Guard::Reason)
+            && txn.authorize_reason(operation, &target.grain, reasons)?;
+        if permit.asks(Guard::Policy) {
+            change.authorize(txn, is_reviewed)?;
+        }
+        Ok(())
     }
-    add_successor(&mut txn, &admitted, &new, is_new)?;
-    let change = StatusChange {
-        superseded_by: Some(address),
-        system_valid_to: Some(txn.entry_time()),
-        ..StatusChange::default()
-    };
-    let status = StatusRecord::of(*old, change).because(justification);
-    txn.change(&permit, &Record::Status(status))?;
-    txn.commit()?;
-    if is_new {
-        engine.inherit(&target.grain, address);
-    }
-    Ok(address)
 }
 
 /// Asks a superseding grain the rules of its way in; the refusal is recorded.

@@ -74,7 +74,7 @@ fn a_handoff_delegates_records_and_snapshots_together() {
     let back = expert(&store)
         .hand_back(&handed.delegation, "refunded")
         .unwrap();
-    assert_eq!(back.return_to.as_deref(), Some("did:web:desk.example"));
+    assert_eq!(back.1.as_deref(), Some("did:web:desk.example"));
     assert_eq!(code(expert(&store).put(note("more"))), "ERR_ACCESS_DENIED");
     assert!(desk(&store).put(note("thank you")).is_ok());
 }

@@ -144,7 +144,7 @@ fn imported(handle: &Store, column: &str, scene: &Scene) -> Told {
         Err(error) => return refusal::<()>(Err(error)),
     };
     let refused = summary.refused.iter().map(|it| it.code().as_str());
-    let denied = summary.denied.iter().map(|it| it.rule.name());
+    let denied = summary.denied.iter().map(|(.., rule)| rule.name());
     let erased = summary.erased.iter().map(|_| "ERR_ERASED");
     let told: Vec<_> = refused.chain(denied).chain(erased).collect();
     match told.is_empty() && !summary.findings.is_empty() {

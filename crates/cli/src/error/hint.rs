@@ -216,6 +216,9 @@ fn of_file(code: ErrorCode) -> Option<&'static str> {
             "the vectors come from --embed-cmd or --embed: without it the search is by words alone; \
              `stats` says what waits"
         }
+        ErrorCode::Program => {
+            "its turns stay new: run the program with the lines of docs/interchange.md on stdin, and try again"
+        }
         ErrorCode::PamEmbeddingRef | ErrorCode::PamEmbedding => {
             "an embedding must name a memory of its store and have as many finite numbers as its \
              \"dimensions\" says; it can be computed again from the memory"

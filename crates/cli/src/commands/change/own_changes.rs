@@ -2,16 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use grainstore::codec::Value;
 use grainstore::grain::Verification;
 use grainstore::ledger::EntryId;
+use grainstore::query::CONSOLIDATION_TAG;
 use grainstore::store::{AuditEntry, AuditFilter};
-use grainstore::{ContentAddress, Filter, Store};
+use grainstore::{ContentAddress, Filter, Store, Type};
 
 use super::correct::fields_to_correct;
 
 /// The operations that can be taken back, as the audit log names them, and the one that never is: an undo
-/// past it would seem to have taken it back.
-const OPERATIONS: [&str; 4] = ["contradict", "verify", "supersede", WITHDRAW];
+/// past it would seem to have taken it back. Of what is stored only the records of consolidations count.
+const OPERATIONS: [&str; 5] = ["contradict", "verify", "supersede", WITHDRAW, STORE];
+
+/// The storing of a grain.
+const STORE: &str = "store";
 
 /// The withdrawal of a consent.
 pub(super) const WITHDRAW: &str = "withdraw";
@@ -28,6 +33,10 @@ pub(super) struct OwnChanges<'a> {
     replaced: BTreeMap<ContentAddress, ContentAddress>,
     /// Those that the actor contradicted or retracted.
     ended: BTreeSet<ContentAddress>,
+    /// The records of consolidations, each with the name of its run; what was replaced with one is taken
+    /// back with it.
+    records: BTreeMap<ContentAddress, String>,
+    consolidated: BTreeSet<ContentAddress>,
 }
 
 impl<'a> OwnChanges<'a> {
@@ -40,7 +49,10 @@ impl<'a> OwnChanges<'a> {
             taken_back: BTreeSet::new(),
             replaced: BTreeMap::new(),
             ended: BTreeSet::new(),
+            records: BTreeMap::new(),
+            consolidated: BTreeSet::new(),
         };
+        read.take_records()?;
         let (audit, filter) = (store.maintenance()?.audit(), AuditFilter::default());
         let mut after = None;
         loop {
@@ -59,6 +71,10 @@ impl<'a> OwnChanges<'a> {
         if !OPERATIONS.contains(&entry.operation) || !self.is_own(&entry) {
             return;
         }
+        let is_record = |address: &ContentAddress| self.records.contains_key(address);
+        if entry.operation == STORE && !entry.addresses.iter().any(is_record) {
+            return;
+        }
         match (entry.operation, entry.addresses.as_slice()) {
             ("supersede", [of, by]) => drop(self.replaced.insert(*of, *by)),
             (_, [of]) if ends(&entry) => drop(self.ended.insert(*of)),
@@ -66,6 +82,39 @@ impl<'a> OwnChanges<'a> {
         }
         self.taken_back.extend(taken_back_by(&entry));
         self.changes.push(entry);
+    }
+
+    fn take_records(&mut self) -> anyhow::Result<()> {
+        let filter = Filter::new().of_type(Type::Action).tag(CONSOLIDATION_TAG);
+        let filter = filter.with_envelopes().with_superseded();
+        let mut after = None;
+        loop {
+            let page = self.store.query(&filter, PAGE_LEN, after)?;
+            for found in page.results {
+                let run = found.grain.text("run_id").unwrap_or_default().to_owned();
+                let context = found.grain.field("context").and_then(Value::as_map);
+                let stored = context.and_then(|context| context.get("stored"));
+                let stored = stored.into_iter().flat_map(Value::texts);
+                self.consolidated
+                    .extend(stored.filter_map(|it| it.parse::<ContentAddress>().ok()));
+                if found.status.is_current() {
+                    self.records.insert(found.address, run);
+                }
+            }
+            after = page.next_cursor;
+            if after.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Returns the name of the run of a consolidation whose record an entry stores.
+    pub(super) fn run(&self, entry: &AuditEntry) -> Option<&str> {
+        let address = entry
+            .addresses
+            .first()
+            .filter(|_| entry.operation == STORE)?;
+        self.records.get(address).map(String::as_str)
     }
 
     pub(super) const fn store(&self) -> &Store {
@@ -80,7 +129,11 @@ impl<'a> OwnChanges<'a> {
     /// Returns the newest change that neither took one back nor was taken back.
     pub(super) fn last(&self) -> anyhow::Result<Option<&AuditEntry>> {
         for entry in self.changes.iter().rev() {
-            let is_open = taken_back_by(entry).is_none() && !self.taken_back.contains(&entry.entry);
+            let is_part = entry.operation == "supersede"
+                && (entry.addresses.get(1)).is_some_and(|by| self.consolidated.contains(by));
+            let is_open = taken_back_by(entry).is_none()
+                && !self.taken_back.contains(&entry.entry)
+                && !is_part;
             let of = entry.addresses.first();
             let of = of.filter(|_| ends(entry));
             let is_restored = of

@@ -15,10 +15,11 @@ use crate::args::As;
 use crate::error::{CliError, Exit};
 use crate::session::Session;
 
-/// Take back the last contradiction, verification or supersession of this actor
+/// Take back the last contradiction, verification, supersession or consolidation of this actor
 ///
 /// As a new entry: a former verification status is recorded again, and a grain that was contradicted
-/// or superseded is stored again with the current time, as the newest version of its lineage. The
+/// or superseded is stored again with the current time, as the newest version of its lineage. A
+/// consolidation is one change: its beliefs end, and what they replaced is stored again. The
 /// next undo takes back the change before that one. Without --as only what the owner did is taken
 /// back, with it only what that author did. A change of a consent is not taken back: a consent is
 /// given anew by who may give it. The policy of the grain is asked as for any change. Exits with 1
@@ -50,6 +51,9 @@ impl Undo {
             let message = format!("entry {} cannot be read", last.entry);
             return Err(CliError::new(ErrorCode::NotFound, message).into());
         };
+        if let Some(run) = changes.run(last) {
+            return self.take_run_back(&store, session, last, run);
+        }
         let change = Change {
             handle: &handle,
             changes: &changes,
@@ -82,6 +86,39 @@ impl Undo {
         if let Some(stored) = stored {
             session.out.line(format!("stored     {stored}"))?;
         }
+        Ok(Exit::Done)
+    }
+}
+
+impl Undo {
+    /// Takes a consolidation back, all of it.
+    fn take_run_back(
+        &self,
+        store: &Store,
+        session: &mut Session,
+        last: &AuditEntry,
+        run: &str,
+    ) -> anyhow::Result<Exit> {
+        let ended = match self.dry_run {
+            true => Vec::new(),
+            false => store
+                .admin()?
+                .undo_consolidation(Some(run), &why(last.entry))?,
+        };
+        if session.out.is_json() {
+            session.out.json(&json!({
+                "entry": last.entry.get(),
+                "operation": "consolidate",
+                "run": run,
+                "ended": ended.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            }))?;
+            return Ok(Exit::Done);
+        }
+        let done = match self.dry_run {
+            true => "would take back  a consolidation".to_owned(),
+            false => format!("took back  a consolidation: {} beliefs ended", ended.len()),
+        };
+        session.out.line(format!("{done} (entry {})", last.entry))?;
         Ok(Exit::Done)
     }
 }

@@ -169,11 +169,11 @@ fn import_json(summary: &Summary, format: Format, errors: &[CliError]) -> Value 
             "kept": conflict.kept.map(|address| address.to_string()),
         })
     });
-    let denied = summary.denied.iter().map(|denied| {
+    let denied = summary.denied.iter().map(|(place, existing, rule)| {
         json!({
-            "place": denied.place.to_string(),
-            "existing": denied.existing.to_string(),
-            "rule": denied.rule.name(),
+            "place": place.to_string(),
+            "existing": existing.to_string(),
+            "rule": rule.name(),
         })
     });
     let unapplied = summary.unapplied.iter().map(
@@ -226,9 +226,8 @@ fn report_conflicts(summary: &Summary, out: &Output) {
              is a copy of a store of yours; `history ADDRESS` shows two that were both replaced"
         ));
     }
-    for denied in summary.denied.iter().take(SHOWN_MAX) {
-        let (place, existing) = (&denied.place, denied.existing);
-        let rule = denied.rule.name();
+    for (place, existing, rule) in summary.denied.iter().take(SHOWN_MAX) {
+        let rule = rule.name();
         out.note(format!("denied: {place}: {existing} is protected ({rule})"));
     }
 }

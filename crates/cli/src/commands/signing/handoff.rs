@@ -119,15 +119,15 @@ impl HandBack {
         let store = session.open()?;
         let delegation = address::resolve(&store, &self.delegation)?;
         let handle = self.as_whom.narrow(&store)?;
-        let back = handle.hand_back(&delegation, &self.outcome)?;
+        let (goal, return_to) = handle.hand_back(&delegation, &self.outcome)?;
         if session.out.is_json() {
             session.out.json(&json!({
-                "goal": back.goal.to_string(),
-                "return_to": back.return_to,
+                "goal": goal.to_string(),
+                "return_to": return_to,
             }))?;
             return Ok(Exit::Done);
         }
-        let to = back.return_to.as_deref().unwrap_or("its author");
+        let to = return_to.as_deref().unwrap_or("its author");
         let line = format!("{} handed back to {to}", short(&delegation));
         session.out.line(printable_lines(&line))?;
         Ok(Exit::Done)

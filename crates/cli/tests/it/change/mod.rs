@@ -1,5 +1,6 @@
 //! Changes from plain words: `remember`, `correct`, `undo`, `merge`, and `schema`.
 
+mod consolidate;
 mod correct;
 mod merge;
 mod remember;

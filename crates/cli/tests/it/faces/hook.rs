@@ -197,3 +197,54 @@ fn installed_hooks_run_and_removed_ones_leave_the_file_as_it_was() {
         assert_eq!(fs::read_to_string(home.path(file)).unwrap(), old);
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn after_a_session_a_program_derives_beliefs_and_no_agent_waits_for_it() {
+    let home = Home::new();
+    home.write("transcript.jsonl", said("user", 1, "Use pnpm, never npm."));
+    let line = r#"{"subject":"app","relation":"uses","object":"pnpm","derived_from":["t1"]}"#;
+    home.write("facts.sh", format!("sleep 1; cat > given; echo '{line}'\n"));
+    let options = ["--consolidate", "sh facts.sh", "--user", "mira"];
+    let beliefs = || {
+        let found = home.run(&["--json", "query", "--type", "belief"]).json();
+        found["results"].as_array().unwrap().clone()
+    };
+    for name in ["Stop", "PreCompact", "SessionEnd"] {
+        let began = std::time::Instant::now();
+        let ran = hook(&home, &options, &event(&home, name));
+        assert_eq!(
+            (ran.code, &*ran.stdout, &*ran.stderr),
+            (0, "", ""),
+            "{ran:?}"
+        );
+        assert!(began.elapsed().as_millis() < 1_000, "{name}");
+        assert!(beliefs().is_empty(), "{name}");
+    }
+    let mut tries = 0;
+    while beliefs().is_empty() {
+        tries += 1;
+        assert!(
+            tries < 200,
+            "{:?}",
+            fs::read_to_string(home.path("state/grainstore/hook.log"))
+        );
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let belief = &beliefs()[0]["grain"];
+    assert_eq!(
+        (&belief["user_id"], &belief["object"]),
+        (&json!("mira"), &json!("pnpm"))
+    );
+    assert!(
+        belief["namespace"]
+            .as_str()
+            .unwrap()
+            .starts_with("project:")
+    );
+    assert!(
+        fs::read_to_string(home.path("given"))
+            .unwrap()
+            .contains("never npm")
+    );
+}

@@ -10,6 +10,7 @@ mod floods;
 #[cfg(unix)]
 mod load;
 mod hook;
+mod integrations;
 mod mcp;
 #[cfg(unix)]
 mod mcp_inspector;

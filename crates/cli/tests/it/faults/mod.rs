@@ -9,3 +9,5 @@ mod pipes;
 mod several;
 #[cfg(target_os = "linux")]
 mod system_calls;
+#[cfg(target_os = "linux")]
+mod tree_bombs;

@@ -125,6 +125,11 @@ fn seen() -> Seen {
     ] {
         seen.run(&home, &with(line));
     }
+    if cfg!(unix) {
+        // A program that answers nothing.
+        seen.run(&home, "consolidate /--with true");
+        seen.run(&home, "undo");
+    }
     seen.run(&home, &format!("import /{}", sample("sample.mg")));
     seen.run(&home, "sync /notes");
     seen.run_with(&home, "embed /-", "");

@@ -90,7 +90,7 @@ pub(crate) fn summary_json(summary: &Summary, dropped: u64) -> Value {
         })
     });
     let denied = summary.denied.iter().map(
-        |denied| json!({ "existing": denied.existing.to_string(), "rule": denied.rule.name() }),
+        |(_, existing, rule)| json!({ "existing": existing.to_string(), "rule": rule.name() }),
     );
     let refused = summary.refused.iter();
     let refused = refused.map(|error| json!({ "code": error.code().as_str() }));

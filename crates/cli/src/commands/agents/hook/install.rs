@@ -84,6 +84,7 @@ impl Install {
         let own = [
             ("--namespace", &self.options.namespace),
             ("--user", &self.options.user),
+            ("--consolidate", &self.options.consolidate),
         ];
         for (option, value) in own {
             if let Some(value) = value {

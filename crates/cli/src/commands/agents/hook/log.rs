@@ -1,6 +1,6 @@
 //! The log of hooks that failed: an agent shows what a hook writes to stderr to few of its users.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -12,7 +12,17 @@ use crate::error::CliError;
 
 /// Appends a line about a failure. Where that fails too there is no place left to tell it.
 pub(super) fn failure(agent: Agent, moment: Option<Moment>, error: &CliError) {
-    let Some(path) = path() else { return };
+    let moment = moment.map_or("event", Moment::name);
+    let now = SystemClock.now();
+    let message = error.to_string().replace(['\n', '\r'], " ");
+    if let Some(mut file) = open() {
+        drop(writeln!(file, "{now} {} {moment}: {message}", agent.name()));
+    }
+}
+
+/// Opens the log to append to it.
+pub(super) fn open() -> Option<File> {
+    let path = path()?;
     if let Some(folder) = path.parent() {
         drop(fs::create_dir_all(folder));
     }
@@ -20,13 +30,11 @@ pub(super) fn failure(agent: Agent, moment: Option<Moment>, error: &CliError) {
     if is_long {
         drop(fs::rename(&path, path.with_extension("log.old")));
     }
-    let moment = moment.map_or("event", Moment::name);
-    let now = SystemClock.now();
-    let message = error.to_string().replace(['\n', '\r'], " ");
-    let file = OpenOptions::new().create(true).append(true).open(&path);
-    if let Ok(mut file) = file {
-        drop(writeln!(file, "{now} {} {moment}: {message}", agent.name()));
-    }
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&path)
+        .ok()
 }
 
 /// Returns the path of the log: `grainstore/hook.log` in the folder for the state of programs.

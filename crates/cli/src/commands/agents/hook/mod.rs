@@ -6,9 +6,11 @@
 //! | the turns of its transcript | `transcript.rs` |
 //! | the namespace of a working directory | `project.rs` |
 //! | storing turns, each once | `keep.rs` |
+//! | beliefs from what was said, by a program of the user's | `consolidate.rs` |
 //! | the log of what failed | `log.rs` |
 //! | the entries in the agent's configuration | `install.rs` |
 
+mod consolidate;
 mod event;
 mod install;
 mod keep;
@@ -21,7 +23,6 @@ use std::ffi::OsString;
 use clap::{Args, Subcommand, ValueEnum};
 use grainstore::query::Recall;
 use grainstore::render::Format;
-use grainstore::store::Create;
 use grainstore::{ErrorCode, Filter};
 use serde_json::json;
 
@@ -78,6 +79,9 @@ pub(super) struct HookOptions {
     /// Person whose memory it is (user_id)
     #[arg(long, value_name = "ID")]
     user: Option<String>,
+    /// Program that derives beliefs from what was said, after a session, as `consolidate --with` runs it
+    #[arg(long, value_name = "CMD")]
+    consolidate: Option<String>,
 }
 
 impl HookTool {
@@ -123,14 +127,21 @@ impl HookOptions {
                     let message = "the event names no transcript_path";
                     return Err(CliError::new(ErrorCode::Usage, message).into());
                 };
-                let store = session.open_or(Create::IfMissing)?;
+                let store = session.open_to_add()?;
                 let told = keep::Told {
-                    namespace,
+                    namespace: namespace.clone(),
                     user: self.user.clone(),
                     session: event.session.clone(),
                     agent: agent.name(),
                 };
-                keep::keep(&store, path, &told)
+                keep::keep(&store, path, &told)?;
+                drop(store);
+                match &self.consolidate {
+                    Some(program) if agent.is_over(event.moment) => {
+                        consolidate::start(program, &namespace, self.user.as_deref(), session)
+                    }
+                    _ => Ok(()),
+                }
             }
             Moment::Other => Ok(()),
         }
@@ -157,7 +168,9 @@ impl HookOptions {
             budget: self.budget,
             ..Recall::default()
         };
-        let known = session.open_to_read()?.recall(prompt, &filter, &recall)?;
+        let known = session
+            .open_for_question()?
+            .recall(prompt, &filter, &recall)?;
         if known.is_empty() {
             return Ok(());
         }
@@ -177,6 +190,14 @@ impl Agent {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
+        }
+    }
+
+    /// Returns whether a session, or a part of it, ends at a moment. Codex tells no end.
+    fn is_over(self, moment: Moment) -> bool {
+        match self {
+            Self::ClaudeCode => moment == Moment::End,
+            Self::Codex => matches!(moment, Moment::End | Moment::Compaction),
         }
     }
 }
