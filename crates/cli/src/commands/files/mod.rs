@@ -1,6 +1,7 @@
 //! Commands that read and write files of other tools: import, export, trees in step, conversion,
 //! validation, and the conflicts that imports leave.
 
+mod arrival;
 mod conflicts;
 mod convert;
 mod export;

@@ -6,16 +6,17 @@ use std::collections::VecDeque;
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::Format;
-use crate::interchange::formats::members::{moment, rest, stable_id, text};
+use crate::interchange::formats::members::{moment, stable_id, text};
 use crate::interchange::json_head::JsonFormat;
 
-use super::super::builder::Builder;
-use super::super::item::{Item, Said, Turn};
-use super::super::source::{Reader, Source};
-use super::blocks::{Content, call, is_not_said, result, thought};
+use super::super::blocks::{Content, is_not_said};
+use super::response_item::{read, rest_of};
+use crate::interchange::formats::neighbour::builder::Builder;
+use crate::interchange::formats::neighbour::item::{Item, Said, Turn};
+use crate::interchange::formats::neighbour::source::{Reader, Source};
 
 /// The rollout of a session.
-pub(super) static SOURCE: Source = Source {
+pub(in crate::interchange::formats::neighbour) static SOURCE: Source = Source {
     format: Format::Codex,
     json: JsonFormat {
         markers: &[
@@ -35,6 +36,7 @@ pub(super) static SOURCE: Source = Source {
     is_text: |_| false,
     arrays: &[""],
     is_in_order: false,
+    spans_files: false,
     reader: || Box::new(Codex::default()),
 };
 
@@ -102,49 +104,11 @@ impl Codex {
 
     /// The items that went to the model and came from it.
     fn item(&mut self, item: &Map, at: Option<Time>, builder: &mut Builder<'_>) {
-        let kind = text(item, "type").unwrap_or("item");
-        let id = text(item, "call_id").or_else(|| text(item, "id"));
-        let nil = Value::Nil;
-        match kind {
-            "message" => {
-                let role = match text(item, "role") {
-                    Some("user") => "user",
-                    Some("assistant") => "assistant",
-                    // The instructions of the program.
-                    _ => return builder.lose("instructions"),
-                };
-                let content = Content::read(item.get("content").unwrap_or(&nil), builder);
-                self.said(false, role, content, at, builder);
-            }
-            "reasoning" => {
-                let said = Content::read(item.get("summary").unwrap_or(&nil), builder);
-                if said.is_empty() {
-                    return builder.lose("reasoning");
-                }
-                if item.contains("encrypted_content") {
-                    builder.lose("encrypted_content");
-                }
-                let content = Content::of_block(thought(&said.text));
-                self.push("assistant", content, item, at, builder);
-            }
-            "function_call" | "custom_tool_call" | "local_shell_call" => {
-                let name = text(item, "name").unwrap_or("shell");
-                let given = ["arguments", "input", "action"];
-                let input = given.into_iter().find_map(|name| item.get(name));
-                let parsed = input.and_then(Value::as_text);
-                let parsed = parsed.and_then(|text| Value::from_json(text).ok());
-                let parsed = parsed.filter(|value| value.as_map().is_some());
-                let content = Content::of_block(call(id, name, parsed.as_ref().or(input)));
-                self.push("assistant", content, item, at, builder);
-            }
-            "function_call_output" | "custom_tool_call_output" => {
-                let output = item.get("output").unwrap_or(&nil);
-                let inner = output.as_map().and_then(|map| map.get("content"));
-                let said = Content::read(inner.unwrap_or(output), builder);
-                let content = Content::of_block(result(id, &said.text));
-                self.push("tool", content, item, at, builder);
-            }
-            kind => builder.lose(kind),
+        let is_message = text(item, "type") == Some("message");
+        match read(item, builder) {
+            Some((role, content)) if is_message => self.said(false, role, content, at, builder),
+            Some((role, content)) => self.push(role, content, item, at, builder),
+            None => {}
         }
     }
 
@@ -193,21 +157,6 @@ impl Codex {
                 context.insert(name, value.as_str());
             }
         }
-        let placed = [
-            "type",
-            "role",
-            "content",
-            "name",
-            "arguments",
-            "input",
-            "action",
-            "output",
-            "call_id",
-            "summary",
-            "timestamp",
-            // Thoughts in a form that only the provider reads.
-            "encrypted_content",
-        ];
         builder.push(Item {
             id: id.clone(),
             session: self.session.clone(),
@@ -220,7 +169,7 @@ impl Codex {
                 model: self.model.clone().filter(|_| role == "assistant"),
                 context,
             }),
-            record: rest(item, &placed),
+            record: rest_of(item),
             ..Item::default()
         });
     }

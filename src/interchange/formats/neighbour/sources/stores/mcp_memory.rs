@@ -6,12 +6,12 @@ use crate::interchange::Format;
 use crate::interchange::formats::members::{rest, stable_id, text};
 use crate::interchange::json_head::JsonFormat;
 
-use super::super::builder::Builder;
-use super::super::item::Item;
-use super::super::source::{Reader, Source};
+use crate::interchange::formats::neighbour::builder::Builder;
+use crate::interchange::formats::neighbour::item::Item;
+use crate::interchange::formats::neighbour::source::{Reader, Source};
 
 /// The graph of the server.
-pub(super) static SOURCE: Source = Source {
+pub(in crate::interchange::formats::neighbour) static SOURCE: Source = Source {
     format: Format::McpMemory,
     json: JsonFormat {
         markers: &[
@@ -34,6 +34,7 @@ pub(super) static SOURCE: Source = Source {
     is_text: |_| false,
     arrays: &["entities", "relations"],
     is_in_order: false,
+    spans_files: false,
     reader: || Box::new(McpMemory),
 };
 

@@ -7,12 +7,12 @@ use crate::interchange::Format;
 use crate::interchange::formats::members::{moment, rest, stable_id, text};
 use crate::interchange::json_head::JsonFormat;
 
-use super::super::builder::Builder;
-use super::super::item::Item;
-use super::super::source::{Reader, Source};
+use crate::interchange::formats::neighbour::builder::Builder;
+use crate::interchange::formats::neighbour::item::Item;
+use crate::interchange::formats::neighbour::source::{Reader, Source};
 
 /// A list of memories.
-pub(super) static SOURCE: Source = Source {
+pub(in crate::interchange::formats::neighbour) static SOURCE: Source = Source {
     format: Format::MemoryList,
     json: JsonFormat {
         markers: &[("content", None), ("enabled", None)],
@@ -25,6 +25,7 @@ pub(super) static SOURCE: Source = Source {
     is_text: is_list,
     arrays: &[""],
     is_in_order: false,
+    spans_files: false,
     reader: || Box::new(MemoryList::default()),
 };
 

@@ -3,15 +3,15 @@
 
 use crate::codec::{Map, Value};
 use crate::interchange::Format;
-use crate::interchange::formats::members::{moment, rest, text};
+use crate::interchange::formats::members::{moment, parsed, rest, text};
 use crate::interchange::json_head::JsonFormat;
 
-use super::super::builder::Builder;
-use super::super::item::{Fact, Item, Said};
-use super::super::source::{Reader, Source};
+use crate::interchange::formats::neighbour::builder::Builder;
+use crate::interchange::formats::neighbour::item::{Fact, Item, Said};
+use crate::interchange::formats::neighbour::source::{Reader, Source};
 
 /// The rows of a store.
-pub(super) static SOURCE: Source = Source {
+pub(in crate::interchange::formats::neighbour) static SOURCE: Source = Source {
     format: Format::Langgraph,
     json: JsonFormat {
         markers: &[
@@ -29,6 +29,7 @@ pub(super) static SOURCE: Source = Source {
     is_text: |_| false,
     arrays: &[""],
     is_in_order: false,
+    spans_files: false,
     reader: || Box::new(Langgraph),
 };
 
@@ -45,7 +46,9 @@ impl Reader for Langgraph {
             labels.join(".")
         });
         let prefix = labels.or_else(|| text(map, "prefix").map(str::to_owned));
-        let value = map.get("value").and_then(Value::as_map);
+        // In the file of a store it is JSON text.
+        let value = map.get("value").map(parsed);
+        let value = value.as_deref().and_then(Value::as_map);
         let (Some(prefix), Some(key), Some(value)) = (prefix, text(map, "key"), value) else {
             return false;
         };

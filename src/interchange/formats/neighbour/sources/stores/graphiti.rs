@@ -5,14 +5,15 @@ use crate::codec::{Map, Value};
 use crate::interchange::Format;
 use crate::interchange::formats::members::{moment, rest, text};
 use crate::interchange::json_head::JsonFormat;
-use crate::interchange::model::compact_table::CompactTable;
 
-use super::super::builder::Builder;
-use super::super::item::{Fact, Item, Said, Turn};
-use super::super::source::{Reader, Source};
+use crate::interchange::formats::neighbour::builder::Builder;
+use crate::interchange::formats::neighbour::item::{Fact, Item, Said, Turn};
+use crate::interchange::formats::neighbour::source::{Reader, Source};
+
+use super::super::names::Names;
 
 /// The dump of a graph.
-pub(super) static SOURCE: Source = Source {
+pub(in crate::interchange::formats::neighbour) static SOURCE: Source = Source {
     format: Format::Graphiti,
     json: JsonFormat {
         markers: &[("edges", None), ("episodes", None), ("nodes", None)],
@@ -25,14 +26,14 @@ pub(super) static SOURCE: Source = Source {
     is_text: |_| false,
     arrays: &["episodes", "nodes", "edges"],
     is_in_order: true,
+    spans_files: false,
     reader: || Box::new(Graphiti::default()),
 };
 
 #[derive(Default)]
 struct Graphiti {
-    /// The names of the nodes, one after the other, and where that of each stands.
-    names: String,
-    places: CompactTable<(usize, usize)>,
+    /// The names of the nodes.
+    names: Names,
 }
 
 impl Reader for Graphiti {
@@ -56,13 +57,7 @@ impl Graphiti {
         let Some(name) = text(map, "name") else {
             return false;
         };
-        let start = self.names.len();
-        let end = start.saturating_add(name.len());
-        let key = self.places.key(id);
-        if end <= NAMES_LEN_MAX && self.places.get(key).is_none() {
-            self.names.push_str(name);
-            self.places.insert(key, (start, end));
-        }
+        self.names.add(id, name);
         let placed = [
             "uuid",
             "name",
@@ -96,11 +91,6 @@ impl Graphiti {
         true
     }
 
-    fn name(&self, id: &str) -> Option<&str> {
-        let (start, end) = *self.places.get(self.places.key(id))?;
-        self.names.get(start..end)
-    }
-
     fn edge(&self, map: &Map, id: &str, builder: &mut Builder<'_>) -> bool {
         let ends = (
             text(map, "source_node_uuid"),
@@ -110,7 +100,7 @@ impl Graphiti {
         let (Some(from), Some(relation), Some(to)) = ends else {
             return false;
         };
-        let names = [from, to].map(|end| match self.name(end) {
+        let names = [from, to].map(|end| match self.names.get(end) {
             Some(name) => name.to_owned(),
             None => {
                 builder.lose("node name");
@@ -188,6 +178,3 @@ fn episode(map: &Map, id: &str, builder: &mut Builder<'_>) -> bool {
     });
     true
 }
-
-/// The names of about a million nodes: an edge of a node past that has its id.
-const NAMES_LEN_MAX: usize = 32 * 1024 * 1024;

@@ -1,17 +1,21 @@
 //! Mem0: what `get_all` of the library and the pages of the platform return, with the relations of its
-//! graph.
+//! graph, and the rows of its `history.db`.
 
 use crate::codec::{Map, Value};
 use crate::interchange::Format;
 use crate::interchange::formats::members::{moment, rest, stable_id, text};
 use crate::interchange::json_head::JsonFormat;
 
-use super::super::builder::Builder;
-use super::super::item::Item;
-use super::super::source::{Reader, Source};
+use crate::interchange::formats::neighbour::builder::Builder;
+use crate::interchange::formats::neighbour::item::Item;
+use crate::interchange::formats::neighbour::source::{Reader, Source};
+
+use super::super::blocks::Content;
+use super::super::conversation::{Conversation, Message, role};
+use super::mem0_history::History;
 
 /// The memories of Mem0.
-pub(super) static SOURCE: Source = Source {
+pub(in crate::interchange::formats::neighbour) static SOURCE: Source = Source {
     format: Format::Mem0,
     json: JsonFormat {
         markers: &[
@@ -19,6 +23,9 @@ pub(super) static SOURCE: Source = Source {
             ("categories", None),
             ("hash", None),
             ("memory", None),
+            ("memory_id", None),
+            ("new_memory", None),
+            ("old_memory", None),
             ("run_id", None),
             ("user_id", None),
         ],
@@ -28,16 +35,22 @@ pub(super) static SOURCE: Source = Source {
             let is_list = head.is_array && head.has(&["memory"]) && head.has(&scopes);
             let inner = |names: &[&str]| head.inner.iter().any(|it| names.contains(it));
             let is_page = inner(&["memory"]) && inner(&scopes);
-            (is_list || is_page).then_some(Format::Mem0)
+            let is_history = head.has_all(&["memory_id", "new_memory", "old_memory"]);
+            (is_list || is_page || is_history).then_some(Format::Mem0)
         },
     },
     is_text: |_| false,
-    arrays: &["", "results", "relations"],
+    arrays: &["", "results", "relations", "history", "messages"],
     is_in_order: false,
-    reader: || Box::new(Mem0),
+    spans_files: false,
+    reader: || Box::new(Mem0::default()),
 };
 
-struct Mem0;
+#[derive(Default)]
+struct Mem0 {
+    history: History,
+    session: Conversation,
+}
 
 impl Reader for Mem0 {
     fn element(&mut self, element: &Value, array: &str, builder: &mut Builder<'_>) -> bool {
@@ -46,8 +59,44 @@ impl Reader for Mem0 {
         };
         match array {
             "relations" => relation(map, builder),
-            _ => memory(map, builder),
+            "messages" => self.message(map, builder),
+            _ => self.history.row(map, builder) || memory(map, builder),
         }
+    }
+
+    fn end(&mut self, builder: &mut Builder<'_>) {
+        self.history.end(builder);
+    }
+}
+
+impl Mem0 {
+    /// Reads one of the last messages that Mem0 keeps of each session.
+    fn message(&mut self, map: &Map, builder: &mut Builder<'_>) -> bool {
+        let (Some(said), Some(role)) = (text(map, "content"), text(map, "role").and_then(role))
+        else {
+            return false;
+        };
+        let session = text(map, "session_scope").unwrap_or_default();
+        if session != self.session.session {
+            self.session = Conversation {
+                agent: "mem0",
+                session: session.to_owned(),
+                ..Conversation::default()
+            };
+        }
+        let message = Message {
+            id: text(map, "id").map(str::to_owned),
+            role,
+            content: Content::of_text(said),
+            at: map.get("created_at").and_then(moment),
+            record: rest(
+                map,
+                &["id", "session_scope", "role", "content", "created_at"],
+            ),
+            ..Message::default()
+        };
+        self.session.say(message, builder);
+        true
     }
 }
 

@@ -5,13 +5,13 @@ use crate::interchange::Format;
 use crate::interchange::formats::members::{moment, rest, stable_id, text};
 use crate::interchange::json_head::JsonFormat;
 
-use super::super::builder::Builder;
-use super::super::item::{Item, Said, Turn};
-use super::super::source::{Reader, Source};
-use super::blocks::{Content, is_not_said};
+use super::super::blocks::{Content, is_not_said};
+use crate::interchange::formats::neighbour::builder::Builder;
+use crate::interchange::formats::neighbour::item::{Item, Said, Turn};
+use crate::interchange::formats::neighbour::source::{Reader, Source};
 
 /// The transcript of a session.
-pub(super) static SOURCE: Source = Source {
+pub(in crate::interchange::formats::neighbour) static SOURCE: Source = Source {
     format: Format::ClaudeCode,
     json: JsonFormat {
         markers: &[
@@ -35,6 +35,7 @@ pub(super) static SOURCE: Source = Source {
     is_text: |_| false,
     arrays: &[""],
     is_in_order: false,
+    spans_files: false,
     reader: || Box::new(ClaudeCode),
 };
 
