@@ -10,6 +10,8 @@ mod import;
 mod merge;
 mod reading;
 pub(crate) mod report;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod sync;
 mod target;
 mod validate;
