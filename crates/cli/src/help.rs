@@ -135,6 +135,7 @@ const ALSO: &[&str] = &[
     "man",
     "merge",
     "model",
+    "scan",
     "schema",
     "similar",
     "status",

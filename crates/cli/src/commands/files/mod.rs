@@ -10,6 +10,7 @@ mod import;
 mod merge;
 mod reading;
 pub(crate) mod report;
+mod scan;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod sync;
@@ -21,5 +22,6 @@ pub(crate) use convert::Convert;
 pub(crate) use export::Export;
 pub(crate) use import::Import;
 pub(crate) use merge::Merge;
+pub(crate) use scan::Scan;
 pub(crate) use sync::Sync;
 pub(crate) use validate::Validate;
