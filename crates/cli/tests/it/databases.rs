@@ -136,3 +136,35 @@ fn a_damaged_file_is_an_error_and_stores_nothing() {
     }
     assert!(!home.path("memory.grains").exists());
 }
+
+#[test]
+fn a_scan_names_what_is_there_and_imports_what_is_chosen() {
+    let home = Home::new();
+    assert_eq!(home.run(&["--json", "scan", "--home", "."]).code, 1);
+    make(&home, "mem0/small.sql");
+    std::fs::create_dir(home.path(".mem0")).unwrap();
+    std::fs::rename(home.path("x.db"), home.path(".mem0/history.db")).unwrap();
+    let found = home.run(&["--json", "scan", "--home", "."]).json();
+    let found = &found["found"];
+    assert_eq!(
+        (&found[0]["source"], &found[0]["files"]),
+        (&"mem0".into(), &1.into())
+    );
+    assert!(!home.path("memory.grains").exists());
+    home.ok(&["scan", "--home", ".", "--import", "mem0"]);
+    assert_eq!(grains(&home, &[]).len(), 1);
+}
+
+#[test]
+fn an_import_says_what_came_and_what_to_ask() {
+    let home = Home::new();
+    make(&home, "openmemory/rich.sql");
+    let screen = home.ok(&["import", "--from", "openmemory", "x.db"]);
+    for part in [
+        "in it: 1 person (ana), 3 facts, 2026-05-01",
+        "deleted: its user deleted it there",
+        "try: grainstore recall",
+    ] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use crate::code::ErrorCode;
-use crate::codec::{Map, Profile, Value};
+use crate::codec::{Profile, Value};
 use crate::grain::Time;
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::record_sink::{Output, changed};
@@ -302,7 +302,7 @@ impl Reading<'_> {
         } = *self.import.source;
         let make = |value: Value, position: Position| (value, position);
         let passes = if is_in_order { arrays.len() } else { 1 };
-        let mut rest = Map::new();
+        let mut rest = None;
         let mut used: &[&str] = &[];
         for pass in 0..passes {
             let is_wanted = |array| !is_in_order || array == pass;
@@ -310,13 +310,17 @@ impl Reading<'_> {
                 self.at(&value, position, builder)
             })?;
             match read {
-                Some(Value::Map(map)) => rest = map,
-                _ => return Ok(()),
+                Some(Value::Map(map)) => rest = Some(map),
+                Some(_) => {}
+                None => return Ok(()),
             }
-            if pass == 0 {
-                used = self.reader.envelope(&rest);
+            if let Some(rest) = rest.as_ref().filter(|_| pass == 0) {
+                used = self.reader.envelope(rest);
             }
         }
+        let Some(rest) = rest else {
+            return Ok(());
+        };
         if !arrays.iter().any(|array| rest.contains(array)) {
             self.element(&Value::Map(rest), "", builder);
             return Ok(());

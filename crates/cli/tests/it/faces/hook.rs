@@ -197,3 +197,22 @@ fn installed_hooks_run_and_removed_ones_leave_the_file_as_it_was() {
         assert_eq!(fs::read_to_string(home.path(file)).unwrap(), old);
     }
 }
+
+#[test]
+fn a_session_that_a_hook_stored_does_not_come_again_with_its_transcript() {
+    let home = Home::new();
+    let line = |role: &str, second: u32, text: &str| {
+        let mut line: Value = serde_json::from_str(&said(role, second, text)).unwrap();
+        line["sessionId"] = "s1".into();
+        line["uuid"] = format!("u{second}").into();
+        format!("{line}\n")
+    };
+    let transcript = line("user", 0, "use pnpm") + &line("assistant", 3, "Done.");
+    home.write("transcript.jsonl", transcript);
+    hook(&home, &[], &event(&home, "Stop"));
+    assert_eq!(texts(&home), ["use pnpm", "Done."]);
+    let result = home.run(&["--json", "import", "transcript.jsonl"]).json();
+    let counts = (&result["inserted"], &result["unchanged"]);
+    assert_eq!(counts, (&0.into(), &2.into()), "{result}");
+    assert_eq!(texts(&home).len(), 2);
+}
