@@ -110,6 +110,14 @@ fn foreign(grains: &[Grain]) -> Result<()> {
         .zip(0_u8..)
         .map(|(export, nth)| [&[nth][..], export.as_bytes()].concat())
         .collect();
+    let samples = grainstore_fuzz::exported_formats();
+    let samples = samples.into_iter().zip(0_u8..).map(|(format, nth)| {
+        let folder = root().join("test-vectors/interchange").join(format.name());
+        let files = fs::read_dir(folder).into_iter().flatten().flatten();
+        let files = files.filter_map(|file| fs::read(file.path()).ok());
+        files.map(move |file| [&[nth][..], &file].concat())
+    });
+    let exports: Vec<_> = exports.into_iter().chain(samples.flatten()).collect();
     write("provider_exports", &exports)
 }
 

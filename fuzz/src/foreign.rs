@@ -3,7 +3,6 @@
 
 use grainstore::codec::{Map, Value};
 use grainstore::grain::{Status, Time};
-use grainstore::interchange::provider::Provider;
 use grainstore::interchange::{
     Entry, Format, ImportFile, ReadOptions, WriteOptions, aimem, omi, pam,
 };
@@ -127,6 +126,14 @@ pub fn json_omi(data: &[u8]) {
     }
 }
 
+/// Returns the formats of [`provider_exports`] by the first byte: those of providers, then of other tools.
+pub fn exported_formats() -> Vec<Format> {
+    let is_provider = |format: &Format| matches!(format, Format::Provider(_));
+    let others = Format::all().skip_while(|format| *format != Format::McpMemory);
+    let others = others.filter(|format| !is_provider(format));
+    Format::all().filter(is_provider).chain(others).collect()
+}
+
 /// Reads what providers export, and other memory stores and agents hold; the first byte chooses whose.
 ///
 /// - No input makes a reader panic, and what is refused has a code.
@@ -135,22 +142,7 @@ pub fn provider_exports(data: &[u8]) {
     let Some((first, data)) = data.split_first() else {
         return;
     };
-    let formats = [
-        Format::Provider(Provider::Chatgpt),
-        Format::Provider(Provider::Claude),
-        Format::Provider(Provider::Gemini),
-        Format::Provider(Provider::Copilot),
-        Format::Provider(Provider::Grok),
-        Format::Provider(Provider::Deepseek),
-        Format::Provider(Provider::Cursor),
-        Format::McpMemory,
-        Format::Mem0,
-        Format::MemoryList,
-        Format::Langgraph,
-        Format::ClaudeCode,
-        Format::Codex,
-        Format::Graphiti,
-    ];
+    let formats = exported_formats();
     let format = Some(formats[usize::from(*first) % formats.len()]);
     let options = ReadOptions {
         default_created_at: Some(Time::from_ms(0)),

@@ -22,7 +22,7 @@ pub use cal::{STATEMENTS, read_cal};
 pub use container::{build, read_mg, with_footer};
 pub use cose::{cose_verify, good_envelope};
 pub use did::did_key;
-pub use foreign::{json_aimem, json_omi, json_pam, provider_exports};
+pub use foreign::{exported_formats, json_aimem, json_omi, json_pam, provider_exports};
 pub use frames::read_frames;
 pub use json::decode_json;
 pub use ledger::open_ledger;

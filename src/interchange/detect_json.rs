@@ -8,7 +8,7 @@ use std::io::{self, BufRead};
 use super::Format;
 use super::formats::aimem::JSON as AIMEM;
 use super::formats::jsonl::JSON as JSONL;
-use super::formats::neighbour::SOURCES;
+use super::formats::neighbour::sources;
 use super::formats::omi::JSON as OMI;
 use super::formats::pam::JSON as PAM;
 use super::formats::provider::JSON as PROVIDER;
@@ -17,7 +17,7 @@ use super::json_head::{JsonFormat, JsonHead, Marker};
 
 /// The formats in JSON, in the order in which they are asked: any object on a line may be one of JSON lines.
 fn json_formats() -> impl Iterator<Item = &'static JsonFormat> {
-    let sources = SOURCES.into_iter().map(|source| &source.json);
+    let sources = sources().map(|source| &source.json);
     let first: [&JsonFormat; 4] = [&AIMEM, &OMI, &PAM, &PROVIDER];
     first.into_iter().chain(sources).chain([&JSONL])
 }
@@ -118,7 +118,8 @@ impl Detector {
             }
             Token::Plain if byte == b':' && self.is_at_members() => {
                 self.name.clone_from(&self.string);
-                let is_list = matches!(self.name.as_slice(), b"conversations" | b"results");
+                let name = self.name.as_slice();
+                let is_list = matches!(name, b"conversations" | b"results" | b"data");
                 self.is_inside = is_list && !self.head.is_array;
                 let name = &self.name;
                 let is_name = |(marker, text): &Marker| text.is_none() && marker.as_bytes() == name;
@@ -143,7 +144,8 @@ impl Detector {
     }
 
     const fn is_at_inner_members(&self) -> bool {
-        self.is_inside && self.scanner.depth() == 3
+        // Of `data` the members themselves.
+        self.is_inside && matches!(self.scanner.depth(), 2 | 3)
     }
 
     fn at_end(&mut self) -> Option<Format> {

@@ -31,96 +31,174 @@ pub enum Format {
     OmiJsonl,
     /// A directory of Markdown notes.
     Markdown,
-    /// The graph of the reference MCP memory server; read only.
+    /// The graph of the reference MCP memory server.
     McpMemory,
-    /// The memories of Mem0; read only.
+    /// The memories of Mem0.
     Mem0,
+    /// The memories of OpenMemory; read only.
+    OpenMemory,
     /// A list of memories as an assistant prints it, or ChatGPT's; read only.
     MemoryList,
-    /// The rows of a LangGraph store; read only.
+    /// The rows of a LangGraph store.
     Langgraph,
+    /// The memories of mcp-memory-service; read only.
+    McpMemoryService,
+    /// The observations of claude-mem; read only.
+    ClaudeMem,
+    /// An agent of Letta, or its archive; read only.
+    Letta,
+    /// The episodes, nodes and edges of Graphiti or Zep; read only.
+    Graphiti,
+    /// An archive of Cognee; read only.
+    Cogx,
+    /// The documents of Hindsight; read only.
+    Hindsight,
     /// The transcript of a session of Claude Code; read only.
     ClaudeCode,
     /// The rollout of a session of Codex; read only.
     Codex,
-    /// The episodes, nodes and edges of Graphiti or Zep; read only.
-    Graphiti,
+    /// The sessions of the OpenAI Agents SDK; read only.
+    OpenaiAgents,
+    /// The messages of OpenCode; read only.
+    Opencode,
+    /// A session of Gemini CLI; read only.
+    GeminiCli,
+    /// A session of Pi; read only.
+    Pi,
+    /// A session of Cursor's agent; read only.
+    CursorAgent,
+    /// The chats of Open WebUI; read only.
+    OpenWebui,
+    /// A conversation of LibreChat; read only.
+    Librechat,
+    /// The history of Chatbot UI; read only.
+    ChatbotUi,
+    /// A conversation of LM Studio; read only.
+    LmStudio,
+    /// A thread of Jan; read only.
+    Jan,
+    /// The chats of TypingMind; read only.
+    Typingmind,
+    /// The messages of Le Chat; read only.
+    LeChat,
+    /// A thread of Perplexity; read only.
+    Perplexity,
+    /// A prompt of Google AI Studio; read only.
+    AiStudio,
+    /// A chat session of Copilot in VS Code; read only.
+    VscodeCopilot,
     /// The export of an assistant's provider; read only.
     Provider(Provider),
 }
 
 impl Format {
-    /// Every format.
-    pub const ALL: [Self; 24] = [
-        Self::Mg,
-        Self::Jsonl,
-        Self::Pam,
-        Self::PamConversation,
-        Self::PamEmbeddings,
-        Self::Aimem,
-        Self::AimemNdjson,
-        Self::Omi,
-        Self::OmiJsonl,
-        Self::Markdown,
-        Self::McpMemory,
-        Self::Mem0,
-        Self::MemoryList,
-        Self::Langgraph,
-        Self::ClaudeCode,
-        Self::Codex,
-        Self::Graphiti,
-        Self::Provider(Provider::Chatgpt),
-        Self::Provider(Provider::Claude),
-        Self::Provider(Provider::Gemini),
-        Self::Provider(Provider::Copilot),
-        Self::Provider(Provider::Grok),
-        Self::Provider(Provider::Deepseek),
-        Self::Provider(Provider::Cursor),
-    ];
+    /// Returns every format.
+    pub fn all() -> impl Iterator<Item = Self> {
+        TABLE.iter().map(|entry| entry.format)
+    }
 
     /// Returns the name, by which a caller asks for the format.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Mg => "mg",
-            Self::Jsonl => "jsonl",
-            Self::Pam => "pam",
-            Self::PamConversation => "pam-conversation",
-            Self::PamEmbeddings => "pam-embeddings",
-            Self::Aimem => "aimem",
-            Self::AimemNdjson => "aimem-ndjson",
-            Self::Omi => "omi",
-            Self::OmiJsonl => "omi-jsonl",
-            Self::Markdown => "markdown",
-            Self::McpMemory => "mcp-memory",
-            Self::Mem0 => "mem0",
-            Self::MemoryList => "memory-list",
-            Self::Langgraph => "langgraph",
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::Graphiti => "graphiti",
-            Self::Provider(provider) => provider.name(),
-        }
+    pub fn name(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// Returns a line about a file of the format.
+    pub fn about(self) -> &'static str {
+        self.entry().about
+    }
+
+    /// Returns where another tool keeps such a file, or how it exports one.
+    pub fn kept(self) -> Option<&'static str> {
+        Some(self.entry().kept).filter(|kept| !kept.is_empty())
+    }
+
+    /// Returns the usual places of such files below the home directory; a `*` stands for one name.
+    pub fn usual_places(self) -> &'static [&'static str] {
+        self.entry().places
     }
 
     /// Returns whether grains can be written in the format.
-    pub(crate) const fn is_written(self) -> bool {
-        matches!(
-            self,
-            Self::Mg
-                | Self::Jsonl
-                | Self::Pam
-                | Self::Aimem
-                | Self::AimemNdjson
-                | Self::Omi
-                | Self::OmiJsonl
-                | Self::Markdown
-        )
+    pub fn is_written(self) -> bool {
+        self.entry().is_written
     }
 
     /// Returns the format of a name.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
+        Self::all().find(|format| format.name() == name)
     }
+
+    fn entry(self) -> &'static Entry {
+        let mut entries = TABLE.iter();
+        // The test below holds the table to every variant.
+        entries
+            .find(|entry| entry.format == self)
+            .unwrap_or(&UNKNOWN)
+    }
+}
+
+/// One format in the table.
+struct Entry {
+    format: Format,
+    name: &'static str,
+    about: &'static str,
+    kept: &'static str,
+    places: &'static [&'static str],
+    is_written: bool,
+}
+
+const UNKNOWN: Entry = both(Format::Jsonl, "unknown", "");
+
+const fn both(format: Format, name: &'static str, about: &'static str) -> Entry {
+    Entry {
+        is_written: true,
+        ..read(format, name, about, "")
+    }
+}
+
+const fn read(
+    format: Format,
+    name: &'static str,
+    about: &'static str,
+    kept: &'static str,
+) -> Entry {
+    Entry {
+        format,
+        name,
+        about,
+        kept,
+        places: &[],
+        is_written: false,
+    }
+}
+
+/// A format whose files lie in usual places of a home directory.
+const fn found(
+    format: Format,
+    name: &'static str,
+    about: &'static str,
+    places: &'static [&'static str],
+) -> Entry {
+    let kept = match places {
+        [first, ..] => first,
+        [] => "",
+    };
+    Entry {
+        places,
+        ..read(format, name, about, kept)
+    }
+}
+
+/// A format of another tool that can be written too.
+const fn written(entry: Entry) -> Entry {
+    Entry {
+        is_written: true,
+        ..entry
+    }
+}
+
+const fn provider(provider: Provider, about: &'static str, kept: &'static str) -> Entry {
+    let name = provider.name();
+    read(Format::Provider(provider), name, about, kept)
 }
 
 impl std::fmt::Display for Format {
@@ -159,6 +237,264 @@ impl Provider {
             Self::Grok => "grok",
             Self::Deepseek => "deepseek",
             Self::Cursor => "cursor",
+        }
+    }
+}
+
+/// Every format, what a file of it is, and where other tools keep it: the help, `scan` and the manual go by it.
+static TABLE: [Entry; 45] = [
+    both(Format::Mg, "mg", "Archive of grains (OMS 1.3, section 11)"),
+    both(Format::Jsonl, "jsonl", "JSON lines, one grain per line"),
+    both(Format::Pam, "pam", "Portable AI Memory 1.0 store"),
+    read(
+        Format::PamConversation,
+        "pam-conversation",
+        "PAM conversation file without its store",
+        "",
+    ),
+    read(
+        Format::PamEmbeddings,
+        "pam-embeddings",
+        "PAM embeddings file without its store",
+        "",
+    ),
+    both(Format::Aimem, "aimem", "AIMEM bundle"),
+    both(
+        Format::AimemNdjson,
+        "aimem-ndjson",
+        "AIMEM bundle as JSON lines",
+    ),
+    both(Format::Omi, "omi", "OMI-AI 0.1 document"),
+    both(
+        Format::OmiJsonl,
+        "omi-jsonl",
+        "OMI-AI 0.1 document as JSON lines",
+    ),
+    Entry {
+        places: &[".openclaw/workspace", ".codex/memories", ".hermes/memories"],
+        ..both(Format::Markdown, "markdown", "Directory of Markdown notes")
+    },
+    written(read(
+        Format::McpMemory,
+        "mcp-memory",
+        "Reference MCP memory server: entities, observations, relations",
+        "the file of MEMORY_FILE_PATH, else memory.jsonl beside the server",
+    )),
+    written(found(
+        Format::Mem0,
+        "mem0",
+        "Mem0: get_all, the platform's answers, or history.db",
+        &[".mem0/history.db"],
+    )),
+    read(
+        Format::OpenMemory,
+        "openmemory",
+        "OpenMemory: its export ZIP, memories.json, or openmemory.db",
+        "openmemory/api/openmemory.db",
+    ),
+    read(
+        Format::MemoryList,
+        "memory-list",
+        "List of memories as an assistant prints it ([date] - memory), or ChatGPT's memory.json",
+        "ask the assistant to list its memories",
+    ),
+    written(read(
+        Format::Langgraph,
+        "langgraph",
+        "LangGraph store: its SQLite file, or rows as JSON lines",
+        "psql -Atc 'SELECT row_to_json(t) FROM store t'",
+    )),
+    found(
+        Format::McpMemoryService,
+        "mcp-memory-service",
+        "mcp-memory-service: its SQLite file, or its JSON export",
+        &[
+            ".local/share/mcp-memory/sqlite_vec.db",
+            "Library/Application Support/mcp-memory/sqlite_vec.db",
+        ],
+    ),
+    found(
+        Format::ClaudeMem,
+        "claude-mem",
+        "claude-mem: observations, summaries and prompts",
+        &[".claude-mem/claude-mem.db"],
+    ),
+    read(
+        Format::Letta,
+        "letta",
+        "Letta: an agent file (.af), or pages of its archival memory",
+        "the agent's export; /v1/agents/ID/archival-memory",
+    ),
+    read(
+        Format::Graphiti,
+        "graphiti",
+        "Graphiti or Zep: episodes, nodes and edges",
+        "a dump of the graph as JSON",
+    ),
+    read(
+        Format::Cogx,
+        "cogx",
+        "Cognee: the directory or ZIP of a COGX archive",
+        "cognee's export(dataset, format=\"cogx\")",
+    ),
+    read(
+        Format::Hindsight,
+        "hindsight",
+        "Hindsight: the ZIP of its documents and facts",
+        "the export of a bank",
+    ),
+    found(
+        Format::ClaudeCode,
+        "claude-code",
+        "Claude Code: transcripts of sessions",
+        &[".claude/projects"],
+    ),
+    found(
+        Format::Codex,
+        "codex",
+        "Codex: rollouts of sessions",
+        &[".codex/sessions"],
+    ),
+    read(
+        Format::OpenaiAgents,
+        "openai-agents",
+        "OpenAI Agents: the file of SQLiteSession",
+        "the path that SQLiteSession was given",
+    ),
+    found(
+        Format::Opencode,
+        "opencode",
+        "OpenCode: messages of sessions",
+        &[".local/share/opencode/storage"],
+    ),
+    found(
+        Format::GeminiCli,
+        "gemini-cli",
+        "Gemini CLI: recorded sessions",
+        &[".gemini/tmp"],
+    ),
+    found(
+        Format::Pi,
+        "pi",
+        "Pi: sessions of the coding agent",
+        &[".pi/agent/sessions"],
+    ),
+    found(
+        Format::CursorAgent,
+        "cursor-agent",
+        "Cursor: transcripts of its agent",
+        &[".cursor/projects"],
+    ),
+    read(
+        Format::OpenWebui,
+        "open-webui",
+        "Open WebUI: exported chats",
+        "Settings > Data Controls > Export Chats",
+    ),
+    read(
+        Format::Librechat,
+        "librechat",
+        "LibreChat: an exported conversation",
+        "Export of a conversation, as JSON",
+    ),
+    read(
+        Format::ChatbotUi,
+        "chatbot-ui",
+        "Chatbot UI: exported history",
+        "Export data",
+    ),
+    found(
+        Format::LmStudio,
+        "lm-studio",
+        "LM Studio: conversations",
+        &[".lmstudio/conversations", ".cache/lm-studio/conversations"],
+    ),
+    found(
+        Format::Jan,
+        "jan",
+        "Jan: the messages of threads",
+        &[
+            ".local/share/Jan/data/threads",
+            "Library/Application Support/Jan/data/threads",
+            "jan/threads",
+        ],
+    ),
+    read(
+        Format::Typingmind,
+        "typingmind",
+        "TypingMind: exported chats",
+        "Settings > Export",
+    ),
+    read(
+        Format::LeChat,
+        "le-chat",
+        "Le Chat: exported messages",
+        "the data export of Mistral",
+    ),
+    read(
+        Format::Perplexity,
+        "perplexity",
+        "Perplexity: a thread",
+        "the thread as JSON",
+    ),
+    read(
+        Format::AiStudio,
+        "ai-studio",
+        "Google AI Studio: prompts",
+        "the folder Google AI Studio of Drive",
+    ),
+    read(
+        Format::VscodeCopilot,
+        "vscode-copilot",
+        "Copilot in VS Code: an exported chat",
+        "Chat: Export Chat…",
+    ),
+    provider(
+        Provider::Chatgpt,
+        "ChatGPT export: a file of it, its directory or the ZIP file",
+        "Settings > Data controls > Export data",
+    ),
+    provider(
+        Provider::Claude,
+        "Claude export",
+        "Settings > Privacy > Export data",
+    ),
+    provider(
+        Provider::Gemini,
+        "Google Takeout of Gemini",
+        "takeout.google.com: My Activity, as JSON",
+    ),
+    provider(
+        Provider::Copilot,
+        "Copilot CSV file",
+        "the privacy dashboard of Microsoft",
+    ),
+    provider(
+        Provider::Grok,
+        "Grok export",
+        "accounts.x.ai: Download account data",
+    ),
+    provider(
+        Provider::Deepseek,
+        "DeepSeek export",
+        "Settings > Data > Export data",
+    ),
+    provider(
+        Provider::Cursor,
+        "Conversations of Cursor",
+        "an export of its chats as JSON",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stands_for_one_format() {
+        for format in Format::all() {
+            assert_ne!(format.name(), UNKNOWN.name, "{format:?}");
+            assert_eq!(Format::named(format.name()), Some(format), "{format:?}");
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::import_file::Refusal;
+use crate::codec::Value;
+
+use super::formats::neighbour::read_rows;
+use super::import_file::{ReadResult, Refusal};
 use super::io::encryption;
 use super::io::source_file::{Input, SharedSource};
 use super::{Error, Format, ImportFile, ReadOptions};
@@ -55,6 +58,40 @@ impl ImportFile {
         Self::read(Input::Shared(&source), format, options)
     }
 
+    /// Reads the rows of a database of another tool, which the caller opens: `rows` passes each on with the
+    /// name of its table, until it is answered `false`, and the same rows each time it is called. A record
+    /// without a time has that of the options.
+    ///
+    /// ```
+    /// use grainstore::codec::Value;
+    /// use grainstore::interchange::{Format, ImportFile, ReadOptions};
+    ///
+    /// let row = r#"{"memory_id": "m1", "event": "ADD", "new_memory": "Prefers pnpm",
+    ///               "created_at": "2026-05-01T08:00:00Z"}"#;
+    /// let row = Value::from_json(row)?;
+    /// let file = ImportFile::of_rows(
+    ///     Format::Mem0,
+    ///     move |take| {
+    ///         take("history", row.clone());
+    ///         Ok(())
+    ///     },
+    ///     &ReadOptions::default(),
+    /// )?;
+    /// assert_eq!(file.records.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_UNSUPPORTED` for a format that is no database. Errors of the rows are in
+    /// [`ImportFile::errors`].
+    pub fn of_rows(
+        format: Format,
+        rows: impl Fn(&mut dyn FnMut(&str, Value) -> bool) -> Result<(), String> + Send + Sync + 'static,
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
+        Self::completed(format, read_rows(format, Box::new(rows), options), options)
+    }
+
     fn read(
         input: Input<'_>,
         format: Option<Format>,
@@ -66,13 +103,17 @@ impl ImportFile {
             Some(_) => reader.read(format, input, options),
             None => reader.read_detected(format, input, options),
         };
+        Self::completed(format, read, options)?.with_vectors_beside(input, options)
+    }
+
+    fn completed(format: Format, read: ReadResult, options: &ReadOptions) -> Result<Self, Error> {
         match read {
             Ok(mut file) => {
                 let is_own = matches!(format, Format::Mg | Format::Jsonl);
                 if let Some(user) = options.user.as_ref().filter(|_| !is_own) {
                     file.records = file.records.of_user(user, options.profile);
                 }
-                file.with_vectors_beside(input, options)
+                Ok(file)
             }
             Err(Refusal::Unreadable(error)) => Err(error),
             Err(Refusal::Invalid(errors)) => Ok(Self {

@@ -31,14 +31,8 @@ impl Format {
             Self::Aimem | Self::AimemNdjson => &aimem::Aimem,
             Self::Omi | Self::OmiJsonl => &omi::Omi,
             Self::Markdown => &markdown::Markdown,
-            Self::McpMemory
-            | Self::Mem0
-            | Self::MemoryList
-            | Self::Langgraph
-            | Self::ClaudeCode
-            | Self::Codex
-            | Self::Graphiti => &neighbour::Neighbours,
             Self::Provider(_) => &provider::Providers,
+            _ => &neighbour::Neighbours,
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::commands::audit::AuditTool;
 use crate::commands::browse::{Ls, Sessions, Show};
 use crate::commands::change::{Consolidate, Correct, Remember, SchemaTool, Undo};
 use crate::commands::demo::Demo;
-use crate::commands::files::{Conflicts, Convert, Export, Import, Merge, Sync, Validate};
+use crate::commands::files::{Conflicts, Convert, Export, Import, Merge, Scan, Sync, Validate};
 use crate::commands::grains::{
     Contradict, Delete, Exists, Get, History, List, Put, Status, Supersede, Tail,
 };
@@ -132,6 +132,7 @@ enum Command {
     Model(ModelTool),
     Similar(Similar),
     Import(Import),
+    Scan(Scan),
     Sync(Sync),
     Merge(Merge),
     Export(Export),
@@ -322,6 +323,7 @@ impl Command {
             Self::Model(command) => command.run(session),
             Self::Similar(command) => command.run(session),
             Self::Import(command) => command.run(session),
+            Self::Scan(command) => command.run(session),
             Self::Sync(command) => command.run(session),
             Self::Merge(command) => command.run(session),
             Self::Export(command) => command.run(session),

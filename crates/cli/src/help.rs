@@ -136,6 +136,7 @@ const ALSO: &[&str] = &[
     "man",
     "merge",
     "model",
+    "scan",
     "schema",
     "similar",
     "status",

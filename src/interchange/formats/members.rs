@@ -1,9 +1,12 @@
 //! The members of foreign records: how readers of other tools' JSON take them.
 
+use std::borrow::Cow;
+
 use sha2::{Digest, Sha256};
 
 use crate::codec::{Map, Value};
 use crate::grain::Time;
+use crate::interchange::json::strict;
 use crate::interchange::model::rfc3339::parse_rfc3339;
 
 /// Returns a member that is text and not empty.
@@ -21,6 +24,16 @@ pub(crate) fn time(map: &Map, name: &str) -> Option<String> {
 pub(crate) fn objects<'a>(map: &'a Map, name: &str) -> impl Iterator<Item = &'a Map> {
     let items = map.get(name).and_then(Value::as_array).unwrap_or_default();
     items.iter().filter_map(Value::as_map)
+}
+
+/// Returns a value, or the object or array that it is as JSON text.
+pub(crate) fn parsed(value: &Value) -> Cow<'_, Value> {
+    let text = value.as_text().map(str::trim_start);
+    let json = text.filter(|text| text.starts_with(['{', '[']));
+    match json.and_then(|text| strict::parse(text.as_bytes()).ok()) {
+        Some(parsed) => Cow::Owned(parsed),
+        None => Cow::Borrowed(value),
+    }
 }
 
 /// Builds an object of the members that are present.

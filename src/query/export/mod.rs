@@ -21,7 +21,7 @@ use crate::grain::{Grain, Time};
 use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
     EncryptedWriter, Encryption, Entries, Error as FileError, Format, Loss, Place, WriteOptions,
-    Written, aimem, jsonl, mg, omi, pam,
+    Written, aimem, jsonl, mg, omi, pam, write_facts,
 };
 use crate::ledger::EntryId;
 use crate::policy::Capability;
@@ -147,6 +147,9 @@ pub(super) fn export_plain(
                 Format::AimemNdjson => aimem::write_stream(&mut out, &entries, options)?,
                 Format::Omi => omi::write(&mut out, &entries, options)?,
                 Format::OmiJsonl => omi::write_lines(&mut out, &entries, options)?,
+                Format::Langgraph | Format::McpMemory | Format::Mem0 => {
+                    write_facts(format, &mut out, &entries)?
+                }
                 _ => pam::write(&mut out, &entries, options)?,
             };
             out.flush().map_err(io_error)?;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::codec::ContentAddress;
+use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, Status, Type};
 use crate::index::Family;
 use crate::interchange::{
@@ -73,7 +73,38 @@ impl Importer<'_> {
             self.twins.insert(address);
             return Ok(Some(address));
         }
-        self.twin_link(&record.grain)
+        match self.same_turn(id, &record.grain)? {
+            Some(turn) => Ok(Some(turn)),
+            None => self.twin_link(&record.grain),
+        }
+    }
+
+    /// Returns the event that a hook stored when a message of an agent's log was said. A message with calls
+    /// of tools says more than that.
+    fn same_turn(&self, id: &ForeignId, message: &Grain) -> Result<Option<ContentAddress>, Error> {
+        let is_logged = HOOKED.contains(&id.format());
+        if !is_logged || message.field("content_blocks").is_some() {
+            return Ok(None);
+        }
+        let says = |grain: &Grain, name: &str| grain.field(name) == message.field(name);
+        let agent = |grain: &Grain| {
+            let context = grain.field("context").and_then(Value::as_map);
+            context.and_then(|context| context.get("agent")).cloned()
+        };
+        let snapshot = self.engine.snapshot();
+        let at = Some(message.created_at());
+        for row in snapshot.in_time(Family::EventTime, at, at).set()?.iter() {
+            let version = self.engine.as_of(&snapshot).version_at(row)?;
+            let grain = &version.grain;
+            let is_same = ["type", "session_id", "role", "content"]
+                .iter()
+                .all(|name| says(grain, name))
+                && agent(grain) == agent(message);
+            if is_same && self.caller.authorize_sight(grain).is_ok() {
+                return Ok(Some(grain.address()));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the stored relation that says what one of a file says, if its target was here then and
@@ -239,6 +270,9 @@ impl Importer<'_> {
         Ok(false)
     }
 }
+
+/// The ids of messages in the logs of agents whose hooks store them too.
+const HOOKED: [&str; 2] = ["claude-code:message", "codex:message"];
 
 /// Returns whether a record is the envelope of its file.
 pub(super) fn is_envelope(record: &Record) -> bool {

@@ -14,6 +14,7 @@ mod statements;
 mod browse;
 mod change;
 mod command;
+mod databases;
 mod faces;
 mod faults;
 mod foreign;

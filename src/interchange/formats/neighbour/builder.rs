@@ -72,8 +72,15 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Builds the record of an item; one that fits no grain is a finding, and counted.
+    /// Passes on the record of an item.
     pub(super) fn push(&mut self, item: Item) {
+        if let Some(record) = self.build(item) {
+            self.sink.push(record);
+        }
+    }
+
+    /// Builds the record of an item; one that fits no grain is a finding, and counted.
+    pub(super) fn build(&mut self, item: Item) -> Option<Record> {
         let kind = match item.said {
             Said::Fact(_) => "memory",
             Said::Turn(_) => "message",
@@ -94,12 +101,15 @@ impl<'a> Builder<'a> {
             let message = "has no time, and neither has its file";
             let error = Error::format(ErrorCode::ProviderTime, self.place.clone(), message);
             self.findings.push(error);
-            return self.lose(kind);
+            self.lose(kind);
+            return None;
         };
         if !self.ids.add(self.ids.key((&scope, &item.id))) {
-            return self.lose("duplicate");
+            self.lose("duplicate");
+            return None;
         }
         let id = ForeignId::new(format, scope, item.id.as_str());
+        let ended = |at| ended(at, item.ended_as);
         let status = item.ended.map(ended).unwrap_or_default();
         let own = item.id.clone();
         let draft = self.draft(item, &user, created);
@@ -111,11 +121,12 @@ impl<'a> Builder<'a> {
                 }
                 record.foreign_id = Some(id);
                 record.status = status;
-                self.sink.push(record);
+                Some(record)
             }
             Err(error) => {
                 self.findings.push(error);
                 self.lose(kind);
+                None
             }
         }
     }
@@ -205,10 +216,10 @@ impl Turn {
 }
 
 /// Returns the statement of a source that it ended a fact.
-fn ended(at: Time) -> StatusChange {
+fn ended(at: Time, ended_as: Option<Lifecycle>) -> StatusChange {
     StatusChange {
         system_valid_to: Some(at),
-        lifecycle: Some(Lifecycle::Superseded),
+        lifecycle: Some(ended_as.unwrap_or(Lifecycle::Superseded)),
         ..StatusChange::default()
     }
 }

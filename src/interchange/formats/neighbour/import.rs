@@ -1,5 +1,6 @@
 //! The files of a source, read element by element, twice: to validate them, and to store their records.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -22,14 +23,26 @@ use super::source::{Reader, Source};
 /// The files of one source.
 pub(super) struct Import {
     pub(super) source: &'static Source,
-    pub(super) files: FileSet,
-    /// The file, or the directory of the files.
-    root: Option<PathBuf>,
+    elements: Elements,
     scope: Option<String>,
     profile: Profile,
     default: Option<Time>,
     output: Option<Output>,
 }
+
+/// Where elements come from.
+enum Elements {
+    Files {
+        files: FileSet,
+        /// The file, or the directory of the files.
+        root: Option<PathBuf>,
+    },
+    Rows(Box<Rows>),
+}
+
+/// Passes the rows of a database on, each with the name of its table, until it is told to stop.
+pub(super) type Rows =
+    dyn Fn(&mut dyn FnMut(&str, Value) -> bool) -> Result<(), String> + Send + Sync;
 
 /// The result of validating the files of a source.
 #[derive(Default)]
@@ -57,10 +70,18 @@ impl Import {
         root: Option<&Path>,
         options: &ReadOptions,
     ) -> Self {
+        let root = root.map(Path::to_owned);
+        Self::of(source, Elements::Files { files, root }, options)
+    }
+
+    pub(super) fn of_rows(source: &'static Source, rows: Box<Rows>, options: &ReadOptions) -> Self {
+        Self::of(source, Elements::Rows(rows), options)
+    }
+
+    fn of(source: &'static Source, elements: Elements, options: &ReadOptions) -> Self {
         Self {
             source,
-            files,
-            root: root.map(Path::to_owned),
+            elements,
             scope: options.scope.clone(),
             profile: options.profile,
             default: options.default_created_at,
@@ -104,12 +125,20 @@ impl Import {
     }
 
     fn pass(&self, builder: &mut Builder<'_>) -> Result<(), Error> {
-        for file in self.files.each() {
+        let mut reader = (self.source.reader)();
+        let files = match &self.elements {
+            Elements::Files { files, .. } => files,
+            Elements::Rows(rows) => return self.rows(&**rows, reader, builder),
+        };
+        for file in files.each() {
             let (name, part) = file?;
+            if !self.source.spans_files {
+                reader = (self.source.reader)();
+            }
             let mut reading = Reading {
                 import: self,
-                reader: (self.source.reader)(),
-                name: (!self.files.is_one()).then_some(name),
+                reader: &mut *reader,
+                name: (!files.is_one()).then_some(name),
             };
             builder.written = self.written(name).or(self.default);
             let read = reading.file(&part, builder);
@@ -123,12 +152,38 @@ impl Import {
         Ok(())
     }
 
+    /// Reads the rows of a database.
+    fn rows(
+        &self,
+        rows: &Rows,
+        mut reader: Box<dyn Reader>,
+        builder: &mut Builder<'_>,
+    ) -> Result<(), Error> {
+        builder.written = self.default;
+        let mut counts = BTreeMap::new();
+        rows(&mut |table, row| {
+            let number: &mut u64 = counts.entry(table.to_owned()).or_default();
+            builder.place = Place::pointer(format!("{table}/{number}"));
+            *number = number.saturating_add(1);
+            if !reader.element(&row, table, builder) {
+                builder.lose("record");
+            }
+            builder.sink.is_wanted()
+        })
+        .map_err(|message| Error::format(ErrorCode::ProviderSyntax, Place::File, message))?;
+        reader.end(builder);
+        Ok(())
+    }
+
     /// Returns when a file was last written; unknown inside an archive.
     fn written(&self, name: &str) -> Option<Time> {
-        let root = self.root.as_ref()?;
+        let Elements::Files { files, root } = &self.elements else {
+            return None;
+        };
+        let root = root.as_ref()?;
         let path = match root.is_dir() {
             true => root.join(name),
-            false if self.files.is_one() => root.clone(),
+            false if files.is_one() => root.clone(),
             false => return None,
         };
         let modified = path.symlink_metadata().ok()?.modified().ok()?;
@@ -151,7 +206,7 @@ impl RecordSource for Import {
 /// One file that is read.
 struct Reading<'a> {
     import: &'a Import,
-    reader: Box<dyn Reader>,
+    reader: &'a mut dyn Reader,
     /// The name of the file among several.
     name: Option<&'a str>,
 }
@@ -248,13 +303,22 @@ impl Reading<'_> {
         let make = |value: Value, position: Position| (value, position);
         let passes = if is_in_order { arrays.len() } else { 1 };
         let mut rest = None;
+        let mut used: &[&str] = &[];
         for pass in 0..passes {
             let is_wanted = |array| !is_in_order || array == pass;
-            rest = stream_file(part, arrays, is_wanted, make, |(value, position)| {
+            let read = stream_file(part, arrays, is_wanted, make, |(value, position)| {
                 self.at(&value, position, builder)
             })?;
+            match read {
+                Some(Value::Map(map)) => rest = Some(map),
+                Some(_) => {}
+                None => return Ok(()),
+            }
+            if let Some(rest) = rest.as_ref().filter(|_| pass == 0) {
+                used = self.reader.envelope(rest);
+            }
         }
-        let Some(Value::Map(rest)) = rest else {
+        let Some(rest) = rest else {
             return Ok(());
         };
         if !arrays.iter().any(|array| rest.contains(array)) {
@@ -267,9 +331,10 @@ impl Reading<'_> {
             Value::Map(map) => map.is_empty(),
             _ => false,
         };
-        for (name, _) in rest.iter().filter(|(_, value)| !is_nothing(value)) {
-            builder.lose(name);
-        }
+        let left = rest
+            .iter()
+            .filter(|(name, value)| !is_nothing(value) && !used.contains(name));
+        left.for_each(|(name, _)| builder.lose(name));
         Ok(())
     }
 

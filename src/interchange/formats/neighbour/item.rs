@@ -1,7 +1,7 @@
 //! An item: one thing that an element of a source says, on its way to a grain.
 
 use crate::codec::{ContentAddress, Map, Value};
-use crate::grain::Time;
+use crate::grain::{Lifecycle, Time};
 
 /// One thing that an element of a source says.
 #[derive(Default)]
@@ -18,6 +18,8 @@ pub(super) struct Item {
     pub(super) valid_to: Option<Time>,
     /// When the source ended it.
     pub(super) ended: Option<Time>,
+    /// How it ended; `None`: it was replaced.
+    pub(super) ended_as: Option<Lifecycle>,
     pub(super) tags: Vec<String>,
     pub(super) derived: Vec<ContentAddress>,
     pub(super) said: Said,

@@ -1,4 +1,4 @@
-//! The memory stores and session logs of other tools, which are read and not written.
+//! The memory stores and session logs of other tools, which are read; three of them are written too.
 //!
 //! A source is a file below `sources` and a line in its table: what its elements look like, and the
 //! items that each says. An item is a fact, which becomes a Belief, or a turn, which becomes an Event;
@@ -11,6 +11,8 @@ mod item;
 mod reader;
 mod source;
 mod sources;
+mod write;
 
-pub(in crate::interchange) use reader::Neighbours;
-pub(in crate::interchange) use sources::SOURCES;
+pub(in crate::interchange) use reader::{Neighbours, read_rows};
+pub(in crate::interchange) use sources::sources;
+pub(crate) use write::write;

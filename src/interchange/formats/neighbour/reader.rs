@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::code::ErrorCode;
 use crate::codec::Value;
 use crate::grain::Grain;
 use crate::interchange::detect_json::detect_json;
@@ -13,9 +14,9 @@ use crate::interchange::json::BUFFER_LEN;
 use crate::interchange::{Error, Format, ImportFile, Place, ReadOptions, RecordSet};
 
 use super::builder;
-use super::import::{HEAD_LEN, Import};
+use super::import::{HEAD_LEN, Import, Rows};
 use super::source::Source;
-use super::sources::SOURCES;
+use super::sources::sources;
 
 /// The reader of all sources.
 pub(in crate::interchange) struct Neighbours;
@@ -26,8 +27,7 @@ impl FormatReader for Neighbours {
     }
 
     fn detect_bytes(&self, head: &[u8]) -> Option<Format> {
-        let mut sources = SOURCES.iter();
-        let found = sources.find(|source| (source.is_text)(head));
+        let found = sources().find(|source| (source.is_text)(head));
         found.map(|source| source.format)
     }
 
@@ -79,12 +79,7 @@ impl FormatReader for Neighbours {
             Input::Bytes(_) | Input::Shared(_) => None,
         };
         let files = listed.subset(|at, _| is_taken.get(at).copied().unwrap_or_default());
-        let mut import = Import::new(source, files, root, options);
-        let validation = import.validate().map_err(|error| vec![error])?;
-        file.findings.extend(Vec::from(validation.findings));
-        file.loss = validation.loss;
-        file.records = RecordSet::new(import, validation.len, false);
-        Ok(file)
+        import_file(Import::new(source, files, root, options), file)
     }
 
     fn residual(&self, grain: &Grain) -> Option<Value> {
@@ -92,10 +87,33 @@ impl FormatReader for Neighbours {
     }
 }
 
+/// Reads the rows of a database of another tool.
+pub(in crate::interchange) fn read_rows(
+    format: Format,
+    rows: Box<Rows>,
+    options: &ReadOptions,
+) -> ReadResult {
+    let Some(source) = source(format) else {
+        let message = format!("{format} is no database");
+        let error = Error::format(ErrorCode::Unsupported, Place::File, message);
+        return Err(error.into());
+    };
+    let import = Import::of_rows(source, rows, options);
+    import_file(import, ImportFile::new(format))
+}
+
+/// Completes a file with the records of its elements, which are validated.
+fn import_file(mut import: Import, mut file: ImportFile) -> ReadResult {
+    let validation = import.validate().map_err(|error| vec![error])?;
+    file.findings.extend(Vec::from(validation.findings));
+    file.loss = validation.loss;
+    file.records = RecordSet::new(import, validation.len, false);
+    Ok(file)
+}
+
 /// Returns the source of a format.
 fn source(format: Format) -> Option<&'static Source> {
-    let mut sources = SOURCES.into_iter();
-    sources.find(|source| source.format == format)
+    sources().find(|source| source.format == format)
 }
 
 /// Returns whether a file of this name is looked at.
@@ -103,7 +121,7 @@ fn is_part(name: &str) -> bool {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
     ending.is_some_and(|ending| {
         let ending = ending.to_ascii_lowercase();
-        ["json", "jsonl", "ndjson", "txt"].contains(&ending.as_str())
+        ["json", "jsonl", "ndjson", "txt", "af"].contains(&ending.as_str())
     })
 }
 

@@ -6,12 +6,12 @@ use grainstore::ErrorCode;
 use std::path::PathBuf;
 
 use clap::Args;
-use grainstore::interchange::{ReadOptions, WriteOptions};
+use grainstore::interchange::{Format, ReadOptions, WriteOptions};
 use grainstore::store::{Clock, Durability, SystemClock};
 use grainstore::{Filter, Options, Store};
 use serde_json::json;
 
-use super::format::{ExportFormat, ImportFormat};
+use super::format::{AUTO, ImportFormat, export_format, import_format};
 use super::reading::read;
 use super::report::{export_summary, loss_json, report_errors, report_import};
 use super::target::Replace;
@@ -33,11 +33,11 @@ pub(crate) struct Convert {
     /// Output file; for PAM with conversations a directory (NAME/) or a .zip file
     output: String,
     /// Input format
-    #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
+    #[arg(long, value_parser = import_format(), default_value = AUTO)]
     from: ImportFormat,
     /// Output format; by default taken from the name of the output
-    #[arg(long, value_enum)]
-    to: Option<ExportFormat>,
+    #[arg(long, value_parser = export_format())]
+    to: Option<Format>,
     /// Omit from PAM and OMI files, for sharing, the ids of accounts, messages and conversations on the
     /// platforms that records came from, and the grains embedded whole
     #[arg(long)]
@@ -58,7 +58,7 @@ impl Convert {
         })?;
         self.replace.check(&self.output)?;
         let options = WriteOptions {
-            encryption: self.encryption.seal_for(to.format())?,
+            encryption: self.encryption.seal_for(to)?,
             with_embeddings: true,
             history: true,
             redact: self.redact,
@@ -81,14 +81,12 @@ impl Convert {
             std::fs::create_dir_all(path)?;
         }
         let filter = Filter::new().with_superseded();
-        let exported = store
-            .admin()?
-            .export_file(to.format(), &filter, &options, path);
+        let exported = store.admin()?.export_file(to, &filter, &options, path);
         let exported = exported.map_err(|error| CliError::of(&error).at(&self.output))?;
         if session.out.is_json() {
             session.out.json(&json!({
                 "from": from.name(),
-                "to": to.format().name(),
+                "to": to.name(),
                 "path": self.output,
                 "grains": exported.grains,
                 "files": exported.files,
@@ -123,22 +121,22 @@ impl Convert {
 }
 
 /// Returns the format that a file name implies, with or without `.age`.
-fn named(output: &str) -> Option<ExportFormat> {
+fn named(output: &str) -> Option<Format> {
     let name = output.strip_suffix(".age").unwrap_or(output);
     let found = ENDINGS.iter().find(|(ending, _)| name.ends_with(ending));
     found.map(|(_, format)| *format)
 }
 
 /// The longer endings come before those that they end in.
-const ENDINGS: [(&str, ExportFormat); 10] = [
-    (".mg", ExportFormat::Mg),
-    (".aimem.json", ExportFormat::Aimem),
-    (".aimem.ndjson", ExportFormat::AimemNdjson),
-    (".omi.json", ExportFormat::Omi),
-    (".omi.jsonl", ExportFormat::OmiJsonl),
-    (".jsonl", ExportFormat::Jsonl),
-    (".pam.json", ExportFormat::Pam),
-    ("memory-store.json", ExportFormat::Pam),
-    (".zip", ExportFormat::Pam),
-    ("/", ExportFormat::Pam),
+const ENDINGS: [(&str, Format); 10] = [
+    (".mg", Format::Mg),
+    (".aimem.json", Format::Aimem),
+    (".aimem.ndjson", Format::AimemNdjson),
+    (".omi.json", Format::Omi),
+    (".omi.jsonl", Format::OmiJsonl),
+    (".jsonl", Format::Jsonl),
+    (".pam.json", Format::Pam),
+    ("memory-store.json", Format::Pam),
+    (".zip", Format::Pam),
+    ("/", Format::Pam),
 ];

@@ -14,7 +14,7 @@ use grainstore::store::{Clock, SystemClock};
 use grainstore::{Filter, Store, Time};
 use serde_json::json;
 
-use super::format::{Dialect, ExportFormat};
+use super::format::{Dialect, export_format};
 use super::report::{export_summary, loss_json};
 use super::target::Replace;
 use crate::args::{Filters, SealArgs, read_key, time_from};
@@ -37,8 +37,8 @@ use crate::session::Session;
   grainstore export --format pam --encrypt-to age1… -o memory.zip.age")]
 pub(crate) struct Export {
     /// Output format
-    #[arg(long, value_enum)]
-    format: ExportFormat,
+    #[arg(long, value_parser = export_format())]
+    format: Format,
     /// Compression of the grains in an archive
     #[arg(long, value_enum, default_value_t = CompressArg::None)]
     compress: CompressArg,
@@ -120,20 +120,20 @@ enum CompressArg {
 
 impl Export {
     pub(crate) fn run(mut self, session: &mut Session) -> anyhow::Result<Exit> {
-        if self.format != ExportFormat::Mg && self.compress != CompressArg::None {
+        if self.format != Format::Mg && self.compress != CompressArg::None {
             let message = "--compress requires --format mg";
             return Err(CliError::new(ErrorCode::Usage, message).into());
         }
         self.check_directory()?;
         // Stdout is written to as it is, even where it is a file that others append to.
         let is_stdout = ["-", "/dev/stdout", "/dev/fd/1"].contains(&self.output.as_str());
-        let seal = self.encryption.seal_for(self.format())?;
-        let is_binary = self.format == ExportFormat::Mg || seal.is_some();
+        let seal = self.encryption.seal_for(self.format)?;
+        let is_binary = self.format == Format::Mg || seal.is_some();
         if is_stdout && is_binary && is_screen() {
             let message = "the export is binary data, and stdout is a terminal";
             return Err(CliError::new(ErrorCode::Terminal, message).into());
         }
-        if !is_stdout && self.format != ExportFormat::Markdown {
+        if !is_stdout && self.format != Format::Markdown {
             self.replace.check(&self.output)?;
         }
         let store = session.open_to_read()?;
@@ -152,7 +152,7 @@ impl Export {
             return Ok(Exit::Nothing);
         }
         // A tree is what is believed now.
-        if !self.current && self.format != ExportFormat::Markdown {
+        if !self.current && self.format != Format::Markdown {
             filter = filter.with_superseded();
         }
         if is_stdout {
@@ -160,7 +160,7 @@ impl Export {
             let mut writer = bar.wrap_write(session.out.bytes());
             let exported = store
                 .admin()?
-                .export(self.format(), &filter, &options, &mut writer)
+                .export(self.format, &filter, &options, &mut writer)
                 .map_err(|error| failed(&error, session.store_path()))?;
             damaged = exported.loss.damaged().collect();
             drop(bar);
@@ -203,12 +203,12 @@ impl Export {
         let what = format!("writing {}", self.output);
         let spinner = progress::spinner(&session.out, what, progress::NOTHING_CHANGED);
         let path = Path::new(&self.output);
-        if self.format == ExportFormat::Pam && self.output.ends_with('/') {
+        if self.format == Format::Pam && self.output.ends_with('/') {
             std::fs::create_dir_all(path)?;
         }
         let exported = store
             .admin()?
-            .export_file(self.format(), filter, options, path);
+            .export_file(self.format, filter, options, path);
         drop(spinner);
         exported.map_err(|error| {
             let error = failed(&error, session.store_path());
@@ -222,7 +222,7 @@ impl Export {
 
     /// Takes the directory of a tree for the output, and refuses it where a file is written.
     fn check_directory(&mut self) -> Result<(), CliError> {
-        let is_tree = self.format == ExportFormat::Markdown;
+        let is_tree = self.format == Format::Markdown;
         if let Some(directory) = self.directory.take() {
             self.output = directory;
         } else if !is_tree || self.output != "-" {
@@ -247,10 +247,6 @@ impl Export {
         }
     }
 
-    const fn format(&self) -> Format {
-        self.format.format()
-    }
-
     /// Chooses an increment by the order of storage: grains that came late and those that ended since
     /// are in it. A bundle has the chunks that were created since (AIMEM 3).
     fn increment(
@@ -260,7 +256,7 @@ impl Export {
         options: &mut WriteOptions,
     ) -> anyhow::Result<Filters> {
         options.changed_from = self.from;
-        let is_bundle = matches!(self.format, ExportFormat::Aimem | ExportFormat::AimemNdjson);
+        let is_bundle = matches!(self.format, Format::Aimem | Format::AimemNdjson);
         let Some(since) = filters.since().filter(|_| !is_bundle) else {
             return Ok(filters);
         };

@@ -8,7 +8,8 @@ use clap::Args;
 use grainstore::interchange::{Format, ReadOptions};
 use grainstore::store::{Create, Summary};
 
-use super::format::{Dialect, ImportFormat};
+use super::arrival::Arrival;
+use super::format::{AUTO, Dialect, ImportFormat, import_format};
 use super::reading::read;
 use super::report::{report_errors, report_import, report_validation};
 use crate::args::UnsealArgs;
@@ -29,8 +30,8 @@ pub(crate) struct Import {
     /// File, directory of a PAM store or of Markdown notes, export of a provider as delivered, file or
     /// directory of another memory store or agent, or - for stdin
     path: PathBuf,
-    /// Input format
-    #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
+    /// Tool or format that the file is of; `import --help` lists all, with where each tool keeps its memory
+    #[arg(long, visible_alias = "from", value_parser = import_format(), default_value = AUTO)]
     format: ImportFormat,
     /// Store valid records and report invalid ones; exit 1 if any record is invalid
     #[arg(long)]
@@ -72,6 +73,25 @@ pub(crate) struct Import {
 }
 
 impl Import {
+    /// Returns the import of a path as one format, with nothing else asked for.
+    pub(super) fn of(path: PathBuf, format: Format) -> Self {
+        Self {
+            path,
+            format: format.into(),
+            keep_going: false,
+            verify_only: false,
+            dry_run: false,
+            accept_bad_checksum: false,
+            scope: None,
+            user: None,
+            own: false,
+            dialect: None,
+            instructions: false,
+            skip_signature: false,
+            decryption: UnsealArgs::default(),
+        }
+    }
+
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let options = ReadOptions {
             accept_bad_checksum: self.accept_bad_checksum,
@@ -95,10 +115,12 @@ impl Import {
             return Ok(Exit::done_if(refused == 0));
         }
         let format = reading.format;
+        let arrival = Arrival::watch(&mut reading);
         let total = reading.records.len();
         if self.dry_run {
             let summary = session.open_to_read()?.admin()?.preview_import(reading)?;
             report_import(&summary, format, &self.path, &mut session.out)?;
+            arrival.show(&summary.loss, &mut session.out)?;
             return Ok(outcome(&summary, format, total, session));
         }
         let store = session.open_or(Create::IfMissing)?;
@@ -112,6 +134,7 @@ impl Import {
         }
         progress::closing(&session.out, store);
         report_import(&summary, format, &self.path, &mut session.out)?;
+        arrival.show(&summary.loss, &mut session.out)?;
         Ok(outcome(&summary, format, total, session))
     }
 }

@@ -8,6 +8,8 @@ use std::path::Path;
 use grainstore::interchange::{self, ImportFile, ReadOptions};
 
 use super::format::ImportFormat;
+#[cfg(feature = "sqlite")]
+use super::sqlite;
 use crate::error::CliError;
 use crate::output::progress;
 use crate::session::Session;
@@ -31,6 +33,12 @@ pub(super) fn read(
         session.out.note(message);
     }
     let from = if is_stdin { stdin } else { path };
+    #[cfg(feature = "sqlite")]
+    if sqlite::is_database(from) {
+        let reading = sqlite::read(from, format.format(), options);
+        drop(spinner);
+        return reading;
+    }
     let reading = ImportFile::open(from, format.format(), options);
     drop(spinner);
     let mut reading = reading.map_err(|error| error_in(&error, path))?;

@@ -9,7 +9,6 @@ use grainstore::interchange::{self, ForeignId, Format, ImportFile, Loss, RecordS
 use grainstore::store::Summary;
 use serde_json::{Value, json};
 
-use super::format::ExportFormat;
 use crate::error::CliError;
 use crate::output::Output;
 use grainstore::query::ExportReport;
@@ -379,14 +378,14 @@ const PLACES_MAX: usize = 3;
 const SHOWN_MAX: usize = 20;
 
 /// The unit of a count: foreign formats have records, and one grain may become several.
-const fn unit(format: ExportFormat) -> &'static str {
+const fn unit(format: Format) -> &'static str {
     match format {
-        ExportFormat::Mg | ExportFormat::Jsonl => "grains",
+        Format::Mg | Format::Jsonl => "grains",
         _ => "records",
     }
 }
 
-pub(super) fn export_summary(exported: &ExportReport, to: &str, format: ExportFormat) -> String {
+pub(super) fn export_summary(exported: &ExportReport, to: &str, format: Format) -> String {
     let mut text = format!("{} {} written to {to}", exported.grains, unit(format));
     if exported.files > 1 {
         text.push_str(&format!(" and {} more files", exported.files - 1));

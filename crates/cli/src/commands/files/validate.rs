@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use grainstore::interchange::{ReadOptions, omi};
 
-use super::format::ImportFormat;
+use super::format::{AUTO, ImportFormat, import_format};
 use super::reading::read;
 use super::report::{report_errors, report_validation};
 use crate::args::UnsealArgs;
@@ -26,7 +26,7 @@ pub(crate) struct Validate {
     /// File, directory of a PAM store, export of a provider as delivered, or - for stdin
     path: PathBuf,
     /// Input format
-    #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
+    #[arg(long, value_parser = import_format(), default_value = AUTO)]
     format: ImportFormat,
     /// Conformance level of an OMI file
     #[arg(long, value_enum, ignore_case = true, default_value_t = LevelArg::L0)]

@@ -4,7 +4,7 @@
 use crate::codec::{Map, Value};
 use crate::interchange::formats::members::{object, text};
 
-use super::super::builder::Builder;
+use crate::interchange::formats::neighbour::builder::Builder;
 
 /// The content of a message.
 #[derive(Default)]
@@ -33,7 +33,10 @@ impl Content {
             let kind = text(block, "type").unwrap_or_default();
             is_result &= kind == "tool_result";
             match (text(block, "text"), kind) {
-                (Some(said), "text" | "input_text" | "output_text" | "Text" | "summary_text") => {
+                (
+                    Some(said),
+                    "" | "text" | "input_text" | "output_text" | "Text" | "summary_text",
+                ) => {
                     texts.push(said);
                     blocks.push(of(&[("type", "text"), ("text", said)]));
                 }
@@ -66,6 +69,26 @@ impl Content {
         }
     }
 
+    /// Adds a text behind what is there.
+    pub(super) fn say(&mut self, said: &str) {
+        if !self.blocks.is_empty() {
+            self.blocks.push(of(&[("type", "text"), ("text", said)]));
+        }
+        if !self.text.is_empty() {
+            self.text.push_str("\n\n");
+        }
+        self.text.push_str(said);
+    }
+
+    /// Adds a block behind the text.
+    pub(super) fn add(&mut self, block: Value) {
+        if self.blocks.is_empty() && !self.text.is_empty() {
+            self.blocks
+                .push(of(&[("type", "text"), ("text", &self.text)]));
+        }
+        self.blocks.push(block);
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.text.trim().is_empty() && self.blocks.is_empty()
     }
@@ -80,6 +103,12 @@ fn other(block: &Map, kind: &str, builder: &mut Builder<'_>) -> Option<Value> {
             thought(text(block, "thinking")?)
         }
         "tool_use" => call(text(block, "id"), text(block, "name")?, block.get("input")),
+        // As Pi has it.
+        "toolCall" => call(
+            text(block, "id"),
+            text(block, "name")?,
+            block.get("arguments"),
+        ),
         "tool_result" => {
             let said = Content::read(block.get("content").unwrap_or(&Value::Nil), builder);
             result(text(block, "tool_use_id"), &said.text)

@@ -1,23 +1,16 @@
-//! The table of sources, and a file for each: how its elements are read.
+//! The sources: a file for each, which says how its elements are read.
 
+mod agents;
 mod blocks;
-mod claude_code;
-mod codex;
-mod graphiti;
-mod langgraph;
-mod mcp_memory;
-mod mem0;
-mod memory_list;
+mod chats;
+mod conversation;
+mod names;
+mod stores;
 
 use super::source::Source;
 
-/// Every source, in the order in which they are asked.
-pub(in crate::interchange) static SOURCES: [&Source; 7] = [
-    &mcp_memory::SOURCE,
-    &mem0::SOURCE,
-    &memory_list::SOURCE,
-    &langgraph::SOURCE,
-    &claude_code::SOURCE,
-    &codex::SOURCE,
-    &graphiti::SOURCE,
-];
+/// Returns every source, in the order in which they are asked.
+pub(in crate::interchange) fn sources() -> impl Iterator<Item = &'static Source> {
+    let all = [stores::SOURCES, agents::SOURCES, chats::SOURCES];
+    all.into_iter().flatten().copied()
+}

@@ -1,0 +1,4 @@
+CREATE TABLE history (id TEXT PRIMARY KEY, memory_id TEXT, old_memory TEXT, new_memory TEXT, event TEXT,
+  created_at DATETIME, updated_at DATETIME, is_deleted INTEGER, actor_id TEXT, role TEXT);
+CREATE TABLE messages (id TEXT PRIMARY KEY, session_scope TEXT, role TEXT, content TEXT, name TEXT, created_at DATETIME);
+INSERT INTO history VALUES ('h1', 'm1', NULL, 'Prefers pnpm', 'ADD', '2026-05-01T08:00:00+00:00', NULL, 0, NULL, 'user');
