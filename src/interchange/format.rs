@@ -137,6 +137,7 @@ impl Format {
 }
 
 /// One format in the table.
+#[derive(Clone, Copy)]
 struct Entry {
     format: Format,
     name: &'static str,

@@ -137,13 +137,13 @@ pub(crate) fn consolidate(
         let batch = open.entry(whose.clone()).or_default();
         let tokens: usize = batch.iter().map(|turn| turn.tokens).sum();
         if !batch.is_empty() && tokens + turn.tokens > asked.per_call / TURNS_SHARE {
-            run.hand_over(&whose, std::mem::take(batch), ask)?;
+            run.hand_over(&whose, &std::mem::take(batch), ask)?;
         }
         run.waiting += turn.tokens;
         batch.push(turn);
     }
     for (whose, batch) in open {
-        run.hand_over(&whose, batch, ask)?;
+        run.hand_over(&whose, &batch, ask)?;
     }
     Ok(run.report)
 }
@@ -208,6 +208,16 @@ struct Run<'a> {
     report: Consolidated,
 }
 
+/// The answers of a call, judged by themselves.
+#[derive(Default)]
+struct Judged {
+    derived: Vec<Derived>,
+    /// The line of each of them, and the belief that it replaces.
+    sources: Vec<(u64, Option<ContentAddress>)>,
+    refused: Vec<interchange::Error>,
+    known: u64,
+}
+
 impl Run<'_> {
     /// Returns whether a turn is one too many: the turns have half of the budget, and what is believed the
     /// rest.
@@ -217,7 +227,7 @@ impl Run<'_> {
     }
 
     /// Calls the program for turns of one person in one namespace, and stores what it answers.
-    fn hand_over(&mut self, whose: &Whose, turns: Vec<Turn>, ask: Ask<'_>) -> Result<(), Error> {
+    fn hand_over(&mut self, whose: &Whose, turns: &[Turn], ask: Ask<'_>) -> Result<(), Error> {
         let (store, asked) = (self.store, self.asked);
         let Some(first) = turns.first() else {
             return Ok(());
@@ -230,8 +240,8 @@ impl Run<'_> {
         let tokens: usize = turns.iter().map(|turn| turn.tokens).sum();
         let left = asked.budget.saturating_sub(self.spent + self.waiting);
         let budget = left.min(asked.per_call.saturating_sub(tokens));
-        let beliefs = whose.believed(store, &turns, budget)?;
-        let lines = request(whose, &turns, &beliefs);
+        let beliefs = whose.believed(store, turns, budget)?;
+        let lines = request(whose, turns, &beliefs);
         self.spent += crate::render::tokens(&lines);
         self.waiting = self.waiting.saturating_sub(tokens);
         read_recorder(store, "consolidate").all(turns.iter().map(|turn| &turn.grain))?;
@@ -246,16 +256,16 @@ impl Run<'_> {
         let batch = Batch {
             run: &run,
             whose,
-            turns: &turns,
+            turns,
             beliefs: &beliefs,
         };
         self.store_answers(&batch, answers)
     }
 
-    fn store_answers(&mut self, batch: &Batch<'_>, answers: Vec<AnswerLine>) -> Result<(), Error> {
+    /// Judges the answers by themselves: those that the store has already, and those that are refused.
+    fn judge(&self, batch: &Batch<'_>, answers: Vec<AnswerLine>) -> Result<Judged, Error> {
         let (store, asked) = (self.store, self.asked);
-        let (mut derived, mut sources) = (Vec::new(), Vec::new());
-        let (mut refused, mut known) = (Vec::new(), 0);
+        let mut judged = Judged::default();
         let (mut stated, mut replaced) = (HashSet::new(), HashSet::new());
         for (line, answer) in answers {
             let answer = answer.and_then(|answer| {
@@ -267,23 +277,36 @@ impl Run<'_> {
             let answer = match answer {
                 Ok(answer) => answer,
                 Err(reason) => {
-                    refused.push(refusal(line, ErrorCode::Program, reason));
+                    judged
+                        .refused
+                        .push(refusal(line, ErrorCode::Program, reason));
                     continue;
                 }
             };
             let statement = answer.statement();
             if !stated.insert(statement.clone()) || batch.whose.known(store, &statement)? {
-                known += 1;
+                judged.known += 1;
                 continue;
             }
             let old = answer.replaces.and_then(|place| batch.beliefs.get(place));
             let old = old.map(|belief| belief.address);
-            derived.push(Derived {
+            judged.derived.push(Derived {
                 grain: batch.draft(asked, answer, old),
                 replaces: old.filter(|_| !asked.awaits_review),
             });
-            sources.push((line, old));
+            judged.sources.push((line, old));
         }
+        Ok(judged)
+    }
+
+    fn store_answers(&mut self, batch: &Batch<'_>, answers: Vec<AnswerLine>) -> Result<(), Error> {
+        let (store, asked) = (self.store, self.asked);
+        let Judged {
+            derived,
+            sources,
+            mut refused,
+            known,
+        } = self.judge(batch, answers)?;
         let record = |outcomes: &lineage::Outcomes| {
             // Another process may have handed them over meanwhile.
             let done = done(store, &store.snapshot())?;

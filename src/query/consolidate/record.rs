@@ -113,15 +113,13 @@ pub(super) fn done_rows(store: &Access, snapshot: &Snapshot) -> Result<RowSet, E
 
 /// Returns the beliefs that were stored.
 pub(super) fn stored(record: &Grain) -> Vec<ContentAddress> {
-    let texts = in_context(record, STORED)
-        .into_iter()
-        .filter_map(Value::as_text);
+    let texts = in_context(record, STORED).iter().filter_map(Value::as_text);
     texts.filter_map(|text| text.parse().ok()).collect()
 }
 
 /// Returns the beliefs that waited for a person, each with the one whose place it takes.
 pub(super) fn waiting(record: &Grain) -> Vec<(ContentAddress, ContentAddress)> {
-    let pairs = in_context(record, WAITING).into_iter().filter_map(|pair| {
+    let pairs = in_context(record, WAITING).iter().filter_map(|pair| {
         let of = |name: &str| pair.as_map()?.get(name)?.as_text()?.parse().ok();
         Some((of("new")?, of("old")?))
     });

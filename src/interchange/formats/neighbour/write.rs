@@ -274,7 +274,7 @@ fn entity<E: Entries + ?Sized>(
         let Some(fact) = fact else { return Ok(()) };
         count = count.saturating_add(1);
         if fact.relation == KIND && kind.is_none() {
-            kind = Some(fact.object.clone());
+            kind = Some(fact.object);
         } else if !is_subject(&fact.object) || fact.relation == NOTE {
             if name.is_empty() {
                 put(out, "{\"observations\":[")?;

@@ -103,14 +103,11 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     connection.execute_batch(settings)?;
     let len = path.metadata().map_or(0, |it| it.len());
     let mut left = STEPS_MIN.saturating_add(len.saturating_mul(STEPS_A_BYTE)) / STEPS;
-    let mut spend = move || {
+    let spend = move || {
         left = left.saturating_sub(1);
         left == 0
     };
-    connection.progress_handler(
-        i32::try_from(STEPS).unwrap_or(i32::MAX),
-        Some(move || spend()),
-    )?;
+    connection.progress_handler(i32::try_from(STEPS).unwrap_or(i32::MAX), Some(spend))?;
     Ok(connection)
 }
 
@@ -147,11 +144,7 @@ impl Database {
                 continue;
             }
             let mut statement = connection.prepare(select)?;
-            let names: Vec<String> = statement
-                .column_names()
-                .into_iter()
-                .map(str::to_owned)
-                .collect();
+            let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 if !take(table, value(row, &names)?) {

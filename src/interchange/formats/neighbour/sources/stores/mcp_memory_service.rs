@@ -69,13 +69,10 @@ fn memory(map: &Map, builder: &mut Builder<'_>) -> bool {
     item.tags
         .extend(text(map, "memory_type").map(str::to_owned));
     item.record = rest(map, PLACED);
-    if let Some(metadata) = map.get("metadata").map(parsed) {
-        if metadata
-            .as_map()
-            .is_some_and(|metadata| !metadata.is_empty())
-        {
-            item.record.insert("metadata", metadata.into_owned());
-        }
+    let metadata = map.get("metadata").map(parsed);
+    let is_said = |metadata: &Value| metadata.as_map().is_some_and(|it| !it.is_empty());
+    if let Some(metadata) = metadata.filter(|metadata| is_said(metadata)) {
+        item.record.insert("metadata", metadata.into_owned());
     }
     builder.push(item);
     true
