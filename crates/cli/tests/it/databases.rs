@@ -120,11 +120,12 @@ fn a_damaged_file_is_an_error_and_stores_nothing() {
     let home = Home::new();
     make(&home, "mem0/rich.sql");
     let whole = std::fs::read(home.path("x.db")).unwrap();
-    let damaged: [(&str, Box<dyn Fn(&mut Vec<u8>)>); 4] = [
-        ("cut", Box::new(|file| file.truncate(file.len() / 2))),
-        ("head", Box::new(|file| file[100..400].fill(0xff))),
-        ("pages", Box::new(|file| file[4096..].fill(0x7f))),
-        ("short", Box::new(|file| file.truncate(20))),
+    type Damage = fn(&mut Vec<u8>);
+    let damaged: [(&str, Damage); 4] = [
+        ("cut", |file| file.truncate(file.len() / 2)),
+        ("head", |file| file[100..400].fill(0xff)),
+        ("pages", |file| file[4096..].fill(0x7f)),
+        ("short", |file| file.truncate(20)),
     ];
     for (name, damage) in damaged {
         let mut file = whole.clone();

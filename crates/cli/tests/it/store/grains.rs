@@ -88,11 +88,7 @@ fn an_address_is_whole_or_its_beginning_in_either_case() {
     for upper in [&*address.to_uppercase(), &address[..9].to_uppercase()] {
         assert_eq!(home.run(&["exists", upper]).stdout, "yes\n");
     }
-    let other = home.run(&[
-        "--json",
-        "get",
-        &address.replace('a', "g").replace('0', "g"),
-    ]);
+    let other = home.run(&["--json", "get", &address.replace(['a', '0'], "g")]);
     other.fails(2, "ERR_HASH_FORMAT", "address");
 }
 
