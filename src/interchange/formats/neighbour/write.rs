@@ -225,7 +225,7 @@ fn graph<E: Entries + ?Sized>(out: &mut impl Write, entries: &E) -> Result<Writt
         Ok(subjects)
     })?;
     let mut written = Written::default();
-    // What is no fact is counted once, here.
+    // Other grains than facts are counted once, here.
     let make = |_, entry: Entry| {
         let mut loss = Loss::default();
         let fact = Fact::of(&entry, &mut loss);
@@ -313,21 +313,32 @@ fn entity<E: Entries + ?Sized>(
         // All of it was erased meanwhile.
         return Ok(0);
     }
+    close(out, &name, kind.as_deref(), &relations)?;
+    (0..lost).for_each(|_| loss.count("relation"));
+    Ok(count.saturating_sub(lost))
+}
+
+/// Ends the line of an entity, and writes its relations.
+fn close(
+    out: &mut impl Write,
+    name: &str,
+    kind: Option<&str>,
+    relations: &[String],
+) -> Result<(), Error> {
     let members = [
         ("type", Value::from("entity")),
-        ("name", name.as_str().into()),
-        ("entityType", kind.as_deref().unwrap_or("entity").into()),
+        ("name", name.into()),
+        ("entityType", kind.unwrap_or("entity").into()),
     ];
     let members = Value::Map(members.into_iter().collect()).to_json();
     put(out, "],")?;
     put(out, members.strip_prefix('{').unwrap_or(&members))?;
     put(out, "\n")?;
     for relation in relations {
-        put(out, &relation)?;
+        put(out, relation)?;
         put(out, "\n")?;
     }
-    (0..lost).for_each(|_| loss.count("relation"));
-    Ok(count.saturating_sub(lost))
+    Ok(())
 }
 
 fn put(out: &mut impl Write, text: &str) -> Result<(), Error> {

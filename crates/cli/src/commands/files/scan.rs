@@ -29,7 +29,7 @@ pub(crate) struct Scan {
     home: Option<PathBuf>,
 }
 
-/// What is in a usual place.
+/// The files of a usual place.
 struct Found {
     format: Format,
     path: PathBuf,

@@ -24,7 +24,7 @@ struct Database {
     format: Format,
     /// A table that tells it from others, and columns that this one has.
     mark: (&'static str, &'static [&'static str]),
-    /// What is read, in this order: the table, and the statement that selects its rows.
+    /// The tables that are read, in this order, and the statement that selects the rows of each.
     tables: &'static [(&'static str, &'static str)],
 }
 

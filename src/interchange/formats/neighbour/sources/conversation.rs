@@ -90,6 +90,29 @@ impl Conversation {
             ..Item::default()
         });
     }
+
+    /// Builds the results of the tools that a message called, if there are any.
+    pub(super) fn give(
+        &mut self,
+        of: Option<&str>,
+        results: Vec<Value>,
+        at: Option<Time>,
+        builder: &mut Builder<'_>,
+    ) {
+        if results.is_empty() {
+            return;
+        }
+        let mut content = Content::default();
+        results.into_iter().for_each(|it| content.add(it));
+        let message = Message {
+            id: of.map(|id| format!("{id}/results")),
+            role: "tool",
+            content,
+            at,
+            ..Message::default()
+        };
+        self.say(message, builder);
+    }
 }
 
 /// Returns the role of a word for it.

@@ -52,7 +52,7 @@ fn say(map: &Map, conversation: &mut Conversation, builder: &mut Builder<'_>) {
     let role = match text(map, "type") {
         Some("user") => "user",
         Some("gemini" | "model" | "assistant") => "assistant",
-        // What the program told its user.
+        // Messages of the program to its user.
         kind => return builder.lose(kind.unwrap_or("message")),
     };
     let mut content = Content::read(map.get("content").unwrap_or(&Value::Nil), builder);
@@ -83,7 +83,6 @@ fn say(map: &Map, conversation: &mut Conversation, builder: &mut Builder<'_>) {
         "toolCalls",
         "model",
     ];
-    let answered = id.as_ref().map(|id| format!("{id}/results"));
     let message = Message {
         id,
         role,
@@ -94,19 +93,7 @@ fn say(map: &Map, conversation: &mut Conversation, builder: &mut Builder<'_>) {
         ..Message::default()
     };
     conversation.say(message, builder);
-    if results.is_empty() {
-        return;
-    }
-    let mut content = Content::default();
-    results.into_iter().for_each(|it| content.add(it));
-    let message = Message {
-        id: answered,
-        role: "tool",
-        content,
-        at,
-        ..Message::default()
-    };
-    conversation.say(message, builder);
+    conversation.give(text(map, "id"), results, at, builder);
 }
 
 /// Returns the result of a call as text.

@@ -92,7 +92,6 @@ impl Opencode {
         let time = map.get("time").and_then(Value::as_map);
         let at = time.and_then(|time| time.get("created")).and_then(moment);
         let id = text(map, "id").map(str::to_owned);
-        let answered = id.as_ref().map(|id| format!("{id}/results"));
         let placed = [
             "id",
             "sessionID",
@@ -112,18 +111,7 @@ impl Opencode {
             ..Message::default()
         };
         self.session.say(message, builder);
-        if !results.is_empty() {
-            let mut content = Content::default();
-            results.into_iter().for_each(|it| content.add(it));
-            let message = Message {
-                id: answered,
-                role: "tool",
-                content,
-                at,
-                ..Message::default()
-            };
-            self.session.say(message, builder);
-        }
+        self.session.give(text(map, "id"), results, at, builder);
         true
     }
 }

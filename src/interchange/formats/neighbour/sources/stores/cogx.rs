@@ -41,7 +41,7 @@ impl Reader for Cogx {
             return false;
         };
         if map.contains("cogx_version") {
-            // What the archive holds is seen in its other files.
+            // It counts the records of the other files.
             return true;
         }
         let Some(id) = text(map, "external_id") else {

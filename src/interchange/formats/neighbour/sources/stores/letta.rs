@@ -126,7 +126,7 @@ fn read(map: &Map, builder: &mut Builder<'_>) -> Option<Message> {
         .and_then(role)
         .filter(|role| *role != "system")?;
     let mut content = Content::read(map.get("content").unwrap_or(&Value::Nil), builder);
-    // What a person said comes in an envelope, and so do logins and heartbeats.
+    // The words of a person come in an envelope, and so do logins and heartbeats.
     if let Some(envelope) = parsed(&Value::from(content.text.as_str())).as_map() {
         if role == "tool" {
             content.text = text(envelope, "message")
