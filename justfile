@@ -133,7 +133,7 @@ wheel out="target/wheels":
     "$tools/bin/pip" install --quiet maturin==1.16.0 ziglang==0.17.1 auditwheel==6.8.2 pytest==9.2.0
     mkdir -p "{{out}}"
     out=$(cd "{{out}}" && pwd)
-    (cd python && PATH="$tools/bin:$PATH" maturin build --release --locked --zig \
+    (cd python && PATH="$tools/bin:$PATH" maturin build --profile dist --locked --zig \
         --compatibility manylinux_2_17 --out "$out")
     wheel=$(ls -t "$out"/*.whl | head -1)
     "$tools/bin/auditwheel" show "$wheel"
