@@ -82,6 +82,11 @@ key-erasure states="3000":
 person-erasure states="30000":
     cargo run --quiet --release --package grainstore-crash -- person-erasure states={{states}}
 
+# A tree of ten thousand notes in step, and the most memory of each step
+trees:
+    # The number is compiled in, and cargo sees that it changed.
+    GRAINSTORE_FILES=1 cargo test --package grainstore-cli --test it -- thousands_of_files --nocapture
+
 # Every bit of a small store, flipped
 bit-flips:
     cargo run --quiet --release --package grainstore-crash -- bit-flips folder=/dev/shm

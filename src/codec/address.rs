@@ -76,6 +76,9 @@ impl ContentAddress {
         if digits.len() > 2 * Self::LEN {
             return Err(Error::HashLength { len: digits.len() });
         }
+        if !digits.is_ascii() {
+            return Err(Error::HashFormat);
+        }
         let filled = |with: char| {
             let all = digits.chars().chain(std::iter::repeat(with));
             let all: String = all.take(2 * Self::LEN).collect();

@@ -190,11 +190,9 @@ const fn found(
 }
 
 /// A format of another tool that can be written too.
-const fn written(entry: Entry) -> Entry {
-    Entry {
-        is_written: true,
-        ..entry
-    }
+const fn written(mut entry: Entry) -> Entry {
+    entry.is_written = true;
+    entry
 }
 
 const fn provider(provider: Provider, about: &'static str, kept: &'static str) -> Entry {

@@ -41,54 +41,88 @@ pub(super) fn valid(format: Format) -> Vec<PathBuf> {
 
 #[test]
 fn every_file_comes_to_the_grains_or_the_error_that_is_expected() {
-    for (path, expected) in expected() {
-        let text = |name| expected.get(name).and_then(Value::as_text);
-        let count = |name| expected.get(name).cloned();
-        let found = Format::detect(&folder().join(&path)).unwrap();
-        assert_eq!(Some(found.name()), text("format"), "{path}");
-        let mut reading = read(&path);
-        let lost = count("loss").unwrap_or_else(|| Map::new().into());
-        let loss: Map = reading.loss.iter().collect();
-        assert_eq!(Value::Map(loss), lost, "{path}");
-        for wanted in expected
-            .get("has")
-            .and_then(Value::as_array)
-            .unwrap_or_default()
-        {
-            let wanted = wanted.as_map().unwrap();
-            let mut is_found = false;
-            let look = |record: &Record| {
-                let fields = record.grain.fields();
-                is_found |= wanted
-                    .iter()
-                    .all(|(name, value)| fields.get(name) == Some(value));
-                Ok::<(), interchange::Error>(())
-            };
-            reading.records.look(look).unwrap();
-            assert!(
-                is_found,
-                "{path}: no record says {}",
-                Value::Map(wanted.clone()).to_json()
-            );
+    let faults = expected().into_iter().flat_map(|(path, expected)| {
+        let faults = faults_of(&path, &expected).into_iter();
+        faults.map(move |fault| format!("{path}: {fault}"))
+    });
+    let faults: Vec<_> = faults.collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Returns how the reading of a file, and its import, differ from what is expected.
+fn faults_of(path: &str, expected: &Map) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut compare = |what: &str, found: String, wanted: String| {
+        if found != wanted {
+            faults.push(format!("{what} {found}, expected {wanted}"));
         }
-        if let Some(code) = text("error") {
-            assert_eq!(super::foreign::codes(&reading.errors), [code], "{path}");
-            continue;
-        }
-        assert!(reading.errors.is_empty(), "{path}: {:?}", reading.errors);
-        let store = Store::in_memory(Options::default()).unwrap();
-        let summary = store.import(reading).unwrap();
-        assert!(summary.is_complete(), "{path}: {summary:?}");
-        let findings = u64::try_from(summary.findings.len()).unwrap();
-        let counts = [summary.inserted, findings].map(|count| Some(count.into()));
-        assert_eq!(counts, ["grains", "findings"].map(count), "{path}");
-        let again = store.import(read(&path)).unwrap();
-        assert_eq!(
-            (again.inserted, again.unchanged),
-            (0, summary.inserted),
-            "{path}"
-        );
+    };
+    let text = |name| expected.get(name).and_then(Value::as_text);
+    let found = Format::detect(&folder().join(path));
+    let found = found.map_or_else(|error| error.to_string(), |it| it.name().to_owned());
+    compare(
+        "format",
+        found,
+        text("format").unwrap_or_default().to_owned(),
+    );
+    let Ok(mut reading) = ImportFile::open(&folder().join(path), None, &ReadOptions::default())
+    else {
+        return faults;
+    };
+    let lost = expected.get("loss").cloned();
+    let loss: Map = reading.loss.iter().collect();
+    let none = || Value::from(Map::new());
+    compare(
+        "loss",
+        Value::Map(loss).to_json(),
+        lost.unwrap_or_else(none).to_json(),
+    );
+    let wanted = expected.get("has").and_then(Value::as_array);
+    for wanted in wanted.unwrap_or_default().iter().filter_map(Value::as_map) {
+        let mut is_found = false;
+        let look = |record: &Record| {
+            let fields = record.grain.fields();
+            let mut members = wanted.iter();
+            is_found |= members.all(|(name, value)| fields.get(name) == Some(value));
+            Ok::<(), interchange::Error>(())
+        };
+        reading.records.look(look).unwrap();
+        let said = Value::Map(wanted.clone()).to_json();
+        let found = if is_found {
+            said.clone()
+        } else {
+            "none".to_owned()
+        };
+        compare("record", found, said);
     }
+    let codes = super::foreign::codes(&reading.errors);
+    let errors: Vec<_> = text("error").into_iter().collect();
+    compare("errors", format!("{codes:?}"), format!("{errors:?}"));
+    if !errors.is_empty() || !reading.errors.is_empty() {
+        return faults;
+    }
+    let store = Store::in_memory(Options::default()).unwrap();
+    let summary = store.import(reading).unwrap();
+    compare(
+        "complete",
+        summary.is_complete().to_string(),
+        true.to_string(),
+    );
+    let number = |name| expected.get(name).map_or_else(String::new, Value::to_json);
+    compare("grains", summary.inserted.to_string(), number("grains"));
+    compare(
+        "findings",
+        summary.findings.len().to_string(),
+        number("findings"),
+    );
+    let again = store.import(read(path)).unwrap();
+    let counts = (again.inserted, again.unchanged);
+    compare(
+        "again",
+        format!("{counts:?}"),
+        format!("{:?}", (0, summary.inserted)),
+    );
+    faults
 }
 
 #[test]

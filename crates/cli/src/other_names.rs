@@ -10,6 +10,7 @@ pub(crate) fn suggest(error: &mut clap::Error, args: &[OsString], command: &clap
     match error.kind() {
         ErrorKind::InvalidSubcommand => suggest_command(error, args, command),
         ErrorKind::UnknownArgument => suggest_option(error, args, command),
+        ErrorKind::InvalidValue => shorten_values(error),
         _ => {}
     }
 }
@@ -39,6 +40,21 @@ fn suggest_command(error: &mut clap::Error, args: &[OsString], command: &clap::C
         ContextValue::Strings(names),
     );
 }
+
+/// Leaves a long list of values to the help, and the one that is spelt alike.
+fn shorten_values(error: &mut clap::Error) {
+    let Some(ContextValue::Strings(values)) = error.get(ContextKind::ValidValue) else {
+        return;
+    };
+    if values.len() > VALUES_MAX {
+        error.remove(ContextKind::ValidValue);
+        let tip = StyledStr::from("--help lists the values");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
+}
+
+/// The most values that a message lists.
+const VALUES_MAX: usize = 12;
 
 /// A directory behind `init` is that of the store.
 fn suggest_store(error: &mut clap::Error, args: &[OsString]) {

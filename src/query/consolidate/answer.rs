@@ -94,7 +94,15 @@ fn time(members: &Map, name: &str) -> Result<Option<Time>, String> {
     match members.get(name) {
         None | Some(Value::Nil) => Ok(None),
         Some(value) => {
-            let time = value.as_text().and_then(|text| Time::parse(text).ok());
+            let of_day = if name == "valid_to" {
+                "T23:59:59.999Z"
+            } else {
+                "T00:00:00Z"
+            };
+            let time = value.as_text().and_then(|text| {
+                let day = || Time::parse(&format!("{text}{of_day}"));
+                Time::parse(text).or_else(|_| day()).ok()
+            });
             let wrong = || format!("has a {name} that is no time, such as 2026-10-02T08:00:00Z");
             Ok(Some(time.ok_or_else(wrong)?))
         }
@@ -167,7 +175,7 @@ mod tests {
         let answer = read_line(line, 2, 1).unwrap();
         assert_eq!((&*answer.object, answer.confidence), ("pnpm", 1.0));
         assert_eq!((answer.sources, answer.replaces), (vec![0, 1], Some(0)));
-        assert_eq!(answer.valid_from, Time::parse("2026-10-02").ok());
+        assert_eq!(answer.valid_from, Time::parse("2026-10-02T00:00:00Z").ok());
         let line = r#"{"subject":"a","relation":"b","object":"c","supersedes":null}"#;
         assert_eq!(read_line(line, 2, 1).unwrap().sources, [0, 1]);
     }

@@ -374,6 +374,12 @@ fn read_text(file: &SourceFile) -> Result<String, String> {
             NOTE_LEN_MAX >> 20
         ));
     }
+    // Each line takes tens of bytes while the note is read: millions of empty ones would fill the memory.
+    if bytes.iter().filter(|byte| **byte == b'\n').count() > NOTE_LINES_MAX {
+        return Err(format!(
+            "has more than {NOTE_LINES_MAX} lines, and is not read"
+        ));
+    }
     String::from_utf8(bytes).map_err(|_| "is not UTF-8, and not read".to_owned())
 }
 
@@ -387,6 +393,9 @@ fn too_many(what: &str) -> Error {
 
 /// The longest note that is read.
 const NOTE_LEN_MAX: usize = 4 << 20;
+
+/// The most lines of a note that is read.
+const NOTE_LINES_MAX: usize = 200_000;
 
 /// The most notes and items of a tree: their ids are held in memory.
 const NOTES_MAX: usize = 100_000;

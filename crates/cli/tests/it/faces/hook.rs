@@ -202,6 +202,7 @@ fn installed_hooks_run_and_removed_ones_leave_the_file_as_it_was() {
 #[cfg(unix)]
 fn after_a_session_a_program_derives_beliefs_and_no_agent_waits_for_it() {
     let home = Home::new();
+    home.ok(&["init"]);
     home.write("transcript.jsonl", said("user", 1, "Use pnpm, never npm."));
     let line = r#"{"subject":"app","relation":"uses","object":"pnpm","derived_from":["t1"]}"#;
     // It goes on once the hook has ended: a hook that waited for it would wait for ever.

@@ -134,6 +134,10 @@ fn seen() -> Seen {
         seen.run(&home, "undo");
     }
     seen.run(&home, &format!("import /{}", sample("sample.mg")));
+    let projects = home.path(".claude/projects/p");
+    std::fs::create_dir_all(&projects).unwrap();
+    std::fs::write(projects.join("s.jsonl"), "{}\n").unwrap();
+    seen.run(&home, "scan /--home .");
     seen.run(&home, "sync /notes");
     seen.run_with(&home, "embed /-", "");
     let replaced = home.put(&event("old", 5)).remove(0);

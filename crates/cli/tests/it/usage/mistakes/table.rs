@@ -176,7 +176,7 @@ pub(super) const MISTAKES: &str = r#"
 2 | convert notes.jsonl there.omi.json | there.omi.json, --force
 2 | import nowhere.json | nowhere.json, No such file
 2 | import empty | the file is empty, export or copy it again
-2 | import notes.jsonl --format pamm | 'pamm', aimem
+2 | import notes.jsonl --format pamm | 'pamm', 'pam', --help
 2 | put nowhere.jsonl | nowhere.jsonl, No such file
 2 | export --format jsonl -o notes.jsonl | notes.jsonl, exists, --force
 2 | export --format pam --plain -o pam/ | memory-store.json, --force

@@ -46,7 +46,7 @@ impl Reader for OpenMemory {
             "apps" => self.name("apps", map, "name"),
             "categories" => self.name("categories", map, "name"),
             "memories" => self.memory(map, builder),
-            // Who may see what, and when a state changed.
+            // The access rules, and the times at which states changed.
             table => {
                 builder.lose(table);
                 true
