@@ -135,7 +135,11 @@ pub(super) fn remove_text(disk: &dyn Disk) -> Result<(), Error> {
     // The list of segments first, and durably: without it the other files are remains, not damage.
     names.sort_by_key(|name| name != TEXT_LIST);
     for name in names {
-        disk.remove(&format!("{TEXT}/{name}")).map_err(failed)?;
+        match disk.remove(&format!("{TEXT}/{name}")) {
+            // The process that keeps the view empties a view that it cannot use.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            removed => removed.map_err(failed)?,
+        }
         if name == TEXT_LIST {
             disk.sync_folder(TEXT).map_err(failed)?;
         }

@@ -104,7 +104,11 @@ impl DiskDirectory {
         names.retain(|name| is_own(name) && !is_kept(name));
         names.sort_by_key(|name| (name != LIST, name.clone()));
         for name in names {
-            self.disk.remove(&format!("{FOLDER}/{name}"))?;
+            match self.disk.remove(&format!("{FOLDER}/{name}")) {
+                // Another process, which erases, empties the folder too.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                removed => removed?,
+            }
         }
         Ok(())
     }
