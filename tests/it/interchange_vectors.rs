@@ -77,22 +77,7 @@ fn faults_of(path: &str, expected: &Map) -> Vec<String> {
         Value::Map(loss).to_json(),
         lost.unwrap_or_else(none).to_json(),
     );
-    let wanted = expected.get("has").and_then(Value::as_array);
-    for wanted in wanted.unwrap_or_default().iter().filter_map(Value::as_map) {
-        let mut is_found = false;
-        let look = |record: &Record| {
-            let fields = record.grain.fields();
-            let mut members = wanted.iter();
-            is_found |= members.all(|(name, value)| fields.get(name) == Some(value));
-            Ok::<(), interchange::Error>(())
-        };
-        reading.records.look(look).unwrap();
-        let said = Value::Map(wanted.clone()).to_json();
-        let found = if is_found {
-            said.clone()
-        } else {
-            "none".to_owned()
-        };
+    for (said, found) in records_of(&mut reading, expected) {
         compare("record", found, said);
     }
     let codes = super::foreign::codes(&reading.errors);
@@ -123,6 +108,30 @@ fn faults_of(path: &str, expected: &Map) -> Vec<String> {
         format!("{:?}", (0, summary.inserted)),
     );
     faults
+}
+
+/// Returns the records that a file must have, each beside what was found of it.
+fn records_of(reading: &mut ImportFile, expected: &Map) -> Vec<(String, String)> {
+    let wanted = expected.get("has").and_then(Value::as_array);
+    let wanted = wanted.unwrap_or_default().iter();
+    let look_for = |wanted: &Map| {
+        let mut is_found = false;
+        let look = |record: &Record| {
+            let fields = record.grain.fields();
+            let mut members = wanted.iter();
+            is_found |= members.all(|(name, value)| fields.get(name) == Some(value));
+            Ok::<(), interchange::Error>(())
+        };
+        reading.records.look(look).unwrap();
+        let said = Value::Map(wanted.clone()).to_json();
+        let found = if is_found {
+            said.clone()
+        } else {
+            "none".to_owned()
+        };
+        (said, found)
+    };
+    wanted.filter_map(Value::as_map).map(look_for).collect()
 }
 
 #[test]
