@@ -91,11 +91,13 @@ fn tools(inspector: &Inspector<'_>) {
         ("user", json!("mira")),
     ];
     let address = call("remember", &belief)["address"].clone();
+    // Lists have the first digits.
+    let short = &address.as_str().unwrap()[..8];
     let of_mira = [
         ("filter", json!({ "subject": "mira" })),
         ("limit", json!(3)),
     ];
-    assert_eq!(call("query", &of_mira)["items"][0]["address"], address);
+    assert_eq!(call("query", &of_mira)["items"][0]["address"], short);
     let recalled = call("recall", &[("question", json!("which tea?"))]);
     assert!(
         recalled["markdown"]
@@ -104,7 +106,7 @@ fn tools(inspector: &Inspector<'_>) {
             .contains("mira prefers tea")
     );
     let found = call("search", &[("question", json!("tea"))]);
-    assert_eq!(found["items"][0]["address"], address);
+    assert_eq!(found["items"][0]["address"], short);
     let got = call("get", &[("address", address.clone())]);
     assert_eq!(got["grain"]["object"], "tea");
     let correction = [("address", address), ("text", json!("coffee"))];
