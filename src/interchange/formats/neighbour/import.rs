@@ -40,7 +40,7 @@ enum Elements {
     Rows(Box<Rows>),
 }
 
-/// Passes the rows of a database on, each with the name of its table, until it is told to stop.
+/// Calls a function with each row of a database and the name of its table, until it returns `false`.
 pub(super) type Rows =
     dyn Fn(&mut dyn FnMut(&str, Value) -> bool) -> Result<(), String> + Send + Sync;
 

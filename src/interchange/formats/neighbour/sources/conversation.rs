@@ -40,6 +40,17 @@ pub(super) struct Message {
 }
 
 impl Conversation {
+    /// Begins another conversation where a message is of another session than the one before it.
+    pub(super) fn go_on(&mut self, agent: &'static str, session: &str) {
+        if session != self.session {
+            *self = Self {
+                agent,
+                session: session.to_owned(),
+                ..Self::default()
+            };
+        }
+    }
+
     /// Builds a message; one without content is counted, and those that answer it answer what it answered.
     pub(super) fn say(&mut self, message: Message, builder: &mut Builder<'_>) {
         let Message {

@@ -34,13 +34,7 @@ impl Reader for OpenaiAgents {
             return false;
         };
         let session = text(row, "session_id").unwrap_or_default();
-        if session != self.session.session {
-            self.session = Conversation {
-                agent: "openai-agents",
-                session: session.to_owned(),
-                ..Conversation::default()
-            };
-        }
+        self.session.go_on("openai-agents", session);
         let Some((role, content)) = read(item, builder) else {
             return true;
         };

@@ -40,9 +40,13 @@ impl Reader for Opencode {
             return false;
         };
         if let Some(info) = map.get("info").and_then(Value::as_map) {
-            self.begin(text(info, "id").unwrap_or_default());
-            self.session.title = text(info, "title").map(str::to_owned);
-            self.session.directory = text(info, "directory").map(str::to_owned);
+            self.session = Conversation {
+                agent: AGENT,
+                session: text(info, "id").unwrap_or_default().to_owned(),
+                title: text(info, "title").map(str::to_owned),
+                directory: text(info, "directory").map(str::to_owned),
+                ..Conversation::default()
+            };
             for message in objects(map, "messages") {
                 let info = message.get("info").and_then(Value::as_map);
                 if !info.is_some_and(|info| self.say(info, message.get("parts"), builder)) {
@@ -52,22 +56,12 @@ impl Reader for Opencode {
             return map.contains("messages");
         }
         let session = text(map, "sessionID").unwrap_or_default();
-        if session != self.session.session {
-            self.begin(session);
-        }
+        self.session.go_on(AGENT, session);
         self.say(map, map.get("content"), builder)
     }
 }
 
 impl Opencode {
-    fn begin(&mut self, session: &str) {
-        self.session = Conversation {
-            agent: "opencode",
-            session: session.to_owned(),
-            ..Conversation::default()
-        };
-    }
-
     fn say(&mut self, map: &Map, said: Option<&Value>, builder: &mut Builder<'_>) -> bool {
         let Some(role) = text(map, "role").and_then(role) else {
             return false;
@@ -136,3 +130,5 @@ fn read(part: &Map, content: &mut Content, results: &mut Vec<Value>, builder: &m
         kind => builder.lose(kind.unwrap_or("part")),
     }
 }
+
+const AGENT: &str = "opencode";

@@ -35,13 +35,7 @@ impl Reader for Jan {
         else {
             return false;
         };
-        if thread != self.thread.session {
-            self.thread = Conversation {
-                agent: "jan",
-                session: thread.to_owned(),
-                ..Conversation::default()
-            };
-        }
+        self.thread.go_on("jan", thread);
         let mut content = Content::default();
         for part in objects(map, "content") {
             let said = part.get("text").and_then(Value::as_map);

@@ -35,13 +35,7 @@ impl Reader for LeChat {
         else {
             return false;
         };
-        if chat != self.chat.session {
-            self.chat = Conversation {
-                agent: "le-chat",
-                session: chat.to_owned(),
-                ..Conversation::default()
-            };
-        }
+        self.chat.go_on("le-chat", chat);
         let mut content = Content::read(map.get("content").unwrap_or(&Value::Nil), builder);
         if content.is_empty() {
             // The answer of a newer version.

@@ -83,13 +83,7 @@ impl ClaudeMem {
             return false;
         };
         let session = session(map).unwrap_or_default();
-        if session != self.session.session {
-            self.session = Conversation {
-                agent: "claude-code",
-                session: session.to_owned(),
-                ..Conversation::default()
-            };
-        }
+        self.session.go_on("claude-code", session);
         let number = map.get("id").map(Value::to_json).unwrap_or_default();
         let message = Message {
             id: Some(format!("prompt:{number}")),

@@ -77,13 +77,7 @@ impl Mem0 {
             return false;
         };
         let session = text(map, "session_scope").unwrap_or_default();
-        if session != self.session.session {
-            self.session = Conversation {
-                agent: "mem0",
-                session: session.to_owned(),
-                ..Conversation::default()
-            };
-        }
+        self.session.go_on("mem0", session);
         let message = Message {
             id: text(map, "id").map(str::to_owned),
             role,
