@@ -25,7 +25,7 @@ use crate::store::lineage::{self, Derived, store_together};
 use crate::store::read::{
     grain_awaits_review, may_rely_on, now, read_recorder, row_of, version_at,
 };
-use crate::store::{Access, EmbedderError, NewGrain, Owner};
+use crate::store::{Access, EmbedderError, NewGrain, Owner, Version};
 
 use super::condition::Condition;
 use super::plan::{conditions_of, rows};
@@ -361,11 +361,8 @@ impl Run<'_> {
         let snapshot = store.snapshot();
         let records = records(store, &snapshot)?;
         for (new, old) in records.iter().flat_map(waiting) {
-            let version = |address| {
-                let row = row_of(store, &snapshot, &address)?;
-                row.map(|row| version_at(store, &snapshot, row)).transpose()
-            };
-            let (Some(new), Some(before)) = (version(new)?, version(old)?) else {
+            let version = |address| version_of(store, &snapshot, address);
+            let (Some(new), Some(before)) = (version(&new)?, version(&old)?) else {
                 continue;
             };
             let stands = new.status.is_current() && before.status.is_current();
@@ -382,6 +379,16 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns a stored grain with its status.
+fn version_of(
+    store: &Access,
+    snapshot: &Snapshot,
+    address: &ContentAddress,
+) -> Result<Option<Version>, Error> {
+    let row = row_of(store, snapshot, address)?;
+    row.map(|row| version_at(store, snapshot, row)).transpose()
 }
 
 /// The input of a program in one call.

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use crate::codec::ContentAddress;
 use crate::grain::{Draft, Grain, Verification};
-use crate::store::read::{row_of, version_at};
 use crate::store::{Access, NewGrain, Owner, Version, governance, lineage};
 
 use super::super::Error;
 use super::record::{records, stored};
+use super::version_of;
 
 /// See [`Admin::undo_consolidation`](crate::Admin::undo_consolidation).
 pub(crate) fn undo_consolidation(
@@ -126,9 +126,6 @@ impl Undo<'_> {
     }
 
     fn version(&self, address: &ContentAddress) -> Result<Option<Version>, Error> {
-        let snapshot = self.store.snapshot();
-        let row = row_of(self.store, &snapshot, address)?;
-        row.map(|row| version_at(self.store, &snapshot, row))
-            .transpose()
+        version_of(self.store, &self.store.snapshot(), address)
     }
 }
