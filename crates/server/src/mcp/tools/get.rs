@@ -42,8 +42,7 @@ pub(super) struct Got {
 impl Tool for Get {
     const NAME: &'static str = "get";
     const TITLE: &'static str = "Get one memory";
-    const ABOUT: &'static str = "Returns one grain with every field, whether it is current, and who \
-        signed it.";
+    const ABOUT: &'static str = "Returns one grain: every field, its state and its signer.";
     const EFFECT: Effect = Effect::Reads;
     type Output = Got;
 

@@ -41,8 +41,7 @@ struct StoredItem {
 impl Tool for History {
     const NAME: &'static str = "history";
     const TITLE: &'static str = "History of a memory";
-    const ABOUT: &'static str = "Returns every version of a memory: what was believed when, and who \
-        changed it.";
+    const ABOUT: &'static str = "Returns every version of a memory, with time and author.";
     const EFFECT: Effect = Effect::Reads;
     type Output = Versions;
 

@@ -21,7 +21,7 @@ pub(super) struct Search {
     question: String,
     #[serde(default)]
     filter: FilterBody,
-    /// Leave out results below this share of the best score, such as 0.9.
+    /// Leave out what is below this share of the best score: 0.9.
     share: Option<f64>,
     #[serde(default)]
     calendar: CalendarBody,
@@ -90,7 +90,7 @@ impl Tool for Search {
 impl Tool for Query {
     const NAME: &'static str = "query";
     const TITLE: &'static str = "Query by fields";
-    const ABOUT: &'static str = "Lists memories by their fields, in order and in pages.";
+    const ABOUT: &'static str = "Lists memories by their fields, in pages.";
     const EFFECT: Effect = Effect::Reads;
     type Output = Results;
 
