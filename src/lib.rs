@@ -82,7 +82,9 @@ pub use code::{CodeDomain, ErrorCode};
 pub use codec::ContentAddress;
 #[doc(hidden)]
 pub use face::recover_on;
-pub use face::{Admin, Maintenance, Store, newest_versions, recover, repair, restore};
+pub use face::{
+    Admin, Maintenance, Store, also_believed, newest_versions, recover, repair, restore,
+};
 pub use grain::{Draft, Grain, Time, Type};
 pub use query::{Envelope, Filter};
 pub use store::{Error, Options};

@@ -13,7 +13,7 @@ mod recovery;
 
 pub use admin::Admin;
 pub use maintenance::Maintenance;
-pub use reading::newest_versions;
+pub use reading::{also_believed, newest_versions};
 #[doc(hidden)]
 pub use recovery::recover_on;
 pub use recovery::{recover, repair, restore};

@@ -449,6 +449,28 @@ impl Store {
     }
 }
 
+/// Returns the other current beliefs, newest first and up to 20, that say something of the same subject by a
+/// like relation: in another case, with other characters between the words, or under another name of the
+/// subject (`alias_of`) or of the person. Namespace and user are the same.
+///
+/// ```
+/// use grainstore::{Draft, Options, Store, also_believed};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// let porto = store.put(Draft::belief("Ana", "lives_in", "Porto").confidence(0.9))?;
+/// let faro = store.put(Draft::belief("ana", "lives in", "Faro").confidence(0.9))?;
+/// let faro = store.get(&faro)?.expect("it was stored");
+/// let others = also_believed(&store, &faro)?;
+/// assert_eq!(others[0].address(), porto);
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Store::query`].
+pub fn also_believed(store: &Store, belief: &Grain) -> Result<Vec<Grain>, Error> {
+    query::also_believed(&store.0, belief)
+}
+
 /// Returns the newest versions that [`Store::history`] has and that pass `shows`, up to the one by which they
 /// have so many bytes, and how many more there are. No more than these are in memory.
 ///

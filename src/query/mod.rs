@@ -9,6 +9,7 @@ use crate::store::Error;
 
 #[cfg(feature = "text")]
 mod alias;
+mod also_believed;
 mod changes;
 mod condition;
 #[cfg(feature = "interchange")]
@@ -33,6 +34,7 @@ mod visible;
 #[cfg(feature = "text")]
 mod when;
 
+pub(crate) use also_believed::also_believed;
 pub use changes::Changes;
 pub(crate) use changes::changes;
 #[cfg(feature = "interchange")]

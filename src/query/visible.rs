@@ -25,7 +25,8 @@ pub(super) fn visible_page(
     recorded(store, "query", page?)
 }
 
-fn page_to_show(
+/// Returns such a page before it is recorded.
+pub(super) fn page_to_show(
     store: &Access,
     filter: &Filter,
     sort: Sort,

@@ -6,11 +6,12 @@ use clap::Args;
 use grainstore::codec::{Map, Value};
 use grainstore::grain::Warning;
 use grainstore::store::Version;
-use grainstore::{ContentAddress, Draft, ErrorCode, Grain};
+use grainstore::{ContentAddress, Draft, ErrorCode, Grain, also_believed};
 use serde_json::json;
 
 use super::assignment::assign;
 use super::editor;
+use super::remember::note_also_believed;
 use crate::args::As;
 use crate::args::address;
 use crate::error::{CliError, Exit};
@@ -93,6 +94,8 @@ impl Correct {
         for warning in handle.warnings(&corrected)? {
             session.out.note(warning);
         }
+        let others = also_believed(&handle, &corrected)?;
+        note_also_believed(&session.out, &others, "`grainstore correct` replaces one");
         if session.out.is_json() {
             session.out.json(&json!({
                 "address": new.to_string(),

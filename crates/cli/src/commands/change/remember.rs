@@ -4,23 +4,23 @@
 
 use clap::{Args, ValueEnum};
 use grainstore::codec::{Profile, Value};
-use grainstore::query::{Sort, SortBy};
 use grainstore::store::{Clock, Create, SystemClock};
-use grainstore::{Draft, ErrorCode, Filter, Grain, Store, Type};
+use grainstore::{Draft, ErrorCode, Grain, also_believed};
 use serde_json::json;
 
 use super::assignment::assign;
 use crate::args::address::short;
 use crate::args::{As, share};
 use crate::error::{CliError, Exit};
+use crate::output::Output;
 use crate::session::Session;
 
 /// Store a belief or an event from plain words
 ///
 /// With --subject and --relation the text is the object of a belief, else it is the content of an
 /// event. The time is now, the source is the user (source_type user_explicit). A store is created if
-/// there is none. A belief with the subject and the relation of current ones is stored beside them,
-/// with a warning; --if-same decides otherwise.
+/// there is none. A belief with the subject of current ones and a like relation is stored beside them,
+/// with a warning that shows them; --if-same decides otherwise.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   grainstore remember \"I moved to Porto\" --user ana
@@ -54,8 +54,8 @@ pub(crate) struct Remember {
     /// Set any other field; may be repeated. `grainstore schema` lists them
     #[arg(long, value_name = "FIELD=VALUE")]
     set: Vec<String>,
-    /// Where current beliefs have the same subject, relation, namespace and user: supersede the one,
-    /// keep them all, or refuse
+    /// Where current beliefs of the namespace and the user have the same subject and a like relation
+    /// (`lives in`, `lives_in`): supersede the one, keep them all, or refuse
     #[arg(long, value_enum, value_name = "CHOICE", requires = "relation")]
     if_same: Option<IfSame>,
     #[command(flatten)]
@@ -80,10 +80,7 @@ impl Remember {
         let grain = draft.clone().finish(Profile::Extended)?;
         let store = session.open_or(Create::IfMissing)?;
         let handle = self.as_whom.narrow(&store)?;
-        let same = match grain.type_() {
-            Type::Belief => same_claim(&handle, &grain)?,
-            _ => Vec::new(),
-        };
+        let same = also_believed(&handle, &grain)?;
         let named = same.iter().map(|grain| short(&grain.address()));
         let named = named.collect::<Vec<_>>().join(", ");
         let superseded = match (self.if_same, same.as_slice()) {
@@ -108,10 +105,8 @@ impl Remember {
             Some(old) => handle.supersede(&old, draft.derived_from(old), None)?,
             None => handle.put(draft)?,
         };
-        if self.if_same.is_none() && !same.is_empty() {
-            session.out.note(format!(
-                "also current with this subject and relation: {named}; --if-same supersede replaces one"
-            ));
+        if self.if_same.is_none() {
+            note_also_believed(&session.out, &same, "--if-same supersede replaces one");
         }
         let warnings = handle.warnings(&grain)?;
         let warnings: Vec<_> = warnings.iter().map(ToString::to_string).collect();
@@ -156,24 +151,17 @@ impl Remember {
     }
 }
 
-/// Returns the current beliefs with the subject, the relation, the namespace and the user of a
-/// belief, newest first.
-fn same_claim(store: &Store, new: &Grain) -> anyhow::Result<Vec<Grain>> {
-    let (Some(subject), Some(relation)) = (new.text("subject"), new.text("relation")) else {
-        return Ok(Vec::new());
-    };
-    let filter = Filter::new().of_type(Type::Belief);
-    let filter = filter.subject(subject).relation(relation);
-    let newest_first = Sort::by(SortBy::CreatedAt).descending();
-    let found = store.query_sorted(&filter, newest_first, SAME_MAX, None)?;
-    let grains = found.results.into_iter().map(|found| found.grain);
-    // A filter by namespace reaches the namespaces inside it too.
-    let is_same = |grain: &Grain| {
-        let same = |field| grain.text(field) == new.text(field);
-        same("namespace") && same("user_id")
-    };
-    Ok(grains.filter(is_same).collect())
+/// Says which beliefs a new version stands beside, and how one of them is replaced.
+pub(super) fn note_also_believed(out: &Output, same: &[Grain], advice: &str) {
+    if same.is_empty() {
+        return;
+    }
+    out.note(format!("also believed; {advice}:"));
+    for grain in same {
+        out.note(format!(
+            "  {}  {}",
+            short(&grain.address()),
+            grain.summary()
+        ));
+    }
 }
-
-/// More are not listed in a message.
-const SAME_MAX: usize = 20;

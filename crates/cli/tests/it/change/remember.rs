@@ -82,6 +82,21 @@ fn a_claim_that_is_there_already_is_named_superseded_kept_or_refused() {
     let kept = home.run(&claim("Lagos", &["--if-same", "keep"]));
     assert_eq!((kept.code, kept.stderr.as_str()), (0, ""));
 
+    // Other words for the same are the same claim, in a correction too.
+    let spelt = [
+        "remember",
+        "Braga",
+        "--subject",
+        "Ana",
+        "--relation",
+        "Lives in",
+    ];
+    let spelt = home.run(&spelt);
+    assert!(spelt.stderr.contains("also believed"), "{spelt:?}");
+    assert!(spelt.stderr.contains("Lagos"), "{spelt:?}");
+    let corrected = home.run(&["correct", spelt.stdout.trim(), "--set", "object=Évora"]);
+    assert!(corrected.stderr.contains("Lagos"), "{corrected:?}");
+
     // Of another person, or in another namespace, it is another claim.
     let other = home.run(&claim("Braga", &["--user", "ana", "--if-same", "refuse"]));
     assert_eq!(other.code, 0, "{other:?}");

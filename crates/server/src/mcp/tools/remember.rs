@@ -1,6 +1,6 @@
 //! `remember`: a belief, a note, or a grain of any type.
 
-use grainstore::{Draft, Filter, Type};
+use grainstore::{Draft, also_believed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 use super::address::short;
 use super::{Answer, Effect, Item, Tool, resolve};
 use crate::Scope;
-use crate::http::bounded;
 use crate::mcp::budget::Budget;
 use crate::mcp::failure::Failure;
 use crate::wire::Moment;
@@ -51,7 +50,7 @@ pub(super) struct Remember {
 pub(super) struct Remembered {
     /// Address of the new grain.
     address: String,
-    /// Other current beliefs with the same subject and relation: if one is wrong now, correct it.
+    /// Other current beliefs with the same subject and a like relation: if one is wrong now, correct it.
     related: Vec<Item>,
     /// Oddities of the grain, which is stored all the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -68,31 +67,22 @@ impl Tool for Remember {
 
     fn run(self, scope: &Scope) -> Result<Answer<Remembered>, Failure> {
         let draft = self.draft(scope)?;
-        let text_of = |name: &str| draft.fields().get(name)?.as_text().map(str::to_owned);
-        let same = text_of("subject").zip(text_of("relation"));
-        let is_belief = draft.type_() == Type::Belief;
         let warnings = scope.warnings(&draft);
         let address = scope.store().put(draft)?;
         let mut text = format!("Remembered as {}.\n", short(&address));
         text.extend(warnings.iter().map(|it| format!("Warning: {it}\n")));
-        let mut related = Vec::new();
-        if let Some((subject, relation)) = same.filter(|_| is_belief) {
-            let filter = Filter::new().of_type(Type::Belief);
-            let filter = bounded(filter.subject(subject).relation(relation));
-            let found = scope.store().query(&filter, RELATED_MAX, None)?;
-            let others = found
-                .results
-                .iter()
-                .filter(|other| other.address != address);
-            let (mut budget, mut lines) = (Budget::of(None), String::new());
-            for other in others {
-                let item = Item::of(scope, &other.grain, &other.status, budget.left() / 2)?;
-                item.add_to(&mut related, &mut lines, &mut budget);
-            }
-            if !lines.is_empty() {
-                text.push_str("It is also believed; correct what is wrong now:\n");
-                text.push_str(&lines);
-            }
+        let (mut related, mut lines, mut budget) = (Vec::new(), String::new(), Budget::of(None));
+        // It is stored: where the caller may not read it, nothing is said beside it.
+        let stored = scope.store().get(&address).ok().flatten();
+        let others = stored.map(|stored| also_believed(scope.store(), &stored));
+        for other in others.transpose()?.unwrap_or_default() {
+            let status = scope.store().status(&other.address())?;
+            let item = Item::of(scope, &other, &status, budget.left() / 2)?;
+            item.add_to(&mut related, &mut lines, &mut budget);
+        }
+        if !lines.is_empty() {
+            text.push_str("It is also believed; correct what is wrong now:\n");
+            text.push_str(&lines);
         }
         let output = Remembered {
             address: address.to_string(),
@@ -102,8 +92,6 @@ impl Tool for Remember {
         Ok(Answer { text, output })
     }
 }
-
-const RELATED_MAX: usize = 10;
 
 impl Remember {
     fn draft(&self, scope: &Scope) -> Result<Draft, Failure> {
