@@ -4,9 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::codec::ContentAddress;
-use crate::grain::Time;
 use crate::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
-use crate::ledger::EntryId;
 use crate::query;
 use crate::query::{Consolidated, Consolidation, ExportReport, Filter};
 use crate::store::{Conflicting, EmbedderError, Error, Summary, import};
@@ -162,15 +160,6 @@ impl Admin<'_> {
         out: &mut impl Write,
     ) -> Result<ExportReport, Error> {
         query::export(self.0, format, filter, options, out)
-    }
-
-    /// Returns the first entry of the ledger that was written at a time or later: an export with
-    /// [`WriteOptions::changed_from`] it holds what was stored or ended since.
-    ///
-    /// # Errors
-    /// Storage errors.
-    pub fn entry_at(self, time: Time) -> Result<EntryId, Error> {
-        query::entry_at(self.0, time)
     }
 
     /// Returns the conflicts of imports that are not resolved yet.

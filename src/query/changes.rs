@@ -5,8 +5,9 @@
 
 use std::time::Duration;
 
+use crate::grain::Time;
 use crate::ledger::EntryId;
-use crate::store::read::{change_at, read_recorder, unless_erased};
+use crate::store::read::{change_at, entry_at, read_recorder, unless_erased};
 use crate::store::{Access, Change, Changed};
 
 use super::plan::{conditions_of, rows};
@@ -61,6 +62,27 @@ impl Changes {
             filter: Some(filter),
             ..self
         }
+    }
+
+    /// Leaves out what was written before a time.
+    ///
+    /// ```
+    /// use grainstore::ledger::EntryId;
+    /// use grainstore::{Draft, Options, Store, Time};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// store.put(Draft::event("hello"))?;
+    /// assert_eq!(store.changes(EntryId::FIRST).since(Time::from_ms(0))?.count(), 1);
+    /// let later = Time::from_ms(i64::MAX);
+    /// assert_eq!(store.changes(EntryId::FIRST).since(later)?.count(), 0);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn since(self, time: Time) -> Result<Self, Error> {
+        let next = self.next.max(entry_at(&self.store, time)?);
+        Ok(Self { next, ..self })
     }
 
     /// Returns the number of the next entry: a feed from there goes on where this one is.

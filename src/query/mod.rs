@@ -46,7 +46,7 @@ pub use envelope::{Envelope, Found};
 #[cfg(feature = "interchange")]
 pub use export::ExportReport;
 #[cfg(feature = "interchange")]
-pub(crate) use export::{entry_at, export, export_file, sync_tree};
+pub(crate) use export::{export, export_file, sync_tree};
 pub use filter::Filter;
 #[cfg(feature = "text")]
 pub(crate) use hybrid::search_hybrid;

@@ -17,17 +17,16 @@ use std::borrow::Cow;
 use std::io::{BufWriter, Write};
 
 use crate::code::ErrorCode;
-use crate::grain::{Grain, Time};
+use crate::grain::Grain;
 use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
     EncryptedWriter, Encryption, Entries, Error as FileError, Format, Loss, Place, WriteOptions,
     Written, aimem, jsonl, mg, omi, pam, write_facts,
 };
-use crate::ledger::EntryId;
 use crate::policy::Capability;
 use crate::store::audit::record_export;
 use crate::store::read::locked_persons;
-use crate::store::{Access, Owner, read};
+use crate::store::{Access, Owner};
 
 use self::entries::{StoreEntries, copied, entries};
 use super::condition::Condition;
@@ -158,11 +157,6 @@ pub(super) fn export_plain(
             Ok(exported)
         }
     }
-}
-
-/// See [`Admin::entry_at`](crate::Admin::entry_at).
-pub(crate) fn entry_at(owner: Owner<'_>, time: Time) -> Result<EntryId, Error> {
-    read::entry_at(owner.store(), time)
 }
 
 /// Returns the report of an export that is done, once it is recorded.

@@ -126,8 +126,7 @@ fn changed_by(store: &Access, entry: EntryId) -> Result<Option<ContentAddress>, 
 /// Returns the first entry that was written at a time or later.
 ///
 /// # Errors
-/// As [`Store::change_at`].
-#[cfg(feature = "interchange")]
+/// As [`change_at`].
 pub(crate) fn entry_at(store: &Access, time: Time) -> Result<EntryId, Error> {
     // The time of the ledger never goes back, but where an operator repairs it (I21).
     let (mut low, mut high) = (0, store.engine.snapshot().watermark());

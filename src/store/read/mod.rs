@@ -21,12 +21,10 @@ pub use audit::AuditedRead;
 #[cfg(feature = "interchange")]
 pub(crate) use audit::ReadRecorder;
 pub(crate) use audit::{forget_reads, read_recorder, reads};
-pub(crate) use change::change_at;
-#[cfg(feature = "interchange")]
-pub(crate) use change::entry_at;
 #[cfg(feature = "interchange")]
 pub(crate) use change::rows_changed_from;
 pub use change::{Change, Changed};
+pub(crate) use change::{change_at, entry_at};
 pub(crate) use consented::{is_documented, keep_readable, unconsented};
 pub use embedding::Embedding;
 #[cfg(feature = "text")]

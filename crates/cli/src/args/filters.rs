@@ -126,6 +126,11 @@ impl Filters {
         }
     }
 
+    /// Takes `--since` and `--until` out, which mean the time of storing to a command that lists changes.
+    pub(crate) const fn take_span(&mut self) -> (Option<Time>, Option<Time>) {
+        (self.since.take(), self.until.take())
+    }
+
     /// Returns the filter of the library, which selects current grains only.
     pub(crate) fn filter(self, store: &Store) -> anyhow::Result<Filter> {
         let mut filter = Filter::new();

@@ -371,7 +371,10 @@ pub(crate) const ROUTES: &[Route] = &[
     },
     Route {
         params: &[
-            ("from", "start or now, where no Last-Event-ID is sent"),
+            (
+                "from",
+                "start, now or a time, where no Last-Event-ID is sent",
+            ),
             ("namespace", "a namespace, with those inside it"),
         ],
         gives: "text/event-stream",

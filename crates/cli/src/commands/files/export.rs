@@ -8,6 +8,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use grainstore::codec::Compression;
 use grainstore::interchange::{ExportKey, Format, WriteOptions, aimem, mg};
+use grainstore::ledger::EntryId;
 use grainstore::policy::Purpose;
 use grainstore::query::ExportReport;
 use grainstore::store::{Clock, SystemClock};
@@ -260,7 +261,8 @@ impl Export {
         let Some(since) = filters.since().filter(|_| !is_bundle) else {
             return Ok(filters);
         };
-        options.changed_from = Some(store.admin()?.entry_at(since)?.get());
+        let changes = store.changes(EntryId::FIRST).since(since)?;
+        options.changed_from = Some(changes.position().get());
         Ok(filters.at_any_time())
     }
 

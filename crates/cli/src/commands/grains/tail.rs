@@ -1,11 +1,12 @@
-//! `grainstore tail`: grains in the order in which they were stored, and those that are stored from
-//! now on.
+//! `grainstore tail`, also called `changes`: grains in the order in which they were stored, and those that
+//! are stored from now on.
 //!
 //! Each line is written at once, so that a reader of the output is not behind.
 
 use std::time::Duration;
 
 use clap::Args;
+use grainstore::Time;
 use grainstore::ledger::EntryId;
 use grainstore::query::Changes;
 use grainstore::store::{Change, Changed, Version};
@@ -21,10 +22,12 @@ use crate::session::Session;
 /// Print grains as they are stored
 ///
 /// Without --follow: all grains that satisfy the filters, oldest first. Superseded and expired grains
-/// are included. With --json, also as --format json, one JSON object per line: {"entry": N, "address": …, "grain": …}.
+/// are included. --since and --until are about the time of storing. With --json, also as --format json, one JSON object per line: {"entry": N, "address": …, "grain": …}.
 #[derive(Debug, Args)]
 #[command(
-    after_long_help = "Example, what any process stores about Mira from now on:
+    visible_alias = "changes",
+    after_long_help = "Examples:
+  grainstore changes --since yesterday --by did:key:z6MkAgent
   grainstore tail --follow --subject mira"
 )]
 pub(crate) struct Tail {
@@ -34,6 +37,9 @@ pub(crate) struct Tail {
     /// Begin with this ledger entry [default: the first; with --follow, the next to be written]
     #[arg(long, value_name = "ENTRY")]
     from: Option<u64>,
+    /// Stored by this author; "owner" for the owner of the store
+    #[arg(long, value_name = "DID")]
+    by: Option<String>,
     /// Include grains that await review by a person
     #[arg(long)]
     unreviewed: bool,
@@ -48,6 +54,7 @@ pub(crate) struct Tail {
 impl Tail {
     pub(crate) fn run(mut self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open_to_read()?;
+        let (since, until) = self.filters.take_span();
         let mut filter = self.filters.filter(&store)?.with_superseded();
         if self.unreviewed {
             filter = filter.with_unreviewed();
@@ -59,10 +66,18 @@ impl Tail {
         };
         let handle = self.as_whom.narrow(&store)?;
         let changes = handle.changes(EntryId::new(from)).matching(filter);
+        let changes = match since {
+            Some(since) => changes.since(since)?,
+            None => changes,
+        };
+        let by = self
+            .by
+            .map(|by| if by == "owner" { None } else { Some(by) });
+        let wanted = Wanted { until, by };
         self.listing.by_line(&session.out);
         let is_empty;
         if let Some(mut rows) = self.listing.rows(&mut session.out, &FIELDS) {
-            is_empty = each(changes, self.follow, |stored| match stored {
+            is_empty = each(changes, self.follow, &wanted, |stored| match stored {
                 Some((entry, version)) => {
                     let whole = stored_json(entry, version)?;
                     let mut record = version_record(version)?;
@@ -74,7 +89,7 @@ impl Tail {
             rows.end()?;
         } else {
             let out = &mut session.out;
-            is_empty = each(changes, self.follow, |stored| match stored {
+            is_empty = each(changes, self.follow, &wanted, |stored| match stored {
                 Some((entry, version)) => Ok(show(entry, version, out)?),
                 None => Ok(out.flush()?),
             })?;
@@ -83,18 +98,35 @@ impl Tail {
     }
 }
 
+/// The changes that are shown.
+struct Wanted {
+    until: Option<Time>,
+    /// The author; `None` in it for the owner of the store.
+    by: Option<Option<String>>,
+}
+
+impl Wanted {
+    fn has(&self, version: &Version) -> bool {
+        let is_in_time = self.until.is_none_or(|until| version.stored_at <= until);
+        is_in_time && self.by.as_ref().is_none_or(|by| *by == version.stored_by)
+    }
+}
+
 /// Calls `show` with each grain that is stored, and with `None` before it waits for more. Returns
 /// whether there was none.
 fn each(
     mut changes: Changes,
     follow: bool,
+    wanted: &Wanted,
     mut show: impl FnMut(Option<(EntryId, &Version)>) -> anyhow::Result<()>,
 ) -> anyhow::Result<bool> {
     let mut is_empty = true;
     loop {
         for change in &mut changes {
             let Change { entry, what, .. } = change?;
-            if let Changed::Stored(version) = what {
+            if let Changed::Stored(version) = what
+                && wanted.has(&version)
+            {
                 show(Some((entry, &version)))?;
                 is_empty = false;
             }

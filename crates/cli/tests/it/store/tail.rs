@@ -52,3 +52,19 @@ fn without_following_all_that_is_stored_is_printed_in_order() {
     assert_eq!(home.run(&["tail", "--subject", "mira"]).code, 1);
     assert_eq!(home.run(&["tail", "--in", "elsewhere"]).code, 1);
 }
+
+#[test]
+fn changes_since_a_time_and_by_an_author_are_shown_with_their_content() {
+    let home = Home::new();
+    // Of long ago, and stored now.
+    home.put(&(event("one", 1) + &event("two", 2)));
+    let since = |time| home.run(&["changes", "--since", time, "--by", "owner", "--json"]);
+    let today = since("today").json_lines();
+    assert_eq!(today.len(), 2);
+    assert_eq!(today[1]["grain"]["content"], "two");
+    assert_eq!(since("2999-01-01").code, 1);
+    assert_eq!(home.run(&["changes", "--until", "yesterday"]).code, 1);
+    assert_eq!(home.run(&["changes", "--by", "did:key:zAnother"]).code, 1);
+    let both = home.ok(&["changes", "--until", "2999-01-01"]);
+    assert_eq!(both.lines().count(), 2, "{both}");
+}

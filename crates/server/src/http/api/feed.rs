@@ -25,6 +25,7 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::load::{Caller, Place};
 use crate::http::token_scope::TokenScope;
+use crate::wire::Moment;
 
 /// Follows the store from `Last-Event-ID` on, from its beginning, or from now.
 pub(crate) fn changes(call: &Call<'_>) -> Result<Answer, Failure> {
@@ -40,7 +41,11 @@ pub(crate) fn changes(call: &Call<'_>) -> Result<Answer, Failure> {
         }
         (None, Some("start")) => EntryId::FIRST,
         (None, None | Some("now")) => scope.handle().changes(EntryId::FIRST).end(),
-        (None, Some(_)) => return Err(Failure::usage("from is start or now")),
+        (None, Some(time)) => {
+            let since = Moment::Text(time.to_owned()).first()?;
+            let changes = scope.handle().changes(EntryId::FIRST).since(since);
+            changes.map_err(grainstore::Error::from)?.position()
+        }
     };
     let filter = Filter::new().with_superseded().with_expired();
     let filter = match namespace {
