@@ -7,6 +7,7 @@ use grainstore::store::{InclusionProof, Person};
 use grainstore_server::receipt_json;
 use serde_json::{Value, json};
 
+use crate::args::address::short;
 use crate::args::read_document;
 use crate::error::{CliError, Exit};
 use crate::hex;
@@ -17,7 +18,7 @@ use crate::session::Session;
 /// Checks the signature, that the readable part of the file says the same, and that the entries of the
 /// erasure are proven under the root of the ledger that was signed. The signer is shown;
 /// whether to trust it is up to the reader. Exits with 4 if --person is not the person of the
-/// receipt, or if --in-store finds that it is not of the store.
+/// receipt, or if --in-store finds that it is not of the store. With --json the whole receipt is shown.
 #[derive(Debug, Args)]
 pub(super) struct Verify {
     /// Output of `user erase --receipt`, or - for stdin
@@ -58,7 +59,74 @@ impl Verify {
             shown["is_of_this_store"] = json!(agrees);
             is_sound &= agrees;
         }
-        session.out.json(&shown)?;
+        match session.out.is_json() {
+            true => session.out.json(&shown)?,
+            false => self.tell(&shown, &receipt, session)?,
+        }
         Ok(Exit::unless_damaged(!is_sound))
+    }
+
+    /// Says in sentences of what the receipt is a proof.
+    fn tell(
+        &self,
+        shown: &Value,
+        receipt: &ErasureReceipt,
+        session: &mut Session,
+    ) -> anyhow::Result<()> {
+        let is_proven = shown["is_proven"] == json!(true);
+        let verdict = match is_proven {
+            true => "proven",
+            false => "NOT PROVEN: the entries are not under the root that was signed",
+        };
+        let signer = shown["signer"].as_str().unwrap_or_default();
+        let grains = if receipt.erased == 1 {
+            "grain"
+        } else {
+            "grains"
+        };
+        session.out.line(format!(
+            "{verdict}: {signer} signed on {} that {} {grains} of one person are erased, in ledger {}",
+            receipt.time,
+            receipt.erased,
+            hex::encode(&receipt.store),
+        ))?;
+        let mut say = |is: Option<bool>, yes: String, no: String| match is {
+            Some(true) => session.out.line(yes),
+            Some(false) => session.out.line(no),
+            None => Ok(()),
+        };
+        let id = self.person.as_deref().unwrap_or_default();
+        say(
+            shown["is_of_this_person"].as_bool(),
+            format!("the person is {id}"),
+            format!("THE PERSON IS NOT {id}"),
+        )?;
+        say(
+            shown["is_of_this_store"].as_bool(),
+            "this store's ledger has the erasure at the stated place".to_owned(),
+            "THIS STORE'S LEDGER DOES NOT HAVE IT".to_owned(),
+        )?;
+        for (address, rule) in &receipt.kept {
+            let address = short(address);
+            session
+                .out
+                .line(format!("kept: {address}, by the rule {rule}"))?;
+        }
+        for (name, until) in &receipt.escrows {
+            let line = format!("a copy of the keys, {name}, opens what was erased until {until}");
+            session.out.line(line)?;
+        }
+        if receipt.locked_persons > 0 {
+            let locked = receipt.locked_persons;
+            session
+                .out
+                .line(format!("not looked into: {locked} locked persons"))?;
+        }
+        if self.person.is_none() {
+            session
+                .out
+                .note("--person ID checks of whom, --in-store that the store has it");
+        }
+        Ok(())
     }
 }

@@ -435,7 +435,7 @@ fn an_independent_verifier_accepts_the_trail_its_proofs_and_receipts() {
         said.contains("\"anchored\": false") && said.contains("\"is_signed\": null"),
         "{said}"
     );
-    let receipt = home.run(&["user", "verify", "receipt.json", "--in-store"]);
+    let receipt = home.run(&["--json", "user", "verify", "receipt.json", "--in-store"]);
     assert_eq!(
         (receipt.code, &receipt.json()["is_proven"]),
         (0, &json!(true))

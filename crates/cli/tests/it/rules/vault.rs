@@ -82,6 +82,10 @@ fn adding_a_person_seals_what_is_stored_of_them() {
     assert_eq!(with_key(&home, &["user", "seal", "alice"]).code, 1);
     let found = |args: &[&str]| with_key(&home, &[&["search", "alice"], args].concat()).code;
     assert_eq!(found(&[]), 1, "locked");
+    for question in ["search", "recall"] {
+        let locked = home.run(&[question, "alice"]);
+        assert!(locked.stderr.contains("1 person is locked"), "{locked:?}");
+    }
     assert_eq!(found(&["--unlock", "alice"]), 0);
     ok(&home, &["vault", "blind-index", "none"]);
     let status = ok(&home, &["vault", "status"]);
@@ -328,7 +332,7 @@ fn an_escrow_copy_needs_a_recipient_and_an_end_and_is_told_by_receipts() {
     ];
     // Whether zoe is sealed is known with the master key alone.
     home.ok(&[&erase[..], &why, &KEY].concat());
-    let receipt = home.ok(&["user", "verify", "zoe.json"]);
+    let receipt = home.ok(&["--json", "user", "verify", "zoe.json"]);
     let receipt: serde_json::Value = serde_json::from_str(&receipt).unwrap();
     assert_eq!(
         receipt["escrows"],

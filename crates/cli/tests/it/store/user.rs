@@ -124,14 +124,28 @@ fn a_receipt_is_verified_without_the_store_and_with_it_and_no_edit_passes() {
     assert!(!text.contains("alice"), "{text}");
     let verify =
         |more: &[&str]| home.run(&[&["user", "verify", "receipt.json"][..], more].concat());
-    let shown = verify(&["--person", "alice", "--in-store"]);
+    let told = verify(&["--person", "alice", "--in-store"]).stdout;
+    for said in [
+        "proven: did:key:",
+        "2 grains of one person are erased",
+        "the person is alice",
+        "this store's ledger has the erasure",
+    ] {
+        assert!(told.contains(said), "{told}");
+    }
+    let shown = verify(&["--person", "alice", "--in-store", "--json"]);
     assert_eq!(shown.code, 0, "{shown:?}");
     let shown = shown.json();
     assert_eq!(
         (&shown["erased"], &shown["is_of_this_store"]),
         (&json!(2), &json!(true))
     );
-    assert_eq!(verify(&["--person", "bob"]).code, 4);
+    let of_bob = verify(&["--person", "bob"]);
+    assert!(
+        of_bob.stdout.contains("THE PERSON IS NOT bob"),
+        "{of_bob:?}"
+    );
+    assert_eq!(of_bob.code, 4);
     let other = Home::new();
     other.put(&of("bob", r#""content":"other""#, 1));
     other.write("receipt.json", &text);
