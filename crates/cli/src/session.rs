@@ -185,6 +185,11 @@ impl Session {
         Ok(store)
     }
 
+    /// Returns the sealed persons whom the command unlocks.
+    pub(crate) fn unlocked(&self) -> &[String] {
+        &self.persons
+    }
+
     /// Unlocks the persons of the run. A command that only reads waits for no process that has the
     /// store, but for one that changes the keys, for as long as it was told to.
     fn unlock(&self, store: &Store) -> Result<(), CliError> {

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::answer::{Scores, fields, show, show_by_observer, show_rows};
 use crate::args::As;
 use crate::args::{Filters, Listing};
-use crate::commands::user::note_unknown;
+use crate::commands::user::note_nothing;
 use crate::error::Exit;
 use crate::output::Output;
 use crate::session::Session;
@@ -113,7 +113,7 @@ impl Query {
             show(&envelope, Scores::Hidden, &mut session.out)?;
         }
         if envelope.total == 0 {
-            note_unknown(&store, named.as_deref(), session)?;
+            note_nothing(&store, named.as_deref(), session)?;
         }
         Ok(Exit::done_if(envelope.total > 0))
     }

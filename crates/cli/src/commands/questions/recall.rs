@@ -11,7 +11,7 @@ use grainstore::text::Ranking;
 
 use super::answer::PARTIAL;
 use crate::args::{As, Clock, Filters};
-use crate::commands::user::note_unknown;
+use crate::commands::user::note_nothing;
 use crate::error::Exit;
 use crate::output::printable;
 use crate::session::Session;
@@ -86,7 +86,7 @@ impl Recall {
                 0 => "nothing found".to_owned(),
                 left_out => format!("nothing relevant found: {left_out} less relevant left out"),
             });
-            note_unknown(&store, named.as_deref(), session)?;
+            note_nothing(&store, named.as_deref(), session)?;
             return Ok(Exit::done_if(false));
         }
         if self.raw {

@@ -7,7 +7,7 @@ use grainstore::text::{Query, Ranking};
 
 use super::answer::{Scores, fields, show, show_by_observer, show_lines, show_rows};
 use crate::args::{As, Clock, Filters, Listing, share};
-use crate::commands::user::note_unknown;
+use crate::commands::user::note_nothing;
 use crate::error::Exit;
 use crate::output::{Table, printable, width};
 use crate::session::Session;
@@ -94,7 +94,7 @@ impl Search {
         let query = Query::parse(&text).map_err(grainstore::Error::from)?;
         let envelope = handle.search_ranked(&query, &filter, &ranking, self.limit)?;
         if envelope.total == 0 {
-            note_unknown(&store, named.as_deref(), session)?;
+            note_nothing(&store, named.as_deref(), session)?;
         }
         let columns = fields(Scores::Shown);
         if let Some(rows) = self.listing.rows(&mut session.out, &columns) {

@@ -11,5 +11,5 @@ mod report;
 mod unknown;
 mod user_tool;
 
-pub(crate) use unknown::{knows, note_unknown, unknown};
+pub(crate) use unknown::{knows, note_nothing, unknown};
 pub(crate) use user_tool::UserTool;

@@ -34,20 +34,41 @@ pub(crate) fn unknown(store: &Store, id: &str) -> anyhow::Result<String> {
     })
 }
 
-/// Writes the note if a question names a person and the store has no grain of theirs.
+/// Writes why a question may have found nothing: it names a person of whom the store has no grain, or
+/// persons are locked.
 ///
 /// # Errors
 /// As [`unknown`].
-pub(crate) fn note_unknown(
+pub(crate) fn note_nothing(
     store: &Store,
     named: Option<&str>,
     session: &Session,
 ) -> anyhow::Result<()> {
-    let Some(id) = named.filter(|_| !session.out.is_json()) else {
+    if session.out.is_json() {
         return Ok(());
-    };
-    if !knows(store, id)? {
-        session.out.note(unknown(store, id)?);
+    }
+    let persons = store.admin()?.vault().status()?.persons;
+    let locked = persons.saturating_sub(session.unlocked().len() as u64);
+    if locked > 0 {
+        let are = if locked == 1 {
+            "person is"
+        } else {
+            "persons are"
+        };
+        session.out.note(format!(
+            "{locked} {are} locked, whose grains were not looked into: --key-file FILE --unlock ID opens them"
+        ));
+    }
+    if let Some(id) = named
+        && !knows(store, id)?
+    {
+        // The name of a locked person is not known here.
+        match locked {
+            0 => session.out.note(unknown(store, id)?),
+            _ => session
+                .out
+                .note(format!("nothing that is open is of {id:?}")),
+        }
     }
     Ok(())
 }
