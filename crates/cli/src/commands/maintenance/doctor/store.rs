@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use grainstore::store::Create;
+use grainstore::ledger::EntryId;
+use grainstore::store::{AuditEntry, AuditFilter, Create};
 use grainstore::{Options, Store};
 
 use super::{Finding, Weight, failed};
@@ -51,6 +52,21 @@ pub(super) fn look(store: &Store, findings: &mut Vec<Finding>) -> anyhow::Result
     Ok(())
 }
 
+/// Returns whether the entries from one on record checks of the store and nothing else, up to some number.
+fn only_checks(store: &Store, from: u64) -> anyhow::Result<bool> {
+    let Some(before) = from.checked_sub(1).map(EntryId::new) else {
+        return Ok(false);
+    };
+    let audit = store.maintenance()?;
+    let audit = audit.audit();
+    let entries = audit.log(&AuditFilter::default(), Some(before), CHECKS_MAX + 1)?;
+    let is_check = |entry: &AuditEntry| entry.operation == "check";
+    Ok(entries.len() <= CHECKS_MAX && entries.iter().all(is_check))
+}
+
+/// After more of them a backup is due all the same.
+const CHECKS_MAX: usize = 1_000;
+
 /// Compares the store with its backup.
 pub(super) fn backup(store: &Store, path: &Path, backup: Option<&Path>) -> anyhow::Result<Finding> {
     let Some(backup) = backup else {
@@ -73,11 +89,14 @@ pub(super) fn backup(store: &Store, path: &Path, backup: Option<&Path>) -> anyho
         Err(error) => return Ok(failed("backup-missing", &error).advising(make)),
     };
     let (here, there) = (store.maintenance()?.stats()?, copy.maintenance()?.stats()?);
+    let behind = here.entries.saturating_sub(there.entries);
     let finding = if here.store_id != there.store_id {
         let message = format!("{shown} is no backup of this store");
         Finding::new("backup-missing", Weight::Warning, message).advising(make)
+    } else if behind > 0 && only_checks(store, there.entries)? {
+        let message = format!("the backup in {shown} has all but {behind} records of checks");
+        Finding::new("backup", Weight::Note, message)
     } else if here.entries != there.entries {
-        let behind = here.entries.saturating_sub(there.entries);
         let message = format!("the backup in {shown} lacks the last {behind} ledger entries");
         Finding::new("backup-behind", Weight::Warning, message).advising(make)
     } else {
