@@ -8,11 +8,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::error::ErrorKind;
-use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 use serde_json::json;
 
-use crate::args::MasterKeyArgs;
+use crate::args::{MasterKeyArgs, store_folder};
 use crate::commands::agents::{HookTool, McpTool, is_run_by_agent};
 use crate::commands::audit::AuditTool;
 use crate::commands::browse::{Ls, Sessions, Show};
@@ -52,6 +53,8 @@ pub(crate) struct Cli {
         value_name = "DIR",
         env = "GRAINSTORE_STORE",
         default_value = "./memory.grains",
+        value_parser = OsStringValueParser::new().map(store_folder),
+        value_hint = ValueHint::AnyPath,
         display_order = 100
     )]
     store: PathBuf,

@@ -26,4 +26,4 @@ pub(crate) use lines::{Line, Lines, display_name, open, read_document};
 pub(crate) use listing::Listing;
 pub(crate) use master_key::{MasterKeyArgs, key_in};
 pub(crate) use statements::Statements;
-pub(crate) use values::{grain_type, share, time_from, time_to, time_to_live};
+pub(crate) use values::{grain_type, share, store_folder, time_from, time_to, time_to_live};

@@ -2,6 +2,9 @@
 //!
 //! Each parser returns the message that clap shows for a value it refuses.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+
 use grainstore::grain::Verification;
 use grainstore::query::period;
 use grainstore::store::{Clock as _, SystemClock};
@@ -76,3 +79,13 @@ pub(crate) fn time_to_live(text: &str) -> Result<i64, String> {
 }
 
 const HOUR_MS: i64 = 3_600_000;
+
+/// Returns the directory of a store. A shell leaves the `~` of `--store=~/x`, and no shell reads the arguments
+/// in the configuration of a client.
+pub(crate) fn store_folder(path: OsString) -> PathBuf {
+    let path = PathBuf::from(path);
+    match (path.strip_prefix("~"), std::env::home_dir()) {
+        (Ok(rest), Some(home)) if !path.exists() => home.join(rest),
+        _ => path,
+    }
+}

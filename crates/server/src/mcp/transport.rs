@@ -30,12 +30,12 @@ pub enum ServeError {
     Stopped(String),
 }
 
-/// Serves one client until it closes its end.
+/// Serves one client until it closes its end, and returns whether it began a session.
 ///
 /// # Errors
 /// [`ServeError`] if the task that serves was stopped. Nothing that a client sends is one, and
 /// neither is that it leaves.
-pub async fn serve<R, W>(server: Server, reader: R, writer: W) -> Result<(), ServeError>
+pub async fn serve<R, W>(server: Server, reader: R, writer: W) -> Result<bool, ServeError>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -46,19 +46,20 @@ where
     };
     // A client that leaves before its first request has ended the session, and that is all.
     let Ok(running) = server.serve(transport).await else {
-        return Ok(());
+        return Ok(false);
     };
     let ended = running.waiting().await;
     ended
-        .map(drop)
+        .map(|_| true)
         .map_err(|error| ServeError::Stopped(error.to_string()))
 }
 
-/// Serves the client at the other end of stdin and stdout until it closes stdin.
+/// Serves the client at the other end of stdin and stdout until it closes stdin, and returns whether it
+/// began a session.
 ///
 /// # Errors
 /// As [`serve`].
-pub fn serve_stdio(server: Server) -> Result<(), ServeError> {
+pub fn serve_stdio(server: Server) -> Result<bool, ServeError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .enable_all()

@@ -67,6 +67,17 @@ impl Client {
         }
     }
 
+    /// Returns the act that makes the client read its configuration again.
+    pub(super) const fn restart(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "begin a new session of claude",
+            Self::ClaudeDesktop => "quit Claude and start it again",
+            Self::Cursor => "restart Cursor, or switch the server on in its settings",
+            Self::Vscode => "restart VS Code, or start the server with `MCP: List Servers`",
+            Self::Zed => "restart Zed, or look at its agent settings",
+        }
+    }
+
     /// Returns the entry of a server that this program runs with these arguments.
     pub(super) fn entry(self, program: &Path, arguments: &[String]) -> Value {
         let program = program.to_string_lossy();

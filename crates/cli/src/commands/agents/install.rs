@@ -19,8 +19,8 @@ use crate::session::Session;
 
 /// Add the server to the configuration of an MCP client
 ///
-/// Other entries stay as they are, byte for byte; the file as it was is kept with the ending .bak. A
-/// file that is no strict JSON is left alone.
+/// Other entries and comments stay as they are, byte for byte; the file as it was is kept with the ending
+/// .bak. A file that is no JSON is left alone.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Example, to see what would be written for Zed:
   grainstore --store ~/memory.grains mcp install --client zed --print")]
@@ -67,7 +67,11 @@ impl Install {
             write(&file, old.as_deref(), &new)
                 .map_err(|error| CliError::of(&error).at(file.display()))?;
         }
-        session.report_change("configured", file.display())
+        let exit = session.report_change("configured", file.display())?;
+        session
+            .out
+            .note(format!("{} to load it", self.client.restart()));
+        Ok(exit)
     }
 
     /// Returns the arguments with which the client starts the server.

@@ -80,7 +80,11 @@ impl Served {
                 "a client speaks MCP here, not a person: `grainstore mcp install --client NAME` connects one",
             );
         }
-        serve_stdio(Server::new(scope))?;
+        if !serve_stdio(Server::new(scope))? {
+            session.out.note(
+                "stdin ended without a message of MCP: a client speaks JSON-RPC here, one message a line",
+            );
+        }
         Ok(Exit::Done)
     }
 

@@ -1,6 +1,7 @@
 //! Servers and hooks for agents, and their place in the configuration of the usual clients.
 
 mod clients;
+mod comments;
 mod hook;
 mod install;
 mod mcp;

@@ -2,15 +2,17 @@
 //! as it was.
 //!
 //! A configuration belongs to its user: the order of its members, its indentation and its numbers
-//! stay as they were written, which writing it anew would not keep.
+//! stay as they were written, which writing it anew would not keep. Comments stay too.
 
 use serde_json::{Map, Value};
+
+use super::comments::without_comments;
 
 /// Returns a JSON object text with `section.name` set to a value; an empty text counts as an object.
 ///
 /// # Errors
-/// What is wrong with the text: it is no strict JSON (comments included), or no object, or the
-/// section is none, or a name occurs twice.
+/// What is wrong with the text: it is no JSON, or no object, or the section is none, or a name occurs
+/// twice.
 pub(super) fn with_member(
     text: &str,
     section: &str,
@@ -89,13 +91,14 @@ fn edited(
         Some(rest) => ("\u{feff}", rest),
         None => ("", text),
     };
-    let parsed: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let parsed = serde_json::from_str(&without_comments(text));
+    let parsed: Value = parsed.map_err(|error| error.to_string())?;
     let Value::Object(mut expected) = parsed else {
         return Err("it is no JSON object".to_owned());
     };
     let edited = edit(&mut expected, text)?;
     // The scanner below knows less of JSON than a parser: nothing is written that it got wrong.
-    match serde_json::from_str::<Value>(&edited) {
+    match serde_json::from_str::<Value>(&without_comments(&edited)) {
         Ok(found) if found == Value::Object(expected) => Ok(format!("{bom}{edited}")),
         _ => Err("it cannot be changed without changing other entries".to_owned()),
     }
@@ -137,18 +140,8 @@ fn appended(text: &str, section: &str, name: &str, element: &Value) -> Result<St
     };
     let (open, elements) = elements_at(text, start);
     let element = format!("      {}", indented(element, 3));
-    let (at, comma, end) = match elements.last() {
-        Some((_, end)) => (*end, ",", ""),
-        None => (open, "", "\n    "),
-    };
-    let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at..));
-    let after = after.unwrap_or_default();
-    let after = if comma.is_empty() {
-        after.trim_start()
-    } else {
-        after
-    };
-    Ok(format!("{before}{comma}\n{element}{end}{after}"))
+    let last = elements.last().map(|(_, end)| *end);
+    Ok(with_last(text, last, open, &element, "\n    "))
 }
 
 /// Returns a text without an element of a list: without the list if it was the last, and without the
@@ -185,6 +178,7 @@ fn without(text: &str, section: &str, name: &str, number: usize) -> Result<Strin
 
 /// Returns the place after the `[` of a list in a valid text, and the places of its elements.
 fn elements_at(text: &str, start: usize) -> (usize, Vec<(usize, usize)>) {
+    let text = without_comments(text);
     let bytes = text.as_bytes();
     let (open, mut elements) = (start + 1, Vec::new());
     let mut at = open;
@@ -217,6 +211,7 @@ struct Object {
 impl Object {
     /// Scans the object that begins at or after a place of a valid text.
     fn at(text: &str, start: usize) -> Result<Self, String> {
+        let text = without_comments(text);
         let bytes = text.as_bytes();
         let found = text.get(start..).and_then(|rest| rest.find('{'));
         let open = found.ok_or("it has no object there")? + start + 1;
@@ -268,23 +263,40 @@ impl Object {
     fn with_new(&self, text: &str, name: &str, value: &Value, depth: usize) -> String {
         let name = Value::from(name);
         let member = format!("{}{name}: {}", "  ".repeat(depth), indented(value, depth));
-        let (at, comma, end) = match self.members.last() {
-            Some(last) => (last.end, ",", String::new()),
-            None => (self.open, "", format!("\n{}", "  ".repeat(depth - 1))),
-        };
-        let (before, after) = (text.get(..at), text.get(at..));
-        // An empty object closes on a line of its own.
-        let after = after.unwrap_or_default();
-        let after = if comma.is_empty() {
-            after.trim_start()
-        } else {
-            after
-        };
-        format!(
-            "{}{comma}\n{member}{end}{after}",
-            before.unwrap_or_default()
-        )
+        let last = self.members.last().map(|last| last.end);
+        let end = format!("\n{}", "  ".repeat(depth - 1));
+        with_last(text, last, self.open, &member, &end)
     }
+}
+
+/// Returns a text with an item on a line of its own behind the last one of a list or an object, which ends
+/// at `last`; where there is none, behind the `open` bracket, with `end` before the closing one.
+fn with_last(text: &str, last: Option<usize>, open: usize, item: &str, end: &str) -> String {
+    let (before, after) = text
+        .split_at_checked(last.unwrap_or(open))
+        .unwrap_or((text, ""));
+    if last.is_none() {
+        let comment = after.trim_start().starts_with('/');
+        let after = if comment { after } else { after.trim_start() };
+        return format!("{before}\n{item}{end}{after}");
+    }
+    // A comment behind the last item is about that one, and a comma there is enough.
+    let line = after.split_inclusive('\n').next().unwrap_or_default();
+    let line = line.trim_end_matches(['\r', '\n']);
+    let (space, rest) = line.split_at(line.len() - line.trim_start().len());
+    let (comma, comment) = match rest.strip_prefix(',') {
+        Some(comment) => (1, comment),
+        None => (0, rest),
+    };
+    let is_block = comment.trim_start().starts_with("/*") && comment.trim_end().ends_with("*/");
+    let (comment, passed) = match is_block || comment.trim_start().starts_with("//") {
+        true => (comment, line.len()),
+        false if comma == 1 => ("", space.len() + comma),
+        false => ("", 0),
+    };
+    let space = if passed == 0 { "" } else { space };
+    let after = after.get(passed..).unwrap_or_default();
+    format!("{before},{space}{comment}\n{item}{after}")
 }
 
 /// Returns a value in lines that are indented for its depth.
@@ -378,13 +390,33 @@ mod tests {
     }
 
     #[test]
+    fn comments_stay_where_they_are() {
+        let text = "// mine\n{\n  // of a\n  \"a\": 1, // one\n  \"b\": [2,], /* two */\n}\n";
+        let changed = set(text).unwrap();
+        let own =
+            "\n  \"mcpServers\": {\n    \"grainstore\": {\n      \"command\": \"g\"\n    }\n  }";
+        assert_eq!(changed.replace(own, ""), text);
+        let last = set("{\"a\": 1 // one\n}").unwrap();
+        assert!(last.starts_with("{\"a\": 1, // one\n"), "{last}");
+        let empty = set("{ // none yet\n}").unwrap();
+        assert!(empty.contains("// none yet\n}"), "{empty}");
+        for changed in [&changed, &last, &empty] {
+            assert_eq!(
+                set(changed).unwrap(),
+                *changed,
+                "a second time changes nothing"
+            );
+        }
+    }
+
+    #[test]
     fn what_cannot_be_parsed_is_refused() {
         let refused = [
             "[]",
             "1",
             "{",
-            "{\"a\": 1,}",
-            "// comment\n{}",
+            "{\"a\": 1,,}",
+            "/* comment\n{}",
             "{\"mcpServers\": []}",
             "{\"mcpServers\": {}, \"mcpServers\": {}}",
             "{\"mcpServers\": {\"grainstore\": 1, \"grainstore\": 2}}",

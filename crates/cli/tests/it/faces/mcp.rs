@@ -86,6 +86,7 @@ fn a_client_that_says_nothing_or_nonsense_leaves_a_server_that_ends_well() {
     ] {
         let ran = home.run_with(&["mcp"], input);
         assert_eq!((ran.code, &*ran.stdout), (0, ""), "{ran:?}");
+        assert!(ran.stderr.contains("without a message of MCP"), "{ran:?}");
     }
 }
 
@@ -249,6 +250,7 @@ fn each_client_gets_an_entry_that_starts_the_server() {
             &["--client", client, "--user", "mira", "--cal", "evolve"],
         );
         assert_eq!(ran.code, 0, "{ran:?}");
+        assert!(ran.stderr.contains("to load it"), "{ran:?}");
         let config: Value = serde_json::from_slice(&fs::read(home.path(file)).unwrap()).unwrap();
         let entry = &config[section]["grainstore"];
         let arguments = entry["args"].as_array().unwrap().iter();
@@ -322,7 +324,7 @@ fn an_existing_configuration_loses_nothing() {
 fn a_configuration_that_cannot_be_parsed_is_left_alone() {
     let home = Home::new();
     fs::create_dir_all(home.path(".config/zed")).unwrap();
-    let old = "// my settings\n{ \"theme\": \"dark\", }\n";
+    let old = "// my settings\n{ \"theme\": \"dark\",, }\n";
     home.write(".config/zed/settings.json", old);
     let ran = install(&home, &["--client", "zed"]);
     ran.fails(2, "ERR_CORRUPT", "settings.json");
@@ -375,4 +377,26 @@ fn the_official_sdk_drives_everything_at_two_revisions() {
             assert_eq!(said["revision"], revision, "{errors}");
         }
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn settings_with_comments_keep_them_and_a_tilde_is_the_home_directory() {
+    let home = Home::new();
+    let file = ".config/zed/settings.json";
+    let settings = "// Zed\n{\n  \"theme\": \"One\", // mine\n}\n";
+    fs::create_dir_all(home.path(".config/zed")).unwrap();
+    home.write(file, settings);
+    let ran = install(&home, &["--client", "zed", "--store", "~/memory.grains"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let changed = fs::read_to_string(home.path(file)).unwrap();
+    assert!(
+        changed.starts_with(settings.trim_end_matches("}\n")),
+        "{changed}"
+    );
+    let store = home.path("memory.grains");
+    assert!(
+        changed.contains(&format!("\"{}\"", store.display())),
+        "{changed}"
+    );
 }

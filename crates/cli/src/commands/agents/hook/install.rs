@@ -14,7 +14,7 @@ use crate::session::Session;
 /// Add the hooks to the configuration of an agent
 ///
 /// Every other byte of the file stays as it is, and the file as it was is kept with the ending .bak.
-/// Installing again replaces the entries. A file that is no strict JSON is left alone.
+/// Installing again replaces the entries. A file that is no JSON is left alone; comments stay.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Example:
   grainstore --store ~/memory.grains hook install claude-code --user mira")]
