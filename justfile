@@ -150,6 +150,14 @@ wheel out="target/wheels":
     cd "$apart" && "$tools/bin/python" -m pytest -q tests/test_store.py tests/test_values.py \
         tests/test_command.py -k "not follows_from_others"
 
+# Static programs, Debian packages, an image, an SBOM and checksums in target/packages (`just dist x86_64`)
+dist *architectures:
+    .ci/dist {{architectures}}
+
+# The pages of docs/ as a site in target/site, its links checked
+book:
+    .ci/book
+
 # The recording of the demo that README shows (needs python3)
 record-demo:
     cargo build --quiet --package grainstore-cli
