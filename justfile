@@ -11,7 +11,7 @@ _default:
 ci:
     .ci/run
 
-# Whether docs/conformance.md and docs/rulings.md name tests and rulings that exist
+# Whether tests/conformance.tsv and docs/rulings.md name tests and rulings that exist
 lint:
     .ci/conformance
 
