@@ -11,7 +11,7 @@ _default:
 ci:
     .ci/run
 
-# Whether docs/conformance.md and docs/rulings.md name tests and rulings that exist
+# Whether tests/conformance.tsv and docs/rulings.md name tests and rulings that exist
 lint:
     .ci/conformance
 
@@ -149,6 +149,14 @@ wheel out="target/wheels":
     cp -r python/tests "$apart"
     cd "$apart" && "$tools/bin/python" -m pytest -q tests/test_store.py tests/test_values.py \
         tests/test_command.py -k "not follows_from_others"
+
+# Static programs, Debian packages, an image, an SBOM and checksums in target/packages (`just dist x86_64`)
+dist *architectures:
+    .ci/dist {{architectures}}
+
+# The pages of docs/ as a site in target/site, its links checked
+book:
+    .ci/book
 
 # The recording of the demo that README shows (needs python3)
 record-demo:

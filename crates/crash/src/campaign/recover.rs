@@ -320,7 +320,7 @@ impl Sound {
     }
 }
 
-/// Returns where each entry lies (docs/format.md, "The ledger").
+/// Returns where each entry lies (docs/format.md, "Ledger").
 fn entries(image: &Image) -> Vec<(String, std::ops::Range<u64>)> {
     let mut entries = Vec::new();
     let segments = image.files.iter().filter(|(name, _)| is_segment(name));

@@ -155,11 +155,28 @@ fn seen() -> Seen {
 fn documented() -> BTreeMap<String, BTreeSet<String>> {
     let (_, table) = PAGE.split_once("| command | keys |").unwrap();
     let rows = table.lines().skip(2).take_while(|row| row.starts_with('|'));
-    let rows = rows.map(|row| {
-        let mut parts = row.split('`').skip(1).step_by(2).map(str::to_owned);
-        (parts.next().unwrap(), parts.collect())
+    let rows = rows.flat_map(|row| {
+        let cells: Vec<_> = row.split('|').map(quoted).collect();
+        let keys: BTreeSet<_> = cells[2].iter().flat_map(|key| keys_of(key)).collect();
+        let commands = cells[1].iter().map(|&command| command.to_owned());
+        commands
+            .map(|command| (command, keys.clone()))
+            .collect::<Vec<_>>()
     });
     rows.collect()
+}
+
+fn quoted(cell: &str) -> Vec<&str> {
+    cell.split('`').skip(1).step_by(2).collect()
+}
+
+/// Returns the keys that `a.{b, c}` stands for.
+fn keys_of(text: &str) -> Vec<String> {
+    let Some((outer, members)) = text.split_once('{') else {
+        return vec![text.to_owned()];
+    };
+    let members = members.trim_end_matches('}').split(", ");
+    members.map(|member| format!("{outer}{member}")).collect()
 }
 
 #[test]
@@ -184,7 +201,7 @@ fn every_key_of_the_table_has_a_meaning() {
         .lines()
         .skip(2)
         .take_while(|row| row.starts_with('|'))
-        .flat_map(|row| row.split('|').nth(1).unwrap().split('`').skip(1).step_by(2))
+        .flat_map(|row| quoted(row.split('|').nth(1).unwrap()))
         .collect();
     let mut missing = BTreeSet::new();
     for key in documented().values().flatten() {
