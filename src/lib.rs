@@ -21,7 +21,7 @@
 //! assert_eq!(store.search("lisbon", &Filter::new(), 10)?.results[0].address, old);
 //!
 //! // The new version names the old one, which stays in the history.
-//! let moved = Draft::belief("ana", "lives_in", "Porto").confidence(0.9).derived_from(old);
+//! let moved = Draft::belief("ana", "lives_in", "Porto").confidence(0.9);
 //! let new = store.supersede(&old, moved, Some("she moved"))?;
 //! assert_eq!(store.history(&new)?.len(), 2);
 //!
@@ -48,8 +48,9 @@
 //! - **Rooms of the API**: [`Store`] reads and writes, [`Admin`] has the owner's decisions (policy, holds,
 //!   consents, erasure, export), [`Maintenance`] check, backup and statistics. Names that this
 //!   documentation does not show may change in every version.
-//! - **Features**: `text` (search), `interchange` (import and export), `encryption` (files with age),
-//!   `signatures`, `sealing` (keys of persons); all are on by default, and none changes the files.
+//! - **Features**: `text` (search) and `sealing` (keys of persons) are on by default; `signatures`,
+//!   `interchange` (import and export) and `encryption` (files with age) are asked for. None changes the
+//!   files.
 //!
 //! README and `docs/design.md` of the repository have the guarantees and the architecture,
 //! `docs/guide.md` an agent in 15 minutes.

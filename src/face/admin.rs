@@ -340,7 +340,7 @@ impl Admin<'_> {
     ///
     /// let store = Store::in_memory(Options::default())?;
     /// let tea = store.put(Draft::belief("user", "likes", "tea").confidence(0.9))?;
-    /// let milk = Draft::belief("user", "likes", "milk").confidence(0.9).derived_from(tea);
+    /// let milk = Draft::belief("user", "likes", "milk").confidence(0.9);
     /// let milk = store.supersede(&tea, milk, None)?;
     /// let heads = store.admin()?.heads(&tea)?;
     /// assert_eq!((heads.winner, heads.others.len()), (milk, 0));

@@ -479,7 +479,7 @@ pub fn also_believed(store: &Store, belief: &Grain) -> Result<Vec<Grain>, Error>
 ///
 /// let store = Store::in_memory(Options::default())?;
 /// let tea = store.put(Draft::belief("user", "likes", "tea").confidence(0.9))?;
-/// let milk = Draft::belief("user", "likes", "milk").confidence(0.9).derived_from(tea);
+/// let milk = Draft::belief("user", "likes", "milk").confidence(0.9);
 /// let milk = store.supersede(&tea, milk, None)?;
 /// let (versions, more) = newest_versions(&store, &tea, 1, |_| true)?;
 /// assert_eq!((versions[0].grain.address(), versions.len(), more), (milk, 1, 1));

@@ -48,12 +48,12 @@ impl Store {
     /// Stores a grain that replaces another, and marks the other as superseded, atomically (OMS
     /// 28.4). Returns the address of the new grain.
     ///
-    /// The new grain names the old one in `derived_from`, or where that is a grant of consent in
-    /// `prior_consent`: [`Draft::replacing`](crate::Draft::replacing).
+    /// A draft is made to name the old grain in `derived_from`, or where that is a grant of consent in
+    /// `prior_consent`, as [`Draft::replacing`](crate::Draft::replacing) does; a finished grain names it.
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`; `ERR_CONFLICT` for a grain that is no longer current (ruling I17);
-    /// `ERR_SCHEMA` for a new grain that does not name the old one (ruling I5);
+    /// `ERR_SCHEMA` for a finished grain that does not name the old one (ruling I5);
     /// `ERR_INVALIDATION_DENIED` where the old grain's policy forbids it (OMS 23), and the refusal
     /// is recorded; otherwise as [`Store::put`].
     pub fn supersede(

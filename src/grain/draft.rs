@@ -224,7 +224,7 @@ impl Draft {
 
 /// Builders for the ten types: their required fields as arguments (OMS 8).
 impl Draft {
-    /// Starts a Belief; `confidence` is required besides.
+    /// Starts a Belief that is certain: [`confidence`](Self::confidence) says otherwise.
     pub fn belief(
         subject: impl Into<String>,
         relation: impl Into<String>,
@@ -234,6 +234,7 @@ impl Draft {
             .set("subject", subject.into())
             .set("relation", relation.into())
             .set("object", object)
+            .set("confidence", 1.0)
     }
 
     /// Starts an Event with its text.

@@ -56,6 +56,15 @@ impl NewGrain {
         Self::Again(Box::new(self))
     }
 
+    /// Makes a draft name the grain that it replaces; a finished grain stays as it is.
+    pub(crate) fn replacing(self, old: ContentAddress) -> Self {
+        match self {
+            Self::Draft(draft) => Self::Draft(Box::new(draft.replacing(old))),
+            Self::Again(new) => Self::Again(Box::new(new.replacing(old))),
+            Self::Grain(_) => self,
+        }
+    }
+
     /// Validates the grain and verifies its signature: an invalid signature is never stored.
     pub(crate) fn finish(
         self,
