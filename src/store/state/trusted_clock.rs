@@ -103,8 +103,8 @@ impl TrustedClock {
             }));
         }
         // The times of entries do not show how far the clock was followed while they are ahead of
-        // it, nor that it went back after a leap.
-        let is_behind = self.last.is_some_and(|last| now.told < last);
+        // it or equal to it, nor that it went back after a leap.
+        let is_behind = self.last.is_some_and(|last| now.told <= last);
         let step = now.told.ms().saturating_sub(trusted.ms());
         let follows = (is_behind || self.has_leapt) && step >= HOUR_MS;
         follows.then_some(PolicyRecord::ClockFollowed(now.told))
@@ -282,5 +282,21 @@ mod tests {
             assert_eq!(clock.commit(told), Some(PolicyRecord::ClockFollowed(told)));
             assert!(!clock.moment_at(told).jumped);
         }
+    }
+    #[test]
+    fn a_clock_set_right_is_followed_to_the_very_time_of_the_last_entry() {
+        let mut clock = TrustedClock::default();
+        let (begin, end) = (Time::from_ms(0), Time::from_ms(STEP_MAX_MS));
+        clock.commit(begin);
+        clock.commit(end);
+        let accepted = PolicyRecord::ClockAccepted {
+            reading: steady(begin),
+            authorization: authorization(),
+        };
+        clock.write(accepted, begin);
+        assert_eq!(clock.commit(end), Some(PolicyRecord::ClockFollowed(end)));
+        // What was open then stays open when the clock goes back.
+        assert_eq!(clock.moment_at(begin).now, end);
+        assert_eq!(clock.commit(end), None);
     }
 }
