@@ -74,5 +74,6 @@ pub(crate) use registry::{
 pub use self::{
     entries::Entries,
     export::{Entry, Written},
+    formats::neighbour::is_not_said,
     model::vector::{ForeignVector, StoredVector, VectorOf},
 };
