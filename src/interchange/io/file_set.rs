@@ -119,6 +119,13 @@ impl FileSet {
         }
     }
 
+    /// Returns the files by rank, and those of one rank in the order of their names. None of them is looked up
+    /// by name afterwards.
+    pub(crate) fn by_rank(mut self, rank: fn(&str) -> u8) -> Self {
+        self.names.sort_by_key(|(name, _)| rank(name));
+        self
+    }
+
     /// Returns whether this is a file by itself.
     pub(crate) const fn is_one(&self) -> bool {
         matches!(self.location, Location::One(_))
