@@ -6,15 +6,17 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::entries::copied;
-use crate::interchange::{Format, WriteOptions, aimem, embeddings_path, mg, pam};
+use crate::interchange::{
+    Files, Format, WriteOptions, aimem, embeddings_path, mg, pam, write_archive,
+};
 use crate::store::Owner;
 
 use super::entries::StoreEntries;
 use super::output::Output;
 use super::tree::export_tree;
 use super::{
-    Error, ExportReport, Filter, check_redaction, confined, export_plain, io_error, recorded,
-    sealed, unsupported, write_jsonl,
+    Error, ExportReport, Filter, check_redaction, confined, export_plain, io_error, recorded, sealed,
+    unsupported, write_jsonl,
 };
 
 /// See [`Admin::export_file`](crate::Admin::export_file).
@@ -31,10 +33,12 @@ pub(crate) fn export_file(
     let exported = match format {
         Format::Mg => export_volumes(owner, filter, options, path),
         Format::Jsonl => export_lines(owner, filter, options, path),
-        Format::Pam if path.is_dir() && options.encryption.is_some() => {
-            Err(unsupported("a directory is not encrypted: name a .zip.age"))
+        Format::Pam | Format::Cogx if path.is_dir() && options.encryption.is_some() => Err(
+            unsupported("a directory is not encrypted: name a .zip.age or a .tar.gz.age"),
+        ),
+        Format::Pam | Format::Cogx if path.is_dir() => {
+            export_folder(owner, format, filter, options, path)
         }
-        Format::Pam if path.is_dir() => export_folder(owner, filter, options, path),
         Format::Markdown => export_tree(owner, filter, options, path),
         Format::Pam if is_zip(path) => export_zip(owner, filter, options, path),
         Format::Aimem | Format::AimemNdjson if options.sign.is_some() => {
@@ -58,8 +62,8 @@ fn export_volumes(
     let plan = mg::Plan::new(entries.by_time()?, options.mg)?;
     for (number, volume) in plan.volumes().enumerate() {
         let path = mg::volume_path(path, number);
-        let summary = whole_file(&path, options, |file| {
-            volume.write(file, |address| entries.fetch(&address))
+        let summary = whole_file(&path, options, |out| {
+            volume.write(out, |address| entries.fetch(&address))
         })?;
         exported.add(&summary);
     }
@@ -84,6 +88,7 @@ fn export_lines(
 
 fn export_folder(
     owner: Owner<'_>,
+    format: Format,
     filter: &Filter,
     options: &WriteOptions,
     folder: &Path,
@@ -94,8 +99,15 @@ fn export_folder(
         options,
         count: 0,
     };
-    let written = pam::write_files(&mut files, &entries, options)?;
-    Ok(ExportReport::of(written, files.count, &entries.loss()))
+    let written = match format {
+        Format::Cogx => write_archive(&mut files, &entries, options.now)?,
+        _ => pam::write_files(&mut files, &entries, options)?,
+    };
+    let mut exported = ExportReport::of(written, files.count, &entries.loss());
+    if format == Format::Cogx {
+        entries.count_vectors(|_| false, &mut exported.loss)?;
+    }
+    Ok(exported)
 }
 
 fn export_zip(
@@ -172,7 +184,7 @@ struct Folder<'a> {
     count: u64,
 }
 
-impl pam::Files<Error> for Folder<'_> {
+impl Files<Error> for Folder<'_> {
     fn write(
         &mut self,
         path: &str,

@@ -20,8 +20,8 @@ use crate::code::ErrorCode;
 use crate::grain::{Grain, Time};
 use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
-    EncryptedWriter, Encryption, Entries, Error as FileError, Format, Loss, Place, WriteOptions,
-    Written, aimem, jsonl, mg, omi, pam, write_facts,
+    EncryptedWriter, Encryption, Entries, Error as FileError, Format, Loss, Place, TarGz,
+    WriteOptions, Written, aimem, jsonl, mg, omi, pam, write_archive, write_facts,
 };
 use crate::ledger::EntryId;
 use crate::policy::Capability;
@@ -149,6 +149,12 @@ pub(super) fn export_plain(
                 Format::OmiJsonl => omi::write_lines(&mut out, &entries, options)?,
                 Format::Langgraph | Format::McpMemory | Format::Mem0 => {
                     write_facts(format, &mut out, &entries)?
+                }
+                Format::Cogx => {
+                    let mut archive = TarGz::new(&mut out);
+                    let written = write_archive(&mut archive, &entries, options.now)?;
+                    archive.finish()?;
+                    written
                 }
                 _ => pam::write(&mut out, &entries, options)?,
             };

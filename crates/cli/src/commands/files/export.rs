@@ -128,7 +128,7 @@ impl Export {
         // Stdout is written to as it is, even where it is a file that others append to.
         let is_stdout = ["-", "/dev/stdout", "/dev/fd/1"].contains(&self.output.as_str());
         let seal = self.encryption.seal_for(self.format)?;
-        let is_binary = self.format == Format::Mg || seal.is_some();
+        let is_binary = matches!(self.format, Format::Mg | Format::Cogx) || seal.is_some();
         if is_stdout && is_binary && is_screen() {
             let message = "the export is binary data, and stdout is a terminal";
             return Err(CliError::new(ErrorCode::Terminal, message).into());
@@ -203,7 +203,7 @@ impl Export {
         let what = format!("writing {}", self.output);
         let spinner = progress::spinner(&session.out, what, progress::NOTHING_CHANGED);
         let path = Path::new(&self.output);
-        if self.format == Format::Pam && self.output.ends_with('/') {
+        if matches!(self.format, Format::Pam | Format::Cogx) && self.output.ends_with('/') {
             std::fs::create_dir_all(path)?;
         }
         let exported = store
