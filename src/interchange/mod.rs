@@ -44,6 +44,8 @@ pub use format::Format;
 pub(crate) use formats::markdown;
 pub use formats::markdown::MEMORY_FILE;
 pub(crate) use formats::neighbour::{TarGz, write as write_facts, write_archive};
+pub use formats::revision::Revision;
+pub(crate) use formats::revision::{Revised, revised};
 pub use formats::{aimem, jsonl, mg, omi, pam, provider};
 pub use import_file::ImportFile;
 pub(crate) use io::encryption::EncryptedWriter;

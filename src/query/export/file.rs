@@ -7,15 +7,16 @@ use std::path::Path;
 
 use super::entries::copied;
 use crate::interchange::{
-    Files, Format, WriteOptions, aimem, embeddings_path, mg, pam, write_archive,
+    Files, Format, Revision, WriteOptions, aimem, embeddings_path, mg, pam, write_archive,
 };
 use crate::store::Owner;
 
 use super::entries::StoreEntries;
 use super::output::Output;
+use super::revision::InRevision;
 use super::tree::export_tree;
 use super::{
-    Error, ExportReport, Filter, check_redaction, confined, export_plain, io_error, recorded, sealed,
+    Error, ExportReport, Filter, check_options, confined, export_plain, io_error, recorded, sealed,
     unsupported, write_jsonl,
 };
 
@@ -27,7 +28,7 @@ pub(crate) fn export_file(
     options: &WriteOptions,
     path: &Path,
 ) -> Result<ExportReport, Error> {
-    check_redaction(format, options)?;
+    check_options(format, options)?;
     let filter = &*confined(owner, filter)?;
     let next = owner.store().snapshot().watermark();
     let exported = match format {
@@ -59,14 +60,16 @@ fn export_volumes(
 ) -> Result<ExportReport, Error> {
     let mut exported = ExportReport::default();
     let entries = copied(owner, filter, options)?;
-    let plan = mg::Plan::new(entries.by_time()?, options.mg)?;
+    let (file, list) = InRevision::of(&entries, options.revision)?;
+    let plan = mg::Plan::new(list, options.mg)?;
     for (number, volume) in plan.volumes().enumerate() {
         let path = mg::volume_path(path, number);
         let summary = whole_file(&path, options, |out| {
-            volume.write(out, |address| entries.fetch(&address))
+            volume.write(out, |address| file.fetch(&address))
         })?;
         exported.add(&summary);
     }
+    exported.loss.merge(file.loss());
     exported.loss.merge(&entries.loss());
     write_vectors_beside(&entries, options, path, &mut exported)?;
     Ok(exported)
@@ -79,8 +82,7 @@ fn export_lines(
     path: &Path,
 ) -> Result<ExportReport, Error> {
     let entries = copied(owner, filter, options)?;
-    let list = entries.by_time()?;
-    let mut exported = whole_file(path, options, |file| write_jsonl(&entries, &list, file))?;
+    let mut exported = whole_file(path, options, |file| write_jsonl(&entries, options, file))?;
     exported.loss.merge(&entries.loss());
     write_vectors_beside(&entries, options, path, &mut exported)?;
     Ok(exported)
@@ -165,7 +167,9 @@ fn write_vectors_beside(
     path: &Path,
     exported: &mut ExportReport,
 ) -> Result<(), Error> {
-    if !entries.has_vectors() || options.encryption.is_some() || !path.is_file() {
+    // Vectors are named by the addresses of the store, which a file in other words does not have.
+    let is_own = options.revision == Revision::V1_3;
+    if !is_own || !entries.has_vectors() || options.encryption.is_some() || !path.is_file() {
         return entries.count_vectors(|_| false, &mut exported.loss);
     }
     whole_file(&embeddings_path(path), options, |file| {
