@@ -87,6 +87,12 @@ trees:
     # The number is compiled in, and cargo sees that it changed.
     GRAINSTORE_FILES=1 cargo test --package grainstore-cli --test it -- thousands_of_files --nocapture
 
+# The readers of other tools' memory: peak memory and processor time for SIZE MB of each kind, Python's parsers
+# beside them (docs/benchmarks.md); `just readers 20 --store` imports for real, `just readers 500 pi mem0.db` some kinds
+readers size="500" *arguments:
+    cargo build --quiet --release --locked --package grainstore-cli
+    tools/measure_readers.py "${CARGO_TARGET_DIR:-target}/release/grainstore" {{size}} {{arguments}}
+
 # Every bit of a small store, flipped
 bit-flips:
     cargo run --quiet --release --package grainstore-crash -- bit-flips folder=/dev/shm

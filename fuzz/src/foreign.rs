@@ -161,6 +161,27 @@ pub fn provider_exports(data: &[u8]) {
         assert_eq!(record.grain.address(), address);
     }
     drop(ImportFile::of_bytes(data, None, &ReadOptions::default()));
+    rows(data, format, &options);
+}
+
+/// Reads the lines of an input as the rows of a database, each of the table that it names.
+fn rows(data: &[u8], format: Option<Format>, options: &ReadOptions) {
+    let lines = String::from_utf8_lossy(data);
+    let rows: Vec<Value> = lines.lines().flat_map(Value::from_json).collect();
+    let give = move |take: &mut dyn FnMut(&str, Value) -> bool| {
+        for row in &rows {
+            let table = row.as_map().and_then(|row| row.get("table"));
+            if !take(table.and_then(Value::as_text).unwrap_or("memories"), row.clone()) {
+                break;
+            }
+        }
+        Ok(())
+    };
+    let reading = ImportFile::of_rows(format.expect("it is chosen"), give, options);
+    if let Ok(reading) = reading {
+        let records = reading.records.into_vec();
+        assert!(records.is_ok(), "memory can be read");
+    }
 }
 
 /// Returns what is read as a format, if it is not refused; a refusal has codes.

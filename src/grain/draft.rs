@@ -60,7 +60,7 @@ impl Draft {
             fields.remove(name);
         }
         // OMS 8.10: of a grant it is what this version replaced, of a withdrawal what it withdraws.
-        if !withdraws(&fields) {
+        if fields.get("is_withdrawal").and_then(Value::as_bool) != Some(true) {
             fields.remove("prior_consent");
         }
         Self::from_fields(grain.type_(), fields)
@@ -152,17 +152,26 @@ impl Draft {
     ///
     /// # Errors
     /// As [`Draft::finish`].
-    pub fn finish_with_warnings(
-        mut self,
-        profile: Profile,
-    ) -> Result<(Grain, Vec<Warning>), Error> {
-        resolve_kinds(&mut self.fields)?;
+    pub fn finish_with_warnings(self, profile: Profile) -> Result<(Grain, Vec<Warning>), Error> {
+        self.judged(profile, Origin::Local)
+    }
+
+    /// Does the same for fields that came from elsewhere: what binds only their writer is a warning.
+    #[cfg(feature = "interchange")]
+    pub(crate) fn finish_foreign(self, profile: Profile) -> Result<(Grain, Vec<Warning>), Error> {
+        self.judged(profile, Origin::Foreign)
+    }
+
+    fn judged(mut self, profile: Profile, by: Origin) -> Result<(Grain, Vec<Warning>), Error> {
+        for (name, value) in self.fields.iter_mut() {
+            resolve_kind(name, value)?;
+        }
         let fields = Canonical::new(self.fields, profile)?;
         if !matches!(self.of, Type::Opaque(_)) && !fields.contains("type") {
             return Err(Error::NoType);
         }
         rules::check_lightweight(self.of, &fields, profile)?;
-        let warnings = rules::check(self.of, &fields, Origin::Local)?;
+        let warnings = rules::check(self.of, &fields, by)?;
         rules::check_namespace(&fields)?;
         let sensitivity = self.sensitivity.max(rules::required_by_tags(&fields));
         let mut header = header_for(self.of, &fields, self.encoding, sensitivity);
@@ -417,10 +426,6 @@ impl Draft {
     }
 }
 
-fn withdraws(consent: &Map) -> bool {
-    consent.get("is_withdrawal").and_then(Value::as_bool) == Some(true)
-}
-
 /// Fields that say when, by whom and from what one version of a grain was made.
 const OF_ONE_VERSION: [&str; 11] = [
     "created_at",
@@ -441,15 +446,8 @@ fn texts<S: Into<String>>(items: impl IntoIterator<Item = S>) -> Value {
     Value::from(items)
 }
 
-/// Turns the spellings of drafts into the kinds of blobs: times, doubles, base64 (OMS 4.8, F8).
-fn resolve_kinds(fields: &mut Map) -> Result<(), Error> {
-    for (name, value) in fields.iter_mut() {
-        resolve_kind(name, value)?;
-    }
-    Ok(())
-}
-
-/// Turns the spelling of one field's value.
+/// Turns the spelling of one field's value in a draft into the kind of blobs: times, doubles, base64
+/// (OMS 4.8, F8).
 pub(super) fn resolve_kind(name: &str, value: &mut Value) -> Result<(), Error> {
     let Some(field) = Field::named(name) else {
         return Ok(());

@@ -102,6 +102,20 @@ impl Type {
         })
     }
 
+    /// Returns the type that a later revision of the specification names so (1.5); here it is opaque.
+    ///
+    /// ```
+    /// use grainstore::grain::Type;
+    ///
+    /// assert_eq!(Type::named("skill"), None); // no grain is written here as one
+    /// assert_eq!(Type::of_later("skill"), Some(Type::Opaque(0x0b)));
+    /// assert_eq!(Type::Opaque(0x0b).to_string(), "skill");
+    /// ```
+    pub fn of_later(name: &str) -> Option<Self> {
+        let found = LATER.iter().find(|(_, later)| *later == name);
+        found.map(|(byte, _)| Self::Opaque(*byte))
+    }
+
     /// Returns the type of a payload's `type`, in any spelling that is accepted.
     pub fn named(name: &str) -> Option<Self> {
         // Ruling F1: the vectors of section 21 say "fact", revision 1.4 says "tool"; both are kept
@@ -118,9 +132,13 @@ impl Type {
 
 impl std::fmt::Display for Type {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (self.name(), self) {
-            (Some(name), _) => f.write_str(name),
-            (None, other) => write!(f, "type 0x{:02x}", other.byte()),
+        let later = LATER.iter().find(|(byte, _)| *byte == self.byte());
+        match self.name().or(later.map(|(_, name)| *name)) {
+            Some(name) => f.write_str(name),
+            None => write!(f, "type 0x{:02x}", self.byte()),
         }
     }
 }
+
+/// The types of revision 1.5 that 1.3 does not have.
+const LATER: [(u8, &str); 2] = [(0x0b, "skill"), (0x0c, "recommendation")];

@@ -10,7 +10,9 @@ use std::path::Path;
 
 use super::detect_json::detect_json;
 use super::format_reader::FormatReader;
+use super::formats::neighbour::Neighbours;
 use super::io::source_file::Input;
+use super::io::tar::is_gzip;
 use super::io::zip::is_zip;
 use super::registry::READERS;
 use super::{Error, Format, Place};
@@ -35,6 +37,9 @@ impl Format {
         if is_zip(&head) {
             return in_container(input, "the ZIP archive holds none of them");
         }
+        if is_gzip(&head) {
+            return in_tar(input);
+        }
         file.rewind()?;
         in_content(&head, BufReader::new(file))
     }
@@ -49,6 +54,9 @@ impl Format {
     pub fn detect_bytes(head: &[u8]) -> Result<Self, Error> {
         if is_zip(head) {
             return in_container(Input::Bytes(head), "the ZIP archive holds none of them");
+        }
+        if is_gzip(head) {
+            return in_tar(Input::Bytes(head));
         }
         in_content(head, head)
     }
@@ -80,6 +88,12 @@ fn in_container(input: Input<'_>, otherwise: &str) -> Result<Format, Error> {
         }
     }
     Err(unknown(otherwise))
+}
+
+/// Only memory stores and session logs come in such an archive, and each that lists it decompresses it.
+fn in_tar(input: Input<'_>) -> Result<Format, Error> {
+    let found = Neighbours.detect_container(input)?;
+    found.ok_or_else(|| unknown("the TAR archive holds none of them"))
 }
 
 fn in_content(head: &[u8], input: impl BufRead) -> Result<Format, Error> {

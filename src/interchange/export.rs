@@ -1,6 +1,8 @@
 //! The parts that the writers of all formats share: their entries, their summary, and the count of
 //! losses.
 
+use std::io::Write;
+
 use crate::codec::Value;
 use crate::grain::{Grain, Status, Time};
 
@@ -23,6 +25,22 @@ pub struct Written {
 
 /// A grain to be written, with its status in the store.
 pub type Entry = (Grain, Status);
+
+/// The files of a memory as they are written: each by its path below their folder.
+pub(crate) trait Files<E> {
+    /// Writes one file; `write` may be called twice, and writes the same each time.
+    ///
+    /// # Errors
+    /// Those of `write`, and of the file.
+    fn write(
+        &mut self,
+        path: &str,
+        write: &mut dyn FnMut(&mut dyn Write) -> Result<(), E>,
+    ) -> Result<(), E>;
+
+    /// Returns whether there may be others than the first.
+    fn may_be_many(&self) -> bool;
+}
 
 /// Returns the value of several texts, if all of them are equal.
 ///

@@ -49,7 +49,7 @@ pub enum Format {
     Letta,
     /// The episodes, nodes and edges of Graphiti or Zep; read only.
     Graphiti,
-    /// An archive of Cognee; read only.
+    /// An archive of Cognee.
     Cogx,
     /// The documents of Hindsight; read only.
     Hindsight,
@@ -330,12 +330,12 @@ static TABLE: [Entry; 45] = [
         "Graphiti or Zep: episodes, nodes and edges",
         "a dump of the graph as JSON",
     ),
-    read(
+    written(read(
         Format::Cogx,
         "cogx",
-        "Cognee: the directory or ZIP of a COGX archive",
+        "Cognee: a COGX archive, as a directory, .tar.gz or ZIP",
         "cognee's export(dataset, format=\"cogx\")",
-    ),
+    )),
     read(
         Format::Hindsight,
         "hindsight",

@@ -39,10 +39,13 @@ mod registry;
 pub use crate::grain::ForeignId;
 pub(crate) use entries::{each, surveyed};
 pub use error::{Error, Place};
+pub(crate) use export::Files;
 pub use format::Format;
 pub(crate) use formats::markdown;
 pub use formats::markdown::MEMORY_FILE;
-pub(crate) use formats::neighbour::write as write_facts;
+pub(crate) use formats::neighbour::{TarGz, write as write_facts, write_archive};
+pub use formats::revision::Revision;
+pub(crate) use formats::revision::{Revised, revised};
 pub use formats::{aimem, jsonl, mg, omi, pam, provider};
 pub use import_file::ImportFile;
 pub(crate) use io::encryption::EncryptedWriter;
@@ -74,5 +77,6 @@ pub(crate) use registry::{
 pub use self::{
     entries::Entries,
     export::{Entry, Written},
+    formats::neighbour::is_not_said,
     model::vector::{ForeignVector, StoredVector, VectorOf},
 };

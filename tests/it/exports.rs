@@ -14,6 +14,7 @@ use crate::whole::{aimem, omi, pam};
 
 mod again;
 pub(super) mod any;
+mod cogx;
 mod ended;
 mod matrix;
 mod messages;

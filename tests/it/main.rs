@@ -51,6 +51,7 @@ mod query;
 mod random;
 mod recall;
 mod regimes;
+mod revisions;
 mod sample;
 mod schemas;
 #[cfg(feature = "sealing")]

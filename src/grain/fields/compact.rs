@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::codec::{Map, Value};
 
 use super::Field;
+use super::later;
 use super::table::{
     ACTION_CONTENT_KEY, CONTENT_REF, EMBEDDING_REF, INTEGRATION, NestedField, RELATED_TO,
 };
@@ -25,7 +26,10 @@ pub(in crate::grain) fn compact(
             Some(field) if field.name == "content" && of == Type::Action => ACTION_CONTENT_KEY,
             Some(field) => field.key,
             None if is_kept_key(of, name) => name,
-            None => unknown_name(name)?,
+            None => match later::key_of(of, name) {
+                Some(key) => key,
+                None => unknown_name(name)?,
+            },
         };
         entries.push((key, stored(name, value, integration)?));
     }
@@ -88,7 +92,7 @@ pub(in crate::grain) fn expand(of: Type, payload: Map) -> Result<Map, Error> {
                         reason: "blobs store this field under its short key",
                     });
                 }
-                None => key,
+                None => later::name_of(of, &key).map_or(key, str::to_owned),
             },
         };
         pairs.push((name, value));

@@ -3,6 +3,7 @@
 //! Which fields a type requires, and which values they take, is in `rules`, not here.
 
 mod compact;
+mod later;
 mod table;
 
 pub(super) use compact::{compact, compacted_value, expand, stored_value};

@@ -172,7 +172,7 @@ pub(in crate::grain) const FIELDS: &[Field] = &[
     field("return_to", "retdid", Text),
     // Later revisions' names, known so that no application field takes their keys (ruling T16).
     field("embedding_text", "et", Text),
-    field("nodes", "nodes", Maps),
+    field("nodes", "nodes", Texts),
     field("edges", "edges", Maps),
     field("bindings", "bind", Any),
     field("retries", "retries", Any),

@@ -1,5 +1,5 @@
-//! The formats, a folder each; how the items of a tree keep their ids, and how readers of other tools'
-//! JSON take its members.
+//! The formats, a folder each; how the items of a tree keep their ids, how readers of other tools' JSON take
+//! its members, and the words of later revisions of OMS.
 
 pub mod aimem;
 pub mod jsonl;
@@ -10,4 +10,5 @@ pub(super) mod neighbour;
 pub mod omi;
 pub mod pam;
 pub mod provider;
+pub(super) mod revision;
 pub(super) mod tree_ids;

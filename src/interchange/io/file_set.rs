@@ -1,15 +1,18 @@
-//! The files of an export, which comes as one file, a directory or a ZIP archive.
+//! The files of an export, which comes as one file, a directory, a ZIP archive or a TAR
+//! archive.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use zip::ZipArchive;
 
 use crate::interchange::Error;
 
 use super::source_file::{Input, SharedSource, SourceFile};
+use super::tar::{TarArchive, list_files};
 use super::zip::{Names, list_entries};
 
 /// The files whose names are wanted, with their paths, sorted. Nothing outside the export is ever
@@ -25,9 +28,17 @@ pub(super) type LeftOut = BTreeMap<String, (String, u64)>;
 
 #[derive(Clone)]
 enum Location {
-    Folder(Vec<PathBuf>),
+    Folder(Arc<Folder>),
     One(SourceFile),
     Zip(ZipArchive<SharedSource>),
+    Tar(TarArchive),
+}
+
+/// A folder, whose files are found by their names below it: there may be hundreds of thousands.
+struct Folder {
+    root: PathBuf,
+    /// The paths of those whose names are no text.
+    odd: BTreeMap<usize, PathBuf>,
 }
 
 impl FileSet {
@@ -43,12 +54,16 @@ impl FileSet {
         }
     }
 
-    /// Lists the one file that is open, or the files inside it if it is a ZIP archive.
+    /// Lists the one file that is open, or the files inside it if it is an archive.
     pub(crate) fn of(
         source: SharedSource,
         name: &str,
         wanted: fn(&str) -> bool,
     ) -> Result<Self, Error> {
+        if source.is_gzip()? {
+            let (archive, names, left_out) = list_files(source, wanted)?;
+            return Ok(Self::sorted(Location::Tar(archive), names, left_out));
+        }
         if !source.is_zip()? {
             return Ok(Self {
                 location: Location::One(SourceFile::Whole(source)),
@@ -65,17 +80,23 @@ impl FileSet {
             let name = path.strip_prefix(folder).unwrap_or(path);
             name.to_string_lossy().into_owned()
         };
-        let (mut paths, mut left_out) = (Vec::new(), LeftOut::new());
+        let (mut names, mut left_out) = (Names::new(), LeftOut::new());
+        let mut odd = BTreeMap::new();
         walk(folder, DEPTH_MAX, &mut |path| {
             let last = path.file_name().unwrap_or_default().to_string_lossy();
             if wanted(&last) {
-                paths.push(path);
+                let index = names.len();
+                names.push((name(&path), index));
+                if path.to_str().is_none() {
+                    odd.insert(index, path);
+                }
             } else {
                 leave_out(&mut left_out, name(&path));
             }
         })?;
-        let names = paths.iter().map(name).zip(0..).collect();
-        Ok(Self::sorted(Location::Folder(paths), names, left_out))
+        let root = folder.to_owned();
+        let location = Location::Folder(Arc::new(Folder { root, odd }));
+        Ok(Self::sorted(location, names, left_out))
     }
 
     fn sorted(location: Location, mut names: Names, left_out: LeftOut) -> Self {
@@ -98,6 +119,13 @@ impl FileSet {
         }
     }
 
+    /// Returns the files by rank, and those of one rank in the order of their names. None of them is looked up
+    /// by name afterwards.
+    pub(crate) fn by_rank(mut self, rank: fn(&str) -> u8) -> Self {
+        self.names.sort_by_key(|(name, _)| rank(name));
+        self
+    }
+
     /// Returns whether this is a file by itself.
     pub(crate) const fn is_one(&self) -> bool {
         matches!(self.location, Location::One(_))
@@ -118,23 +146,25 @@ impl FileSet {
     pub(crate) fn get(&self, name: &str) -> Result<Option<SourceFile>, Error> {
         let found = self.names.binary_search_by(|(it, _)| it.as_str().cmp(name));
         let found = found.ok().and_then(|at| self.names.get(at));
-        found.map(|(_, index)| self.numbered(*index)).transpose()
+        let open = |(name, index): &(String, usize)| self.file(name, *index);
+        found.map(open).transpose()
     }
 
     /// Opens each of them, one after the other.
     pub(crate) fn each(&self) -> impl Iterator<Item = Result<(&str, SourceFile), Error>> {
         let names = self.names.iter();
-        names.map(|(name, index)| Ok((name.as_str(), self.numbered(*index)?)))
+        names.map(|(name, index)| Ok((name.as_str(), self.file(name, *index)?)))
     }
 
-    fn numbered(&self, index: usize) -> Result<SourceFile, Error> {
+    fn file(&self, name: &str, index: usize) -> Result<SourceFile, Error> {
         Ok(match &self.location {
-            Location::Folder(paths) => {
-                let path = paths.get(index).map(PathBuf::as_path);
-                SourceFile::open(path.unwrap_or(Path::new("")))?
-            }
+            Location::Folder(folder) => match folder.odd.get(&index) {
+                Some(path) => SourceFile::open(path)?,
+                None => SourceFile::open(&folder.root.join(name))?,
+            },
             Location::One(file) => file.clone(),
             Location::Zip(archive) => SourceFile::Packed(archive.clone(), index),
+            Location::Tar(archive) => SourceFile::Tarred(archive.clone(), index),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Bytes in and out: files, directories, ZIP archives, encryption, and the sink of records. No
+//! Bytes in and out: files, directories, ZIP and TAR archives, encryption, and the sink of records. No
 //! format is known here.
 
 #[cfg(feature = "encryption")]
@@ -9,4 +9,5 @@ pub(super) mod encryption;
 pub(super) mod file_set;
 pub(super) mod record_sink;
 pub(super) mod source_file;
+pub(super) mod tar;
 pub(super) mod zip;

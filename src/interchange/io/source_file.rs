@@ -1,7 +1,7 @@
 //! One file of an export, read from its beginning as often as needed.
 //!
-//! It may be a file, bytes in memory, or an entry of a ZIP archive, which is decompressed anew each
-//! time. Directories are for [`FileSet`](super::file_set::FileSet).
+//! It may be a file, bytes in memory, or an entry of a ZIP or TAR archive, which is decompressed anew
+//! each time. Directories are for [`FileSet`](super::file_set::FileSet).
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -14,6 +14,7 @@ use zip::ZipArchive;
 use crate::interchange::Error;
 use crate::interchange::json::VALUE_LEN_MAX;
 
+use super::tar::{TarArchive, is_gzip};
 use super::zip::{is_zip, zip_error};
 
 /// The input of a reader.
@@ -77,6 +78,7 @@ pub(crate) fn up_to(input: impl Read, len_max: usize, what: &str) -> io::Result<
 pub(crate) enum SourceFile {
     Whole(SharedSource),
     Packed(ZipArchive<SharedSource>, usize),
+    Tarred(TarArchive, usize),
 }
 
 /// An open file or bytes in memory; clones share it, and each has a position of its own.
@@ -163,6 +165,11 @@ impl SourceFile {
                 let mut input = Decompressed(BufReader::with_capacity(buffer_len, entry));
                 Ok(work(ForwardReader::new(&mut input)))
             }
+            Self::Tarred(archive, index) => {
+                let file = archive.file(*index).ok_or(io::ErrorKind::NotFound)?;
+                let mut input = Decompressed(BufReader::with_capacity(buffer_len, file));
+                Ok(work(ForwardReader::new(&mut input)))
+            }
         }
     }
 
@@ -188,7 +195,7 @@ impl SourceFile {
     pub(crate) fn error(&self, name: &str, source: io::Error) -> Error {
         match self {
             Self::Whole(_) => source.into(),
-            Self::Packed(..) => zip_error(name, source.to_string()),
+            Self::Packed(..) | Self::Tarred(..) => zip_error(name, source.to_string()),
         }
     }
 }
@@ -232,6 +239,11 @@ impl SharedSource {
     /// Returns whether this starts as a ZIP archive does.
     pub(crate) fn is_zip(&self) -> io::Result<bool> {
         Ok(is_zip(&SourceFile::Whole(self.clone()).head(4)?))
+    }
+
+    /// Returns whether this starts as a file that gzip has compressed.
+    pub(super) fn is_gzip(&self) -> io::Result<bool> {
+        Ok(is_gzip(&SourceFile::Whole(self.clone()).head(4)?))
     }
 }
 

@@ -60,7 +60,7 @@ pub(super) fn zip_error(name: &str, message: String) -> Error {
 }
 
 /// Checks the name of an entry by its text alone.
-fn is_below(name: &str) -> bool {
+pub(super) fn is_below(name: &str) -> bool {
     !name.starts_with('/')
         && !name.contains(['\\', '\0'])
         && name.split('/').all(|part| part != "..")
@@ -69,7 +69,7 @@ fn is_below(name: &str) -> bool {
 
 const MAGIC: &[u8] = b"PK\x03\x04";
 /// The declared sizes are trusted no further: a few bytes may decompress without end.
-const UNPACKED_LEN_MAX: u64 = 2 * 1024 * 1024 * 1024;
+pub(super) const UNPACKED_LEN_MAX: u64 = 2 * 1024 * 1024 * 1024;
 
 #[cfg(test)]
 mod tests {

@@ -6,15 +6,18 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::entries::copied;
-use crate::interchange::{Format, WriteOptions, aimem, embeddings_path, mg, pam};
+use crate::interchange::{
+    Files, Format, Revision, WriteOptions, aimem, embeddings_path, mg, pam, write_archive,
+};
 use crate::store::Owner;
 
 use super::entries::StoreEntries;
 use super::output::Output;
+use super::revision::InRevision;
 use super::tree::export_tree;
 use super::{
-    Error, ExportReport, Filter, check_redaction, confined, export_plain, io_error, recorded,
-    sealed, unsupported, write_jsonl,
+    Error, ExportReport, Filter, check_options, confined, export_plain, io_error, recorded, sealed,
+    unsupported, write_jsonl,
 };
 
 /// See [`Admin::export_file`](crate::Admin::export_file).
@@ -25,16 +28,18 @@ pub(crate) fn export_file(
     options: &WriteOptions,
     path: &Path,
 ) -> Result<ExportReport, Error> {
-    check_redaction(format, options)?;
+    check_options(format, options)?;
     let filter = &*confined(owner, filter)?;
     let next = owner.store().snapshot().watermark();
     let exported = match format {
         Format::Mg => export_volumes(owner, filter, options, path),
         Format::Jsonl => export_lines(owner, filter, options, path),
-        Format::Pam if path.is_dir() && options.encryption.is_some() => {
-            Err(unsupported("a directory is not encrypted: name a .zip.age"))
+        Format::Pam | Format::Cogx if path.is_dir() && options.encryption.is_some() => Err(
+            unsupported("a directory is not encrypted: name a .zip.age or a .tar.gz.age"),
+        ),
+        Format::Pam | Format::Cogx if path.is_dir() => {
+            export_folder(owner, format, filter, options, path)
         }
-        Format::Pam if path.is_dir() => export_folder(owner, filter, options, path),
         Format::Markdown => export_tree(owner, filter, options, path),
         Format::Pam if is_zip(path) => export_zip(owner, filter, options, path),
         Format::Aimem | Format::AimemNdjson if options.sign.is_some() => {
@@ -55,14 +60,16 @@ fn export_volumes(
 ) -> Result<ExportReport, Error> {
     let mut exported = ExportReport::default();
     let entries = copied(owner, filter, options)?;
-    let plan = mg::Plan::new(entries.by_time()?, options.mg)?;
+    let (file, list) = InRevision::of(&entries, options.revision)?;
+    let plan = mg::Plan::new(list, options.mg)?;
     for (number, volume) in plan.volumes().enumerate() {
         let path = mg::volume_path(path, number);
-        let summary = whole_file(&path, options, |file| {
-            volume.write(file, |address| entries.fetch(&address))
+        let summary = whole_file(&path, options, |out| {
+            volume.write(out, |address| file.fetch(&address))
         })?;
         exported.add(&summary);
     }
+    exported.loss.merge(file.loss());
     exported.loss.merge(&entries.loss());
     write_vectors_beside(&entries, options, path, &mut exported)?;
     Ok(exported)
@@ -75,8 +82,7 @@ fn export_lines(
     path: &Path,
 ) -> Result<ExportReport, Error> {
     let entries = copied(owner, filter, options)?;
-    let list = entries.by_time()?;
-    let mut exported = whole_file(path, options, |file| write_jsonl(&entries, &list, file))?;
+    let mut exported = whole_file(path, options, |file| write_jsonl(&entries, options, file))?;
     exported.loss.merge(&entries.loss());
     write_vectors_beside(&entries, options, path, &mut exported)?;
     Ok(exported)
@@ -84,6 +90,7 @@ fn export_lines(
 
 fn export_folder(
     owner: Owner<'_>,
+    format: Format,
     filter: &Filter,
     options: &WriteOptions,
     folder: &Path,
@@ -94,8 +101,15 @@ fn export_folder(
         options,
         count: 0,
     };
-    let written = pam::write_files(&mut files, &entries, options)?;
-    Ok(ExportReport::of(written, files.count, &entries.loss()))
+    let written = match format {
+        Format::Cogx => write_archive(&mut files, &entries, options.now)?,
+        _ => pam::write_files(&mut files, &entries, options)?,
+    };
+    let mut exported = ExportReport::of(written, files.count, &entries.loss());
+    if format == Format::Cogx {
+        entries.count_vectors(|_| false, &mut exported.loss)?;
+    }
+    Ok(exported)
 }
 
 fn export_zip(
@@ -153,7 +167,9 @@ fn write_vectors_beside(
     path: &Path,
     exported: &mut ExportReport,
 ) -> Result<(), Error> {
-    if !entries.has_vectors() || options.encryption.is_some() || !path.is_file() {
+    // Vectors are named by the addresses of the store, which a file in other words does not have.
+    let is_own = options.revision == Revision::V1_3;
+    if !is_own || !entries.has_vectors() || options.encryption.is_some() || !path.is_file() {
         return entries.count_vectors(|_| false, &mut exported.loss);
     }
     whole_file(&embeddings_path(path), options, |file| {
@@ -172,7 +188,7 @@ struct Folder<'a> {
     count: u64,
 }
 
-impl pam::Files<Error> for Folder<'_> {
+impl Files<Error> for Folder<'_> {
     fn write(
         &mut self,
         path: &str,

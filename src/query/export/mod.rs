@@ -7,6 +7,7 @@ mod entries;
 mod file;
 mod filter;
 mod output;
+mod revision;
 mod sync;
 mod tree;
 
@@ -20,8 +21,8 @@ use crate::code::ErrorCode;
 use crate::grain::Grain;
 use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
-    EncryptedWriter, Encryption, Entries, Error as FileError, Format, Loss, Place, WriteOptions,
-    Written, aimem, jsonl, mg, omi, pam, write_facts,
+    EncryptedWriter, Encryption, Entries, Error as FileError, Format, Loss, Place, Revision, TarGz,
+    WriteOptions, Written, aimem, jsonl, mg, omi, pam, write_archive, write_facts,
 };
 use crate::policy::Capability;
 use crate::store::audit::record_export;
@@ -29,6 +30,7 @@ use crate::store::read::locked_persons;
 use crate::store::{Access, Owner};
 
 use self::entries::{StoreEntries, copied, entries};
+use self::revision::InRevision;
 use super::condition::Condition;
 use super::plan::rows_and_withheld;
 use super::run_query::query_sorted;
@@ -56,7 +58,7 @@ pub(crate) fn export(
     options: &WriteOptions,
     out: &mut impl Write,
 ) -> Result<ExportReport, Error> {
-    check_redaction(format, options)?;
+    check_options(format, options)?;
     let filter = &*confined(owner, filter)?;
     let beside = matches!(format, Format::Aimem | Format::AimemNdjson);
     if options.sign.is_some() && beside {
@@ -111,17 +113,19 @@ pub(super) fn export_plain(
     match format {
         Format::Mg => {
             let entries = copied(owner, filter, options)?;
-            let fetch = |address| entries.fetch(&address);
-            let summary = mg::write(out, entries.by_time()?, options.mg, fetch)?;
+            let (file, list) = InRevision::of(&entries, options.revision)?;
+            let fetch = |address| file.fetch(&address);
+            let summary = mg::write(out, list, options.mg, fetch)?;
             let mut exported = ExportReport::default();
             exported.add(&summary);
+            exported.loss.merge(file.loss());
             exported.loss.merge(&entries.loss());
             entries.count_vectors(|_| false, &mut exported.loss)?;
             Ok(exported)
         }
         Format::Jsonl => {
             let entries = copied(owner, filter, options)?;
-            let mut exported = write_jsonl(&entries, &entries.by_time()?, out)?;
+            let mut exported = write_jsonl(&entries, options, out)?;
             exported.loss.merge(&entries.loss());
             entries.count_vectors(|_| false, &mut exported.loss)?;
             Ok(exported)
@@ -148,6 +152,12 @@ pub(super) fn export_plain(
                 Format::OmiJsonl => omi::write_lines(&mut out, &entries, options)?,
                 Format::Langgraph | Format::McpMemory | Format::Mem0 => {
                     write_facts(format, &mut out, &entries)?
+                }
+                Format::Cogx => {
+                    let mut archive = TarGz::new(&mut out);
+                    let written = write_archive(&mut archive, &entries, options.now)?;
+                    archive.finish()?;
+                    written
                 }
                 _ => pam::write(&mut out, &entries, options)?,
             };
@@ -220,18 +230,23 @@ impl ExportReport {
 
 fn write_jsonl(
     entries: &StoreEntries<'_>,
-    chosen: &[mg::Entry],
-    file: impl Write,
+    options: &WriteOptions,
+    out: impl Write,
 ) -> Result<ExportReport, Error> {
-    let mut writer = jsonl::Writer::new(BufWriter::new(file));
-    for one in chosen {
-        writer.write(&entries.fetch(&one.address())?, &one.status())?;
-        writer.write_holds(one.address(), &entries.holds(&one.address()))?;
+    let (file, list) = InRevision::of(entries, options.revision)?;
+    let writer = jsonl::Writer::new(BufWriter::new(out));
+    let mut writer = writer.in_revision(options.revision);
+    let grains = u64::try_from(list.len()).unwrap_or(u64::MAX);
+    for one in list {
+        let (grain, original) = file.fetch_with_original(&one.address())?;
+        writer.write(&grain, &one.status())?;
+        writer.write_holds(one.address(), &entries.holds(&original))?;
     }
     writer.into_inner().flush().map_err(io_error)?;
     Ok(ExportReport {
-        grains: u64::try_from(chosen.len()).unwrap_or(u64::MAX),
+        grains,
         files: 1,
+        loss: file.loss().clone(),
         ..ExportReport::default()
     })
 }
@@ -248,8 +263,14 @@ pub(super) fn sealed<W: Write, T>(
     Ok(written)
 }
 
-/// Refuses what would look redacted and is not.
-fn check_redaction(format: Format, options: &WriteOptions) -> Result<(), Error> {
+/// Refuses what would look redacted, or as of another revision, and is not.
+fn check_options(format: Format, options: &WriteOptions) -> Result<(), Error> {
+    let is_of_oms = matches!(format, Format::Mg | Format::Jsonl);
+    if options.revision != Revision::V1_3 && !is_of_oms {
+        return Err(unsupported(
+            "only archives and JSON lines have a revision of OMS",
+        ));
+    }
     match format {
         _ if !options.redact => Ok(()),
         Format::Pam | Format::Omi | Format::OmiJsonl => Ok(()),

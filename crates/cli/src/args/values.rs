@@ -19,14 +19,16 @@ pub(crate) fn grain_type(text: &str) -> Result<Type, String> {
     let byte = byte.and_then(|digits| u8::from_str_radix(digits, 16).ok());
     match byte {
         Some(byte) => Ok(Type::from_byte(byte)),
-        None => Type::named(text).ok_or_else(|| {
-            let names = Type::STANDARD.iter().filter_map(|of| of.name());
-            let names: Vec<_> = names.collect();
-            format!(
-                "expected one of {}, or a type byte from 0x0b to 0xff",
-                names.join(", ")
-            )
-        }),
+        None => Type::named(text)
+            .or_else(|| Type::of_later(text))
+            .ok_or_else(|| {
+                let names = Type::STANDARD.iter().filter_map(|of| of.name());
+                let names: Vec<_> = names.collect();
+                format!(
+                    "expected one of {}, or a type byte from 0x0b to 0xff",
+                    names.join(", ")
+                )
+            }),
     }
 }
 

@@ -112,8 +112,8 @@ impl FilterBody {
         filter = self.tags.iter().fold(filter, Filter::tag);
         filter = self.without_tags.iter().fold(filter, Filter::without_tag);
         if let Some(name) = &self.r#type {
-            let of =
-                Type::named(name).ok_or_else(|| Invalid::filter(format!("{name} is no type")))?;
+            let of = Type::named(name).or_else(|| Type::of_later(name));
+            let of = of.ok_or_else(|| Invalid::filter(format!("{name} is no type")))?;
             filter = filter.of_type(of);
         }
         if let Some(name) = &self.verification {

@@ -6,6 +6,7 @@ use std::io::{BufRead, Read as _};
 use crate::codec::{ContentAddress, Map, Profile, Value};
 use crate::crypto::from_delivery;
 use crate::grain::{self, Draft, Grain, StatusChange, Time};
+use crate::interchange::formats::revision::draft_of;
 use crate::interchange::model::status;
 use crate::interchange::{Error, Place, ReadOptions, Record};
 use crate::policy::RecordedAuthorization;
@@ -121,13 +122,16 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn grain(&self, value: Value) -> Result<Line, Error> {
-        let finished = Draft::from_value(value).and_then(|draft| {
-            let draft = match self.default_created_at {
-                Some(time) => draft.created_at_or(time),
-                None => draft,
-            };
-            draft.finish_with_warnings(self.profile)
-        });
+        let created = |draft: Draft| match self.default_created_at {
+            Some(time) => draft.created_at_or(time),
+            None => draft,
+        };
+        let finished = match draft_of(&value) {
+            Ok(Some(later)) => created(later).finish_foreign(self.profile),
+            Ok(None) => Draft::from_value(value)
+                .and_then(|draft| created(draft).finish_with_warnings(self.profile)),
+            Err(error) => Err(error),
+        };
         let (grain, warnings) = finished.map_err(|source| self.wrap(source))?;
         Ok(self.record(grain, warnings))
     }

@@ -5,8 +5,9 @@ use std::io::Write;
 use crate::codec::{ContentAddress, Map, Profile, Value};
 use crate::crypto::to_delivery;
 use crate::grain::{Draft, Grain, Status};
+use crate::interchange::formats::revision::later_json;
 use crate::interchange::model::status;
-use crate::interchange::{Error, Place};
+use crate::interchange::{Error, Place, Revision};
 use crate::policy::RecordedAuthorization;
 
 /// Writes JSON lines.
@@ -26,12 +27,23 @@ use crate::policy::RecordedAuthorization;
 pub struct Writer<W> {
     output: W,
     line: u64,
+    revision: Revision,
 }
 
 impl<W: Write> Writer<W> {
     /// Starts to write.
     pub const fn new(output: W) -> Self {
-        Self { output, line: 0 }
+        Self {
+            output,
+            line: 0,
+            revision: Revision::V1_3,
+        }
+    }
+
+    /// Writes grains in the words of a revision, in which they are already.
+    pub(crate) const fn in_revision(mut self, revision: Revision) -> Self {
+        self.revision = revision;
+        self
     }
 
     /// Writes a grain, and its status unless that is the default.
@@ -39,9 +51,11 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// `ERR_SIGNED_MISMATCH` for a grain that is to be signed and is not; `ERR_IO`.
     pub fn write(&mut self, grain: &Grain, status: &Status) -> Result<(), Error> {
-        let json = grain.to_json();
-        let copy = Draft::from_json(&json).and_then(|draft| draft.finish(Profile::Extended));
-        if copy.is_ok_and(|copy| copy == *grain) {
+        let json = match self.revision {
+            Revision::V1_3 => own_json(grain),
+            Revision::V1_4 | Revision::V1_5 => later_json(grain),
+        };
+        if let Some(json) = json {
             self.line(&json)?;
         } else {
             let place = Place::Line(self.line.saturating_add(1));
@@ -90,4 +104,11 @@ impl<W: Write> Writer<W> {
             source,
         })
     }
+}
+
+/// Returns a grain as a JSON object, if it can be read again from it.
+fn own_json(grain: &Grain) -> Option<String> {
+    let json = grain.to_json();
+    let copy = Draft::from_json(&json).and_then(|draft| draft.finish(Profile::Extended));
+    copy.is_ok_and(|copy| copy == *grain).then_some(json)
 }

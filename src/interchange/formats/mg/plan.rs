@@ -49,6 +49,12 @@ impl Entry {
         Self::new(grain.created_at(), grain.address(), len, status)
     }
 
+    /// Returns the description with another status.
+    #[must_use]
+    pub fn with_status(self, status: &Status) -> Self {
+        Self::new(self.created_at, self.address, self.len, status)
+    }
+
     /// Returns when the grain was created.
     pub const fn created_at(&self) -> Time {
         self.created_at

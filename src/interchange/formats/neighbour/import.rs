@@ -71,6 +71,7 @@ impl Import {
         options: &ReadOptions,
     ) -> Self {
         let root = root.map(Path::to_owned);
+        let files = files.by_rank(source.rank);
         Self::of(source, Elements::Files { files, root }, options)
     }
 
@@ -148,6 +149,9 @@ impl Import {
                 }
                 JsonError::Io(source) => part.error(name, source),
             })?;
+        }
+        if self.source.spans_files {
+            reader.finish(builder);
         }
         Ok(())
     }

@@ -56,7 +56,8 @@ impl FormatReader for Neighbours {
             // A file alone is what the caller says.
             let is_of_it = listed.is_one() || found == Some(format);
             is_taken.push(is_of_it);
-            if !is_of_it {
+            let is_empty = || part.head(1).map(|head| head.is_empty());
+            if !is_of_it && !is_empty().map_err(|source| part.error(name, source))? {
                 let message = match found {
                     Some(other) => {
                         format!("is a file of the format {other} and not read: import it by itself")

@@ -19,6 +19,8 @@ pub(in crate::interchange) struct Source {
     pub(super) is_in_order: bool,
     /// Whether one reader reads all files: what one says, others name.
     pub(super) spans_files: bool,
+    /// The rank of a file among several, by its path; those of one rank are read in the order of their names.
+    pub(super) rank: fn(&str) -> u8,
     /// Makes the reader of one file.
     pub(super) reader: fn() -> Box<dyn Reader>,
 }
@@ -43,6 +45,7 @@ impl Source {
             arrays,
             is_in_order: false,
             spans_files: false,
+            rank: |_| 0,
             reader,
         }
     }
@@ -57,6 +60,12 @@ impl Source {
     pub(super) const fn across_files(mut self) -> Self {
         self.spans_files = true;
         self
+    }
+
+    /// Returns the source with one reader for all files, which are read by rank.
+    pub(super) const fn by_rank(mut self, rank: fn(&str) -> u8) -> Self {
+        self.rank = rank;
+        self.across_files()
     }
 
     /// Returns the source with what is looked for in the objects of its lists.
@@ -79,4 +88,7 @@ pub(super) trait Reader {
 
     /// Builds what the end of the file completes.
     fn end(&mut self, _builder: &mut Builder<'_>) {}
+
+    /// Builds what the end of the last file completes, if one reader reads them all.
+    fn finish(&mut self, _builder: &mut Builder<'_>) {}
 }

@@ -93,7 +93,7 @@ impl Fact {
     }
 }
 
-fn tags(grain: &Grain) -> Vec<String> {
+pub(super) fn tags(grain: &Grain) -> Vec<String> {
     let tags = grain.field("structural_tags").into_iter();
     tags.flat_map(Value::texts).map(str::to_owned).collect()
 }
@@ -341,7 +341,7 @@ fn close(
     Ok(())
 }
 
-fn put(out: &mut impl Write, text: &str) -> Result<(), Error> {
+pub(super) fn put(out: &mut impl Write, text: &str) -> Result<(), Error> {
     out.write_all(text.as_bytes()).map_err(|source| Error::Io {
         place: Place::File,
         source,
@@ -349,10 +349,10 @@ fn put(out: &mut impl Write, text: &str) -> Result<(), Error> {
 }
 
 /// The subject of a fact about a user, before the name; the relation of a fact in words.
-const OWNER: &str = "pam:owner:";
-const IN_WORDS: &str = "pam:fact";
-const NOTE: &str = "note";
-const KIND: &str = "is_a";
+pub(super) const OWNER: &str = "pam:owner:";
+pub(super) const IN_WORDS: &str = "pam:fact";
+pub(super) const NOTE: &str = "note";
+pub(super) const KIND: &str = "is_a";
 
 /// The fields that these formats have a place for.
 const SAID: &[&str] = &[

@@ -30,7 +30,7 @@ pub use types::residual::{conversation_residual, residual};
 pub use write::store::EMBEDDINGS;
 
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
-pub(crate) use write::store::{Files, write_embeddings, write_files};
+pub(crate) use write::store::{write_embeddings, write_files};
 pub(crate) use write::zip::Archive;
 #[doc(hidden)]
 pub use write::{document::Document, store::write};

@@ -128,8 +128,9 @@ fn named(output: &str) -> Option<Format> {
 }
 
 /// The longer endings come before those that they end in.
-const ENDINGS: [(&str, Format); 10] = [
+const ENDINGS: [(&str, Format); 11] = [
     (".mg", Format::Mg),
+    (".cogx.tar.gz", Format::Cogx),
     (".aimem.json", Format::Aimem),
     (".aimem.ndjson", Format::AimemNdjson),
     (".omi.json", Format::Omi),

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use grainstore::codec::Compression;
-use grainstore::interchange::{ExportKey, Format, WriteOptions, aimem, mg};
+use grainstore::interchange::{ExportKey, Format, Revision, WriteOptions, aimem, mg};
 use grainstore::ledger::EntryId;
 use grainstore::policy::Purpose;
 use grainstore::query::ExportReport;
@@ -40,6 +40,10 @@ pub(crate) struct Export {
     /// Output format
     #[arg(long, value_parser = export_format())]
     format: Format,
+    /// Revision of OMS in whose words an archive or JSON lines are written. A grain in later words has
+    /// another address; those that a signature binds to the words of 1.3 are counted
+    #[arg(long, value_name = "REVISION", value_enum, default_value_t = RevisionArg::V1_3)]
+    oms: RevisionArg,
     /// Compression of the grains in an archive
     #[arg(long, value_enum, default_value_t = CompressArg::None)]
     compress: CompressArg,
@@ -113,6 +117,18 @@ enum PurposeArg {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RevisionArg {
+    /// As the store has them
+    #[value(name = "1.3")]
+    V1_3,
+    /// Without the types of 1.5
+    #[value(name = "1.4")]
+    V1_4,
+    #[value(name = "1.5")]
+    V1_5,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum CompressArg {
     None,
     Zstd,
@@ -129,7 +145,7 @@ impl Export {
         // Stdout is written to as it is, even where it is a file that others append to.
         let is_stdout = ["-", "/dev/stdout", "/dev/fd/1"].contains(&self.output.as_str());
         let seal = self.encryption.seal_for(self.format)?;
-        let is_binary = self.format == Format::Mg || seal.is_some();
+        let is_binary = matches!(self.format, Format::Mg | Format::Cogx) || seal.is_some();
         if is_stdout && is_binary && is_screen() {
             let message = "the export is binary data, and stdout is a terminal";
             return Err(CliError::new(ErrorCode::Terminal, message).into());
@@ -204,7 +220,7 @@ impl Export {
         let what = format!("writing {}", self.output);
         let spinner = progress::spinner(&session.out, what, progress::NOTHING_CHANGED);
         let path = Path::new(&self.output);
-        if self.format == Format::Pam && self.output.ends_with('/') {
+        if matches!(self.format, Format::Pam | Format::Cogx) && self.output.ends_with('/') {
             std::fs::create_dir_all(path)?;
         }
         let exported = store
@@ -273,6 +289,11 @@ impl Export {
             CompressArg::Lz4 => Compression::Lz4,
         };
         WriteOptions {
+            revision: match self.oms {
+                RevisionArg::V1_3 => Revision::V1_3,
+                RevisionArg::V1_4 => Revision::V1_4,
+                RevisionArg::V1_5 => Revision::V1_5,
+            },
             mg: mg::WriteOptions {
                 compression,
                 ..mg::WriteOptions::default()

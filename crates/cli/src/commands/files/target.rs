@@ -21,18 +21,20 @@ impl Replace {
         self.force
     }
 
-    /// Refuses an output that would replace a file, or the store in the directory of a PAM store.
+    /// Refuses an output that would replace a file, or the store in a directory of PAM or COGX.
     /// Devices and pipes are written to as they are, and the library refuses links.
     pub(super) fn check(self, output: &str) -> Result<(), CliError> {
         let path = Path::new(output);
-        let file = match output.ends_with('/') {
-            true => path.join("memory-store.json"),
-            false => path.to_owned(),
+        let mut files = match output.ends_with('/') {
+            true => ["memory-store.json", "manifest.json"]
+                .map(|name| path.join(name))
+                .to_vec(),
+            false => vec![path.to_owned()],
         };
-        let is_file = |file: &Path| file.symlink_metadata().is_ok_and(|it| it.is_file());
-        if self.force || !is_file(&file) {
+        files.retain(|file| file.symlink_metadata().is_ok_and(|it| it.is_file()));
+        let Some(file) = files.pop().filter(|_| !self.force) else {
             return Ok(());
-        }
+        };
         let error = CliError::new(ErrorCode::Usage, "the file exists");
         Err(error.at(file.display()).advising("--force replaces it"))
     }

@@ -6,6 +6,8 @@ mod failures;
 mod kill;
 #[cfg(target_os = "linux")]
 mod pipes;
+#[cfg(target_os = "linux")]
+mod readers;
 mod several;
 #[cfg(target_os = "linux")]
 mod system_calls;

@@ -155,7 +155,7 @@ fn of(members: &[(&str, &str)]) -> Value {
 }
 
 /// Returns whether a text in the place of a user's is one that the agent itself wrote there.
-pub(super) fn is_not_said(text: &str) -> bool {
+pub fn is_not_said(text: &str) -> bool {
     let text = text.trim_start();
     NOT_SAID.iter().any(|start| text.starts_with(start))
 }

@@ -7,6 +7,8 @@ mod conversation;
 mod names;
 mod stores;
 
+pub use blocks::is_not_said;
+
 use super::source::Source;
 
 /// Returns every source, in the order in which they are asked.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use crate::codec::Value;
-use crate::interchange::{Entry, Error, WriteOptions, Written};
+use crate::interchange::{Entry, Error, Files, WriteOptions, Written};
 
 use super::super::names::STORE;
-use super::store::{EMBEDDINGS, Files, write_files};
+use super::store::{EMBEDDINGS, write_files};
 
 /// A memory store and the files beside it, as they are written.
 #[derive(Debug)]

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::codec::{Map, Value};
 use crate::grain::Grain;
 use crate::interchange::entries::each;
+use crate::interchange::export::Files;
 use crate::interchange::formats::aimem::Scope;
 use crate::interchange::{Diagnostics, Entries, Entry, Error, Loss, WriteOptions, Written};
 
@@ -19,22 +20,6 @@ use super::envelope::{delta, envelope};
 use super::plan::{Plan, id_of};
 use super::record::{Answers, settled};
 use super::uuid;
-
-/// The files of a store as they are written: each by its path below the store's folder.
-pub(crate) trait Files<E> {
-    /// Writes one file.
-    ///
-    /// # Errors
-    /// Those of `write`, and of the file.
-    fn write(
-        &mut self,
-        path: &str,
-        write: &mut dyn FnMut(&mut dyn Write) -> Result<(), E>,
-    ) -> Result<(), E>;
-
-    /// Returns whether there may be others than the store itself.
-    fn may_be_many(&self) -> bool;
-}
 
 /// A single file, which holds the store without its conversations and vectors.
 struct Single<W>(W);

@@ -6,8 +6,7 @@ use zip::ZipWriter;
 use zip::write::{SimpleFileOptions, StreamWriter};
 
 use crate::interchange::Error;
-
-use super::store::Files;
+use crate::interchange::export::Files;
 
 /// The files of a store in one archive.
 pub(crate) struct Archive<W: Write>(ZipWriter<StreamWriter<W>>);

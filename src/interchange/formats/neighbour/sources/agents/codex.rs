@@ -37,6 +37,7 @@ pub(in crate::interchange::formats::neighbour) static SOURCE: Source = Source {
     arrays: &[""],
     is_in_order: false,
     spans_files: false,
+    rank: |_| 0,
     reader: || Box::new(Codex::default()),
 };
 

@@ -27,6 +27,7 @@ pub(in crate::interchange::formats::neighbour) static SOURCE: Source = Source {
     arrays: &["episodes", "nodes", "edges"],
     is_in_order: true,
     spans_files: false,
+    rank: |_| 0,
     reader: || Box::new(Graphiti::default()),
 };
 

@@ -43,6 +43,7 @@ pub(in crate::interchange::formats::neighbour) static SOURCE: Source = Source {
     arrays: &["", "results", "relations", "history", "messages"],
     is_in_order: false,
     spans_files: false,
+    rank: |_| 0,
     reader: || Box::new(Mem0::default()),
 };
 
