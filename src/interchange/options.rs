@@ -4,7 +4,7 @@ use crate::codec::Profile;
 use crate::grain::Time;
 use crate::policy::Purpose;
 
-use super::{Decryption, Encryption, ExportKey, Revision, aimem, mg, omi};
+use super::{Decryption, Encryption, ExportKey, aimem, mg, omi};
 
 /// How files are read.
 #[derive(Debug, Clone, Default)]
@@ -53,8 +53,9 @@ impl ReadOptions {
 pub struct WriteOptions {
     /// How archives are written.
     pub mg: mg::WriteOptions,
-    /// The revision of OMS in whose words archives and JSON lines are written.
-    pub revision: Revision,
+    /// The revision of OMS in whose words archives and JSON lines are written (`1.4`, `1.5`); `None`: `1.3`,
+    /// the form of the store.
+    pub revision: Option<String>,
     /// The part of the memory that an AIMEM bundle holds. `Since` also applies to a PAM store: an
     /// incremental export of what was created, updated or ended at that time or later.
     pub scope: aimem::Scope,

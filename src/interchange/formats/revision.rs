@@ -10,15 +10,8 @@ use crate::codec::{ContentAddress, Map, Profile, Value};
 use crate::grain::{self, Draft, Grain, Type};
 
 /// A revision of OMS that archives and JSON lines are written in.
-///
-/// ```
-/// use grainstore::interchange::Revision;
-///
-/// assert_eq!(Revision::named("1.5"), Some(Revision::V1_5));
-/// assert!(Revision::named("1.6").is_none() && Revision::default() == Revision::V1_3);
-/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Revision {
+pub(crate) enum Revision {
     /// 1.3, the form of the store: each grain as it is.
     #[default]
     V1_3,
@@ -29,11 +22,10 @@ pub enum Revision {
 }
 
 impl Revision {
-    /// Every revision.
-    pub const ALL: [Self; 3] = [Self::V1_3, Self::V1_4, Self::V1_5];
+    const ALL: [Self; 3] = [Self::V1_3, Self::V1_4, Self::V1_5];
 
     /// Returns the number.
-    pub const fn name(self) -> &'static str {
+    const fn name(self) -> &'static str {
         match self {
             Self::V1_3 => "1.3",
             Self::V1_4 => "1.4",
@@ -41,8 +33,9 @@ impl Revision {
         }
     }
 
-    /// Returns the revision of a number.
-    pub fn named(name: &str) -> Option<Self> {
+    /// Returns the revision of a number; without one, the form of the store.
+    pub(crate) fn named(name: Option<&str>) -> Option<Self> {
+        let name = name.unwrap_or(Self::default().name());
         Self::ALL.into_iter().find(|it| it.name() == name)
     }
 

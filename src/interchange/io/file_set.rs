@@ -2,7 +2,6 @@
 //! archive.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,9 +10,10 @@ use zip::ZipArchive;
 
 use crate::interchange::Error;
 
+use super::listing::{LeftOut, Names, leave_out};
 use super::source_file::{Input, SharedSource, SourceFile};
 use super::tar::{TarArchive, list_files};
-use super::zip::{Names, list_entries};
+use super::zip::list_entries;
 
 /// The files whose names are wanted, with their paths, sorted. Nothing outside the export is ever
 /// opened.
@@ -22,9 +22,6 @@ pub(crate) struct FileSet {
     names: Names,
     left_out: LeftOut,
 }
-
-/// The files that are not wanted, by their endings: the name of the first, and how many more.
-pub(super) type LeftOut = BTreeMap<String, (String, u64)>;
 
 #[derive(Clone)]
 enum Location {
@@ -166,25 +163,6 @@ impl FileSet {
             Location::Zip(archive) => SourceFile::Packed(archive.clone(), index),
             Location::Tar(archive) => SourceFile::Tarred(archive.clone(), index),
         })
-    }
-}
-
-/// Counts a file that is not wanted.
-pub(super) fn leave_out(left_out: &mut LeftOut, name: String) {
-    let ending = name
-        .rsplit_once('.')
-        .map(|(_, ending)| ending.to_ascii_lowercase());
-    match left_out.entry(ending.unwrap_or_default()) {
-        Entry::Vacant(place) => {
-            place.insert((name, 0));
-        }
-        Entry::Occupied(mut place) => {
-            let (first, more) = place.get_mut();
-            *more = more.saturating_add(1);
-            if name < *first {
-                *first = name;
-            }
-        }
     }
 }
 

@@ -7,6 +7,7 @@ mod cipher;
 mod no_cipher;
 pub(super) mod encryption;
 pub(super) mod file_set;
+mod listing;
 pub(super) mod record_sink;
 pub(super) mod source_file;
 pub(super) mod tar;

@@ -14,8 +14,9 @@ use zip::ZipArchive;
 use crate::interchange::Error;
 use crate::interchange::json::VALUE_LEN_MAX;
 
+use super::listing::zip_error;
 use super::tar::{TarArchive, is_gzip};
-use super::zip::{is_zip, zip_error};
+use super::zip::is_zip;
 
 /// The input of a reader.
 #[derive(Clone, Copy)]

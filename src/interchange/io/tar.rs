@@ -13,9 +13,8 @@ use tar::EntryType;
 
 use crate::interchange::Error;
 
-use super::file_set::{LeftOut, leave_out};
+use super::listing::{LeftOut, Names, UNPACKED_LEN_MAX, is_below, leave_out, zip_error};
 use super::source_file::SharedSource;
-use super::zip::{Names, UNPACKED_LEN_MAX, is_below, zip_error};
 
 /// Returns whether a file starts as one that gzip has compressed.
 pub(crate) fn is_gzip(head: &[u8]) -> bool {
@@ -197,7 +196,7 @@ impl TarArchive {
 
 /// More files than any archive of a memory has.
 const FILES_MAX: usize = 100_000;
-/// What is kept of each file, and of all: enough to tell what they are.
+/// The bytes that are kept of each file, and of all: enough to tell what they are.
 const HEAD_LEN: u64 = 64 * 1024;
 const HEADS_LEN_MAX: usize = 8 * 1024 * 1024;
 /// The longest name, or extended header with one.

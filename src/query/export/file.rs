@@ -16,8 +16,8 @@ use super::output::Output;
 use super::revision::InRevision;
 use super::tree::export_tree;
 use super::{
-    Error, ExportReport, Filter, check_options, confined, export_plain, io_error, recorded, sealed,
-    unsupported, write_jsonl,
+    Error, ExportReport, Filter, check_options, confined, export_plain, io_error, recorded,
+    revision_of, sealed, unsupported, write_jsonl,
 };
 
 /// See [`Admin::export_file`](crate::Admin::export_file).
@@ -60,7 +60,7 @@ fn export_volumes(
 ) -> Result<ExportReport, Error> {
     let mut exported = ExportReport::default();
     let entries = copied(owner, filter, options)?;
-    let (file, list) = InRevision::of(&entries, options.revision)?;
+    let (file, list) = InRevision::of(&entries, revision_of(options)?)?;
     let plan = mg::Plan::new(list, options.mg)?;
     for (number, volume) in plan.volumes().enumerate() {
         let path = mg::volume_path(path, number);
@@ -168,7 +168,7 @@ fn write_vectors_beside(
     exported: &mut ExportReport,
 ) -> Result<(), Error> {
     // Vectors are named by the addresses of the store, which a file in other words does not have.
-    let is_own = options.revision == Revision::V1_3;
+    let is_own = revision_of(options)? == Revision::V1_3;
     if !is_own || !entries.has_vectors() || options.encryption.is_some() || !path.is_file() {
         return entries.count_vectors(|_| false, &mut exported.loss);
     }

@@ -113,7 +113,7 @@ pub(super) fn export_plain(
     match format {
         Format::Mg => {
             let entries = copied(owner, filter, options)?;
-            let (file, list) = InRevision::of(&entries, options.revision)?;
+            let (file, list) = InRevision::of(&entries, revision_of(options)?)?;
             let fetch = |address| file.fetch(&address);
             let summary = mg::write(out, list, options.mg, fetch)?;
             let mut exported = ExportReport::default();
@@ -233,9 +233,10 @@ fn write_jsonl(
     options: &WriteOptions,
     out: impl Write,
 ) -> Result<ExportReport, Error> {
-    let (file, list) = InRevision::of(entries, options.revision)?;
+    let revision = revision_of(options)?;
+    let (file, list) = InRevision::of(entries, revision)?;
     let writer = jsonl::Writer::new(BufWriter::new(out));
-    let mut writer = writer.in_revision(options.revision);
+    let mut writer = writer.in_revision(revision);
     let grains = u64::try_from(list.len()).unwrap_or(u64::MAX);
     for one in list {
         let (grain, original) = file.fetch_with_original(&one.address())?;
@@ -263,10 +264,16 @@ pub(super) fn sealed<W: Write, T>(
     Ok(written)
 }
 
+/// Returns the revision of OMS that a file is asked for in.
+fn revision_of(options: &WriteOptions) -> Result<Revision, Error> {
+    let revision = Revision::named(options.revision.as_deref());
+    revision.ok_or_else(|| unsupported("OMS is written in the revisions 1.3, 1.4 and 1.5"))
+}
+
 /// Refuses what would look redacted, or as of another revision, and is not.
 fn check_options(format: Format, options: &WriteOptions) -> Result<(), Error> {
     let is_of_oms = matches!(format, Format::Mg | Format::Jsonl);
-    if options.revision != Revision::V1_3 && !is_of_oms {
+    if revision_of(options)? != Revision::V1_3 && !is_of_oms {
         return Err(unsupported(
             "only archives and JSON lines have a revision of OMS",
         ));

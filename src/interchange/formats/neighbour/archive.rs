@@ -109,7 +109,7 @@ impl Kind {
     }
 }
 
-/// What the grains come to.
+/// The records that the grains come to.
 #[derive(Default)]
 struct Survey {
     counts: BTreeMap<Kind, u64>,

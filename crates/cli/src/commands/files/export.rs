@@ -7,7 +7,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use grainstore::codec::Compression;
-use grainstore::interchange::{ExportKey, Format, Revision, WriteOptions, aimem, mg};
+use grainstore::interchange::{ExportKey, Format, WriteOptions, aimem, mg};
 use grainstore::ledger::EntryId;
 use grainstore::policy::Purpose;
 use grainstore::query::ExportReport;
@@ -42,8 +42,8 @@ pub(crate) struct Export {
     format: Format,
     /// Revision of OMS in whose words an archive or JSON lines are written. A grain in later words has
     /// another address; those that a signature binds to the words of 1.3 are counted
-    #[arg(long, value_name = "REVISION", value_enum, default_value_t = RevisionArg::V1_3)]
-    oms: RevisionArg,
+    #[arg(long, value_name = "REVISION", value_parser = ["1.3", "1.4", "1.5"], default_value = "1.3")]
+    oms: String,
     /// Compression of the grains in an archive
     #[arg(long, value_enum, default_value_t = CompressArg::None)]
     compress: CompressArg,
@@ -114,18 +114,6 @@ enum PurposeArg {
     Transfer,
     /// Sale or data broker: omits consumers who opted out (OMS A.6)
     Sale,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum RevisionArg {
-    /// As the store has them
-    #[value(name = "1.3")]
-    V1_3,
-    /// Without the types of 1.5
-    #[value(name = "1.4")]
-    V1_4,
-    #[value(name = "1.5")]
-    V1_5,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -289,11 +277,7 @@ impl Export {
             CompressArg::Lz4 => Compression::Lz4,
         };
         WriteOptions {
-            revision: match self.oms {
-                RevisionArg::V1_3 => Revision::V1_3,
-                RevisionArg::V1_4 => Revision::V1_4,
-                RevisionArg::V1_5 => Revision::V1_5,
-            },
+            revision: Some(self.oms.clone()),
             mg: mg::WriteOptions {
                 compression,
                 ..mg::WriteOptions::default()
