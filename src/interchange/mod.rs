@@ -42,7 +42,7 @@ pub use error::{Error, Place};
 pub use format::Format;
 pub(crate) use formats::markdown;
 pub use formats::markdown::MEMORY_FILE;
-pub(crate) use formats::neighbour::write as write_facts;
+pub(crate) use formats::neighbour::{logged_turn, write as write_facts};
 pub use formats::{aimem, jsonl, mg, omi, pam, provider};
 pub use import_file::ImportFile;
 pub(crate) use io::encryption::EncryptedWriter;

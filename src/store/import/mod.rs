@@ -12,6 +12,7 @@ mod lookup;
 mod refusal;
 mod summary;
 mod tree;
+mod turn;
 mod vectors;
 
 use crate::interchange::{ImportFile, Record, Signature};
@@ -26,6 +27,7 @@ pub use conflict::Conflicting;
 pub(crate) use conflict::{conflicts, exportable, resolve_conflict};
 pub use summary::{Conflict, Summary};
 pub(crate) use tree::current_item;
+pub(crate) use turn::has_turn;
 
 /// See [`Store::import`](crate::Store::import).
 pub(crate) fn import(store: &Access, reading: ImportFile) -> Result<Summary, Error> {

@@ -14,5 +14,6 @@ mod sources;
 mod write;
 
 pub(in crate::interchange) use reader::{Neighbours, read_rows};
+pub(crate) use sources::logged_turn;
 pub(in crate::interchange) use sources::sources;
 pub(crate) use write::write;

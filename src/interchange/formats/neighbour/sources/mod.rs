@@ -8,6 +8,7 @@ mod names;
 mod stores;
 
 use super::source::Source;
+pub(crate) use agents::logged_turn;
 
 /// Returns every source, in the order in which they are asked.
 pub(in crate::interchange) fn sources() -> impl Iterator<Item = &'static Source> {
