@@ -203,6 +203,67 @@ fn installed_hooks_run_and_removed_ones_leave_the_file_as_it_was() {
 }
 
 #[test]
+fn an_agent_that_runs_no_commands_gets_its_plugin_and_the_command_that_turns_it_on() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations");
+    for (agent, source, folder, turns_on) in [
+        (
+            "openclaw",
+            "openclaw",
+            ".openclaw/grainstore-plugin",
+            "openclaw plugins install",
+        ),
+        (
+            "hermes",
+            "hermes/grainstore",
+            ".hermes/plugins/grainstore",
+            "hermes config set memory.provider grainstore",
+        ),
+    ] {
+        let home = Home::new();
+        let told = home.run(&["--json", "hook", agent]);
+        told.fails(2, "ERR_USAGE", "");
+        let message = told.json()["error"]["message"].to_string();
+        assert!(
+            message.contains(&format!("hook install {agent}")),
+            "{message}"
+        );
+        let ran = setup(&home, &["install", agent]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert!(ran.stderr.contains(turns_on), "{ran:?}");
+        let mut sources = fs::read_dir(root.join(source)).unwrap();
+        assert!(sources.all(|file| {
+            let file = file.unwrap();
+            let written = home.path(folder).join(file.file_name());
+            file.path().is_dir() || fs::read(file.path()).unwrap() == fs::read(written).unwrap()
+        }));
+        let printed = setup(&home, &["install", agent, "--print"]).json();
+        let settings = match agent {
+            "hermes" => {
+                let kept = fs::read(home.path(".hermes/grainstore.json")).unwrap();
+                assert_eq!(serde_json::from_slice::<Value>(&kept).unwrap(), printed);
+                printed
+            }
+            _ => printed["plugins"]["entries"]["grainstore"]["config"].clone(),
+        };
+        let store = settings["store"].as_str().unwrap();
+        assert!(std::path::Path::new(store).is_absolute(), "{settings}");
+        setup(&home, &["install", agent, "--namespace", "x"]).fails(2, "ERR_USAGE", "");
+
+        home.write(&format!("{folder}/mine"), "");
+        let ran = setup(&home, &["remove", agent]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let left: Vec<_> = fs::read_dir(home.path(folder)).unwrap().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert!(!home.path(".hermes/grainstore.json").exists());
+        assert!(
+            setup(&home, &["remove", agent])
+                .stderr
+                .contains("not set up")
+        );
+    }
+}
+
+#[test]
 #[cfg(unix)]
 fn after_a_session_a_program_derives_beliefs_and_no_agent_waits_for_it() {
     let home = Home::new();
