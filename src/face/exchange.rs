@@ -42,7 +42,9 @@ impl Admin<'_> {
     ///
     /// A line that changed on both sides is a conflict, and both are kept; a line that is gone from the
     /// tree ends. A file with text that did not come in, or that was edited meanwhile, is left as it is,
-    /// which is a finding. The last state of the tree is that of its last import, under the same `scope`.
+    /// which is a finding. The last state of the tree is that of its last import, under the same `scope`. A file
+    /// that is as the last step left it is not read, and where nothing changed nothing is done. The records of
+    /// files are not counted beside those of their items.
     ///
     /// ```
     /// use grainstore::interchange::{ReadOptions, WriteOptions};

@@ -43,7 +43,7 @@ pub(crate) use export::Files;
 pub use format::Format;
 pub(crate) use formats::markdown;
 pub use formats::markdown::MEMORY_FILE;
-pub(crate) use formats::neighbour::{TarGz, write as write_facts, write_archive};
+pub(crate) use formats::neighbour::{TarGz, logged_turn, write as write_facts, write_archive};
 pub(crate) use formats::revision::{Revised, Revision, revised};
 pub use formats::{aimem, jsonl, mg, omi, pam, provider};
 pub use import_file::ImportFile;

@@ -17,6 +17,8 @@ mod consolidate;
 mod cursor;
 #[cfg(feature = "text")]
 mod dated;
+#[cfg(any(feature = "text", feature = "interchange"))]
+mod day;
 mod envelope;
 #[cfg(feature = "interchange")]
 mod export;

@@ -3,6 +3,7 @@
 
 use crate::codec::{Map, Value};
 use crate::grain::Time;
+use crate::query::day;
 
 /// A belief that a program states.
 #[derive(Debug, PartialEq)]
@@ -94,14 +95,10 @@ fn time(members: &Map, name: &str) -> Result<Option<Time>, String> {
     match members.get(name) {
         None | Some(Value::Nil) => Ok(None),
         Some(value) => {
-            let of_day = if name == "valid_to" {
-                "T23:59:59.999Z"
-            } else {
-                "T00:00:00Z"
-            };
-            let time = value.as_text().and_then(|text| {
-                let day = || Time::parse(&format!("{text}{of_day}"));
-                Time::parse(text).or_else(|_| day()).ok()
+            let period = value.as_text().and_then(day::written);
+            let time = period.map(|period| match name {
+                "valid_to" => *period.end(),
+                _ => *period.start(),
             });
             let wrong = || format!("has a {name} that is no time, such as 2026-10-02T08:00:00Z");
             Ok(Some(time.ok_or_else(wrong)?))
@@ -176,6 +173,13 @@ mod tests {
         assert_eq!((&*answer.object, answer.confidence), ("pnpm", 1.0));
         assert_eq!((answer.sources, answer.replaces), (vec![0, 1], Some(0)));
         assert_eq!(answer.valid_from, Time::parse("2026-10-02T00:00:00Z").ok());
+        let line = r#"{"subject":"a","relation":"b","object":"c","valid_from":"2026-02","valid_to":"2026-02"}"#;
+        let answer = read_line(line, 2, 1).unwrap();
+        assert_eq!(answer.valid_from, Time::parse("2026-02-01T00:00:00Z").ok());
+        assert_eq!(
+            answer.valid_to,
+            Time::parse("2026-02-28T23:59:59.999Z").ok()
+        );
         let line = r#"{"subject":"a","relation":"b","object":"c","supersedes":null}"#;
         assert_eq!(read_line(line, 2, 1).unwrap().sources, [0, 1]);
     }

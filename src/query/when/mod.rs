@@ -12,9 +12,9 @@ mod words;
 use std::ops::Range;
 
 use crate::grain::Time;
+use crate::query::day::DAY_MS;
 use crate::text::{Calendar, Order};
 
-use calendar::DAY_MS;
 pub(super) use parse::{Feast, Occasion};
 pub use period::period;
 

@@ -4,9 +4,9 @@ use std::convert::Infallible;
 use std::ops::RangeInclusive;
 
 use crate::grain::Time;
+use crate::query::day::{self, DAY_MS};
 use crate::text::Calendar;
 
-use super::calendar::{self, DAY_MS, Day};
 use super::{HOUR_MS, When};
 
 /// Returns the period that a text names at a moment, from its first millisecond to its last, in UTC: a
@@ -28,16 +28,9 @@ use super::{HOUR_MS, When};
 /// What is accepted, for a text that names no time.
 pub fn period(text: &str, now: Time) -> Result<RangeInclusive<Time>, String> {
     let text = text.trim();
-    if let Some(days) = days_of(text) {
-        let times = calendar::times(&Calendar::default(), &days);
-        return Ok(Time::from_ms(times.start)..=Time::from_ms(times.end.saturating_sub(1)));
-    }
-    let moment = match Time::parse(text) {
-        Ok(moment) => Some(moment),
-        Err(_) => ago(text, now),
-    };
-    if let Some(moment) = moment {
-        return Ok(moment..=moment);
+    let ago = || ago(text, now).map(|moment| moment..=moment);
+    if let Some(period) = day::written(text).or_else(ago) {
+        return Ok(period);
     }
     let unknown = |_: &super::Occasion| Ok::<_, Infallible>(None);
     let Ok(when) = When::of(text, now, &Calendar::default(), unknown);
@@ -50,37 +43,6 @@ pub fn period(text: &str, now: Time) -> Result<RangeInclusive<Time>, String> {
         _ => Err(format!(
             "\"{text}\" names no time; write 2026-01-15, 2026-01-15T10:00:00Z, yesterday, last week or 2 hours ago"
         )),
-    }
-}
-
-/// Reads a date, a month or a year in digits.
-fn days_of(text: &str) -> Option<calendar::Days> {
-    let number = |digits: &str, len: usize| {
-        let is_number = digits.len() == len && digits.bytes().all(|digit| digit.is_ascii_digit());
-        is_number.then(|| digits.parse::<i64>().ok()).flatten()
-    };
-    let mut parts = text.split('-');
-    let year = number(parts.next()?, 4)?;
-    let month = parts.next().map(|month| number(month, 2));
-    let day = parts.next().map(|day| number(day, 2));
-    match (month, day, parts.next()) {
-        // Other numbers are milliseconds.
-        (None, None, None) => (1900..2200).contains(&year).then(|| calendar::year(year)),
-        (Some(month), None, None) => {
-            let month = month.filter(|month| (1..=12).contains(month))?;
-            let next = if month == 12 {
-                (year + 1, 1)
-            } else {
-                (year, month + 1)
-            };
-            Some(Day::of(year, month, 1)?..Day::of(next.0, next.1, 1)?)
-        }
-        (Some(month), Some(day), None) => {
-            let (month, day) = (month?, day?);
-            let found = Day::of(year, month, day)?;
-            (found.month_and_day() == (month, day)).then(|| found.alone())
-        }
-        _ => None,
     }
 }
 

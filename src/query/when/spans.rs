@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use crate::query::day::{self, Day, Days};
 use crate::text::Calendar;
 
-use super::calendar::{self, Day, Days};
+use super::calendar;
 use super::parse::{Kind, Question, Unit};
 
 /// The days and sessions of a question.
@@ -286,7 +287,7 @@ impl Reader<'_> {
             is_led || !self.needs_preposition || before.is_none_or(|kind| kind == Kind::Plain);
         let has_unit = kind(1) == Some(Kind::Units(Unit::Years));
         let is_time = is_year(number) && is_time;
-        is_time.then(|| (1 + usize::from(has_unit), vec![calendar::year(number)]))
+        is_time.then(|| (1 + usize::from(has_unit), vec![day::year(number)]))
     }
 
     /// Reads "7 May 2025" and "7 de mayo de 2025".
@@ -342,7 +343,7 @@ impl Reader<'_> {
     /// Returns where a month with its year ends, and its days.
     fn month_and_year(&self, at: usize, month: i64) -> (usize, Vec<Days>) {
         match self.year_at(at + 1) {
-            Some((end, year)) => (end, vec![calendar::month(year, month)]),
+            Some((end, year)) => (end, vec![day::month(year, month)]),
             None => (at + 1, self.of_any_year(month)),
         }
     }
@@ -376,8 +377,8 @@ impl Reader<'_> {
 
     fn at_season(&self, at: usize, month: i64, is_led: bool) -> Found<Vec<Days>> {
         if let Some((end, year)) = self.year_at(at + 1) {
-            let start = calendar::month(year, month).start;
-            return Some((end - at, vec![start..calendar::month(year, month + 2).end]));
+            let start = day::month(year, month).start;
+            return Some((end - at, vec![start..day::month(year, month + 2).end]));
         }
         let has_last = self.kind(at + 1) == Some(Kind::Last);
         let is_time = has_last || is_led;
@@ -389,7 +390,7 @@ impl Reader<'_> {
         let (year, this_month) = self.today.year_and_month();
         let is_over = this_month > month + 2;
         let year = if is_over { year } else { year - 1 };
-        calendar::month(year, month).start..calendar::month(year, month + 2).end
+        day::month(year, month).start..day::month(year, month + 2).end
     }
 
     /// Returns a day of a month of a year, or of the years before today.
@@ -409,7 +410,7 @@ impl Reader<'_> {
         let (year, this_month) = self.today.year_and_month();
         let latest = if month <= this_month { year } else { year - 1 };
         let years = (0..YEARS_BACK).map(|back| latest - back);
-        years.map(|year| calendar::month(year, month)).collect()
+        years.map(|year| day::month(year, month)).collect()
     }
 
     /// Returns the unit of the calendar so many from today's; of days the day.
@@ -420,8 +421,8 @@ impl Reader<'_> {
             Unit::Weeks => {
                 calendar::week(self.calendar, self.today.plus(from_today.saturating_mul(7)))
             }
-            Unit::Months => calendar::month(year, month.saturating_add(from_today)),
-            Unit::Years => calendar::year(year.saturating_add(from_today)),
+            Unit::Months => day::month(year, month.saturating_add(from_today)),
+            Unit::Years => day::year(year.saturating_add(from_today)),
         }
     }
 

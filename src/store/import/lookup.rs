@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::codec::{ContentAddress, Value};
+use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Type};
 use crate::index::Family;
 use crate::interchange::{
@@ -11,6 +11,7 @@ use crate::interchange::{
 use crate::ledger::EntryId;
 use crate::store::Error;
 use crate::store::import::batch::Importer;
+use crate::store::import::turn::same_turn;
 use crate::store::read::{beside, named_by};
 use crate::store::rules::was_deleted;
 use crate::store::rules::was_named;
@@ -86,25 +87,10 @@ impl Importer<'_> {
         if !is_logged || message.field("content_blocks").is_some() {
             return Ok(None);
         }
-        let says = |grain: &Grain, name: &str| grain.field(name) == message.field(name);
-        let agent = |grain: &Grain| {
-            let context = grain.field("context").and_then(Value::as_map);
-            context.and_then(|context| context.get("agent")).cloned()
-        };
         let snapshot = self.engine.snapshot();
-        let at = Some(message.created_at());
-        for row in snapshot.in_time(Family::EventTime, at, at).set()?.iter() {
-            let version = self.engine.as_of(&snapshot).version_at(row)?;
-            let grain = &version.grain;
-            let is_same = ["type", "session_id", "role", "content"]
-                .iter()
-                .all(|name| says(grain, name))
-                && agent(grain) == agent(message);
-            if is_same && self.caller.authorize_sight(grain).is_ok() {
-                return Ok(Some(grain.address()));
-            }
-        }
-        Ok(None)
+        same_turn(&self.engine.as_of(&snapshot), message, |grain| {
+            Ok(self.caller.authorize_sight(grain).is_ok())
+        })
     }
 
     /// Returns the stored relation that says what one of a file says, if its target was here then and

@@ -10,8 +10,10 @@ mod forks;
 mod holds;
 mod lookup;
 mod refusal;
+mod steps;
 mod summary;
 mod tree;
+mod turn;
 mod vectors;
 
 use crate::interchange::{ImportFile, Record, Signature};
@@ -24,8 +26,10 @@ use crate::store::txn::Transaction;
 use batch::Importer;
 pub use conflict::Conflicting;
 pub(crate) use conflict::{conflicts, exportable, resolve_conflict};
+pub(crate) use steps::{is_as_it_was, keep_step, kept_step, mark, wall_clock};
 pub use summary::{Conflict, Summary};
-pub(crate) use tree::current_item;
+pub(crate) use tree::{current_item, notes_of};
+pub(crate) use turn::has_turn;
 
 /// See [`Store::import`](crate::Store::import).
 pub(crate) fn import(store: &Access, reading: ImportFile) -> Result<Summary, Error> {

@@ -25,7 +25,13 @@ pub(crate) fn supersede(
     justification: Option<&str>,
 ) -> Result<ContentAddress, Error> {
     let caller = store.caller()?;
-    supersede_by(&store.engine, old, new.into().replacing(*old), justification, caller)
+    supersede_by(
+        &store.engine,
+        old,
+        new.into().replacing(*old),
+        justification,
+        caller,
+    )
 }
 
 fn supersede_by(

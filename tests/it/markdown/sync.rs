@@ -4,6 +4,7 @@
 use super::*;
 
 mod files_left;
+mod standing;
 mod two_stores;
 
 const OFFICE: grainstore::store::Authorization<'static> = grainstore::store::Authorization {

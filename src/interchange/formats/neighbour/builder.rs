@@ -87,15 +87,11 @@ impl<'a> Builder<'a> {
         };
         let user = self.scope.or(item.user.as_deref()).unwrap_or("local");
         let user = normalize_text(user);
-        // The ids of messages are unique in their session.
         let is_turn = matches!(item.said, Said::Turn(_));
         let session = item.session.clone().unwrap_or_default();
-        let (format, scope) = match is_turn {
-            true => {
-                let scope = Value::from(vec![user.as_str(), session.as_str()]);
-                (format!("{}:message", self.format.name()), scope.to_json())
-            }
-            false => (self.format.name().to_owned(), user.clone()),
+        let id = match is_turn {
+            true => message_id(self.format, &user, &session, &item.id),
+            false => ForeignId::new(self.format.name(), user.clone(), item.id.as_str()),
         };
         let Some(created) = item.created.or(self.written) else {
             let message = "has no time, and neither has its file";
@@ -104,11 +100,10 @@ impl<'a> Builder<'a> {
             self.lose(kind);
             return None;
         };
-        if !self.ids.add(self.ids.key((&scope, &item.id))) {
+        if !self.ids.add(self.ids.key((id.scope(), &item.id))) {
             self.lose("duplicate");
             return None;
         }
-        let id = ForeignId::new(format, scope, item.id.as_str());
         let ended = |at| ended(at, item.ended_as);
         let status = item.ended.map(ended).unwrap_or_default();
         let own = item.id.clone();
@@ -213,6 +208,12 @@ impl Turn {
             draft.set("model_id", normalize_text(&it))
         })
     }
+}
+
+/// Returns the id of a message: its own is unique in its session.
+pub(super) fn message_id(format: Format, user: &str, session: &str, id: &str) -> ForeignId {
+    let scope = Value::from(vec![user, session]).to_json();
+    ForeignId::new(format!("{}:message", format.name()), scope, id)
 }
 
 /// Returns the statement of a source that it ended a fact.

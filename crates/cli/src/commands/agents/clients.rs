@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use grainstore::ErrorCode;
 use serde_json::{Value, json};
+
+use crate::error::CliError;
 
 /// A client whose configuration is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -23,9 +26,14 @@ pub(super) struct Folders {
 }
 
 impl Folders {
-    /// Reads them from the environment; `None` without a home directory.
-    pub(super) fn of_user() -> Option<Self> {
-        let home = std::env::home_dir().filter(|home| home.is_absolute())?;
+    /// Reads them from the environment.
+    ///
+    /// # Errors
+    /// `ERR_USAGE` without a home directory.
+    pub(super) fn of_user() -> Result<Self, CliError> {
+        let home = std::env::home_dir().filter(|home| home.is_absolute());
+        let unknown = || CliError::new(ErrorCode::Usage, "the home directory is unknown: set HOME");
+        let home = home.ok_or_else(unknown)?;
         let named = |name| {
             std::env::var_os(name)
                 .map(PathBuf::from)
@@ -38,7 +46,7 @@ impl Folders {
         } else {
             named("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"))
         };
-        Some(Self { home, config })
+        Ok(Self { home, config })
     }
 }
 

@@ -38,10 +38,7 @@ pub(super) struct Install {
 impl Install {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         self.served.author()?;
-        let folders = Folders::of_user();
-        let folders = folders.ok_or_else(|| {
-            CliError::new(ErrorCode::Usage, "the home directory is unknown: set HOME")
-        })?;
+        let folders = Folders::of_user()?;
         let file = self.client.file(&folders);
         let entry = self
             .client

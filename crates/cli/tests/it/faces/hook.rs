@@ -13,8 +13,12 @@ fn hook(home: &Home, options: &[&str], event: &Value) -> Ran {
 }
 
 fn hook_with(home: &Home, options: &[&str], stdin: impl Into<String>) -> Ran {
+    hook_of("claude-code", home, options, stdin)
+}
+
+fn hook_of(agent: &str, home: &Home, options: &[&str], stdin: impl Into<String>) -> Ran {
     let mut command = home.command();
-    command.args(["hook", "claude-code"]).args(options);
+    command.args(["hook", agent]).args(options);
     command.env("XDG_STATE_HOME", home.path("state"));
     command
         .stdin(Stdio::piped())
@@ -199,6 +203,67 @@ fn installed_hooks_run_and_removed_ones_leave_the_file_as_it_was() {
 }
 
 #[test]
+fn an_agent_that_runs_no_commands_gets_its_plugin_and_the_command_that_turns_it_on() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations");
+    for (agent, source, folder, turns_on) in [
+        (
+            "openclaw",
+            "openclaw",
+            ".openclaw/grainstore-plugin",
+            "openclaw plugins install",
+        ),
+        (
+            "hermes",
+            "hermes/grainstore",
+            ".hermes/plugins/grainstore",
+            "hermes config set memory.provider grainstore",
+        ),
+    ] {
+        let home = Home::new();
+        let told = home.run(&["--json", "hook", agent]);
+        told.fails(2, "ERR_USAGE", "");
+        let message = told.json()["error"]["message"].to_string();
+        assert!(
+            message.contains(&format!("hook install {agent}")),
+            "{message}"
+        );
+        let ran = setup(&home, &["install", agent]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert!(ran.stderr.contains(turns_on), "{ran:?}");
+        let mut sources = fs::read_dir(root.join(source)).unwrap();
+        assert!(sources.all(|file| {
+            let file = file.unwrap();
+            let written = home.path(folder).join(file.file_name());
+            file.path().is_dir() || fs::read(file.path()).unwrap() == fs::read(written).unwrap()
+        }));
+        let printed = setup(&home, &["install", agent, "--print"]).json();
+        let settings = match agent {
+            "hermes" => {
+                let kept = fs::read(home.path(".hermes/grainstore.json")).unwrap();
+                assert_eq!(serde_json::from_slice::<Value>(&kept).unwrap(), printed);
+                printed
+            }
+            _ => printed["plugins"]["entries"]["grainstore"]["config"].clone(),
+        };
+        let store = settings["store"].as_str().unwrap();
+        assert!(std::path::Path::new(store).is_absolute(), "{settings}");
+        setup(&home, &["install", agent, "--namespace", "x"]).fails(2, "ERR_USAGE", "");
+
+        home.write(&format!("{folder}/mine"), "");
+        let ran = setup(&home, &["remove", agent]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let left: Vec<_> = fs::read_dir(home.path(folder)).unwrap().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert!(!home.path(".hermes/grainstore.json").exists());
+        assert!(
+            setup(&home, &["remove", agent])
+                .stderr
+                .contains("not set up")
+        );
+    }
+}
+
+#[test]
 #[cfg(unix)]
 fn after_a_session_a_program_derives_beliefs_and_no_agent_waits_for_it() {
     let home = Home::new();
@@ -251,16 +316,89 @@ fn after_a_session_a_program_derives_beliefs_and_no_agent_waits_for_it() {
     );
 }
 
+/// A line of a transcript as an import of it takes it: with its session and an id.
+fn logged(role: &str, second: u32, text: &str) -> String {
+    let mut line: Value = serde_json::from_str(&said(role, second, text)).unwrap();
+    line["sessionId"] = "s1".into();
+    line["uuid"] = format!("u{second}").into();
+    format!("{line}\n")
+}
+
+#[test]
+fn a_session_that_was_imported_is_not_stored_again_by_a_hook() {
+    let home = Home::new();
+    let secret = logged("user", 0, "My key is 1234.");
+    let call = json!([
+        { "type": "text", "text": "I look." },
+        { "type": "tool_use", "id": "t1", "name": "Bash", "input": { "command": "ls" } },
+    ]);
+    let mut answer: Value = serde_json::from_str(&logged("assistant", 1, "")).unwrap();
+    answer["message"]["content"] = call;
+    let transcript = format!("{secret}{answer}\n{}", logged("assistant", 3, "Done."));
+    home.write("transcript.jsonl", &transcript);
+    home.ok(&["import", "transcript.jsonl"]);
+    let imported = ["My key is 1234.", "I look.", "Done."];
+    assert_eq!(texts(&home), imported);
+    for _ in 0..2 {
+        let ran = hook(&home, &[], &event(&home, "Stop"));
+        assert_eq!((ran.code, &*ran.stderr), (0, ""), "{ran:?}");
+        assert_eq!(texts(&home), imported);
+    }
+    // Neither does what was deleted of it come back, and what is said then is stored.
+    let found = home
+        .run(&["--json", "query", "--sort", "created_at"])
+        .json();
+    let address = found["results"][0]["address"].as_str().unwrap();
+    let why = ["--reason", "a secret", "--authority", "mira", "--yes"];
+    home.ok(&[&["delete", address], &why[..]].concat());
+    home.write(
+        "transcript.jsonl",
+        transcript + &logged("user", 4, "What now?"),
+    );
+    let ran = hook(&home, &["--user", "mira"], &event(&home, "Stop"));
+    assert_eq!((ran.code, &*ran.stderr), (0, ""), "{ran:?}");
+    assert_eq!(texts(&home), ["I look.", "Done.", "What now?"]);
+}
+
+#[test]
+fn a_rollout_of_codex_that_was_imported_is_not_stored_again_by_a_hook() {
+    let home = Home::new();
+    let line = |second: u32, kind: &str, payload: Value| {
+        let time = format!("2026-10-02T08:00:{second:02}.000Z");
+        format!(
+            "{}\n",
+            json!({ "timestamp": time, "type": kind, "payload": payload })
+        )
+    };
+    let said = |second: u32, kind: &str, text: &str| {
+        line(
+            second,
+            "event_msg",
+            json!({ "type": kind, "message": text }),
+        )
+    };
+    let rollout = line(0, "session_meta", json!({ "id": "s1", "cwd": "/app" }))
+        + &said(1, "user_message", "My key is 1234.")
+        + &said(2, "agent_message", "Noted.");
+    home.write("transcript.jsonl", &rollout);
+    home.ok(&["import", "transcript.jsonl"]);
+    let stop = || hook_of("codex", &home, &[], event(&home, "Stop").to_string());
+    assert_eq!(stop().stderr, "");
+    assert_eq!(texts(&home), ["My key is 1234.", "Noted."]);
+    let found = home
+        .run(&["--json", "query", "--sort", "created_at"])
+        .json();
+    let address = found["results"][0]["address"].as_str().unwrap();
+    let why = ["--reason", "a secret", "--authority", "mira", "--yes"];
+    home.ok(&[&["delete", address], &why[..]].concat());
+    assert_eq!(stop().stderr, "");
+    assert_eq!(texts(&home), ["Noted."]);
+}
+
 #[test]
 fn a_session_that_a_hook_stored_does_not_come_again_with_its_transcript() {
     let home = Home::new();
-    let line = |role: &str, second: u32, text: &str| {
-        let mut line: Value = serde_json::from_str(&said(role, second, text)).unwrap();
-        line["sessionId"] = "s1".into();
-        line["uuid"] = format!("u{second}").into();
-        format!("{line}\n")
-    };
-    let transcript = line("user", 0, "use pnpm") + &line("assistant", 3, "Done.");
+    let transcript = logged("user", 0, "use pnpm") + &logged("assistant", 3, "Done.");
     home.write("transcript.jsonl", transcript);
     hook(&home, &[], &event(&home, "Stop"));
     assert_eq!(texts(&home), ["use pnpm", "Done."]);

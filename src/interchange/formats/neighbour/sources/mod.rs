@@ -10,6 +10,7 @@ mod stores;
 pub use blocks::is_not_said;
 
 use super::source::Source;
+pub(crate) use agents::logged_turn;
 
 /// Returns every source, in the order in which they are asked.
 pub(in crate::interchange) fn sources() -> impl Iterator<Item = &'static Source> {

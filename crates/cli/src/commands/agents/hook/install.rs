@@ -4,6 +4,7 @@ use clap::Args;
 use grainstore::ErrorCode;
 use serde_json::{Value, json};
 
+use super::plugin::{HERMES, OPENCLAW, Plugin};
 use super::{Agent, HookOptions};
 use crate::commands::agents::clients::Folders;
 use crate::commands::agents::install::{read, write};
@@ -11,7 +12,10 @@ use crate::commands::agents::splice::with_element;
 use crate::error::{CliError, Exit};
 use crate::session::Session;
 
-/// Add the hooks to the configuration of an agent
+/// Set up the memory of an agent: its hooks, or its plugin
+///
+/// Claude Code and Codex run the command: it is added to their configuration. For OpenClaw and Hermes a plugin is
+/// written, a client of `grainstore mcp`, and the command of the agent that turns it on is named.
 ///
 /// Every other byte of the file stays as it is, and the file as it was is kept with the ending .bak.
 /// Installing again replaces the entries. A file that is no JSON is left alone; comments stay.
@@ -29,7 +33,7 @@ pub(super) struct Install {
     options: HookOptions,
 }
 
-/// Remove the hooks from the configuration of an agent
+/// Remove the hooks, or the plugin, of an agent
 ///
 /// Every other byte of the file stays as it is. The memory stays in the store.
 #[derive(Debug, Args)]
@@ -43,6 +47,10 @@ pub(super) struct Remove {
 
 impl Install {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let (file, events) = match self.agent.setup() {
+            Setup::Hooks { file, events } => (file, events),
+            Setup::Plugin(plugin) => return plugin.install(&self.options, self.print, session),
+        };
         let entry = json!({
             "hooks": [{
                 "type": "command",
@@ -51,7 +59,7 @@ impl Install {
             }]
         });
         if self.print {
-            let events = self.agent.events().iter();
+            let events = events.iter();
             let events: serde_json::Map<_, _> = events
                 .map(|event| ((*event).to_owned(), json!([entry])))
                 .collect();
@@ -59,7 +67,7 @@ impl Install {
             session.out.line(text)?;
             return Ok(Exit::Done);
         }
-        let exit = change(self.agent, Some(&entry), session)?;
+        let exit = change((self.agent, file, events), Some(&entry), session)?;
         if self.agent == Agent::Codex {
             session
                 .out
@@ -98,17 +106,21 @@ impl Install {
 
 impl Remove {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        change(self.agent, None, session)
+        match self.agent.setup() {
+            Setup::Hooks { file, events } => change((self.agent, file, events), None, session),
+            Setup::Plugin(plugin) => plugin.remove(session),
+        }
     }
 }
 
 /// Puts the entry into the list of each event of an agent, or takes it out.
-fn change(agent: Agent, entry: Option<&Value>, session: &mut Session) -> anyhow::Result<Exit> {
-    let folders = Folders::of_user();
-    let folders = folders.ok_or_else(|| {
-        CliError::new(ErrorCode::Usage, "the home directory is unknown: set HOME")
-    })?;
-    let file = folders.home.join(agent.file());
+fn change(
+    (agent, file, events): (Agent, &str, &[&str]),
+    entry: Option<&Value>,
+    session: &mut Session,
+) -> anyhow::Result<Exit> {
+    let folders = Folders::of_user()?;
+    let file = folders.home.join(file);
     let old = read(&file).map_err(|error| CliError::of(&error).at(file.display()))?;
     if old.is_none() && entry.is_none() {
         session.out.note("not set up");
@@ -116,7 +128,7 @@ fn change(agent: Agent, entry: Option<&Value>, session: &mut Session) -> anyhow:
     }
     let before = old.clone().unwrap_or_default();
     let is_own = |it: &Value| is_of(agent, it);
-    let new = agent.events().iter().try_fold(before, |text, event| {
+    let new = events.iter().try_fold(before, |text, event| {
         with_element(&text, (SECTION, event), entry, is_own)
     });
     let new = new.map_err(|error| {
@@ -161,21 +173,36 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
+/// How an agent is set up.
+enum Setup {
+    /// It runs the command at some events: the file of its configuration, below the home directory, names both.
+    Hooks {
+        file: &'static str,
+        events: &'static [&'static str],
+    },
+    /// It runs no command, and has a plugin.
+    Plugin(&'static Plugin),
+}
+
 impl Agent {
-    /// Returns the file of the configuration, below the home directory.
-    const fn file(self) -> &'static str {
+    const fn setup(self) -> Setup {
         match self {
-            Self::ClaudeCode => ".claude/settings.json",
-            Self::Codex => ".codex/hooks.json",
+            Self::ClaudeCode => Setup::Hooks {
+                file: ".claude/settings.json",
+                events: &["UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"],
+            },
+            Self::Codex => Setup::Hooks {
+                file: ".codex/hooks.json",
+                events: &["UserPromptSubmit", "Stop", "PreCompact"],
+            },
+            Self::Openclaw => Setup::Plugin(&OPENCLAW),
+            Self::Hermes => Setup::Plugin(&HERMES),
         }
     }
 
-    /// Returns the events at which the agent runs the command.
-    const fn events(self) -> &'static [&'static str] {
-        match self {
-            Self::ClaudeCode => &["UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"],
-            Self::Codex => &["UserPromptSubmit", "Stop", "PreCompact"],
-        }
+    /// Returns whether an agent runs the command itself.
+    pub(super) const fn runs_commands(self) -> bool {
+        matches!(self.setup(), Setup::Hooks { .. })
     }
 }
 

@@ -1,8 +1,9 @@
 //! Storing the turns of a transcript, each once.
 //!
 //! A turn has the time that its transcript tells, so the same turn is the same grain, and the store
-//! itself says what it has. Turns are looked at from the last to the first: the first that is stored
-//! ends that, since a run stores all before it or nothing.
+//! itself says what it has. Turns are looked at from the last to the first: the first that a hook stored
+//! ends that, since a run stores all before it or nothing. One that an import of the transcript brought is
+//! passed over.
 
 use std::fs;
 use std::path::Path;
@@ -30,12 +31,15 @@ pub(super) fn keep(store: &Store, transcript: &Path, told: &Told) -> anyhow::Res
     let bytes = fs::read(transcript)?;
     let text = String::from_utf8_lossy(&bytes);
     let mut new = Vec::new();
-    for turn in turns_from_the_end(&text) {
+    for mut turn in turns_from_the_end(&text) {
+        let id = turn.id.take();
         let grain = told.draft(turn).finish(Profile::Extended)?;
         if store.exists(&grain.address())? {
             break;
         }
-        new.push(grain);
+        if !store.has_turn(&grain, id.as_deref())? {
+            new.push(grain);
+        }
     }
     new.reverse();
     match store.put_batch(new.clone()) {

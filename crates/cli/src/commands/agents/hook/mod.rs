@@ -9,12 +9,14 @@
 //! | beliefs from what was said, by a program of the user's | `consolidate.rs` |
 //! | the log of what failed | `log.rs` |
 //! | the entries in the agent's configuration | `install.rs` |
+//! | the plugin of an agent that runs no commands | `plugin.rs` |
 
 mod consolidate;
 mod event;
 mod install;
 mod keep;
 mod log;
+mod plugin;
 mod project;
 mod transcript;
 
@@ -60,18 +62,20 @@ enum HookCommand {
     Remove(Remove),
 }
 
-/// An agent whose hooks are known.
+/// An agent whose hooks, or plugin, are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Agent {
     ClaudeCode,
     Codex,
+    Openclaw,
+    Hermes,
 }
 
 /// How a hook recalls and stores.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct HookOptions {
     /// Approximate maximum number of tokens recalled before a turn; 0 recalls nothing
-    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    #[arg(long, value_name = "N", default_value_t = Self::BUDGET)]
     budget: usize,
     /// Namespace of what is recalled and stored [default: that of the repository]
     #[arg(long, value_name = "NAME")]
@@ -89,6 +93,12 @@ impl HookTool {
         match (self.command, self.agent) {
             (Some(HookCommand::Install(command)), _) => command.run(session),
             (Some(HookCommand::Remove(command)), _) => command.run(session),
+            (None, Some(agent)) if !agent.runs_commands() => {
+                let name = agent.name();
+                let message =
+                    format!("{name} runs no command; hook install {name} writes its plugin");
+                Err(CliError::new(ErrorCode::Usage, message).into())
+            }
             (None, Some(agent)) => {
                 self.options.answer(agent, session);
                 Ok(Exit::Done)
@@ -102,6 +112,8 @@ impl HookTool {
 }
 
 impl HookOptions {
+    const BUDGET: usize = 1_000;
+
     /// Answers an event. A failure is written to stderr and the log, since exit code 2 would stop the
     /// agent's turn.
     fn answer(&self, agent: Agent, session: &mut Session) {
@@ -190,6 +202,8 @@ impl Agent {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
+            Self::Openclaw => "openclaw",
+            Self::Hermes => "hermes",
         }
     }
 
@@ -198,6 +212,7 @@ impl Agent {
         match self {
             Self::ClaudeCode => moment == Moment::End,
             Self::Codex => matches!(moment, Moment::End | Moment::Compaction),
+            Self::Openclaw | Self::Hermes => false,
         }
     }
 }
@@ -209,7 +224,8 @@ pub(crate) fn is_run_by_agent(args: &[OsString]) -> bool {
     pairs.any(|pair| {
         let agent = pair.last().and_then(|name| name.to_str());
         pair.first().is_some_and(|name| name == "hook")
-            && agent.is_some_and(|name| Agent::from_str(name, false).is_ok())
+            && agent
+                .is_some_and(|name| Agent::from_str(name, false).is_ok_and(Agent::runs_commands))
     })
 }
 

@@ -13,6 +13,8 @@ use serde_json::Value;
 /// One thing said.
 #[derive(Debug, PartialEq)]
 pub(super) struct Turn {
+    /// The id of its line, if lines have ids.
+    pub(super) id: Option<String>,
     pub(super) role: &'static str,
     pub(super) text: String,
     pub(super) time: Time,
@@ -48,6 +50,7 @@ fn turn_of(line: &Value) -> Option<Turn> {
     }
     let own = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
     Some(Turn {
+        id: own(line.get("uuid")),
         role,
         text: text.to_owned(),
         time,

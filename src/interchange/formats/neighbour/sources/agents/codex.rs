@@ -148,9 +148,7 @@ impl Codex {
         builder: &mut Builder<'_>,
     ) {
         let created = at.or(self.started);
-        let time = created.map(|time| time.to_string()).unwrap_or_default();
-        let said = Value::from(content.blocks.clone()).to_json();
-        let id = stable_id(&["codex", &time, role, &content.text, &said]);
+        let id = id_of(created, role, &content.text, &content.blocks);
         let mut context = Map::new();
         context.insert("agent", "codex");
         for (name, value) in [("branch", &self.branch), ("directory", &self.directory)] {
@@ -174,6 +172,13 @@ impl Codex {
             ..Item::default()
         });
     }
+}
+
+/// Returns the id of a message, of which a rollout has none.
+pub(super) fn id_of(created: Option<Time>, role: &str, text: &str, blocks: &[Value]) -> String {
+    let time = created.map(|time| time.to_string()).unwrap_or_default();
+    let said = Value::from(blocks.to_vec()).to_json();
+    stable_id(&["codex", &time, role, text, &said])
 }
 
 /// The two forms of a message stand a few lines from each other.
