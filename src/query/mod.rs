@@ -20,6 +20,7 @@ mod envelope;
 #[cfg(feature = "interchange")]
 mod export;
 mod filter;
+mod groups;
 #[cfg(feature = "text")]
 mod hybrid;
 mod nearest;
@@ -46,6 +47,7 @@ pub use export::ExportReport;
 #[cfg(feature = "interchange")]
 pub(crate) use export::{entry_at, export, export_file, sync_tree};
 pub use filter::Filter;
+pub(crate) use groups::groups;
 #[cfg(feature = "text")]
 pub(crate) use hybrid::search_hybrid;
 pub(crate) use nearest::{nearest, similar};
