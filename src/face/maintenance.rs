@@ -1,5 +1,6 @@
 //! The files of a store: copies, checks, proofs, figures.
 
+use std::ops::Range;
 use std::path::Path;
 
 use crate::codec::ContentAddress;
@@ -25,6 +26,35 @@ impl<'a> Maintenance<'a> {
     /// As [`Store::query`](crate::Store::query).
     pub fn explain(self, filter: &Filter) -> Result<QueryPlan, Error> {
         query::explain(self.0, filter)
+    }
+
+    /// Groups the current grains that pass a filter by a field, `type`, `session_id` or `user_id`: the
+    /// number of groups, and those of a page, the group with the latest event first. Each has the number of its
+    /// grains, and the addresses of up to four of the earliest and of the latest.
+    ///
+    /// Grains without the field are in no group. The index counts, and only those grains are read.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Filter, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// for text in ["hello", "how are you?"] {
+    ///     store.put(Draft::event(text).session("talk"))?;
+    /// }
+    /// let (total, groups) = store.maintenance()?.groups(&Filter::new(), "session_id", 0..10)?;
+    /// assert_eq!((total, groups[0].0, groups[0].1.len()), (1, 2, 2));
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_FILTER` for another field; storage errors.
+    pub fn groups(
+        self,
+        filter: &Filter,
+        field: &str,
+        page: Range<usize>,
+    ) -> Result<(usize, Vec<(u64, Vec<ContentAddress>)>), Error> {
+        query::groups(self.0, filter, field, page)
     }
 
     /// Returns the audit trail: the ledger, with proofs and as a log.

@@ -23,6 +23,7 @@ mod envelope;
 #[cfg(feature = "interchange")]
 mod export;
 mod filter;
+mod groups;
 #[cfg(feature = "text")]
 mod hybrid;
 mod nearest;
@@ -50,6 +51,7 @@ pub use export::ExportReport;
 #[cfg(feature = "interchange")]
 pub(crate) use export::{export, export_file, sync_tree};
 pub use filter::Filter;
+pub(crate) use groups::groups;
 #[cfg(feature = "text")]
 pub(crate) use hybrid::search_hybrid;
 pub(crate) use nearest::{nearest, similar};

@@ -38,15 +38,33 @@ export const file = async (path, body) =>
 
 /** Sends a file and calls `told` with each line of the answer as it comes. */
 export async function upload(path, content, told) {
-  const answer = await send("POST", path, content, "application/octet-stream");
+  await lines(await send("POST", path, content, "application/octet-stream"), (line) => told(JSON.parse(line)));
+}
+
+/** The gauges of the store, by name without the prefix. */
+export async function metrics() {
+  const told = await (await send("GET", "/metrics")).text();
+  const found = told.matchAll(/^grainstore_(\w+) ([\d.]+)$/gm);
+  return Object.fromEntries([...found].map(([, name, value]) => [name, Number(value)]));
+}
+
+/** Calls `told` with each event of a stream, until the signal or the server ends it. */
+export async function follow(path, told, signal) {
+  const answer = await send("GET", path, undefined, "", signal);
+  await lines(answer, (line) => {
+    if (line.startsWith("data: ")) told(JSON.parse(line.slice(6)));
+  });
+}
+
+async function lines(answer, told) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
     const { done, value } = await reader.read();
     rest += value ?? "";
-    const lines = rest.split("\n");
-    rest = lines.pop();
-    lines.filter(Boolean).forEach((line) => told(JSON.parse(line)));
+    const parts = rest.split("\n");
+    rest = parts.pop();
+    parts.filter(Boolean).forEach(told);
     if (done) return;
   }
 }

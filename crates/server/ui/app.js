@@ -1,29 +1,36 @@
-// The frame of the inspector: the token, the pages and the keys.
+// The frame of the inspector: the token, the pages and their addresses.
 
 import { Refused, forget, get, keep, token } from "/ui/api.js";
 import { field, h, say, show } from "/ui/dom.js";
 import * as audit from "/ui/audit.js";
+import * as changes from "/ui/changes.js";
 import * as grain from "/ui/grain.js";
 import * as graph from "/ui/graph.js";
 import * as growth from "/ui/growth.js";
 import * as imports from "/ui/imports.js";
+import * as keys from "/ui/keys.js";
+import * as overview from "/ui/overview.js";
 import * as person from "/ui/person.js";
+import * as persons from "/ui/persons.js";
 import * as search from "/ui/search.js";
 import * as threads from "/ui/threads.js";
 
 const PAGES = {
-  search: search.open, grain: grain.open, subject: graph.open, person: person.open,
-  threads: threads.list, thread: threads.open, audit: audit.open, imports: imports.open,
-  growth: growth.open,
+  overview: overview.open, search: search.open, grain: grain.open, subject: graph.open,
+  person: person.open, persons: persons.open, threads: threads.list, thread: threads.open,
+  changes: changes.open, audit: audit.open, imports: imports.open, growth: growth.open,
 };
 
+/** The entry of the navigation under which a page without one of its own stands. */
+const UNDER = { thread: "threads", persons: "person", grain: "search" };
+
 let turn = 0;
+let leaving = new AbortController();
 
 function enter(message) {
   const input = h("input", { type: "password", name: "token", required: true, autocomplete: "off", spellcheck: "false" });
-  document.getElementById("nav").hidden = true;
-  document.getElementById("leave").hidden = true;
-  show("Sign in", h("p", {}, "Enter a token of `grainstore token add`. It is kept in this tab alone."),
+  setSignedIn(false);
+  show("Sign in", h("p", {}, "Enter a token of ", h("code", {}, "grainstore token add --as did:web:me.example --allow read"), ". It is kept in this tab alone."),
     h("form", {
       onsubmit: async (event) => {
         event.preventDefault();
@@ -31,39 +38,60 @@ function enter(message) {
         await route();
       },
     }, field("Token", input, true), h("button", { type: "submit" }, "Sign in")));
-  if (message) say(message, true);
+  say(message ?? "", Boolean(message));
   input.focus();
+}
+
+function setSignedIn(isIn) {
+  document.getElementById("nav").hidden = !isIn;
+  document.getElementById("session").hidden = !isIn;
+}
+
+/** Reads an address: the name of the page, what it is about, and its question. */
+function asked() {
+  const [path, question = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  const [name, ...rest] = path.split("/");
+  let parts;
+  try { parts = rest.map(decodeURIComponent); } catch { parts = []; }
+  return { name: Object.hasOwn(PAGES, name) ? name : "overview", parts, query: Object.fromEntries(new URLSearchParams(question)) };
 }
 
 /** Opens the page that the address names. */
 async function route() {
   const mine = ++turn;
+  leaving.abort();
+  leaving = new AbortController();
   if (!token()) return enter();
-  const [name = "search", ...rest] = location.hash.replace(/^#\/?/, "").split("/");
-  let parts;
-  try { parts = rest.map(decodeURIComponent); } catch { parts = []; }
-  const open = Object.hasOwn(PAGES, name || "search") ? PAGES[name || "search"] : PAGES.search;
+  const { name, parts, query } = asked();
   say("Loading…");
   try {
     const rights = await get("/v1/token");
     if (mine !== turn) return undefined;
-    document.getElementById("nav").hidden = false;
-    document.getElementById("leave").hidden = false;
+    setSignedIn(true);
     for (const anchor of document.querySelectorAll("#nav a")) {
-      const isHere = anchor.hash.replace("#/", "") === (name === "thread" ? "threads" : name || "search");
+      const isHere = anchor.hash.replace("#/", "") === (UNDER[name] ?? name);
       if (isHere) anchor.setAttribute("aria-current", "page");
       else anchor.removeAttribute("aria-current");
     }
-    await open({ parts, rights, isCurrent: () => mine === turn });
+    await PAGES[name]({ parts, query, rights, isCurrent: () => mine === turn, signal: leaving.signal });
     if (mine !== turn) return undefined;
     if (document.getElementById("status").textContent === "Loading…") say("");
-    if (!document.activeElement || document.activeElement === document.body) {
-      document.querySelector("#main h1")?.focus();
-    }
+    focus();
   } catch (error) {
     if (mine === turn) failed(error);
   }
   return undefined;
+}
+
+/** The focus goes to the link by which the page was left before, or else to its heading. */
+function focus() {
+  const left = history.state?.left;
+  const anchors = left ? [...document.querySelectorAll("#main a")] : [];
+  const back = anchors.find((anchor) => anchor.getAttribute("href") === left);
+  if (back) back.focus();
+  else if (!document.activeElement || document.activeElement === document.body) {
+    document.querySelector("#main h1")?.focus();
+  }
 }
 
 function failed(error) {
@@ -86,14 +114,9 @@ addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
   failed(event.reason);
 });
-addEventListener("keydown", (event) => {
-  const isTyping = event.target.closest?.("input, textarea, select");
-  if (event.key === "/" && !isTyping && token()) {
-    event.preventDefault();
-    const input = document.getElementById("q");
-    if (input) input.focus();
-    else location.hash = "#/search";
-  }
+document.getElementById("main").addEventListener("click", (event) => {
+  const left = event.target.closest?.("a")?.getAttribute("href");
+  if (left) history.replaceState({ left }, "");
 });
 document.getElementById("skip").addEventListener("click", (event) => {
   event.preventDefault();
@@ -101,7 +124,7 @@ document.getElementById("skip").addEventListener("click", (event) => {
 });
 document.getElementById("leave").addEventListener("click", () => {
   forget();
-  say("Signed out.");
   enter();
 });
+keys.listen();
 route();

@@ -1,41 +1,41 @@
-// The ledger as a log, oldest first, with filters.
+// The ledger as a log, newest first, by author, kind, person and time.
 
 import { post, short } from "/ui/api.js";
-import { counted, field, h, link, say, show, table, text, time } from "/ui/dom.js";
+import { counted, h, link, page, say, show, text, view, when } from "/ui/dom.js";
+import { asking } from "/ui/filters.js";
+import { downloads } from "/ui/listing.js";
 
-export async function open({ rights, isCurrent }) {
+const LIMIT = 100;
+
+const NAMES = ["operation", "by", "user", "since", "until"];
+
+export async function open({ query, rights, isCurrent }) {
   if (!rights.operations.includes("admin") || rights.user || rights.namespaces.length > 0) {
     show("Audit log", h("p", {}, "The log is for a token with the operation admin that reaches the whole store."));
     return;
   }
-  const operation = h("input", { autocomplete: "off", placeholder: "store, deny, erase, import…" });
-  const person = h("input", { autocomplete: "off" });
-  const from = h("input", { type: "date" });
-  const place = h("div", {});
-  const next = h("button", { type: "button", hidden: true }, "Next page");
-  let after = null;
-  async function load(start) {
-    const given = { operation: operation.value.trim(), person: person.value.trim(), from: from.value && `${from.value}T00:00:00Z` };
-    const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value));
-    const found = await post("/v1/audit", { ...filter, limit: 100, after: start ?? undefined });
-    if (!isCurrent()) return;
-    after = found.next;
-    next.hidden = after === null;
-    place.replaceChildren(table("Entries of the ledger", ["Entry", "Time", "By", "Operation", "Grains", "Facts"],
-      found.entries.map((entry) => [
-        String(entry.entry), time(entry.at), text(entry.by ?? "owner"), entry.operation,
-        h("ul", { class: "plain" }, entry.addresses.slice(0, 5).map((one) => h("li", { class: "whole" }, link(short(one, 12), "grain", one)))),
-        text(entry.detail),
-      ])));
-    say(`${counted(found.entries.length, "entry", "entries")}, oldest first`);
-  }
-  next.addEventListener("click", () => load(after));
-  show("Audit log", h("form", {
-    onsubmit: (event) => {
-      event.preventDefault();
-      load(null);
-    },
-  }, field("Operation", operation), field("Person", person), field("From", from), h("button", { type: "submit" }, "Show")),
-  place, h("p", {}, next));
-  await load(null);
+  const asked = Object.fromEntries(NAMES.filter((name) => query[name]).map((name) => [name, query[name]]));
+  const found = await post("/v1/audit", {
+    operation: asked.operation, by: asked.by === "owner" ? "" : asked.by, person: asked.user, from: asked.since, to: asked.until,
+    newest_first: true, limit: LIMIT, after: Number(query.after) || undefined,
+  });
+  if (!isCurrent()) return;
+  show("Audit log", asking(["audit"], NAMES, query), found.entries.length === 0
+    ? h("p", {}, "No entry passes. ", h("a", { href: page("audit") }, "Show all of them"), ".")
+    : h("ol", { class: "log" }, found.entries.map((entry) => logged(entry, asked))),
+  h("p", { class: "pager" }, query.after && h("a", { href: view(["audit"], asked), class: "step" }, "Newest"),
+    found.next > 0 && h("a", { href: view(["audit"], { ...asked, after: String(found.next) }), class: "step" }, "Older")),
+  downloads("audit", () => found.entries.map((entry) => ({ ...entry, at: new Date(entry.at).toISOString(), addresses: entry.addresses.join(" ") }))));
+  say(`${counted(found.entries.length, "entry", "entries")}, newest first`);
+}
+
+/** One entry: its author and its kind lead to the entries of the same. */
+function logged(entry, asked) {
+  const by = entry.by ?? "owner";
+  const grains = entry.addresses.slice(0, 5).map((one) => [" ", link(short(one, 12), "grain", one)]);
+  return h("li", {}, when(entry.at), " ",
+    h("a", { href: view(["audit"], { ...asked, operation: entry.operation }), class: "kind" }, entry.operation), " by ",
+    h("a", { href: view(["audit"], { ...asked, by }) }, text(short(by || "a handle without an author", 60))),
+    entry.user && [" for ", text(entry.user)], entry.token && [" with the token ", text(entry.token)],
+    h("span", { class: "quiet" }, ` · ${entry.entry} · `, text(entry.detail), grains, entry.addresses.length > 5 && ` and ${entry.addresses.length - 5} more`));
 }

@@ -40,6 +40,12 @@ export const text = (value) => h("bdi", { dir: "auto" }, value);
 /** The address of a page: every part is encoded, so that none is more than a name. */
 export const page = (...parts) => `#/${parts.map(encodeURIComponent).join("/")}`;
 
+/** The address of a page with its question; what is empty is left out of it. */
+export function view(parts, query = {}) {
+  const given = Object.entries(query).filter(([, value]) => value && value !== "0");
+  return page(...parts) + (given.length > 0 ? `?${new URLSearchParams(given)}` : "");
+}
+
 export const link = (content, ...parts) => h("a", { href: page(...parts) }, text(content));
 
 export const time = (ms) => {
@@ -48,6 +54,13 @@ export const time = (ms) => {
   if (Number.isNaN(date.getTime())) return String(ms);
   const iso = date.toISOString();
   return h("time", { datetime: iso }, iso.replace("T", " ").replace(".000Z", "Z"));
+};
+
+/** A time to the minute, for lists. */
+export const when = (ms) => {
+  const shown = time(ms);
+  if (shown instanceof Node) shown.textContent = shown.textContent.slice(0, 16);
+  return shown;
 };
 
 /** Puts a page in place and moves the focus to its heading, for those who do not see it change. */
@@ -73,7 +86,7 @@ export function table(caption, heads, rows, isShown = false) {
 }
 
 /** A number with its noun. */
-export const counted = (number, noun, nouns = `${noun}s`) => `${number} ${number === 1 ? noun : nouns}`;
+export const counted = (number, noun, nouns = `${noun}s`) => `${number.toLocaleString("en")} ${number === 1 ? noun : nouns}`;
 
 /** Drawings are narrower on a narrow screen, so that their letters stay as large as the others. */
 export const drawingWidth = () => Math.max(300, Math.min(760, document.getElementById("main").clientWidth));

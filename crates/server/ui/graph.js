@@ -1,9 +1,18 @@
-// The graph around a subject: what is said of it, and what is said of others that names it.
+// The graph around a subject, its facts, and how each came to be what it is.
 
 import { newest, post, short, summary } from "/ui/api.js";
-import { drawingWidth, field, h, link, page, show, svg, shown } from "/ui/dom.js";
+import { counted, field, h, link, page, say, show, text, view, when } from "/ui/dom.js";
+import { drawing } from "/ui/drawing.js";
+import { downloads, rowOf } from "/ui/listing.js";
 
-export async function open({ parts, isCurrent }) {
+const LIMIT = 60;
+
+/** The subjects around one whose own facts are asked for. */
+const NEIGHBOURS = 12;
+
+const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+
+export async function open({ parts, query, isCurrent }) {
   const name = parts[0] ?? "";
   const input = h("input", { value: name, autocomplete: "off", required: true });
   const form = h("form", {
@@ -15,51 +24,57 @@ export async function open({ parts, isCurrent }) {
   if (!name) {
     const known = await newest("subject");
     if (!isCurrent()) return;
-    show("Subjects", form, known.length > 0 && [h("h2", {}, "Subjects of the newest memories"),
+    show("Subjects", form, known.length === 0 ? h("p", {}, "No fact is stored yet: ", h("code", {}, "grainstore remember \"Ana lives in Porto\""), " stores one.") : [
+      h("h2", {}, "Subjects of the newest memories"),
       h("ul", { class: "plain many" }, known.map(([value, count]) => h("li", {}, link(short(value, 60), "subject", value), ` (${count})`)))]);
     input.focus();
     return;
   }
-  const [of, to] = await Promise.all([
-    post("/v1/query", { filter: { type: "belief", subject: name }, limit: 60 }),
-    post("/v1/query", { filter: { type: "belief", object: name }, limit: 60 }),
-  ]);
-  if (!isCurrent()) return;
-  const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));
-  const edges = [
-    ...of.results.map((one) => ({ other: plain(one.grain.object), relation: one.grain.relation, isOut: true, address: one.content_address })),
-    ...to.results.map((one) => ({ other: plain(one.grain.subject), relation: one.grain.relation, isOut: false, address: one.content_address })),
-  ];
+  const [of, to, all] = await Promise.all([facts({ subject: name }), facts({ object: name }),
+    facts({ subject: name, superseded: true }, { sort: "created_at" })]);
   const found = [...of.results, ...to.results];
+  const isFar = query.hops === "2";
+  const further = isFar ? await around(name, found) : [];
+  if (!isCurrent()) return;
+  const edges = [...found, ...further].map(({ grain }) => ({ from: plain(grain.subject), to: plain(grain.object), relation: plain(grain.relation) }));
+  const total = (of.total ?? 0) + (to.total ?? 0);
   show(name, form,
-    edges.length > 0 && drawn(name, edges.slice(0, 24)),
-    edges.length > 24 && h("p", { class: "quiet" }, `The drawing has 24 of ${edges.length}; the list has all of them.`),
+    h("p", { class: "facets" }, [["One hop", ""], ["Two hops", "2"]].map(([label, hops]) => [
+      h("a", { href: view(["subject", name], { hops }), "aria-current": (hops === "2") === isFar && "true" }, label), " "]),
+    h("a", { href: page("person", name) }, "As a person")),
+    edges.length > 0 && drawing(name, edges),
     h("h2", {}, "Facts"),
     found.length === 0 ? h("p", { class: "quiet" }, "Nothing is believed about it.") : h("ul", {}, found.map((one) =>
       h("li", {}, link(short(summary(one.grain)), "grain", one.content_address),
-        one.grain.confidence !== undefined && ` · confidence ${one.grain.confidence}`))));
+        one.grain.confidence !== undefined && ` · confidence ${one.grain.confidence}`))),
+    over(all.results),
+    downloads("facts", () => found.map((one) => rowOf(one.content_address, one.grain))));
+  say(`${counted(found.length, "fact")}${total > found.length ? " of more" : ""}`);
 }
 
-const HEIGHT = 460;
+const facts = (filter, more) => post("/v1/query", { filter: { type: "belief", ...filter }, limit: LIMIT, ...more });
 
-function drawn(name, edges) {
-  const WIDTH = drawingWidth();
-  const others = [...new Set(edges.map((edge) => edge.other))];
-  const at = new Map(others.map((other, n) => {
-    const angle = (2 * Math.PI * n) / others.length - Math.PI / 2;
-    return [other, [WIDTH / 2 + (WIDTH / 2 - 60) * Math.cos(angle), HEIGHT / 2 + 175 * Math.sin(angle)]];
-  }));
-  const node = (label, [x, y], isSelf) => svg("a", { href: page("subject", label), "aria-label": shown(label) },
-    svg("circle", { cx: x, cy: y, r: isSelf ? 12 : 8, class: isSelf ? "self" : undefined }),
-    // Away from the lines, which meet in the middle.
-    svg("text", { x, y: y < HEIGHT / 2 && !isSelf ? y - 14 : y + 26, "text-anchor": "middle" }, short(label, 22)));
-  const lines = edges.map((edge) => {
-    const [x, y] = at.get(edge.other);
-    const [mx, my] = [(x + WIDTH / 2) / 2, (y + HEIGHT / 2) / 2];
-    const arrow = edge.isOut ? "→" : "←";
-    return [svg("line", { x1: WIDTH / 2, y1: HEIGHT / 2, x2: x, y2: y, class: "edge" }),
-      svg("text", { x: mx, y: my, "text-anchor": "middle", class: "edge-name" }, `${short(String(edge.relation), 20)} ${arrow}`)];
-  });
-  return svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": `Graph around ${shown(name)}` },
-    lines, node(name, [WIDTH / 2, HEIGHT / 2], true), others.map((other) => node(other, at.get(other), false)));
+/** The facts of the neighbours. */
+async function around(name, found) {
+  const names = [...new Set(found.flatMap(({ grain }) => [plain(grain.subject), plain(grain.object)]))].filter((one) => one !== name);
+  const asked = names.slice(0, NEIGHBOURS).map((subject) => post("/v1/query", { filter: { type: "belief", subject }, limit: 8 }));
+  return (await Promise.all(asked)).flatMap((one) => one.results);
+}
+
+/** The relations in which something was replaced or ended, with their objects in the order of time. */
+function over(results) {
+  const relations = new Map();
+  for (const one of results) {
+    const relation = plain(one.grain.relation);
+    relations.set(relation, [...(relations.get(relation) ?? []), one]);
+  }
+  const changed = [...relations].filter(([, all]) => all.length > 1 && all.some((one) => one.superseded_by || one.grain.valid_to));
+  if (changed.length === 0) return false;
+  const since = ({ grain }) => grain.valid_from ?? grain.created_at;
+  return [h("h2", {}, "Over time"), changed.map(([relation, all]) => h("details", { open: changed.length < 4 },
+    h("summary", {}, text(relation)),
+    h("ol", { class: "versions" }, [...all].sort((a, b) => since(a) - since(b)).map((one) => h("li", { class: one.superseded_by ? undefined : "current" },
+      h("p", {}, link(short(plain(one.grain.object), 80), "grain", one.content_address)),
+      h("p", { class: "quiet" }, "since ", when(since(one)), one.grain.valid_to && [" to ", when(one.grain.valid_to)],
+        one.superseded_by && [", ", link("replaced", "grain", one.superseded_by)]))))))];
 }

@@ -1,53 +1,61 @@
-// A person: all that is known, an export, and the erasure with a preview and a receipt.
+// A person: the erasure with a preview and a receipt, an export, and their memories in pages.
 
-import { file, newest, post, short, summary } from "/ui/api.js";
-import { counted, field, h, link, page, save, say, show, table } from "/ui/dom.js";
+import { file, post, short } from "/ui/api.js";
+import { counted, field, h, page, save, say, show, view } from "/ui/dom.js";
+import { downloads, facets, item, rowOf, walkable } from "/ui/listing.js";
+import * as persons from "/ui/persons.js";
 
-export async function open({ parts, rights, isCurrent }) {
-  const user = parts[0] ?? rights.user ?? "";
-  const input = h("input", { value: user, autocomplete: "off", required: true });
-  const form = h("form", {
-    onsubmit: (event) => {
-      event.preventDefault();
-      const to = page("person", input.value.trim());
-      if (location.hash === to) dispatchEvent(new HashChangeEvent("hashchange"));
-      else location.hash = to;
-    },
-  }, field("Person (user_id)", input, true), h("button", { type: "submit" }, "Show"));
+const LIMIT = 50;
+
+export async function open({ parts, query, rights, isCurrent }) {
+  const user = parts[0] ?? rights.user;
   if (!user) {
-    const known = await newest("user_id");
-    if (!isCurrent()) return;
-    show("Persons", form, known.length > 0 && [h("h2", {}, "Persons of the newest memories"),
-      h("ul", { class: "plain many" }, known.map(([value, count]) => h("li", {}, link(short(value, 60), "person", value), ` (${count})`)))]);
-    input.focus();
+    await persons.open({ query, rights, isCurrent });
     return;
   }
-  if (!rights.operations.includes("export")) {
-    show(user, form, h("p", {}, "A report needs a token with the operation export."));
-    return;
-  }
-  const report = await post("/v1/persons/report", { user });
+  const may = (name) => rights.operations.includes(name);
+  const filter = { user, superseded: true, expired: true };
+  const [types, talks, found] = await Promise.all([
+    post("/v1/groups", { by: "type", filter, limit: 20 }),
+    post("/v1/groups", { by: "session_id", filter: { user, type: "event" }, limit: 1 }),
+    post("/v1/query", { sort: "time", descending: true, limit: LIMIT, cursor: query.after || undefined, filter: { ...filter, ...(query.type && { type: query.type }) } }),
+  ]);
   if (!isCurrent()) return;
-  const erasure = h("section", { "aria-labelledby": "erase-title" });
-  show(user, form,
-    h("p", {}, `${counted(report.about.length, "grain is", "grains are")} about this person`,
-      report.mentions && `, ${counted(report.mentions.length, "other names", "others name")} them`,
-      report.entries_written !== undefined && `, ${counted(report.entries_written, "entry was", "entries were")} written in their name`, "."),
-    h("div", { class: "actions" },
-      h("button", { type: "button", onclick: () => exported(user, rights) }, "Export (JSON lines)"),
-      h("button", { type: "button", onclick: () => save("report.json", JSON.stringify(report, null, 1), "application/json") }, "Save this report")),
-    h("h2", {}, "About this person"), list(report.about, "Grains about the person"),
-    report.mentions?.length > 0 && [h("h2", {}, "Named by others"), list(report.mentions, "Grains that name the person")],
-    rights.operations.includes("erase") && [h("h2", { id: "erase-title" }, "Erase"), erasure]);
-  if (rights.operations.includes("erase")) begin(user, erasure);
+  const total = types.groups.reduce((sum, one) => sum + one.count, 0);
+  const erasure = h("section", { "aria-labelledby": "erase-title", hidden: true });
+  const begins = h("button", {
+    type: "button", class: "bad", "aria-expanded": "false",
+    onclick: () => {
+      begins.setAttribute("aria-expanded", String(erasure.hidden));
+      erasure.hidden = !erasure.hidden;
+      if (!erasure.hidden && erasure.childElementCount === 0) begin(user, erasure);
+      erasure.querySelector("input")?.focus();
+    },
+  }, "Erase…");
+  show(user, persons.chooser(user),
+    h("p", {}, `${counted(total, "memory", "memories")} of this person`, talks.total > 0 && [", ",
+      h("a", { href: view(["threads"], { user }) }, counted(talks.total, "conversation"))], "."),
+    h("div", { class: "actions" }, total > 0 && may("erase") && begins,
+      may("export") && h("button", { type: "button", onclick: () => exported(user, rights) }, "Export (JSON lines)"),
+      may("export") && h("button", { type: "button", onclick: () => reported(user) }, "Save the report (Art. 15)"),
+      h("a", { href: view(["search"], { q: `"${user}"` }) }, "What else names them")),
+    erasure,
+    total === 0 ? h("p", {}, "Nothing is stored under this name. ", h("a", { href: page("persons") }, "Show all persons"), ".") : [
+      h("h2", {}, "Memories"), facets(["person", user], { type: query.type }, "type", types.groups.map((one) => [one.value, one.count]), "all"),
+      walkable(h("ol", { class: "results" }, found.results.map((one) => item(one.content_address, one.grain,
+        { after: one.superseded_by && h("p", { class: "quiet bad" }, "replaced") })))),
+      h("p", { class: "pager" }, query.after && h("a", { href: view(["person", user], { type: query.type }), class: "step" }, "Newest"),
+        found.next_cursor && h("a", { href: view(["person", user], { type: query.type, after: found.next_cursor }), class: "step" }, "Older")),
+      downloads("person", () => found.results.map((one) => rowOf(one.content_address, one.grain)))]);
+  say(`${counted(total, "memory", "memories")}, newest first`);
 }
 
-function list(found, caption) {
-  if (found.length === 0) return h("p", { class: "quiet" }, "None.");
-  return table(caption, ["Grain", "Found by", "Status", "Kept by"], found.slice(0, 500).map((one) => [
-    one.grain ? link(short(summary(one.grain)), "grain", one.address) : h("code", {}, one.address),
-    one.found_by.join(", "), one.status.current ? "current" : "replaced", one.kept ?? "",
-  ]));
+async function reported(user) {
+  say("Reading all that is about this person…");
+  const report = await post("/v1/persons/report", { user });
+  save("report.json", JSON.stringify(report, null, 1), "application/json");
+  const more = report.mentions ? `, ${counted(report.mentions.length, "other names", "others name")} them` : "";
+  say(`Saved: ${counted(report.about.length, "memory is", "memories are")} about them${more}.`);
 }
 
 async function exported(user, rights) {
@@ -64,6 +72,7 @@ function begin(user, section) {
   const options = () => ({ user, except_kept: rest.checked, mentions: mentions.checked });
   const preview = h("div", { "aria-live": "polite" });
   section.replaceChildren(
+    h("h2", { id: "erase-title" }, "Erase this person"),
     h("form", {
       onsubmit: async (event) => {
         event.preventDefault();

@@ -1,49 +1,60 @@
 // Search as you type: where a hit matched, with what score, and its excerpt.
 
 import { post, short, summary } from "/ui/api.js";
-import { counted, field, h, page, say, show, text, time } from "/ui/dom.js";
+import { counted, field, h, say, show, text, view } from "/ui/dom.js";
+import { conditions, filterOf } from "/ui/filters.js";
+import { downloads, facets, item, rowOf, walkable } from "/ui/listing.js";
 
-const TYPES = ["", "belief", "event", "state", "workflow", "tool", "observation", "goal", "reasoning", "consensus", "consent"];
+const NAMES = ["type", "user", "session", "namespace", "since", "until"];
+const LIMIT = 30;
 
-let last = { text: "", type: "", namespace: "", user: "" };
-
-export async function open({ parts, isCurrent }) {
-  if (parts[0] !== undefined) last = { ...last, text: parts[0] };
+export async function open({ parts, query, isCurrent }) {
   const input = h("input", {
-    type: "search", id: "q", value: last.text, autocomplete: "off", spellcheck: "false",
+    type: "search", id: "q", value: query.q ?? parts[0] ?? "", autocomplete: "off", spellcheck: "false",
     "aria-controls": "results", placeholder: "words, \"phrases\", field:word, -without",
   });
-  const type = h("select", {}, TYPES.map((name) =>
-    h("option", { value: name, selected: name === last.type }, name || "any")));
-  const namespace = h("input", { value: last.namespace, autocomplete: "off" });
-  const user = h("input", { value: last.user, autocomplete: "off" });
-  const old = h("input", { type: "checkbox" });
-  const results = h("ol", { class: "results", id: "results", "aria-label": "Results" });
+  const old = h("input", { type: "checkbox", checked: Boolean(query.old) });
+  const results = walkable(h("ol", { class: "results", id: "results", "aria-label": "Results" }), input);
   const more = h("button", { type: "button", hidden: true }, "More");
+  const narrowed = h("div", {});
+  let shown = [];
   let sent = null;
   let cursor = null;
-
-  const filter = () => {
-    const chosen = { type: type.value, namespace: namespace.value.trim(), user: user.value.trim() };
-    const given = Object.entries(chosen).filter(([, value]) => value);
-    return { ...Object.fromEntries(given), superseded: old.checked };
+  let waiting = 0;
+  const soon = () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => ask(), 120);
   };
+  const chosen = conditions(NAMES, query, soon);
+  const question = () => ({ q: input.value.trim(), ...chosen.question(), old: old.checked ? "1" : "" });
+
   async function ask(after) {
     sent?.abort();
     const mine = sent = new AbortController();
-    last = { text: input.value, type: type.value, namespace: namespace.value, user: user.value };
-    const words = input.value.trim();
+    const asked = question();
+    // The address names what is shown, also while it is typed.
+    history.replaceState(history.state, "", view(["search"], asked));
+    const filter = filterOf(asked);
+    const words = asked.q;
     try {
-      const found = words
-        ? await post("/v1/search", { question: words, with_snippets: true, with_explanation: true, limit: 30, filter: filter() }, mine.signal)
-        : await post("/v1/query", { sort: "stored", descending: true, limit: 30, filter: filter(), cursor: after ?? undefined }, mine.signal);
+      const [found, types] = await Promise.all([
+        words
+          ? post("/v1/search", { question: words, with_snippets: true, with_explanation: true, limit: LIMIT, filter }, mine.signal)
+          : post("/v1/query", { sort: "stored", descending: true, limit: LIMIT, filter, cursor: after ?? undefined }, mine.signal),
+        words || after ? null : post("/v1/groups", { by: "type", filter: { ...filter, type: undefined }, limit: 20 }, mine.signal),
+      ]);
       if (mine !== sent || !isCurrent()) return;
-      if (!after) results.replaceChildren();
+      if (!after) {
+        results.replaceChildren();
+        shown = [];
+        narrowed.replaceChildren(types ? facets(["search"], asked, "type", types.groups.map((one) => [one.value, one.count]), "all types") : "");
+      }
+      shown.push(...found.results);
       results.append(...found.results.map((one) => result(one, words !== "")));
       cursor = found.next_cursor;
       more.hidden = words !== "" || !cursor;
-      const least = found.total_is_lower_bound ? "at least " : "";
-      say(words ? `${least}${found.total} found, best match first` : `${least}${counted(found.total, "grain")}, newest first`);
+      told(asked, found, types, shown.length);
+      if (shown.length === 0) results.append(h("li", { class: "quiet" }, nothing(words, asked)));
     } catch (error) {
       if (error.name === "AbortError" || mine !== sent) return;
       results.replaceChildren();
@@ -51,13 +62,8 @@ export async function open({ parts, isCurrent }) {
       say(error.code === "ERR_SEARCH_SYNTAX" ? `Not a query yet: ${error.message}` : `${error.code ?? ""} ${error.message}`, true);
     }
   }
-  let waiting = 0;
-  const soon = () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => ask(), 120);
-  };
-  for (const one of [input, namespace, user]) one.addEventListener("input", soon);
-  for (const one of [type, old]) one.addEventListener("change", () => ask());
+  old.addEventListener("change", () => ask());
+  input.addEventListener("input", soon);
   more.addEventListener("click", () => ask(cursor));
   const form = h("form", {
     role: "search",
@@ -66,51 +72,45 @@ export async function open({ parts, isCurrent }) {
       clearTimeout(waiting);
       ask();
     },
-    onkeydown: (event) => {
-      if (event.key === "ArrowDown") step(event, results, 0);
-    },
-  }, field("Search", input, true), field("Type", type), field("Namespace", namespace), field("User", user),
-  h("label", { class: "check" }, old, "replaced versions too"));
-  results.addEventListener("keydown", (event) => {
-    const links = [...results.querySelectorAll("a.title")];
-    const at = links.indexOf(document.activeElement);
-    if (event.key === "ArrowDown") step(event, results, at + 1);
-    if (event.key === "ArrowUp" && at > 0) step(event, results, at - 1);
-    if (event.key === "ArrowUp" && at === 0) input.focus();
-  });
-  show("Search", form, results, h("p", {}, more));
-  input.focus();
+  }, field("Search", input, true), chosen.fields, h("label", { class: "check" }, old, "replaced versions too"));
+  show("Search", form, narrowed, results, h("p", {}, more),
+    downloads("search", () => shown.map((one) => rowOf(one.content_address, one.grain))));
+  if (!history.state?.left) input.focus();
   await ask();
 }
 
-function step(event, results, at) {
-  const links = results.querySelectorAll("a.title");
-  if (links[at]) {
-    event.preventDefault();
-    links[at].focus();
+function told({ q, type }, found, types, count) {
+  if (q) {
+    say(`${found.total_is_lower_bound ? "at least " : ""}${found.total.toLocaleString("en")} found, best match first`);
+    return;
   }
+  if (!types) {
+    say(`${counted(count, "memory", "memories")} shown, newest first`);
+    return;
+  }
+  const total = types.groups.filter((one) => !type || one.value === type).reduce((sum, one) => sum + one.count, 0);
+  say(`${types.is_cut ? "at least " : ""}${counted(total, "memory", "memories")}, newest first`);
+}
+
+function nothing(words, asked) {
+  const isNarrowed = NAMES.some((name) => asked[name]);
+  if (isNarrowed) return ["Nothing passes. ", h("a", { href: view(["search"], { q: words }) }, "Search without the conditions"), "."];
+  if (words) return "No memory has these words. Try others, or fewer.";
+  return ["There is nothing here yet. ", h("a", { href: "#/imports" }, "Import a file"), ", or connect an agent: ", h("code", {}, "grainstore mcp install"), "."];
 }
 
 function result(found, isRanked) {
-  const { grain } = found;
-  const line = short(summary(grain));
+  const line = short(summary(found.grain));
   const marked = found.snippet?.map((part) => (part.is_match ? h("mark", {}, part.text) : part.text));
   const hasMarks = found.snippet?.some((part) => part.is_match);
   // An excerpt that is the whole grain stands for its line.
   const isWhole = hasMarks && found.snippet.map((part) => part.text).join("") === line;
-  const title = h("a", { href: page("grain", found.content_address), class: "title" },
-    h("bdi", { dir: "auto" }, isWhole ? marked : line));
-  const about = [
-    grain.type ?? "grain", time(grain.created_at),
-    grain.user_id !== undefined && text(grain.user_id),
-    grain.namespace !== undefined && text(grain.namespace),
-    found.signature && `signed, ${found.signature.trust}`,
-    found.superseded_by && h("span", { class: "bad" }, "replaced"),
-  ].filter(Boolean);
-  return h("li", {}, title,
-    hasMarks && !isWhole && h("p", { class: "quiet" }, h("bdi", { dir: "auto" }, marked)),
-    h("p", { class: "quiet" }, about.map((one, at) => [at > 0 && " · ", one])),
-    isRanked && why(found));
+  const excerpt = hasMarks && !isWhole && h("p", { class: "quiet" }, h("bdi", { dir: "auto" }, marked));
+  const state = [found.signature && `signed, ${found.signature.trust}`, found.superseded_by && h("span", { class: "bad" }, "replaced")].filter(Boolean);
+  return item(found.content_address, found.grain, {
+    marked: isWhole ? h("bdi", { dir: "auto" }, marked) : text(line),
+    after: [excerpt, state.length > 0 && h("p", { class: "quiet" }, state.map((one, at) => [at > 0 && " · ", one])), isRanked && why(found)],
+  });
 }
 
 /** The parts of a score that are added; the others are factors. */

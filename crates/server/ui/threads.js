@@ -1,50 +1,99 @@
-// Conversations: the sessions of the newest events, and one session in its order.
+// Conversations: all of them, the latest first, and one in its order.
 
 import { post, short, summary } from "/ui/api.js";
-import { counted, h, link, say, show, text, time } from "/ui/dom.js";
+import { counted, h, link, page, say, show, text, view, when } from "/ui/dom.js";
+import { asking, filterOf } from "/ui/filters.js";
+import { downloads, happened, pager, rowOf, speaker, walkable } from "/ui/listing.js";
 
-export async function list({ isCurrent }) {
-  const sessions = new Map();
-  let cursor = null;
-  const items = h("ul", { class: "plain results" });
-  const more = h("button", { type: "button" }, "Older");
-  async function next() {
-    const found = await post("/v1/query", { filter: { type: "event" }, sort: "stored", descending: true, limit: 500, cursor: cursor ?? undefined });
-    if (!isCurrent()) return;
-    for (const { grain } of found.results) {
-      if (typeof grain.session_id !== "string") continue;
-      const known = sessions.get(grain.session_id) ?? { count: 0, newest: grain };
-      known.count += 1;
-      sessions.set(grain.session_id, known);
-    }
-    cursor = found.next_cursor;
-    more.hidden = !cursor;
-    items.replaceChildren(...[...sessions].map(([id, { count, newest }]) => h("li", {},
-      link(short(id, 80), "thread", id),
-      h("p", { class: "quiet" }, `${counted(count, "message")}${cursor ? " or more" : ""} · `, time(newest.created_at), " · ", text(short(summary(newest), 100))))));
-    say(counted(sessions.size, "conversation"));
-  }
-  more.addEventListener("click", next);
-  show("Conversations", items, h("p", {}, more));
-  await next();
+const NAMES = ["user", "namespace", "since", "until"];
+const LIMIT = 30;
+
+export async function list({ query, isCurrent }) {
+  const skip = Number(query.skip) || 0;
+  const filter = filterOf(query);
+  const [found, titled] = await Promise.all([
+    post("/v1/groups", { by: "session_id", filter: { ...filter, type: "event" }, skip, limit: LIMIT }),
+    titles({ ...filter, type: "state" }),
+  ]);
+  if (!isCurrent()) return;
+  const rows = found.groups.map(({ value, count, grains }) => ({
+    conversation: value, title: titled.get(value) ?? opening(grains), messages: count, participants: participants(grains),
+    from: happened(grains[0].grain), to: happened(grains.at(-1).grain),
+  }));
+  show("Conversations", asking(["threads"], NAMES, query), rows.length === 0 ? none(query) : [
+    walkable(h("ol", { class: "results" }, rows.map((row) => h("li", {},
+      h("a", { href: page("thread", row.conversation), class: "title" }, text(short(row.title, 120))),
+      h("p", { class: "quiet" }, when(row.to), ` · ${counted(row.messages, "message")} · `, text(row.participants.join(", "))))))),
+    pager(["threads"], query, { skip, limit: LIMIT, total: found.total }),
+    downloads("conversations", () => rows.map((row) => ({
+      ...row, participants: row.participants.join(", "), from: new Date(row.from).toISOString(), to: new Date(row.to).toISOString(),
+    })))]);
+  say(`${found.is_cut ? "at least " : ""}${counted(found.total, "conversation")}, the latest first`);
 }
+
+function none(query) {
+  const isNarrowed = NAMES.some((name) => query[name]);
+  return h("p", {}, isNarrowed
+    ? ["No conversation passes. ", h("a", { href: page("threads") }, "Show all of them"), "."]
+    : ["There are no conversations yet. ", h("a", { href: page("imports") }, "Import one"), ", such as the export of ChatGPT, or connect an agent: ", h("code", {}, "grainstore mcp install"), "."]);
+}
+
+/** The titles that imports brought, which are in a state beside the messages. */
+async function titles(filter) {
+  const found = await post("/v1/groups", { by: "session_id", filter, limit: 1000 });
+  return new Map(found.groups.map(({ value, grains }) => [value, titleOf(grains)]).filter(([, title]) => title));
+}
+
+const titleOf = (grains) => grains.map(({ grain }) => grain.context?.title).find((title) => typeof title === "string" && title !== "");
+
+/** The first thing that a person says, or else the first thing that is said. */
+function opening(grains) {
+  const said = grains.find(({ grain }) => grain.role === "user") ?? grains[0];
+  return summary(said.grain);
+}
+
+const participants = (grains) => [...new Set(grains.map(({ grain }) => speaker(grain)).filter(Boolean))];
 
 export async function open({ parts, isCurrent }) {
   const id = parts[0] ?? "";
+  const filter = { session: id };
+  const [types, states] = await Promise.all([
+    post("/v1/groups", { by: "type", filter, limit: 20 }),
+    post("/v1/query", { filter: { ...filter, type: "state" }, limit: 20 }),
+  ]);
+  if (!isCurrent()) return;
+  const total = types.groups.filter((one) => one.value !== "state").reduce((sum, one) => sum + one.count, 0);
   const turns = h("ol", { class: "turns" });
   const more = h("button", { type: "button", hidden: true }, "More");
+  const who = h("p", { class: "quiet" });
+  let shown = [];
   let cursor = null;
   async function next() {
-    const found = await post("/v1/query", { filter: { session: id }, limit: 200, cursor: cursor ?? undefined });
+    const found = await post("/v1/query", { filter, limit: 200, cursor: cursor ?? undefined });
     if (!isCurrent()) return;
-    turns.append(...found.results.map(({ grain, content_address }) => h("li", { class: grain.role === "user" ? "user" : undefined },
-      h("p", { class: "quiet" }, text(grain.role ?? grain.type ?? ""), " · ", time(grain.created_at), " · ", link("open", "grain", content_address)),
+    const said = found.results.filter(({ grain }) => grain.type !== "state");
+    shown = [...shown, ...said];
+    turns.append(...said.map(({ grain, content_address }) => h("li", { class: grain.role === "user" ? "user" : undefined },
+      h("p", { class: "quiet" }, text(speaker(grain) ?? grain.type ?? ""), " · ", when(happened(grain)), " · ", link("open", "grain", content_address)),
       h("p", {}, text(summary(grain))))));
     cursor = found.next_cursor;
     more.hidden = !cursor;
-    say(counted(found.total, "message"));
+    who.replaceChildren(...about(total, shown));
+    say(`${counted(shown.length, "message")} of ${total.toLocaleString("en")}`);
   }
   more.addEventListener("click", next);
-  show(`Conversation ${id}`, h("p", {}, h("a", { href: "#/threads" }, "All conversations")), turns, h("p", {}, more));
+  const title = titleOf(states.results);
+  show(title ?? `Conversation ${id}`, h("p", {}, h("a", { href: page("threads") }, "All conversations")), who,
+    title && h("p", { class: "quiet" }, h("code", {}, text(id))),
+    turns, h("p", {}, more),
+    total === 0 && h("p", {}, "No message of it is here."),
+    downloads("conversation", () => shown.map((one) => rowOf(one.content_address, one.grain))),
+    h("p", {}, h("a", { href: view(["search"], { session: id }) }, "Search in this conversation")));
   await next();
+}
+
+function about(total, shown) {
+  const names = participants(shown);
+  if (shown.length === 0) return [];
+  return [`${counted(total, "message")} · `, text(names.join(", ")), " · ", when(happened(shown[0].grain)), " to ", when(happened(shown.at(-1).grain))];
 }

@@ -99,6 +99,51 @@ impl Audit<'_> {
     }
 }
 
+impl Audit<'_> {
+    /// Returns the entries that pass a filter, newest first, at most `limit` of them, before the entry
+    /// `before`. The ledger is read backwards from there; from its beginning for a person or a grain.
+    ///
+    /// ```
+    /// use grainstore::store::AuditFilter;
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// for text in ["one", "two", "three"] {
+    ///     store.put(Draft::event(text))?;
+    /// }
+    /// let audit = store.maintenance()?.audit();
+    /// let newest = audit.log_back(&AuditFilter::default(), None, 2)?;
+    /// assert!(newest[0].entry > newest[1].entry);
+    /// let rest = audit.log_back(&AuditFilter::default(), Some(newest[1].entry), 9)?;
+    /// assert_eq!(rest.len(), 1);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Audit::log`].
+    pub fn log_back(
+        self,
+        filter: &AuditFilter,
+        before: Option<EntryId>,
+        limit: usize,
+    ) -> Result<Vec<AuditEntry>, Error> {
+        let end = EntryId::new(self.engine().ledger().len());
+        let rows = EntryId::FIRST..before.map_or(end, |before| before.min(end));
+        let mut reader = LogReader::new(self.engine(), filter);
+        // Whether an entry is about a grain or a person is known from earlier ones.
+        if filter.person.is_some() || filter.address.is_some() {
+            let all = EntryId::all(&rows).filter_map(|row| reader.entry(row).transpose());
+            let mut all = all.collect::<Result<Vec<_>, _>>()?;
+            all.reverse();
+            all.truncate(limit);
+            return Ok(all);
+        }
+        let newest_first = EntryId::all(&rows).rev();
+        let found = newest_first.filter_map(|row| reader.entry(row).transpose());
+        found.take(limit).collect()
+    }
+}
+
 /// Reads entries in the order of the ledger.
 pub(super) struct LogReader<'a> {
     engine: &'a Engine,

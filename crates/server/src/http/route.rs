@@ -6,10 +6,10 @@ use schemars::{JsonSchema, Schema};
 use super::answer::Answer;
 use super::api::request::{
     AddressesBody, AliasBody, AuditBody, BatchBody, CalBody, CancelBody, ContradictBody,
-    DeleteBody, ErasePersonBody, ExecuteBody, ExportBody, GrainBody, GrowthBody, PersonBody,
-    QueryBody, RecallBody, SearchBody, SettleBody, SupersedeBody,
+    DeleteBody, ErasePersonBody, ExecuteBody, ExportBody, GrainBody, GroupsBody, GrowthBody,
+    PersonBody, QueryBody, RecallBody, SearchBody, SettleBody, SupersedeBody,
 };
-use super::api::{aimem, cal, feed, files, grains, inspect, operator, people, questions};
+use super::api::{aimem, cal, feed, files, grains, groups, inspect, operator, people, questions};
 use super::call::Call;
 use super::failure::Failure;
 use super::token::Operation;
@@ -68,6 +68,8 @@ impl Route {
             "/v1/persons/erase",
             "/v1/audit",
             "/v1/growth",
+            // A token that is confined has its grains read one by one.
+            "/v1/groups",
             // A statement may have several recalls, each with many grains.
             "/v1/cal",
             "/v1/cal/prepare",
@@ -326,6 +328,13 @@ pub(crate) const ROUTES: &[Route] = &[
         inspect::growth,
     ),
     post(
+        "/v1/groups",
+        "Counts grains by type, session or user, the group with the latest first",
+        Operation::Read,
+        Takes::Json(schema::<GroupsBody>),
+        groups::groups,
+    ),
+    post(
         "/v1/persons/report",
         "Returns everything about a person",
         Operation::Export,
@@ -348,7 +357,7 @@ pub(crate) const ROUTES: &[Route] = &[
     ),
     post(
         "/v1/audit",
-        "Returns a page of the ledger as a log, oldest first",
+        "Returns a page of the ledger as a log",
         Operation::Admin,
         Takes::Json(schema::<AuditBody>),
         inspect::audit,

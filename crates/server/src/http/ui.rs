@@ -12,18 +12,26 @@ use super::answer::plain;
 
 const FILES: &[(&str, &str, &str)] = &[
     ("/ui/", HTML, include_str!("../../ui/index.html")),
+    ("/ui/icon.svg", SVG, include_str!("../../ui/icon.svg")),
     ("/ui/style.css", CSS, include_str!("../../ui/style.css")),
     ("/ui/app.js", JS, include_str!("../../ui/app.js")),
     ("/ui/api.js", JS, include_str!("../../ui/api.js")),
     ("/ui/dom.js", JS, include_str!("../../ui/dom.js")),
+    ("/ui/keys.js", JS, include_str!("../../ui/keys.js")),
+    ("/ui/filters.js", JS, include_str!("../../ui/filters.js")),
+    ("/ui/listing.js", JS, include_str!("../../ui/listing.js")),
+    ("/ui/overview.js", JS, include_str!("../../ui/overview.js")),
     ("/ui/search.js", JS, include_str!("../../ui/search.js")),
     ("/ui/grain.js", JS, include_str!("../../ui/grain.js")),
     ("/ui/graph.js", JS, include_str!("../../ui/graph.js")),
+    ("/ui/drawing.js", JS, include_str!("../../ui/drawing.js")),
+    ("/ui/persons.js", JS, include_str!("../../ui/persons.js")),
     ("/ui/person.js", JS, include_str!("../../ui/person.js")),
     ("/ui/threads.js", JS, include_str!("../../ui/threads.js")),
-    ("/ui/audit.js", JS, include_str!("../../ui/audit.js")),
-    ("/ui/imports.js", JS, include_str!("../../ui/imports.js")),
+    ("/ui/changes.js", JS, include_str!("../../ui/changes.js")),
     ("/ui/growth.js", JS, include_str!("../../ui/growth.js")),
+    ("/ui/imports.js", JS, include_str!("../../ui/imports.js")),
+    ("/ui/audit.js", JS, include_str!("../../ui/audit.js")),
 ];
 
 /// Returns the routes of the files.
@@ -57,6 +65,7 @@ fn file(media: &'static str, text: &'static str) -> Response<Body> {
 
 const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
+const SVG: &str = "image/svg+xml";
 const JS: &str = "text/javascript; charset=utf-8";
 
 /// No inline script or style, no other host, no frame, no form that leaves; `blob:` is for files

@@ -24,6 +24,7 @@ const PATHS: [&str; 37] = [
     "/v1/grains/{}/delete",
     "/v1/grains/{}/protection",
     "/v1/token",
+    "/v1/groups",
     "/v1/growth",
     "/v1/persons/report",
     "/v1/persons/erase",

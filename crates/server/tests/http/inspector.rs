@@ -289,6 +289,88 @@ fn growth_counts_by_day_type_and_namespace() {
 }
 
 #[test]
+fn groups_count_conversations_and_a_confined_token_is_told_of_its_own() {
+    let server = Server::new();
+    let all = server.all();
+    for n in 0..7 {
+        let mut grain = event(&n.to_string());
+        grain["user_id"] = json!(if n == 6 { "noor" } else { "mira" });
+        grain["session_id"] = json!(format!("talk {}", n % 2));
+        grain["created_at"] = json!(1_768_471_200_000_i64 + n);
+        server.post(&all, "/v1/grains", &grain).expect(200);
+    }
+    let told = |token: &str, body: &serde_json::Value| {
+        let told = server.post(token, "/v1/groups", body).expect(200).json();
+        let groups = told["groups"].as_array().unwrap().clone();
+        let groups = groups.into_iter().map(|group| {
+            let grains = group["grains"].as_array().unwrap().iter();
+            let said = grains.map(|one| one["grain"]["content"].as_str().unwrap().to_owned());
+            (
+                group["value"].as_str().unwrap().to_owned(),
+                group["count"].as_u64().unwrap(),
+                said.collect::<Vec<_>>().join(" "),
+            )
+        });
+        (told["total"].as_u64().unwrap(), groups.collect::<Vec<_>>())
+    };
+    let group = |value: &str, count, said: &str| (value.to_owned(), count, said.to_owned());
+    let (even, odd) = (group("talk 0", 4, "0 2 4 6"), group("talk 1", 3, "1 3 5"));
+    let sessions = json!({ "by": "session_id" });
+    assert_eq!(told(&all, &sessions), (2, vec![even, odd.clone()]));
+    let second = json!({ "by": "session_id", "skip": 1, "limit": 1 });
+    assert_eq!(told(&all, &second), (2, vec![odd.clone()]));
+    let types = json!({ "by": "type", "filter": { "user": "mira" } });
+    assert_eq!(
+        told(&all, &types),
+        (1, vec![group("event", 6, "0 1 2 3 5")])
+    );
+    // A token of one person counts what it sees alone.
+    let of_mira = server.token(Grant::new(ACTOR, [Operation::Read]).for_user("mira"));
+    let own = (2, vec![odd, group("talk 0", 3, "0 2 4")]);
+    assert_eq!(told(&of_mira, &sessions), own);
+    assert_eq!(
+        told(&of_mira, &types),
+        (1, vec![group("event", 6, "0 1 2 3 5")])
+    );
+    for token in [&all, &of_mira] {
+        let other = json!({ "by": "content" });
+        server.post(token, "/v1/groups", &other).expect(400);
+    }
+}
+
+#[test]
+fn the_audit_log_is_read_backwards_too() {
+    let server = Server::new();
+    let token = server.token(Grant::new(ACTOR, [Operation::Admin, Operation::Write]));
+    for n in 0..5 {
+        let mut grain = event(&n.to_string());
+        grain["user_id"] = json!("mira");
+        server.post(&token, "/v1/grains", &grain).expect(200);
+    }
+    let read = |newest_first: bool, person: Option<&str>| {
+        let (mut seen, mut after) = (Vec::new(), json!(null));
+        loop {
+            let body = json!({
+                "limit": 2, "after": after, "newest_first": newest_first, "person": person,
+            });
+            let told = server.post(&token, "/v1/audit", &body).expect(200).json();
+            let entries = told["entries"].as_array().unwrap();
+            seen.extend(entries.iter().map(|entry| entry["entry"].as_u64().unwrap()));
+            after = told["next"].clone();
+            if after.is_null() {
+                return seen;
+            }
+        }
+    };
+    for person in [None, Some("mira")] {
+        let mut forwards = read(false, person);
+        assert!(forwards.len() >= 5, "{forwards:?}");
+        forwards.reverse();
+        assert_eq!(read(true, person), forwards);
+    }
+}
+
+#[test]
 fn the_audit_log_is_read_in_pages() {
     let server = Server::new();
     let token = server.token(Grant::new(ACTOR, [Operation::Admin, Operation::Write]));

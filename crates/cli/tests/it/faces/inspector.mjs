@@ -44,12 +44,15 @@ const omi = (content) => JSON.stringify({
 const tea = await put({ type: "belief", subject: "mira", relation: "prefers", object: "green tea", confidence: 0.9, user_id: "mira", namespace: "home:kitchen" });
 const city = await put({ type: "belief", subject: "mira", relation: "lives_in", object: "porto", confidence: 0.8, user_id: "mira" });
 const place = await put({ type: "belief", subject: "porto", relation: "lies_in", object: "portugal", confidence: 1 });
+await put({ type: "belief", subject: "mira", relation: "works_in", object: "porto", confidence: 0.7, user_id: "mira" });
 const note = await put({ type: "event", content: "a note on where she lives", derived_from: [city], user_id: "mira" });
 const locked = await put({ type: "belief", subject: "mira", relation: "is_allergic_to", object: "peanuts", confidence: 1, invalidation_policy: { mode: "locked" } });
 const doomed = await put({ type: "event", content: "a slip of the tongue" });
 for (const [n, [role, content]] of [["user", "where is my umbrella?"], ["assistant", "behind the door"], ["user", "thank you"]].entries()) {
   await put({ type: "event", content, role, session_id: "talk / one", created_at: T + 1000 * n });
 }
+await put({ type: "state", context: { title: "The umbrella" }, session_id: "talk / one" });
+for (let n = 0; n < 3; n += 1) await put({ type: "event", content: `later talk ${n}`, role: "user", user_id: "noor", session_id: "talk two", created_at: T + 86_400_000 + n });
 for (let day = 1; day < 9; day += 1) {
   await put({ type: "event", content: `diary of day ${day}`, created_at: T - day * 86_400_000, namespace: `diary:${day % 3}`, user_id: "noor" });
 }
@@ -119,12 +122,35 @@ await task("a wrong token is refused in words", async () => {
   expected = null;
   await axe("sign in");
 });
-await task("sign in, and see the newest grains", async () => {
+await task("there is no navigation before the sign-in", async () => {
+  assert.equal(await page.locator("#nav").isVisible(), false);
+  assert.equal(await page.locator("#leave").isVisible(), false);
+  const icon = await page.request.get(`${url}/ui/icon.svg`);
+  assert.equal(icon.headers()["content-type"], "image/svg+xml");
+});
+await task("sign in, and see what is in the store", async () => {
   await page.getByLabel("Token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
+  await heading("Overview");
+  const { groups } = await api("POST", "/v1/groups", { by: "type" });
+  const total = groups.reduce((sum, one) => sum + one.count, 0);
+  await main.getByRole("link", { name: `${total} memories` }).waitFor();
+  await main.getByRole("link", { name: "2 conversations" }).waitFor();
+  await main.getByRole("link", { name: "2 persons" }).waitFor();
+  await sees("Nothing waits for a decision.");
+  await page.getByRole("row", { name: /^Search by words available/ }).waitFor();
+  await axe("overview");
+});
+await task("go from a type of the overview to its memories", async () => {
+  await main.getByRole("link", { name: "belief", exact: true }).click();
   await heading("Search");
+  assert.match(page.url(), /#\/search\?type=belief$/);
   await sees("green tea");
-  await sees("newest first", page.locator("body"));
+});
+await task("leave a type by its facet", async () => {
+  await main.getByRole("link", { name: "all types" }).click();
+  await main.getByRole("link", { name: /^event \d/ }).waitFor();
+  await status.filter({ hasText: "newest first" }).waitFor();
 });
 const search = page.locator("#q");
 await task("search as you type, with the words marked", async () => {
@@ -141,9 +167,36 @@ await task("narrow a search by type and namespace", async () => {
   await search.fill("");
   await page.getByLabel("Type").selectOption("belief");
   await page.getByLabel("Namespace").fill("home:kitchen");
-  await status.filter({ hasText: /^(at least )?1 grain,/ }).waitFor();
+  await status.filter({ hasText: /^1 memory,/ }).waitFor();
   await page.getByLabel("Type").selectOption("");
   await page.getByLabel("Namespace").fill("");
+});
+await task("open the address of a search, and find it as it was", async () => {
+  await search.fill("porto");
+  await page.waitForURL(/#\/search\?q=porto$/);
+  await page.reload();
+  await page.locator("mark").filter({ hasText: "porto" }).first().waitFor();
+  assert.equal(await search.inputValue(), "porto");
+});
+await task("see when, by whom and of whom a memory is in the list", async () => {
+  await search.fill("umbrella");
+  const row = page.locator("#results > li").filter({ hasText: "where is my umbrella?" }).first();
+  await row.getByText(/2026-01-15 10:00 · event · by user · in talk \/ one/).waitFor();
+});
+await task("save what is shown as CSV and JSON", async () => {
+  const csv = await saved(null, "Save as CSV");
+  assert.match(csv.split("\r\n")[0], /^time,type,speaker,conversation,person,namespace,content,address$/);
+  assert.match(csv, /"where is my umbrella\?"/);
+  const rows = JSON.parse(await saved(null, "Save as JSON"));
+  assert.equal(rows.length, await page.locator("#results > li").count());
+});
+await task("narrow by time, and be told where nothing passes", async () => {
+  await search.fill("");
+  await page.getByLabel("From", { exact: true }).fill("2026-01-16");
+  await status.filter({ hasText: "3 memories, newest first" }).waitFor();
+  await page.getByLabel("Type").selectOption("goal");
+  await main.getByRole("link", { name: "Search without the conditions" }).click();
+  await main.getByText("green tea").first().waitFor();
 });
 await task("a query that is not complete yet is no failure", async () => {
   expected = 400;
@@ -166,6 +219,32 @@ await task("find and open a grain with keys alone", async () => {
   await page.keyboard.press("Enter");
   await page.waitForURL(/#\/grain\//);
   await sees("Signature and origin");
+});
+await task("come back to the list, and find the focus where it was", async () => {
+  const title = await page.locator("h1").textContent();
+  await page.keyboard.press("u");
+  await heading("Search");
+  await page.waitForFunction(() => document.activeElement.matches("a.title"));
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), title);
+});
+await task("go to a person by the palette, with keys alone", async () => {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog", { name: "Go to" }).waitFor();
+  await axe("palette");
+  await page.keyboard.type("noor");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await heading("noor");
+  assert.match(page.url(), /#\/person\/noor$/);
+});
+await task("see the keys, and use them", async () => {
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await axe("keys");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("g");
+  await page.keyboard.press("c");
+  await heading("Conversations");
 });
 await task("see the fields of a grain", async () => {
   await visit(`#/grain/${city}`);
@@ -253,12 +332,78 @@ await task("walk the graph around a subject", async () => {
   await axe("graph");
   await page.locator("svg a").filter({ hasText: "porto" }).locator("circle").click();
   await heading("porto");
-  await sees("porto lies_in portugal");
+  await main.getByRole("link", { name: "porto lies_in portugal" }).waitFor();
+});
+const boxes = () => page.evaluate(() => [...document.querySelectorAll("svg.graph text")].map((one) => {
+  const { left, right, top, bottom } = one.getBoundingClientRect();
+  return [one.textContent, left, right, top, bottom];
+}));
+await task("labels of a graph do not cover each other", async () => {
+  await visit("#/subject/mira");
+  await heading("mira");
+  const found = await boxes();
+  assert.ok(found.length > 4, JSON.stringify(found));
+  for (const [at, [a, left, right, top, bottom]] of found.entries()) {
+    for (const [b, l, r, t, low] of found.slice(at + 1)) {
+      assert.ok(right <= l || left >= r || bottom <= t + 3 || top + 3 >= low, `${a} covers ${b}`);
+    }
+  }
+});
+await task("several facts between two are one line", async () => {
+  const lines = page.locator("svg.graph line");
+  assert.equal(await lines.filter({ hasText: /lives_in/ }).count(), 1);
+  assert.equal(await lines.filter({ hasText: /works_in/ }).textContent(), "mira lives_in porto\nmira works_in porto");
+});
+await task("see two hops of a graph", async () => {
+  assert.equal(await page.locator("svg a").filter({ hasText: "portugal" }).count(), 0);
+  await main.getByRole("link", { name: "Two hops" }).click();
+  await page.locator("svg a").filter({ hasText: "portugal" }).waitFor();
+  assert.match(page.url(), /\?hops=2$/);
+});
+await task("enlarge and move a graph with keys, and drag a node", async () => {
+  const graph = page.locator("svg.graph");
+  const box = () => graph.getAttribute("viewBox");
+  const whole = await box();
+  await graph.focus();
+  await page.keyboard.press("+");
+  const larger = await box();
+  assert.notEqual(larger, whole);
+  await page.keyboard.press("ArrowRight");
+  assert.notEqual(await box(), larger);
+  await page.keyboard.press("0");
+  assert.equal(await box(), whole);
+  const node = graph.locator("a").filter({ hasText: "portugal" }).locator("circle");
+  const before = await node.boundingBox();
+  await page.mouse.move(before.x + 5, before.y + 5);
+  await page.mouse.down();
+  await page.mouse.move(before.x + 45, before.y + 35, { steps: 4 });
+  await page.mouse.up();
+  const after = await graph.locator("a").filter({ hasText: "portugal" }).locator("circle").boundingBox();
+  assert.ok(after.x > before.x + 20, `${before.x} to ${after.x}`);
+  await heading("mira");
+});
+await task("see how a fact changed over time", async () => {
+  await page.getByRole("heading", { name: "Over time" }).waitFor();
+  const told = await main.locator("details").filter({ hasText: "prefers" }).locator("ol.versions > li > p:first-child").allTextContents();
+  assert.deepEqual(told, ["green tea", "black tea"]);
+});
+await task("see conversations with their titles, the latest first", async () => {
+  await go("Conversations");
+  await status.filter({ hasText: "2 conversations, the latest first" }).waitFor();
+  assert.deepEqual(await main.locator("a.title").allTextContents(), ["later talk 0", "The umbrella"]);
+  await sees(/3 messages · user, assistant/);
+  await axe("conversations");
+});
+await task("see the conversations of one person alone", async () => {
+  await page.getByLabel("Person").fill("noor");
+  await page.getByRole("button", { name: "Show", exact: true }).click();
+  await status.filter({ hasText: "1 conversation," }).waitFor();
+  assert.match(page.url(), /#\/threads\?user=noor$/);
 });
 await task("read a conversation in its order", async () => {
   await go("Conversations");
-  await main.getByRole("link", { name: "talk / one" }).click();
-  await heading("Conversation talk / one");
+  await main.getByRole("link", { name: "The umbrella" }).click();
+  await heading("The umbrella");
   await sees("thank you");
   const said = await page.locator("ol.turns > li > p:last-child").allTextContents();
   assert.deepEqual(said, ["where is my umbrella?", "behind the door", "thank you"]);
@@ -286,13 +431,42 @@ await task("see growth by type and namespace", async () => {
   await page.getByRole("row", { name: /diary:1/ }).waitFor();
   await axe("growth");
 });
-await task("find an entry in the audit log", async () => {
+await task("read the audit log, newest first", async () => {
   await go("Audit log");
-  await page.getByRole("row", { name: /store/ }).first().waitFor();
-  await page.getByLabel("Operation").fill("deny");
-  await page.getByRole("button", { name: "Show" }).click();
-  await page.getByRole("row", { name: /deny/ }).first().waitFor();
+  await status.filter({ hasText: /entries, newest first/ }).waitFor();
+  const times = await page.locator("ol.log time").evaluateAll((all) => all.map((one) => one.dateTime));
+  assert.deepEqual(times, [...times].sort().reverse());
+});
+await task("find an entry in the audit log, by its kind and its author", async () => {
+  await page.getByLabel("Kind").fill("deny");
+  await page.getByRole("button", { name: "Show", exact: true }).click();
+  await page.waitForURL(/#\/audit\?operation=deny$/);
+  await page.locator("ol.log > li").filter({ hasText: "deny" }).first().waitFor();
+  await page.locator("ol.log").getByRole("link", { name: "did:web:bot.acme.example" }).first().click();
+  await page.waitForURL(/operation=deny&by=did/);
+  await page.locator("ol.log > li").filter({ hasText: "deny" }).first().waitFor();
   await axe("audit");
+});
+await task("see what was stored since a time, by author", async () => {
+  await visit("#/changes?since=start");
+  await status.filter({ hasText: /memories stored since start/ }).waitFor();
+  await main.getByRole("link", { name: /^did:web:bot.acme.example \d/ }).click();
+  await page.waitForURL(/by=did/);
+  await sees("black tea");
+  await axe("changes");
+});
+await task("see what is stored while the page is open", async () => {
+  await put({ type: "event", content: "stored just now", created_at: Date.now() });
+  await sees("stored just now");
+  assert.equal(await main.locator("a.title").first().textContent(), "stored just now");
+});
+await task("empty pages say what to do", async () => {
+  await visit("#/person/stranger");
+  await main.getByRole("link", { name: "Show all persons" }).waitFor();
+  await visit("#/threads?user=stranger");
+  await main.getByRole("link", { name: "Show all of them" }).waitFor();
+  await visit("#/audit?operation=nothing");
+  await sees("No entry passes.");
 });
 await task("see all that is known of a person", async () => {
   await go("Persons");
@@ -301,9 +475,17 @@ await task("see all that is known of a person", async () => {
   await page.getByLabel("Person (user_id)").fill("mira");
   await page.getByRole("button", { name: "Show" }).click();
   await heading("mira");
-  await sees(/\d grains are about this person/);
+  await sees(/\d memories of this person/);
   await main.getByRole("link", { name: /black tea/ }).waitFor();
+  const top = await page.getByRole("button", { name: "Erase…" }).boundingBox();
+  assert.ok(top.y < 450, `the erasure is at ${top.y}`);
   await axe("person");
+});
+await task("see one type of a person's memories", async () => {
+  await main.getByRole("link", { name: /^event \d/ }).click();
+  await page.waitForURL(/#\/person\/mira\?type=event$/);
+  await main.getByRole("link", { name: "a note on where she lives" }).waitFor();
+  assert.equal(await main.locator("a.title").filter({ hasText: "black tea" }).count(), 0);
 });
 await task("export a person", async () => {
   const text = await saved(null, "Export (JSON lines)");
@@ -311,8 +493,10 @@ await task("export a person", async () => {
   assert.doesNotMatch(text, /diary of day/);
 });
 await task("preview an erasure, and change nothing", async () => {
+  await page.getByRole("button", { name: "Erase…" }).click();
   await page.getByRole("button", { name: "Preview" }).click();
   await sees(/\d grains would be erased/);
+  await axe("erasure");
   assert.equal((await api("GET", `/v1/grains/${city}/exists`)).exists, true);
 });
 await task("erase a person, and keep the signed receipt", async () => {
@@ -331,12 +515,14 @@ await task("erase a person, and keep the signed receipt", async () => {
 });
 await task("use it on a phone", async () => {
   await page.setViewportSize({ width: 360, height: 740 });
-  for (const hash of ["search", `grain/${place}`, "subject/porto", "person/noor", "threads", "audit", "imports", "growth"]) {
+  for (const hash of ["overview", "search", `grain/${place}`, "subject/porto", "person/noor", "person", "threads", "changes?since=start", "audit", "imports", "growth"]) {
     await visit(`#/${hash}`);
     await page.locator("#main h1").waitFor();
     await status.filter({ hasNotText: "Loading" }).waitFor();
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(wide <= 0, `${hash} is ${wide} pixels too wide`);
+    const narrow = await page.evaluate(() => [...document.querySelectorAll("#main .results > li, #main .log > li")].filter((one) => one.clientWidth < 250).length);
+    assert.equal(narrow, 0, `${hash} has narrow columns`);
   }
 });
 await task("use it in the dark", async () => {
@@ -345,7 +531,7 @@ await task("use it in the dark", async () => {
   const light = await back();
   await page.emulateMedia({ colorScheme: "dark" });
   assert.notEqual(await back(), light);
-  for (const hash of ["search", `grain/${place}`, "growth", "person/noor", "audit"]) {
+  for (const hash of ["overview", "search", `grain/${place}`, "subject/porto", "growth", "person/noor", "threads", "thread/talk%20two", "changes?since=start", "audit"]) {
     await visit(`#/${hash}`);
     await page.locator("#main h1").waitFor();
     await status.filter({ hasNotText: "Loading" }).waitFor();
@@ -429,7 +615,7 @@ await task("hostile content in every field stays text", async () => {
     await status.filter({ hasNotText: "Loading" }).waitFor();
   }
   const all = encodeURIComponent("all the strings");
-  for (const hash of [`person/${all}`, `subject/${all}`, "subject", "person", "growth", `thread/${all}`]) {
+  for (const hash of [`person/${all}`, `subject/${all}`, `subject/${all}?hops=2`, "subject", "person", "overview", "changes?since=start", "growth", "threads", `thread/${all}`]) {
     await visit(`#/${hash}`);
     await page.locator("#main h1").waitFor();
     await status.filter({ hasNotText: "Loading" }).waitFor();
@@ -443,11 +629,11 @@ await task("hostile content in every field stays text", async () => {
   await visit("#/threads");
   await heading("Conversations");
   await visit("#/audit");
-  await page.getByLabel("Operation").fill("contradict");
-  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByLabel("Kind").fill("contradict");
+  await page.getByRole("button", { name: "Show", exact: true }).click();
   await page.waitForFunction(() => {
-    const rows = [...document.querySelectorAll("tbody > tr")];
-    return rows.length > 5 && rows.every((row) => row.textContent.includes("contradict"));
+    const rows = [...document.querySelectorAll("ol.log > li")];
+    return rows.length > 3 && rows.every((row) => row.textContent.includes("contradict"));
   });
   expected = null;
   assert.equal(await page.locator("#main script, #main iframe, #main img, #main style").count(), 0);

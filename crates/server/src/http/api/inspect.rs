@@ -123,7 +123,11 @@ pub(crate) fn audit(call: &Call<'_>) -> Result<Answer, Failure> {
         person: body.person,
     };
     let after = body.after.map(EntryId::new);
-    let entries = store.maintenance()?.audit().log(&filter, after, limit)?;
+    let log = store.maintenance()?.audit();
+    let entries = match body.newest_first {
+        true => log.log_back(&filter, after, limit)?,
+        false => log.log(&filter, after, limit)?,
+    };
     let next = entries.last().filter(|_| entries.len() == limit);
     Ok(Answer::Json(
         200,

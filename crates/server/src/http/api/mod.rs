@@ -6,6 +6,7 @@ mod confine;
 pub(crate) mod feed;
 pub(crate) mod files;
 pub(crate) mod grains;
+pub(crate) mod groups;
 pub(crate) mod inspect;
 pub(crate) mod operator;
 pub(crate) mod people;

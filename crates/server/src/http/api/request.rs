@@ -210,6 +210,8 @@ pub(crate) struct AuditBody {
     /// The `next` of the page before.
     #[serde(default)]
     pub(crate) after: Option<u64>,
+    #[serde(default)]
+    pub(crate) newest_first: bool,
     /// At most 1,000.
     #[serde(default = "page")]
     #[schemars(range(min = 1, max = 1_000))]
@@ -221,6 +223,23 @@ pub(crate) struct AuditBody {
 pub(crate) struct GrowthBody {
     #[serde(default)]
     pub(crate) filter: FilterBody,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GroupsBody {
+    /// type, session_id or user_id.
+    pub(crate) by: String,
+    #[serde(default)]
+    pub(crate) filter: FilterBody,
+    /// The groups of the pages before.
+    #[serde(default)]
+    #[schemars(range(max = 1_000_000))]
+    pub(crate) skip: usize,
+    /// At most 1,000.
+    #[serde(default = "page")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub(crate) limit: usize,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -147,7 +147,7 @@ pub(super) fn request() -> impl Strategy<Value = Request> {
         1 => any::<bool>().prop_map(|is_other| Request::Report { is_other }),
         1 => any::<(bool, bool)>()
             .prop_map(|(is_other, is_preview)| Request::Erase { is_other, is_preview }),
-        1 => (0..9_u8).prop_map(|what| Request::Whole { what }),
+        1 => (0..10_u8).prop_map(|what| Request::Whole { what }),
         2 => (0..7_u8, text.clone()).prop_map(|(what, text)| Request::File { what, text }),
         3 => (0..12_u8, any::<u8>(), text.clone(), any::<bool>())
             .prop_map(|(what, of, text, is_tool)| Request::Cal { what, of, text, is_tool }),

@@ -200,6 +200,7 @@ impl<'a> Tenant<'a> {
             }
             6 => post("/v1/cal/execute", json!({ "token": address })),
             7 => post("/v1/cal/cancel", json!({ "assembly_id": address })),
+            8 => post("/v1/groups", json!({ "by": "session_id" })),
             _ => {
                 let mut told = self.server.get(&self.token, "/v1/token").expect(200);
                 // The name of a token is its own.
