@@ -10,6 +10,65 @@ use super::{LeftOut, Line, Passage, Recollection};
 /// How the text of a grain is shown: as escapes, or as it is.
 pub(super) type Shown = fn(&str) -> Cow<'_, str>;
 
+/// Takes what is written of a line: a text, or the count of its tokens.
+pub(super) trait Sink {
+    fn push_str(&mut self, text: &str);
+
+    /// Takes the first digits of an address.
+    fn push_short(&mut self, address: ContentAddress) {
+        self.push_str(&short(address));
+    }
+
+    /// Takes the day of a time.
+    fn push_day(&mut self, time: Time) {
+        self.push_str(&day(time));
+    }
+}
+
+impl Sink for String {
+    fn push_str(&mut self, text: &str) {
+        self.push_str(text);
+    }
+}
+
+/// Counts the tokens of what is written, as [`tokens`](super::tokens) counts those of a text: dozens
+/// of lines are counted for each that there is room for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TokenCount {
+    ascii: usize,
+    others: usize,
+}
+
+impl TokenCount {
+    pub(super) const fn tokens(self) -> usize {
+        self.ascii.div_ceil(4).saturating_add(self.others)
+    }
+}
+
+impl Sink for TokenCount {
+    fn push_str(&mut self, text: &str) {
+        let ascii = match text.is_ascii() {
+            true => text.len(),
+            false => text.bytes().filter(u8::is_ascii).count(),
+        };
+        self.ascii += ascii;
+        if ascii < text.len() {
+            self.others += text.chars().count() - ascii;
+        }
+    }
+
+    fn push_short(&mut self, _: ContentAddress) {
+        self.ascii += SHORT_LEN;
+    }
+
+    fn push_day(&mut self, time: Time) {
+        match (0..DAYS_OF_TEN_DIGITS_END_MS).contains(&time.ms()) {
+            true => self.ascii += DAY_LEN,
+            false => self.push_str(&day(time)),
+        }
+    }
+}
+
 /// Returns the facts and the conversations, each as a list under a heading, and what was left out.
 pub(super) fn markdown(recollection: &Recollection, shown: Shown) -> String {
     let mut text = told(&recollection.told);
@@ -22,10 +81,10 @@ pub(super) fn markdown(recollection: &Recollection, shown: Shown) -> String {
         for line in &passage.lines {
             if passage.is_conversation {
                 let other = Some(date(line)).filter(|date| Some(date) != day.as_ref());
-                text.push_str(&turn(line, other.as_deref(), shown));
+                turn(&mut text, line, other.as_deref(), shown);
                 day = other.or(day);
             } else {
-                text.push_str(&fact(line, shown));
+                fact(&mut text, line, shown);
             }
         }
     }
@@ -51,33 +110,36 @@ pub(super) fn heading(passage: &Passage) -> String {
     }
 }
 
-/// Returns a fact of the list, with its line break: what it says, its tags, its address and date,
+/// Writes a fact of the list, with its line break: what it says, its tags, its address and date,
 /// and whether it may be relied on.
-pub(super) fn fact(line: &Line, shown: Shown) -> String {
-    let mut text = said(line, "- ", shown);
-    text.push_str(" (");
-    text.push_str(&short(line.address));
-    text.push(' ');
-    text.push_str(&date(line));
+pub(super) fn fact(out: &mut impl Sink, line: &Line, shown: Shown) {
+    out.push_str("- ");
+    said(out, line, shown);
+    out.push_str(" (");
+    out.push_short(line.address);
+    out.push_str(" ");
+    out.push_day(line.time);
     for note in notes(line) {
-        text.push_str(", ");
-        text.push_str(&note);
+        out.push_str(", ");
+        out.push_str(&note);
     }
-    text.push_str(")\n");
-    text
+    out.push_str(")\n");
 }
 
-/// Returns a turn of the list, with its line break; with a day if it is another than before.
-pub(super) fn turn(line: &Line, day: Option<&str>, shown: Shown) -> String {
-    let mut text = match day {
-        Some(day) => said(line, &format!("- {day} "), shown),
-        None => said(line, "- ", shown),
-    };
-    for note in notes(line) {
-        text.push_str(&format!(" ({note})"));
+/// Writes a turn of the list, with its line break; with a day if it is another than before.
+pub(super) fn turn(out: &mut impl Sink, line: &Line, day: Option<&str>, shown: Shown) {
+    out.push_str("- ");
+    if let Some(day) = day {
+        out.push_str(day);
+        out.push_str(" ");
     }
-    text.push('\n');
-    text
+    said(out, line, shown);
+    for note in notes(line) {
+        out.push_str(" (");
+        out.push_str(&note);
+        out.push_str(")");
+    }
+    out.push_str("\n");
 }
 
 /// Returns the sentence about what was left out, after an empty line.
@@ -112,8 +174,10 @@ pub(super) fn plain(recollection: &Recollection, shown: Shown) -> String {
         let notes = notes(line).map(|note| format!(", {note}"));
         let notes = notes.collect::<String>();
         let address = short(line.address);
-        let said = said(line, &format!("[{minute}] "), shown);
-        format!("{said} ({address}{notes})\n")
+        let mut text = format!("[{minute}] ");
+        said(&mut text, line, shown);
+        text.push_str(&format!(" ({address}{notes})\n"));
+        text
     });
     written.collect()
 }
@@ -167,24 +231,21 @@ fn without_tags(text: &str) -> String {
     text.replace('>', "&gt;")
 }
 
-/// Returns who and what, and the tags, after a beginning; with room for what comes after it.
-fn said(line: &Line, beginning: &str, shown: Shown) -> String {
-    let mut text = String::with_capacity(line.sentence.len().saturating_add(SAID_AROUND));
-    text.push_str(beginning);
+/// Writes who and what, and the tags.
+fn said(out: &mut impl Sink, line: &Line, shown: Shown) {
     if let Some(speaker) = line
         .speaker
         .as_deref()
         .filter(|it| !names(&line.sentence, it))
     {
-        text.push_str(&one_line(speaker, shown));
-        text.push_str(": ");
+        out.push_str(&one_line(speaker, shown));
+        out.push_str(": ");
     }
-    text.push_str(&one_line(&line.sentence, shown));
+    out.push_str(&one_line(&line.sentence, shown));
     for tag in &line.tags {
-        text.push_str(" #");
-        text.push_str(&one_line(tag, shown));
+        out.push_str(" #");
+        out.push_str(&one_line(tag, shown));
     }
-    text
 }
 
 /// Returns whether a sentence begins with its speaker, as a transcript does.
@@ -194,10 +255,10 @@ fn names(sentence: &str, speaker: &str) -> bool {
 }
 
 /// Returns the reasons not to rely on a line.
-fn notes(line: &Line) -> impl Iterator<Item = String> {
-    let standing = line.standing.name().map(str::to_owned);
+fn notes(line: &Line) -> impl Iterator<Item = Cow<'static, str>> {
+    let standing = line.standing.name().map(Cow::Borrowed);
     let contradicts = line.contradicts.iter();
-    let contradicts = contradicts.map(|address| format!("contradicts {}", short(*address)));
+    let contradicts = contradicts.map(|address| format!("contradicts {}", short(*address)).into());
     standing.into_iter().chain(contradicts)
 }
 
@@ -239,5 +300,61 @@ fn one_line(text: &str, shown: Shown) -> Cow<'_, str> {
     line.into()
 }
 
-/// The bytes of a line beside its sentence, mostly.
-const SAID_AROUND: usize = 96;
+/// The digits of an address that name a grain.
+const SHORT_LEN: usize = 8;
+
+/// The length of a day in the years 1970 to 9999.
+const DAY_LEN: usize = "2026-01-15".len();
+
+/// The first moment of the year 10000.
+const DAYS_OF_TEN_DIGITS_END_MS: i64 = 253_402_300_800_000;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::grain::Type;
+    use crate::render::{Standing, escaped, tokens};
+
+    proptest! {
+        #[test]
+        fn a_line_that_is_counted_has_the_tokens_of_one_that_is_written(
+            sentence in "[ -~é緑\u{e0041}\n]{0,40}",
+            speaker in prop::option::of("[a-zé]{1,4}"),
+            tags in prop::collection::vec("[a-zü]{1,4}", 0..3),
+            ms in prop_oneof![
+                any::<i64>(),
+                0..DAYS_OF_TEN_DIGITS_END_MS,
+                -9..9_i64,
+                DAYS_OF_TEN_DIGITS_END_MS - 9..DAYS_OF_TEN_DIGITS_END_MS + 9,
+            ],
+            standing in prop::sample::select(vec![Standing::Current, Standing::Ended]),
+            is_turn in any::<bool>(),
+        ) {
+            let address = ContentAddress::of(sentence.as_bytes());
+            let line = Line {
+                address,
+                of: Type::Event,
+                time: Time::from_ms(ms),
+                speaker,
+                text: String::new(),
+                sentence,
+                is_cut: false,
+                tags,
+                standing,
+                contradicts: vec![address],
+                score: None,
+            };
+            let (mut written, mut counted) = (String::new(), TokenCount::default());
+            if is_turn {
+                turn(&mut written, &line, None, escaped);
+                turn(&mut counted, &line, None, escaped);
+            } else {
+                fact(&mut written, &line, escaped);
+                fact(&mut counted, &line, escaped);
+            }
+            prop_assert_eq!(counted.tokens(), tokens(&written));
+        }
+    }
+}

@@ -196,10 +196,12 @@ impl Recollection {
 impl Line {
     /// Returns what the line costs by [`tokens`], as Markdown, in a passage of its kind.
     pub fn tokens(&self, is_conversation: bool) -> usize {
-        tokens(&match is_conversation {
-            true => lines::turn(self, None, escaped),
-            false => lines::fact(self, escaped),
-        })
+        let mut count = lines::TokenCount::default();
+        match is_conversation {
+            true => lines::turn(&mut count, self, None, escaped),
+            false => lines::fact(&mut count, self, escaped),
+        }
+        count.tokens()
     }
 }
 

@@ -6,6 +6,7 @@
 use std::rc::Rc;
 
 use crate::grain;
+use crate::render::LineShape;
 
 use super::analysis::chunk;
 use super::analysis::language::Language;
@@ -38,6 +39,7 @@ pub struct Document {
     /// The tie-breaker between equal scores.
     pub(in crate::text) order: u64,
     voice: Voice,
+    shape: LineShape,
 }
 
 /// The one who says a turn of a conversation, as far as its ranking needs it.
@@ -107,6 +109,13 @@ impl Document {
         self
     }
 
+    /// Sets the shape of its line in a recall.
+    #[must_use]
+    pub(crate) const fn shape(mut self, shape: LineShape) -> Self {
+        self.shape = shape;
+        self
+    }
+
     /// Returns what ranking needs to know of the document, for the column of the index, given the
     /// cues in its words.
     pub(in crate::text) fn traits(&self, cues: u8) -> Traits {
@@ -114,7 +123,8 @@ impl Document {
         let flag = |is_set: bool, bit: u64| if is_set { bit } else { 0 };
         let voice = flag(self.voice.is_person, PERSON) | flag(self.voice.is_assistant, ASSISTANT);
         let words = flag(asks, ASKS) | (u64::from(cues) << CUES_SHIFT);
-        Traits(voice | words | (u64::from(self.voice.speaker) << SPEAKER_SHIFT))
+        let shape = u64::from(self.shape.to_bits()) << SHAPE_SHIFT;
+        Traits(voice | words | shape | (u64::from(self.voice.speaker) << SPEAKER_SHIFT))
     }
 
     /// Returns the total length of the passages, in bytes.
@@ -161,7 +171,8 @@ impl Document {
     }
 }
 
-/// The properties of a document that rank it besides its words, in the 64 bits of a column.
+/// The properties of a document that rank it besides its words, and the shape of its line, in the 64
+/// bits of a column.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(in crate::text) struct Traits(pub(in crate::text) u64);
 
@@ -184,6 +195,11 @@ impl Traits {
     /// Returns the cues in its words, as [`cues`](super::analysis::cues) has them.
     pub(in crate::text) const fn cues(self) -> u8 {
         (self.0 >> CUES_SHIFT & 0xff) as u8
+    }
+
+    /// Returns the shape of its line in a recall.
+    pub(in crate::text) const fn shape(self) -> LineShape {
+        LineShape::from_bits((self.0 >> SHAPE_SHIFT & 0xffff) as u16)
     }
 
     /// Returns the hash of the name of the speaker; 0 if it is not known.
@@ -261,6 +277,7 @@ const PERSON: u64 = 1;
 const ASSISTANT: u64 = 1 << 1;
 const ASKS: u64 = 1 << 2;
 const CUES_SHIFT: u32 = 8;
+const SHAPE_SHIFT: u32 = 16;
 const SPEAKER_SHIFT: u32 = 32;
 
 /// The gap between the word positions of two passages of one field.
@@ -293,10 +310,16 @@ mod tests {
 
     #[test]
     fn traits_hold_what_was_set() {
+        let shape = LineShape {
+            tokens: 255,
+            said: 254,
+        };
         let said = Document::from("Why?").said_by(Some("user"), Some("Zoë Smith"));
+        let said = said.shape(shape);
         let traits = said.traits(3);
         assert!(traits.is_person() && traits.asks() && !traits.is_assistant());
         assert_eq!((traits.cues(), traits.speaker()), (3, hash_of_name("zoe")));
+        assert_eq!(traits.shape(), shape);
         assert!(
             Document::from("x")
                 .said_by(Some("assistant"), None)

@@ -5,6 +5,7 @@ mod abbreviated;
 mod accesses;
 mod degraded;
 mod deletion;
+mod disk_calls;
 mod doors;
 mod foreign_views;
 mod importing;

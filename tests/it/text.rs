@@ -361,6 +361,8 @@ proptest! {
         corpus in corpus(),
         query in "(([+-]|NOT )?(w[0-9]x|w[0-9]\\*|w\\*|v[0-9]x~|w[0-9]yx~2|object:w[0-9]x|subject:\"w[0-9]x w[0-9]x\"|w[0-9]x\\^3|\\(w[0-9]x AND w[0-9]x\\)) ){1,5}",
         flushed in 0_usize..120,
+        // Turns that alternate, or stand one behind the other.
+        run_len in 1_u64..20,
     ) {
         let text = memory();
         for (row, words) in (0_u64..).zip(&corpus) {
@@ -368,7 +370,7 @@ proptest! {
             let document = Document::default()
                 .passage("subject", spelled(subject))
                 .passage("object", spelled(object))
-                .thread(row % 7)
+                .thread(row / run_len % 7)
                 .said_by(
                     ["user", "assistant"].get(usize::try_from(row % 3).unwrap()).copied(),
                     ["w1x", "w2x"].get(usize::try_from(row % 4).unwrap()).copied(),

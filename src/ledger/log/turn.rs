@@ -28,13 +28,17 @@ impl Ledger {
 
     /// Begins the turn of this process, whose caller holds the right to append: adds what other
     /// processes appended, and sets aside what one that died in its turn left. Returns whether it
-    /// found anything.
+    /// found anything. `is_behind` is what the ledger says of itself since the caller holds that
+    /// right: nothing is published meanwhile, and to ask costs a system call.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORE_VERSION`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
-    pub(crate) fn begin_turn(&self, erases: ErasureDecoder) -> Result<bool, Error> {
+    pub(crate) fn begin_turn(
+        &self,
+        is_behind: bool,
+        erases: ErasureDecoder,
+    ) -> Result<bool, Error> {
         let tail = &mut *self.tail.lock();
-        let is_behind = self.is_behind();
         self.has_turn.store(true, Ordering::Release);
         // Each append is refused by itself, and reading goes on.
         if tail.halted {

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use crate::grain::{Grain, Time, Type};
+use crate::grain::{Grain, Time};
 use crate::ledger::EntryId;
-use crate::render::{LeftOut, Line, Passage, Recollection, tokens};
+use crate::render::{LeftOut, Line, LineShape, Passage, Recollection, is_turn, tokens};
 
 use super::contradictions::Claim;
 
@@ -24,15 +24,24 @@ pub(super) struct Collected {
     left: usize,
     budget: usize,
     pub(super) rows: BTreeSet<EntryId>,
-    /// The rows for which there was no room, so far.
-    too_long: HashSet<EntryId>,
+    /// The rows for which there was no room, so far; without the line of one that was not read.
+    too_long: HashMap<EntryId, Option<Refused>>,
     has_parts: bool,
     /// The rows that say what a line says.
     pub(super) repeated: HashSet<EntryId>,
     texts: HashSet<String>,
+    /// The hashes of those, as the shapes of lines have them.
+    hashes: HashSet<u8>,
     facts: Vec<(Line, Claim)>,
     /// Conversations in the order of their first line, each with its turns by time and row.
     conversations: Vec<(Option<String>, Turns)>,
+}
+
+/// A line for which there was no room.
+struct Refused {
+    /// Its cost, at least.
+    tokens: usize,
+    said: String,
 }
 
 /// The turns of a conversation by time and row.
@@ -44,10 +53,11 @@ impl Collected {
             left: budget,
             budget,
             rows: BTreeSet::new(),
-            too_long: HashSet::new(),
+            too_long: HashMap::new(),
             has_parts: false,
             repeated: HashSet::new(),
             texts: HashSet::new(),
+            hashes: HashSet::new(),
             facts: Vec::new(),
             conversations: Vec::new(),
         }
@@ -75,7 +85,7 @@ impl Collected {
 
     /// Returns whether the budget had no room for all of what was to be added.
     pub(super) fn is_cut(&self) -> bool {
-        self.has_parts || self.too_long.iter().any(|row| !self.has(*row))
+        self.has_parts || self.too_long.keys().any(|row| !self.has(*row))
     }
 
     /// Returns whether a row is a line, or says what a line says.
@@ -90,32 +100,57 @@ impl Collected {
 
     /// Returns the tokens that are left for the sentence of a line.
     pub(super) fn room_for(&self, grain: &Grain, line: &Line) -> usize {
-        let around = self
-            .cost(grain, line)
-            .saturating_sub(tokens(&line.sentence));
+        let cost = line.tokens(is_turn(grain)) + self.cost_around(grain, line);
+        let around = cost.saturating_sub(tokens(&line.sentence));
         // A token may end in the middle of a word on either side.
         self.left.saturating_sub(around + 1)
     }
 
+    /// Returns whether there is no room for a row whose line has a shape: one that is no line, and
+    /// says what none of them says.
+    pub(super) fn refuses(&mut self, row: EntryId, shape: LineShape) -> bool {
+        let may_be_said = self.hashes.contains(&shape.said);
+        if usize::from(shape.tokens) <= self.left || may_be_said || self.has(row) {
+            return false;
+        }
+        self.too_long.entry(row).or_default();
+        true
+    }
+
+    /// Returns the result of adding a row once more for which there was no room, if that is known
+    /// without its line.
+    pub(super) fn add_again(&mut self, row: EntryId) -> Option<Fit> {
+        let refused = self.too_long.get(&row)?.as_ref()?;
+        if self.has(row) {
+            return Some(Fit::Known);
+        }
+        if self.texts.contains(&refused.said) {
+            self.repeated.insert(row);
+            return Some(Fit::Known);
+        }
+        (refused.tokens > self.left).then_some(Fit::TooLong)
+    }
+
     /// Adds a line, unless it is a duplicate or exceeds the budget.
     pub(super) fn add(&mut self, row: EntryId, grain: &Grain, mut line: Line) -> Fit {
-        let mut said = folded(&line.sentence);
-        if let Some(speaker) = &line.speaker {
-            said.push('\n');
-            said.push_str(speaker);
-        }
+        let said = line.said();
         if line.sentence.is_empty() || self.texts.contains(&said) {
             self.repeated.insert(row);
             return Fit::Known;
         }
-        let cost = self.cost(grain, &line);
+        let tokens = line.tokens(is_turn(grain));
+        let cost = tokens + self.cost_around(grain, &line);
         if cost > self.left {
-            self.too_long.insert(row);
+            // Of a shortened one the whole was refused before.
+            if !line.is_cut {
+                self.too_long.insert(row, Some(Refused { tokens, said }));
+            }
             return Fit::TooLong;
         }
         self.left -= cost;
         self.has_parts |= line.is_cut;
         self.rows.insert(row);
+        self.hashes.insert(LineShape::hash_of(&said));
         self.texts.insert(said);
         line.text = text(grain);
         if is_turn(grain) {
@@ -138,42 +173,32 @@ impl Collected {
         Fit::Added
     }
 
-    fn cost(&self, grain: &Grain, line: &Line) -> usize {
-        match is_turn(grain) {
-            true => self.cost_of_turn(grain, line),
-            false => self.cost_of_fact(line),
+    /// Returns the tokens that a line costs beside its own: those of a heading, or of its day.
+    fn cost_around(&self, grain: &Grain, line: &Line) -> usize {
+        if !is_turn(grain) {
+            return match self.facts.is_empty() {
+                true => Passage::default().heading_tokens(),
+                false => 0,
+            };
         }
-    }
-
-    fn cost_of_fact(&self, line: &Line) -> usize {
-        let heading = match self.facts.is_empty() {
-            true => Passage::default().heading_tokens(),
-            false => 0,
-        };
-        line.tokens(false) + heading
-    }
-
-    fn cost_of_turn(&self, grain: &Grain, line: &Line) -> usize {
         let session = grain.text("session_id");
         let mut conversations = self.conversations.iter();
-        let of_session = conversations.find(|(of, _)| of.as_deref() == session);
-        line.tokens(true)
-            + match of_session {
-                None => Passage {
-                    is_conversation: true,
-                    session: None,
-                    lines: vec![line.clone()],
-                }
-                .heading_tokens(),
-                // Each day but the first is written once.
-                Some((_, turns)) => {
-                    let days: BTreeSet<i64> = turns.values().map(|turn| day(turn.time)).collect();
-                    match days.contains(&day(line.time)) {
-                        true => 0,
-                        false => DAY_TOKENS,
-                    }
+        match conversations.find(|(of, _)| of.as_deref() == session) {
+            None => Passage {
+                is_conversation: true,
+                session: None,
+                lines: vec![line.clone()],
+            }
+            .heading_tokens(),
+            // Each day but the first is written once.
+            Some((_, turns)) => {
+                let is_same = |turn: &Line| day(turn.time) == day(line.time);
+                match turns.values().any(is_same) {
+                    true => 0,
+                    false => DAY_TOKENS,
                 }
             }
+        }
     }
 
     /// Marks a contested pair of each line that contradicts another, brings the two together, and
@@ -239,43 +264,10 @@ fn in_order(mut facts: Vec<(Line, Claim)>, left: &mut usize) -> Vec<Line> {
     ordered
 }
 
-/// Returns whether a grain is a turn of a conversation, and no fact.
-pub(super) fn is_turn(grain: &Grain) -> bool {
-    let is_said = matches!(grain.type_(), Type::Event | Type::Action);
-    is_said
-        && ["session_id", "role"]
-            .iter()
-            .any(|name| grain.text(name).is_some())
-}
-
 /// Returns the text of a grain, with all that is searched.
 fn text(grain: &Grain) -> String {
     let of_event = grain.message_text();
     of_event.map_or_else(|| grain.summary(), Cow::into_owned)
-}
-
-/// Returns a text without what makes no difference to a reader.
-fn folded(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
-    if text.is_ascii() {
-        let is_between = |c: char| !c.is_ascii_alphanumeric();
-        for word in text.split(is_between).filter(|word| !word.is_empty()) {
-            if !folded.is_empty() {
-                folded.push(' ');
-            }
-            folded.push_str(word);
-        }
-        folded.make_ascii_lowercase();
-        return folded;
-    }
-    let words = text.split(|c: char| !c.is_alphanumeric());
-    for word in words.filter(|word| !word.is_empty()) {
-        if !folded.is_empty() {
-            folded.push(' ');
-        }
-        folded.push_str(&word.to_lowercase());
-    }
-    folded
 }
 
 const fn day(time: Time) -> i64 {
@@ -291,3 +283,40 @@ pub(super) fn left_out_tokens() -> usize {
 const FULL_SHARE: usize = 20;
 
 const DAY_TOKENS: usize = "2026-01-15 ".len().div_ceil(4);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grain::Draft;
+
+    fn row(number: u64) -> EntryId {
+        EntryId::new(number)
+    }
+
+    fn fact(object: &str) -> Grain {
+        let draft = Draft::belief("mira", "drinks", object).confidence(0.9);
+        let draft = draft.created_at(Time::from_ms(1_768_471_200_000));
+        draft.finish(Default::default()).unwrap()
+    }
+
+    #[test]
+    fn what_has_no_room_is_refused_unread_unless_it_may_be_said_already() {
+        let (tea, water) = (fact("green tea"), fact("water, and much of it, every day"));
+        let mut collected = Collected::new(24);
+        assert!(!collected.refuses(row(1), LineShape::of(&water)));
+        assert_eq!(collected.add(row(0), &tea, Line::of(&tea)), Fit::Added);
+        assert!(!collected.refuses(row(0), LineShape::of(&tea)));
+        assert!(!collected.refuses(row(2), LineShape::of(&tea)));
+        assert!(!collected.refuses(row(3), LineShape::default()));
+        assert!(!collected.is_cut());
+        assert!(collected.refuses(row(1), LineShape::of(&water)));
+        assert!(collected.is_cut());
+        assert_eq!(collected.add_again(row(1)), None);
+        assert_eq!(
+            collected.add(row(1), &water, Line::of(&water)),
+            Fit::TooLong
+        );
+        assert_eq!(collected.add_again(row(1)), Some(Fit::TooLong));
+        assert_eq!(collected.add(row(2), &tea, Line::of(&tea)), Fit::Known);
+    }
+}

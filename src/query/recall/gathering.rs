@@ -4,16 +4,16 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use crate::codec::{ContentAddress, Value};
-use crate::grain::{Grain, Time, Type, Verification};
+use crate::grain::{Time, Type, Verification};
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
-use crate::render::{Format, LeftOut, Line, Recollection, Standing, tokens};
+use crate::render::{Format, LeftOut, Line, Recollection, Standing, is_turn, tokens};
 use crate::store::read::{may_rely_on, read_recorder, retrieved, version_at};
 use crate::store::{self, Access, Version, read};
 use crate::text::{Highlighter, Hit, Language, RecalledHit};
 
 use super::super::Error;
-use super::collected::{Collected, Fit, is_turn, left_out_tokens};
+use super::collected::{Collected, Fit, left_out_tokens};
 use super::contradictions::contradicted_by;
 use super::hot_rows;
 use super::names::Names;
@@ -141,9 +141,9 @@ impl<'a> Gathering<'a> {
         }
         let budget = self.collected.budget();
         let kept = self.collected.reserve(budget - budget / HOT_SHARE);
-        for hit in self.passages.iter().map(|passage| passage.hit) {
-            if newest.contains(&hit.row) {
-                self.add(hit.row, score_of(&hit))?;
+        for passage in self.passages {
+            if newest.contains(&passage.hit.row) {
+                self.add_hit(passage)?;
             }
         }
         for row in newest {
@@ -166,7 +166,7 @@ impl<'a> Gathering<'a> {
                 break;
             }
             if self.is_fact(passage)? {
-                self.add(hit.row, score_of(&hit))?;
+                self.add_hit(passage)?;
             }
         }
         self.collected.unreserve(kept);
@@ -200,12 +200,12 @@ impl<'a> Gathering<'a> {
 
     /// Adds hits until the budget is full, and notes those that do not fit; returns how many it saw.
     fn add_whole(&mut self, hits: &[RecalledHit], long: &mut Vec<Hit>) -> Result<usize, Error> {
-        for (seen, RecalledHit { hit, .. }) in hits.iter().enumerate() {
-            if self.add(hit.row, score_of(hit))? == Fit::TooLong {
+        for (seen, passage) in hits.iter().enumerate() {
+            if self.add_hit(passage)? == Fit::TooLong {
                 if self.collected.is_full() {
                     return Ok(seen);
                 }
-                long.push(*hit);
+                long.push(passage.hit);
             }
         }
         Ok(hits.len())
@@ -264,6 +264,17 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
+    /// Adds a hit to the lines. One that has no room is not read, unless the handle may not see it
+    /// and so must not learn that it has none.
+    fn add_hit(&mut self, passage: &RecalledHit) -> Result<Fit, Error> {
+        let hit = &passage.hit;
+        let sees_all = self.store.capability().is_none();
+        if sees_all && self.collected.refuses(hit.row, passage.shape) {
+            return Ok(Fit::TooLong);
+        }
+        self.add(hit.row, score_of(hit))
+    }
+
     /// Adds a grain to the lines, and with a fact those that it says it contradicts.
     fn add(&mut self, row: EntryId, score: Option<f64>) -> Result<Fit, Error> {
         let (fit, contradicted) = self.add_line(row, score)?;
@@ -283,6 +294,9 @@ impl<'a> Gathering<'a> {
         row: EntryId,
         score: Option<f64>,
     ) -> Result<(Fit, Vec<ContentAddress>), Error> {
+        if let Some(fit) = self.collected.add_again(row) {
+            return Ok((fit, Vec::new()));
+        }
         let Some(line) = self.line(row, score)? else {
             return Ok((Fit::Known, Vec::new()));
         };
@@ -361,43 +375,22 @@ fn passage(
     }
 }
 
-/// Returns the content of a grain with its speaker, time and standing; without the text that is
-/// searched, which a line gets once there is room for it.
+/// Returns the content of a grain with its speaker, time and standing, with names for identifiers.
 fn line(
     version: &Version,
     score: Option<f64>,
     now: Time,
     names: &mut Names<'_>,
 ) -> Result<Line, Error> {
-    let grain = &version.grain;
-    let speaker = speaker(grain).map(|speaker| names.applied(speaker.to_owned()));
-    let tags = grain.field("structural_tags");
-    let tags = tags.into_iter().flat_map(Value::texts);
+    let line = Line::of(&version.grain);
+    let speaker = line.speaker.map(|speaker| names.applied(speaker));
     Ok(Line {
-        address: grain.address(),
-        of: grain.type_(),
-        time: grain.event_time(),
         speaker: speaker.transpose()?,
-        text: String::new(),
-        sentence: names.applied(grain.sentence())?,
-        is_cut: false,
-        tags: tags.map(str::to_owned).collect(),
+        sentence: names.applied(line.sentence)?,
         standing: standing(version, now),
-        contradicts: Vec::new(),
         score,
+        ..line
     })
-}
-
-/// Returns who said a grain: a person by name, where one is known, else the role or the tool.
-fn speaker(grain: &Grain) -> Option<&str> {
-    let role = grain.text("role");
-    let observer = grain.text("observer_id");
-    let is_name = |text: &&str| !text.contains(|c: char| c.is_ascii_digit());
-    match role {
-        None | Some("user") => observer.filter(is_name).or(role).or(observer),
-        Some(_) => role,
-    }
-    .or_else(|| grain.text("tool_name"))
 }
 
 fn standing(version: &Version, now: Time) -> Standing {

@@ -9,7 +9,7 @@ mod names;
 
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
-use crate::render::Recollection;
+use crate::render::{LineShape, Recollection};
 use crate::store::Access;
 use crate::store::read::unless_erased;
 use crate::text::{self, Hit, Ranking, RecalledHit};
@@ -177,6 +177,7 @@ fn by_time(row: EntryId) -> RecalledHit {
         hit,
         turns: vec![row],
         has_thread: true,
+        shape: LineShape::default(),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::grain::{Grain, HAS_CAPABILITY, OWNED_BY};
 use crate::index::{Pattern, RowSet, Snapshot};
 use crate::ledger::EntryId;
 use crate::query::Error;
+use crate::render::{HASH_LEN, has_identifiers, is_of_identifier};
 use crate::store::Access;
 use crate::store::read::{may_rely_on, version_at};
 
@@ -32,7 +33,7 @@ impl<'a> Names<'a> {
 
     /// Returns a text with names for DIDs, and the first digits of hashes.
     pub(super) fn applied(&mut self, text: String) -> Result<String, Error> {
-        if !text.contains("did:") && !has_long_token(&text) {
+        if !has_identifiers(&text) {
             return Ok(text);
         }
         let mut named = String::with_capacity(text.len());
@@ -152,22 +153,11 @@ fn is_did(text: &str) -> bool {
         && parts.next().is_some_and(|id| !id.is_empty())
 }
 
-/// Returns whether a text has a token as long as a hash.
-fn has_long_token(text: &str) -> bool {
-    let is_between = |byte: &u8| !is_of_identifier(char::from(*byte));
-    let mut tokens = text.as_bytes().split(is_between);
-    text.len() >= HASH_LEN && tokens.any(|token| token.len() >= HASH_LEN)
-}
-
 /// Returns the first digits of a hash.
 fn hash_digits(text: &str) -> Option<&str> {
     let digits = text.strip_prefix("sha256:").unwrap_or(text);
     let is_hash = digits.len() >= HASH_LEN && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     digits.get(..8).filter(|_| is_hash)
-}
-
-const fn is_of_identifier(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '-' | '_' | '%')
 }
 
 /// Relations whose object is the name of their subject.
@@ -177,8 +167,5 @@ const NAMING: [&str; 5] = ["name", "has_name", "full_name", "display_name", "is_
 const LOOKED_AT: usize = 64;
 
 const NAME_LEN_MAX: usize = 80;
-
-/// The digits of a hash, at least.
-const HASH_LEN: usize = 64;
 
 const DIGITS: usize = 4;

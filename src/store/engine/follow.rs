@@ -57,10 +57,11 @@ impl Engine {
         };
         let turn = turns.take(self.ledger(), self.options().lock_wait)?;
         let _applying = peers.applying.lock();
-        if self.ledger().is_behind() {
+        let is_behind = self.ledger().is_behind();
+        if is_behind {
             peers.is_lagging.store(true, Ordering::Release);
         }
-        let others_wrote = self.ledger().begin_turn(erased_rows)?;
+        let others_wrote = self.ledger().begin_turn(is_behind, erased_rows)?;
         turns.name(others_wrote);
         apply_rest(self)?;
         Ok(Some(turn))

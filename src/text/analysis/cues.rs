@@ -3,6 +3,8 @@
 //! Documents are marked by them and questions are read by them, so that both use the same words.
 //! A language without a table has digits only.
 
+use std::sync::LazyLock;
+
 use crate::text::analysis::language::Language;
 
 /// A word that says a number.
@@ -30,13 +32,31 @@ pub(in crate::text) fn cues_of(word: &str, language: Language) -> u8 {
             && bytes.iter().all(u8::is_ascii_digit);
         return if is_year { NUMBER | TIME } else { NUMBER };
     }
-    let Some(cues) = TABLE.iter().find(|cues| cues.language == language.code()) else {
-        return 0;
-    };
-    let is_time = cues.times.contains(&word) || cues.months.iter().any(|of| of.contains(&word));
-    let is_number = cues.numbers.contains(&word);
-    (u8::from(is_number) * NUMBER) | (u8::from(is_time) * TIME)
+    let mut tables = SORTED.iter();
+    let table = tables.find(|(of, _)| *of == language.code());
+    let words = table.map_or(&[][..], |(_, words)| words);
+    let found = words.binary_search_by_key(&word, |(of, _)| *of);
+    let found = found.ok().and_then(|at| words.get(at));
+    found.map_or(0, |(_, cues)| *cues)
 }
+
+/// The language of each table with its words in order and the cues that each is: every new word of a
+/// text is looked up.
+static SORTED: LazyLock<Vec<(&str, Vec<(&str, u8)>)>> = LazyLock::new(|| {
+    let sorted = |cues: &Cues| {
+        let months = cues.months.iter().copied().flatten();
+        let times = cues.times.iter().chain(months);
+        let mut words: Vec<(&'static str, u8)> = times.map(|word| (*word, TIME)).collect();
+        words.extend(cues.numbers.iter().map(|word| (*word, NUMBER)));
+        words.sort_unstable();
+        words.dedup_by(|(word, cues), (kept, all)| {
+            *all |= if word == kept { *cues } else { 0 };
+            word == kept
+        });
+        (cues.language, words)
+    };
+    TABLE.iter().map(sorted).collect()
+});
 
 /// Returns the month, from 1 to 12, that a folded word names in any language.
 pub(in crate::text) fn month(word: &str) -> Option<i8> {
@@ -257,5 +277,19 @@ mod tests {
         assert_eq!(asked_cues(&words("when did it")), TIME);
         assert_eq!(asked_cues(&words("and how many were")), NUMBER);
         assert_eq!(asked_cues(&words("tell me about when")), 0);
+    }
+
+    #[test]
+    fn every_word_of_a_table_is_the_cues_that_its_lists_say() {
+        for cues in TABLE {
+            let language: Language = cues.language.parse().unwrap();
+            let months = cues.months.iter().copied().flatten();
+            for word in cues.times.iter().chain(cues.numbers).chain(months.clone()) {
+                let is_time = cues.times.contains(word) || months.clone().any(|of| of == word);
+                let is_number = cues.numbers.contains(word);
+                let expected = u8::from(is_time) * TIME | u8::from(is_number) * NUMBER;
+                assert_eq!(cues_of(word, language), expected, "{word}");
+            }
+        }
     }
 }

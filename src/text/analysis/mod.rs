@@ -10,3 +10,4 @@ pub(super) mod fold;
 pub(super) mod language;
 pub(super) mod script;
 pub(super) mod token;
+mod word_cache;

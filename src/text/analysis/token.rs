@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -14,6 +13,7 @@ use crate::text::analysis::cues;
 use crate::text::analysis::fold;
 use crate::text::analysis::language::Language;
 use crate::text::analysis::script::Script;
+use crate::text::analysis::word_cache::WordCache;
 
 /// The terms that a word is indexed by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(in crate::text) fn tokens(text: &str, language: Language) -> Vec<Token> {
 pub(in crate::text) struct TermCache {
     /// The language of the words, of which there is one at a time.
     language: Language,
-    terms: HashMap<Box<str>, Rc<Terms>>,
+    words: WordCache<Terms>,
 }
 
 impl TermCache {
@@ -130,17 +130,16 @@ impl TermCache {
     }
 
     fn terms(&mut self, part: &Part<'_>, language: Language) -> Rc<Terms> {
-        if self.language != language || self.terms.len() >= CACHE_LEN_MAX {
-            self.terms.clear();
+        if self.language != language {
+            self.words.clear();
             self.language = language;
         }
-        if let Some(known) = self.terms.get(&*part.written) {
-            return Rc::clone(known);
+        // Most numbers are met once.
+        if part.written.bytes().any(|byte| byte.is_ascii_digit()) {
+            return Rc::new(terms(part, language));
         }
-        let terms = Rc::new(terms(part, language));
-        self.terms
-            .insert((&*part.written).into(), Rc::clone(&terms));
-        terms
+        let make = || terms(part, language);
+        self.words.get_or_insert_with(&part.written, make)
     }
 }
 
@@ -235,9 +234,6 @@ pub(in crate::text) fn reversed(stem: &str) -> String {
     reversed.extend(stem.chars().rev());
     reversed
 }
-
-/// The number of words with known terms: a few megabytes of memory.
-const CACHE_LEN_MAX: usize = 16_384;
 
 /// Shorter words are unlikely to be compounds.
 const COMPOUND_LEN_MIN: usize = 7;

@@ -4,6 +4,7 @@
 
 pub(super) mod committer;
 pub(super) mod directory;
+pub(super) mod disk;
 pub(super) mod maintenance;
 pub(super) mod memory_segment;
 pub(super) mod open;

@@ -2,19 +2,19 @@
 //!
 //! It returns postings, dictionaries and column values. The evaluation of queries is in `search/`.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use tantivy::columnar::Column;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::schema::IndexRecordOption;
 use tantivy::termdict::TermDictionary;
-use tantivy::{DocSet, InvertedIndexReader, Searcher, SegmentReader, TERMINATED};
+use tantivy::{DocSet, TERMINATED};
 
 use crate::ledger::EntryId;
 use crate::text::document::Traits;
+use crate::text::index::disk::{Committed, DiskSegment, RowOrder, TurnValues};
 use crate::text::index::memory_segment::{MemorySegment, MemoryTerms};
-use crate::text::index::postings::{BlockMaxima, TermFreqs, TermPositions};
-use crate::text::index::schema::{Fields, IMPORTANCE, ORDER, ROW, THREAD, TIME, TRAITS, TermField};
+use crate::text::index::postings::{TermFreqs, TermPositions};
+use crate::text::index::schema::{Fields, TermField};
 
 /// An immutable snapshot for one search. Feeding continues beside it.
 pub(in crate::text) struct Snapshot {
@@ -26,36 +26,10 @@ pub(in crate::text) struct Snapshot {
 impl Snapshot {
     /// Returns the segments: those on disk, then those in memory.
     pub(in crate::text) fn segments(&self, fields: &Fields) -> tantivy::Result<Vec<Segment<'_>>> {
-        let disk = self.committed.on_disk(fields)?.iter().map(Segment::Disk);
+        let disk = self.committed.on_disk(fields)?.iter();
+        let disk = disk.map(|segment| Segment::Disk(segment));
         let memory = self.in_memory.iter().map(|memory| Segment::Memory(memory));
         Ok(disk.chain(memory).collect())
-    }
-}
-
-/// The segments on disk as of one commit.
-pub(in crate::text) struct Committed {
-    pub(in crate::text) searcher: Searcher,
-    /// Opened by the first search and shared by the others: opening columns costs as much as
-    /// looking up a rare term.
-    on_disk: OnceLock<Vec<DiskSegment>>,
-}
-
-impl Committed {
-    pub(in crate::text) const fn new(searcher: Searcher) -> Self {
-        Self {
-            searcher,
-            on_disk: OnceLock::new(),
-        }
-    }
-
-    fn on_disk(&self, fields: &Fields) -> tantivy::Result<&[DiskSegment]> {
-        if let Some(opened) = self.on_disk.get() {
-            return Ok(opened);
-        }
-        let readers = self.searcher.segment_readers().iter();
-        let opened = readers.map(|reader| DiskSegment::open(reader, fields));
-        let opened = opened.collect::<tantivy::Result<_>>()?;
-        Ok(self.on_disk.get_or_init(|| opened))
     }
 }
 
@@ -65,104 +39,10 @@ pub(in crate::text) enum Segment<'a> {
     Memory(&'a MemorySegment),
 }
 
-/// A segment of the index library.
-pub(in crate::text) struct DiskSegment {
-    reader: SegmentReader,
-    stems: Arc<InvertedIndexReader>,
-    variants: Arc<InvertedIndexReader>,
-    threads: Arc<InvertedIndexReader>,
-    languages: Arc<InvertedIndexReader>,
-    lengths: FieldNormReader,
-    maxima: BlockMaxima,
-    row: Column<u64>,
-    /// Of each window of documents, known when it was first asked for.
-    row_orders: Vec<OnceLock<RowOrder>>,
-    order: Column<u64>,
-    thread: Column<u64>,
-    time: Column<i64>,
-    importance: Column<f64>,
-    traits: Column<u64>,
-    rows: Arc<InvertedIndexReader>,
-}
-
-/// How the rows of the documents of a window follow each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::text) enum RowOrder {
-    /// One after the other, without a gap.
-    Consecutive,
-    Ascending,
-    /// In no order, where segments were merged.
-    Mixed,
-}
-
 /// The term dictionary of a field of a segment.
 pub(in crate::text) enum FieldTerms<'a> {
     Disk(&'a TermDictionary),
     Memory(&'a MemoryTerms),
-}
-
-impl DiskSegment {
-    fn open(reader: &SegmentReader, fields: &Fields) -> tantivy::Result<Self> {
-        let fast = reader.fast_fields();
-        let stems = reader.inverted_index(fields.stems)?;
-        let lengths = reader.get_fieldnorms_reader(fields.stems)?;
-        let windows = reader.max_doc().div_ceil(WINDOW_LEN);
-        Ok(Self {
-            reader: reader.clone(),
-            maxima: BlockMaxima::new(lengths.clone(), stems.total_num_tokens(), reader.max_doc()),
-            stems,
-            variants: reader.inverted_index(fields.variants)?,
-            threads: reader.inverted_index(fields.thread)?,
-            languages: reader.inverted_index(fields.languages)?,
-            lengths,
-            row: fast.u64(ROW)?,
-            row_orders: (0..windows).map(|_| OnceLock::new()).collect(),
-            order: fast.u64(ORDER)?,
-            thread: fast.u64(THREAD)?,
-            time: fast.i64(TIME)?,
-            importance: fast.f64(IMPORTANCE)?,
-            traits: fast.u64(TRAITS)?,
-            rows: reader.inverted_index(fields.row)?,
-        })
-    }
-
-    fn terms(&self, field: TermField) -> &InvertedIndexReader {
-        match field {
-            TermField::Stems => &self.stems,
-            TermField::Variants => &self.variants,
-        }
-    }
-
-    fn row_order(&self, window: u32) -> RowOrder {
-        let known = self.row_orders.get(window as usize);
-        known.map_or(RowOrder::Mixed, |known| {
-            *known.get_or_init(|| self.read_row_order(window))
-        })
-    }
-
-    fn read_row_order(&self, window: u32) -> RowOrder {
-        if !self.row.get_cardinality().is_full() {
-            return RowOrder::Mixed;
-        }
-        let start = window.saturating_mul(WINDOW_LEN);
-        let len = WINDOW_LEN.min(self.reader.max_doc().saturating_sub(start));
-        let mut rows = vec![0; len as usize];
-        self.row.values.get_range(start.into(), &mut rows);
-        RowOrder::of(&rows)
-    }
-}
-
-impl RowOrder {
-    fn of(rows: &[u64]) -> Self {
-        let follows = |pair: &[u64]| matches!(pair, [a, b] if a.checked_add(1) == Some(*b));
-        if rows.windows(2).all(follows) {
-            Self::Consecutive
-        } else if rows.is_sorted_by(|a, b| a < b) {
-            Self::Ascending
-        } else {
-            Self::Mixed
-        }
-    }
 }
 
 impl Segment<'_> {
@@ -193,7 +73,7 @@ impl Segment<'_> {
     /// Returns the row of a document.
     pub(in crate::text) fn row(&self, document: u32) -> Option<EntryId> {
         match self {
-            Self::Disk(disk) => disk.row.first(document).map(EntryId::new),
+            Self::Disk(disk) => disk.row(document),
             Self::Memory(memory) => Some(memory.values.get(document as usize)?.row),
         }
     }
@@ -210,61 +90,56 @@ impl Segment<'_> {
     /// Returns the tie-breaker of a document: of equal scores, the lower value ranks first.
     pub(in crate::text) fn order(&self, document: u32) -> u64 {
         match self {
-            Self::Disk(disk) => disk.order.first(document),
-            Self::Memory(memory) => memory
-                .values
-                .get(document as usize)
-                .map(|values| values.order),
+            Self::Disk(disk) => disk.order.get_val(document),
+            Self::Memory(memory) => {
+                let values = memory.values.get(document as usize);
+                values.map_or(0, |values| values.order)
+            }
         }
-        .unwrap_or(0)
     }
 
     /// Returns the conversation of a document; 0 for none.
     pub(in crate::text) fn thread(&self, document: u32) -> u64 {
         match self {
-            Self::Disk(disk) => disk.thread.first(document),
-            Self::Memory(memory) => memory
-                .values
-                .get(document as usize)
-                .map(|values| values.thread),
+            Self::Disk(disk) => disk.thread.get_val(document),
+            Self::Memory(memory) => {
+                let values = memory.values.get(document as usize);
+                values.map_or(0, |values| values.thread)
+            }
         }
-        .unwrap_or(0)
     }
 
     /// Returns the time of a document.
     pub(in crate::text) fn time_ms(&self, document: u32) -> i64 {
         match self {
-            Self::Disk(disk) => disk.time.first(document),
-            Self::Memory(memory) => memory
-                .values
-                .get(document as usize)
-                .map(|values| values.time_ms),
+            Self::Disk(disk) => disk.time.get_val(document),
+            Self::Memory(memory) => {
+                let values = memory.values.get(document as usize);
+                values.map_or(0, |values| values.time_ms)
+            }
         }
-        .unwrap_or(0)
     }
 
     /// Returns the importance of a document.
     pub(in crate::text) fn importance(&self, document: u32) -> f64 {
         match self {
-            Self::Disk(disk) => disk.importance.first(document),
-            Self::Memory(memory) => memory
-                .values
-                .get(document as usize)
-                .map(|values| values.importance),
+            Self::Disk(disk) => disk.importance.get_val(document),
+            Self::Memory(memory) => {
+                let values = memory.values.get(document as usize);
+                values.map_or(0.0, |values| values.importance)
+            }
         }
-        .unwrap_or(0.0)
     }
 
     /// Returns what ranking needs to know of a document besides its words.
     pub(in crate::text) fn traits(&self, document: u32) -> Traits {
         match self {
-            Self::Disk(disk) => disk.traits.first(document).map(Traits),
-            Self::Memory(memory) => memory
-                .values
-                .get(document as usize)
-                .map(|values| values.traits),
+            Self::Disk(disk) => Traits(disk.traits.get_val(document)),
+            Self::Memory(memory) => {
+                let values = memory.values.get(document as usize);
+                values.map(|values| values.traits).unwrap_or_default()
+            }
         }
-        .unwrap_or_default()
     }
 
     /// Returns the document of a row that is not deleted, if it is in this segment.
@@ -394,26 +269,31 @@ impl Segment<'_> {
         }
     }
 
-    /// Returns the documents of a conversation.
-    pub(in crate::text) fn turns(&self, fields: &Fields, thread: u64) -> tantivy::Result<Vec<u32>> {
+    /// Passes on the turns of a conversation that are not deleted, in the order of documents.
+    pub(in crate::text) fn each_turn(
+        &self,
+        fields: &Fields,
+        thread: u64,
+        mut take: impl FnMut(TurnValues),
+    ) -> tantivy::Result<()> {
         match self {
-            Self::Disk(disk) => {
-                let term = fields.thread_term(thread);
-                let positions = disk
-                    .threads
-                    .read_postings(&term, IndexRecordOption::Basic)?;
-                let mut turns = Vec::new();
-                if let Some(mut positions) = positions {
-                    turns.reserve(positions.size_hint() as usize);
-                    while positions.doc() != TERMINATED {
-                        turns.push(positions.doc());
-                        positions.advance();
+            Self::Disk(disk) => disk.each_turn(fields, thread, take)?,
+            Self::Memory(memory) => {
+                let turns = memory.threads.get(&thread);
+                for document in turns.into_iter().flatten() {
+                    if let Some(values) = memory.values.get(*document as usize) {
+                        take(TurnValues {
+                            document: *document,
+                            row: values.row,
+                            time_ms: values.time_ms,
+                            traits: values.traits,
+                            len_class: values.len_class,
+                        });
                     }
                 }
-                Ok(turns)
             }
-            Self::Memory(memory) => Ok(memory.threads.get(&thread).cloned().unwrap_or_default()),
         }
+        Ok(())
     }
 
     /// Adds the codes of the languages that documents, or accepted ones, are in besides the default.
@@ -459,6 +339,3 @@ impl Segment<'_> {
 pub(in crate::text) fn len_of_class(class: u8) -> u32 {
     FieldNormReader::id_to_fieldnorm(class)
 }
-
-/// The number of documents whose order of rows is known together.
-pub(in crate::text) const WINDOW_LEN: u32 = 4_096;

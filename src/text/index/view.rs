@@ -12,12 +12,13 @@ use tantivy::IndexReader;
 use crate::ledger::{Disk, EntryId};
 use crate::text::document::Document;
 use crate::text::error::Error;
+use crate::text::index::disk::Committed;
 use crate::text::index::open;
 use crate::text::index::open::{Fingerprint, OpenOutcome};
 use crate::text::index::partitions::{PartitionId, Partitions};
 use crate::text::index::schema::Fields;
 use crate::text::index::segment_list::SegmentList;
-use crate::text::index::segment_reader::{Committed, Snapshot};
+use crate::text::index::segment_reader::Snapshot;
 use crate::text::index::uncommitted::{PART_LEN, QueuedDocument, Uncommitted};
 use crate::text::options::TextOptions;
 
@@ -181,9 +182,9 @@ impl View {
             Ok(covered.watermark)
         });
         let watermark = opened.map_err(failed)?;
-        let committed = Arc::new(Committed::new(self.reader.searcher()));
+        let searcher = self.reader.searcher();
         let mut state = self.state.lock();
-        state.committed = committed;
+        state.committed = Arc::new(state.committed.followed_by(searcher));
         state.committed_watermark = watermark;
         state.uncommitted.forget_below(watermark);
         Ok(())

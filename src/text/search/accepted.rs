@@ -4,7 +4,8 @@
 
 use crate::index::RowSet;
 use crate::ledger::EntryId;
-use crate::text::index::segment_reader::{RowOrder, Segment};
+use crate::text::index::disk::RowOrder;
+use crate::text::index::segment_reader::Segment;
 use crate::text::search::score_block::{BLOCK_LEN, DocBits};
 
 /// Returns the accepted documents of the block that starts at `start`, a multiple of its length;

@@ -8,7 +8,9 @@
 use std::collections::HashMap;
 
 use crate::ledger::EntryId;
+use crate::render::LineShape;
 use crate::text::document::Traits;
+use crate::text::index::disk::TurnValues;
 use crate::text::index::schema::Fields;
 use crate::text::index::segment_reader::{Segment, len_of_class};
 use crate::text::query::ast::Role;
@@ -39,6 +41,15 @@ pub(in crate::text) struct Conversation {
     pub(in crate::text) turns: Vec<Turn>,
     /// Its passages, which are scored as one text each: the whole, or the windows of a long one.
     pub(in crate::text) passages: Vec<Passage>,
+}
+
+/// The surroundings of a candidate, for a recall.
+pub(in crate::text) struct Around {
+    /// The rows of the turns around it, its own included, in chronological order.
+    pub(in crate::text) turns: Vec<EntryId>,
+    /// Whether it is of a conversation.
+    pub(in crate::text) has_thread: bool,
+    pub(in crate::text) shape: LineShape,
 }
 
 /// Turns of a conversation as one text.
@@ -85,14 +96,11 @@ fn turns_of(
 ) -> tantivy::Result<Vec<Turn>> {
     let mut turns = Vec::new();
     for (number, segment) in segments.iter().enumerate() {
-        let documents = segment.turns(fields, thread)?;
-        turns.reserve(documents.len());
-        for document in documents {
-            let row = segment.row(document).filter(|row| accept(*row));
-            if let Some(row) = row.filter(|_| segment.is_alive(document)) {
-                turns.push(Turn::of(segment, number, document, row));
+        segment.each_turn(fields, thread, |values| {
+            if accept(values.row) {
+                turns.push(Turn::with(number, &values));
             }
-        }
+        })?;
     }
     // The turns are usually in order already.
     let place = |turn: &Turn| (turn.time_ms, turn.row);
@@ -128,8 +136,7 @@ pub(in crate::text) fn in_order(
     threads.into_iter().map(|(_, rows)| rows).collect()
 }
 
-/// Returns for each candidate the rows of the turns up to `reach` before and after it, its own
-/// included, and whether it is of a conversation.
+/// Returns for each candidate what is around it, up to `reach` turns before and after it.
 pub(in crate::text) fn around(
     candidates: &[Candidate],
     mut conversations: Conversations,
@@ -137,7 +144,7 @@ pub(in crate::text) fn around(
     fields: &Fields,
     reach: usize,
     accept: &(dyn Fn(EntryId) -> bool + Sync),
-) -> tantivy::Result<Vec<(Vec<EntryId>, bool)>> {
+) -> tantivy::Result<Vec<Around>> {
     let mut all = Vec::with_capacity(candidates.len());
     for candidate in candidates {
         let segment = segments.get(candidate.segment);
@@ -154,7 +161,12 @@ pub(in crate::text) fn around(
             thread.turns.get(at.saturating_sub(reach)..end)
         });
         let rows = near.map(|near| near.iter().map(|turn| turn.row).collect());
-        all.push((rows.unwrap_or_else(|| vec![candidate.row]), thread != 0));
+        let traits = segment.map(|segment| segment.traits(candidate.document));
+        all.push(Around {
+            turns: rows.unwrap_or_else(|| vec![candidate.row]),
+            has_thread: thread != 0,
+            shape: traits.unwrap_or_default().shape(),
+        });
     }
     Ok(all)
 }
@@ -269,19 +281,31 @@ fn admits(plan: &Plan, added: &impl Fn(usize) -> Option<f64>) -> bool {
 }
 
 impl Turn {
+    /// Returns the turn of a document that was found otherwise.
     pub(in crate::text) fn of(
         segment: &Segment<'_>,
         number: usize,
         document: u32,
         row: EntryId,
     ) -> Self {
-        Self {
-            segment: number,
+        let values = TurnValues {
             document,
             row,
             time_ms: segment.time_ms(document),
             traits: segment.traits(document),
             len_class: segment.len_class(document),
+        };
+        Self::with(number, &values)
+    }
+
+    const fn with(segment: usize, values: &TurnValues) -> Self {
+        Self {
+            segment,
+            document: values.document,
+            row: values.row,
+            time_ms: values.time_ms,
+            traits: values.traits,
+            len_class: values.len_class,
             words: 0.0,
             meaning: 0.0,
             matched: None,

@@ -11,7 +11,7 @@ use crate::text::query::lowering::Query;
 use crate::text::query::plan::{Others, Plan};
 use crate::text::query::statistics::{OwnRows, Statistics};
 use crate::text::search::bm25::{self, SegmentScorer};
-use crate::text::search::conversation::{self, Conversations};
+use crate::text::search::conversation::{self, Around, Conversations};
 use crate::text::search::hit::{Hit, Hits, RecalledHit, TOTAL_MAX};
 use crate::text::search::in_order;
 use crate::text::search::phrase::PhraseMatcher;
@@ -52,8 +52,8 @@ pub(crate) struct Searched {
     pub(crate) hits: Hits,
     /// One for each hit, if they were asked for.
     pub(crate) explanations: Vec<Vec<(&'static str, f64)>>,
-    /// Those of each hit, and whether it is of a conversation, for a recall.
-    turns: Vec<(Vec<EntryId>, bool)>,
+    /// The surroundings of each hit, for a recall.
+    around: Vec<Around>,
 }
 
 pub(in crate::text) fn search(view: &View, search: &Search<'_>) -> Result<Searched, Error> {
@@ -107,7 +107,7 @@ fn find(view: &View, search: &Search<'_>) -> tantivy::Result<Searched> {
         weigh(&mut candidates, &segments, ranking, explanations.as_mut());
     }
     let (less_relevant, counted) = keep(&mut candidates, search, &segments, &plan)?;
-    let turns = match search.reach {
+    let around = match search.reach {
         Some(reach) => conversation::around(
             &candidates,
             conversations,
@@ -121,7 +121,7 @@ fn find(view: &View, search: &Search<'_>) -> tantivy::Result<Searched> {
     let explained = explanations.map(|explanations| parts(&candidates, &explanations));
     Ok(Searched {
         explanations: explained.unwrap_or_default(),
-        turns,
+        around,
         hits: Hits {
             // Turns of a conversation that was read are hits without a match.
             total: total.max(candidates.len().min(TOTAL_MAX)),
@@ -252,14 +252,14 @@ fn parts(candidates: &[Candidate], explanations: &Explanations) -> Vec<Vec<(&'st
 impl Searched {
     /// Returns the hits of a recall, each with the turns around it.
     pub(crate) fn into_recalled(self) -> Vec<RecalledHit> {
-        let around = self.hits.hits.into_iter().zip(self.turns);
-        around
-            .map(|(hit, (turns, has_thread))| RecalledHit {
-                hit,
-                turns,
-                has_thread,
-            })
-            .collect()
+        let hits = self.hits.hits.into_iter().zip(self.around);
+        hits.map(|(hit, around)| RecalledHit {
+            hit,
+            turns: around.turns,
+            has_thread: around.has_thread,
+            shape: around.shape,
+        })
+        .collect()
     }
 }
 

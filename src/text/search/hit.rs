@@ -4,6 +4,7 @@
 
 use crate::grain;
 use crate::ledger::EntryId;
+use crate::render::LineShape;
 
 /// A row that matched.
 ///
@@ -56,6 +57,8 @@ pub struct RecalledHit {
     pub turns: Vec<EntryId>,
     /// Whether the hit is of a conversation, even of one turn.
     pub has_thread: bool,
+    /// The room that its line takes, known before it is read.
+    pub(crate) shape: LineShape,
 }
 
 /// The best hits and the number of matches.

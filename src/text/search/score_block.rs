@@ -1,8 +1,8 @@
 //! The scores of one leaf for a block of consecutive documents, and the bit set of those it occurs
 //! in.
 
+use crate::text::index::disk::WINDOW_LEN;
 use crate::text::index::schema::TermField;
-use crate::text::index::segment_reader::WINDOW_LEN;
 
 /// The scores of a leaf for [`BLOCK_LEN`] consecutive documents, by offset from the first.
 pub(in crate::text) struct ScoreBlock {

@@ -1,8 +1,10 @@
 //! How a recall fills its budget: best hits first, long ones shortened, and nothing left unused.
 
+use grainstore::policy::Capability;
 use grainstore::query::Recall;
 use grainstore::render::{Format, Line, Recollection, tokens};
-use grainstore::{Filter, Store};
+use grainstore::text::Ranking;
+use grainstore::{Draft, Filter, Store, Time};
 use proptest::prelude::*;
 
 use super::{say, store};
@@ -77,7 +79,7 @@ fn what_stands_around_a_hit_takes_only_what_the_hits_leave() {
     }
     let recall = Recall {
         budget: 260,
-        ranking: grainstore::text::Ranking::WORDS,
+        ranking: Ranking::WORDS,
         ..Recall::default()
     };
     let known = store
@@ -121,5 +123,37 @@ proptest! {
             prop_assert!(known.is_cut);
             prop_assert!(tokens(&text) * 10 >= budget * 9 - 200, "{} of {budget}: {text}", tokens(&text));
         }
+    }
+    #[test]
+    fn a_hit_that_is_not_read_would_have_had_no_room(
+        said in prop::collection::vec((0_u8..6, 1_usize..160, 0_u8..4), 1..60),
+        budget in 20_usize..900,
+    ) {
+        let store = store();
+        for (n, (kind, length, number)) in (0_i64..).zip(said) {
+            let text = long(&format!("word{number}"), &format!("Tide table {number}"), length);
+            let draft = match kind {
+                0 => Draft::event(text).set("session_id", "s").set("role", "user"),
+                1 => Draft::event(text).set("session_id", format!("s{number}")).set("role", "user"),
+                2 => Draft::belief(format!("tide table {number}"), "is", text).confidence(0.9),
+                3 => Draft::belief("tide table", "says", format!("Zoë {number}, did:key:z{number}")).confidence(0.9),
+                4 => Draft::event(format!("tide table {}", "0123456789abcdef".repeat(4))),
+                _ => Draft::event(text),
+            };
+            let at = Time::from_ms(1_768_471_200_000 + n * 40_000_000);
+            store.put(draft.namespace("talks").created_at(at)).unwrap();
+        }
+        let recall = Recall {
+            budget,
+            ranking: Ranking { own_statistics: true, ..Ranking::default() },
+            ..Recall::default()
+        };
+        let ask = |store: &Store| store.recall("the tide table", &Filter::new(), &recall).unwrap();
+        let all = ask(&store);
+        // A handle must not learn of what it may not see, and so reads every hit.
+        let capability = Capability::default().inside("talks");
+        let reads_all = ask(&store.with_capability(capability).unwrap());
+        prop_assert_eq!(all.passages, reads_all.passages);
+        prop_assert_eq!(all.is_cut, reads_all.is_cut);
     }
 }

@@ -8,6 +8,7 @@ use crate::codec::{ContentAddress, Value};
 use crate::grain::Grain;
 use crate::index::Column;
 use crate::ledger::{Disk, EntryId};
+use crate::render::LineShape;
 use crate::store::Error;
 #[cfg(feature = "sealing")]
 use crate::store::state::DecodedEntry;
@@ -215,6 +216,7 @@ fn document(grain: &Grain, known: &mut Conversations) -> Document {
         .thread(known.number_of(grain))
         .said_by(grain.text("role"), grain.text("observer_id"))
         .order(Column::address(&grain.address()))
+        .shape(LineShape::of(grain))
         .importance(
             grain
                 .field("importance")
