@@ -11,13 +11,11 @@ const LIMIT = 30;
 export async function list({ query, isCurrent }) {
   const skip = Number(query.skip) || 0;
   const filter = filterOf(query);
-  const [found, titled] = await Promise.all([
-    post("/v1/groups", { by: "session_id", filter: { ...filter, type: "event" }, skip, limit: LIMIT }),
-    titles({ ...filter, type: "state" }),
-  ]);
+  const found = await post("/v1/groups", { by: "session_id", filter: { ...filter, type: "event" }, skip, limit: LIMIT });
+  const titled = await Promise.all(found.groups.map(({ value }) => titleOf(value)));
   if (!isCurrent()) return;
-  const rows = found.groups.map(({ value, count, grains }) => ({
-    conversation: value, title: titled.get(value) ?? opening(grains), messages: count, participants: participants(grains),
+  const rows = found.groups.map(({ value, count, grains }, at) => ({
+    conversation: value, title: titled[at] ?? opening(grains), messages: count, participants: participants(grains),
     from: happened(grains[0].grain), to: happened(grains.at(-1).grain),
   }));
   show("Conversations", asking(["threads"], NAMES, query), rows.length === 0 ? none(query) : [
@@ -38,13 +36,11 @@ function none(query) {
     : ["There are no conversations yet. ", h("a", { href: page("imports") }, "Import one"), ", such as the export of ChatGPT, or connect an agent: ", h("code", {}, "grainstore mcp install"), "."]);
 }
 
-/** The titles that imports brought, which are in a state beside the messages. */
-async function titles(filter) {
-  const found = await post("/v1/groups", { by: "session_id", filter, limit: 1000 });
-  return new Map(found.groups.map(({ value, grains }) => [value, titleOf(grains)]).filter(([, title]) => title));
+/** The title that an import brought, which is in a state beside the messages. */
+async function titleOf(session) {
+  const states = await post("/v1/query", { filter: { session, type: "state" }, limit: 5 });
+  return states.results.map(({ grain }) => grain.context?.title).find((title) => typeof title === "string" && title !== "");
 }
-
-const titleOf = (grains) => grains.map(({ grain }) => grain.context?.title).find((title) => typeof title === "string" && title !== "");
 
 /** The first thing that a person says, or else the first thing that is said. */
 function opening(grains) {
@@ -57,10 +53,7 @@ const participants = (grains) => [...new Set(grains.map(({ grain }) => speaker(g
 export async function open({ parts, isCurrent }) {
   const id = parts[0] ?? "";
   const filter = { session: id };
-  const [types, states] = await Promise.all([
-    post("/v1/groups", { by: "type", filter, limit: 20 }),
-    post("/v1/query", { filter: { ...filter, type: "state" }, limit: 20 }),
-  ]);
+  const [types, title] = await Promise.all([post("/v1/groups", { by: "type", filter, limit: 20 }), titleOf(id)]);
   if (!isCurrent()) return;
   const total = types.groups.filter((one) => one.value !== "state").reduce((sum, one) => sum + one.count, 0);
   const turns = h("ol", { class: "turns" });
@@ -82,7 +75,6 @@ export async function open({ parts, isCurrent }) {
     say(`${counted(shown.length, "message")} of ${total.toLocaleString("en")}`);
   }
   more.addEventListener("click", next);
-  const title = titleOf(states.results);
   show(title ?? `Conversation ${id}`, h("p", {}, h("a", { href: page("threads") }, "All conversations")), who,
     title && h("p", { class: "quiet" }, h("code", {}, text(id))),
     turns, h("p", {}, more),

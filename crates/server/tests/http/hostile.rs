@@ -9,7 +9,7 @@ use crate::Server;
 
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS"];
 
-const PATHS: [&str; 37] = [
+const PATHS: [&str; 38] = [
     "/healthz",
     "/metrics",
     "/v1/openapi.json",
