@@ -5,7 +5,7 @@
     tools/measure_readers.py target/release/grainstore 20 --store     # imports for real
     tools/measure_readers.py target/release/grainstore 1 mem0.db pi   # some kinds
 
-For each kind it makes a file (or a folder) of that size in a temporary folder, imports it with --dry-run, has Python
+For each kind it makes a file (or a folder) of that size in a temporary folder, reads it with --verify-only, has Python
 parse the same file (json, sqlite3, tarfile) and count, and prints a row. Only the standard library is used.
 """
 
@@ -296,7 +296,7 @@ def main():
     arguments.add_argument("grainstore", help="the command")
     arguments.add_argument("size", type=float, help="MB of each kind")
     arguments.add_argument("kinds", nargs="*", metavar="kind", help=f"some of: {' '.join(KINDS)}")
-    arguments.add_argument("--store", action="store_true", help="import into a store, without --dry-run")
+    arguments.add_argument("--store", action="store_true", help="import into a store")
     arguments.add_argument("--memory", type=float, default=128, help="fail where more MiB are used")
     given = arguments.parse_args()
     print("| kind | MB | grains | s | processor s | peak MiB | Python: s | processor s | peak MiB |")
@@ -310,9 +310,9 @@ def main():
             grainstore = [given.grainstore, "--json", "--store", os.path.join(folder, "store")]
             measured([*grainstore, "init"], folder)
             command = [*grainstore, "import", "--from", source, path]
-            text, seconds, processor, peak = measured(command + ([] if given.store else ["--dry-run"]), folder)
+            text, seconds, processor, peak = measured(command + ([] if given.store else ["--verify-only"]), folder)
             result = json.loads(text.splitlines()[-1])
-            grains = result["inserted"]
+            grains = result["inserted" if given.store else "grains"]
             own = [sys.executable, __file__, "--parse", path, how]
             _, own_seconds, own_processor, own_peak = measured(own, folder)
             print(f"| {kind} | {size:.0f} | {grains} | {seconds:.1f} | {processor:.1f} | {peak:.0f} "

@@ -295,7 +295,7 @@ mod tests {
         };
         clock.write(accepted, begin);
         assert_eq!(clock.commit(end), Some(PolicyRecord::ClockFollowed(end)));
-        // What was open then stays open when the clock goes back.
+        // A lock that was open then stays open when the clock goes back.
         assert_eq!(clock.moment_at(begin).now, end);
         assert_eq!(clock.commit(end), None);
     }
