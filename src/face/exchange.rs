@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::codec::ContentAddress;
+use crate::grain::Grain;
 use crate::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use crate::query;
 use crate::query::{Consolidated, Consolidation, ExportReport, Filter};
@@ -42,9 +43,7 @@ impl Admin<'_> {
     ///
     /// A line that changed on both sides is a conflict, and both are kept; a line that is gone from the
     /// tree ends. A file with text that did not come in, or that was edited meanwhile, is left as it is,
-    /// which is a finding. The last state of the tree is that of its last import, under the same `scope`. A file
-    /// that is as the last step left it is not read, and where nothing changed nothing is done. The records of
-    /// files are not counted beside those of their items.
+    /// which is a finding. The last state of the tree is that of its last import, under the same `scope`.
     ///
     /// ```
     /// use grainstore::interchange::{ReadOptions, WriteOptions};
@@ -72,6 +71,34 @@ impl Admin<'_> {
         writing: &WriteOptions,
     ) -> Result<(Summary, ExportReport), Error> {
         query::sync_tree(self.0, folder, reading, writing)
+    }
+
+    /// Returns whether a turn of a conversation with an agent is here as an import of the agent's log brought
+    /// it, or was, and was deleted: the Event has the same agent (in its context), session, time, role and
+    /// text, whatever else. `id` is the one of the message in the log, if it has one.
+    ///
+    /// ```
+    /// use grainstore::codec::Map;
+    /// use grainstore::grain::Time;
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let turn = || {
+    ///     let agent: Map = [("agent", "codex")].into_iter().collect();
+    ///     let turn = Draft::event("Use pnpm.").set("role", "user").session("s1");
+    ///     turn.set("context", agent).created_at(Time::from_ms(1))
+    /// };
+    /// let store = Store::in_memory(Options::default())?;
+    /// let other = turn().namespace("project:app").finish(Default::default())?;
+    /// assert!(!store.admin()?.has_turn(&other, None)?);
+    /// store.put(turn())?;
+    /// assert!(store.admin()?.has_turn(&other, None)?);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn has_turn(self, turn: &Grain, id: Option<&str>) -> Result<bool, Error> {
+        import::has_turn(self.0, turn, id)
     }
 
     /// Hands new turns, with what is believed already, to a program of the caller's, and stores what it

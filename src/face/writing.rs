@@ -132,35 +132,6 @@ impl Store {
         import::import(&self.0, reading)
     }
 
-    /// Returns whether a turn of a conversation with an agent is here as an import of the agent's log brought
-    /// it, or was, and was deleted: the Event has the same agent (in its context), session, time, role and
-    /// text, whatever else. `id` is the one of the message in the log, if it has one.
-    ///
-    /// ```
-    /// use grainstore::codec::Map;
-    /// use grainstore::grain::Time;
-    /// use grainstore::{Draft, Options, Store};
-    ///
-    /// let turn = || {
-    ///     let agent: Map = [("agent", "codex")].into_iter().collect();
-    ///     let turn = Draft::event("Use pnpm.").set("role", "user").session("s1");
-    ///     turn.set("context", agent).created_at(Time::from_ms(1))
-    /// };
-    /// let store = Store::in_memory(Options::default())?;
-    /// let other = turn().namespace("project:app").finish(Default::default())?;
-    /// assert!(!store.has_turn(&other, None)?);
-    /// store.put(turn())?;
-    /// assert!(store.has_turn(&other, None)?);
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Storage errors.
-    #[cfg(feature = "interchange")]
-    pub fn has_turn(&self, turn: &Grain, id: Option<&str>) -> Result<bool, Error> {
-        import::has_turn(&self.0, turn, id)
-    }
-
     /// Imports as [`Store::import`] does, and reports the number of
     /// finished records after each batch.
     ///

@@ -1,12 +1,9 @@
 //! Opening a file to be imported: read and validated as a whole before any of it is stored.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crate::codec::Value;
 
-use super::formats::markdown::read_without;
 use super::formats::neighbour::read_rows;
 use super::import_file::{ReadResult, Refusal};
 use super::io::encryption;
@@ -93,19 +90,6 @@ impl ImportFile {
         options: &ReadOptions,
     ) -> Result<Self, Error> {
         Self::completed(format, read_rows(format, Box::new(rows), options), options)
-    }
-
-    /// Reads a tree of notes without the files that are as the last step left them.
-    ///
-    /// # Errors
-    /// As [`ImportFile::open`].
-    pub(crate) fn open_tree(
-        folder: &Path,
-        standing: &Arc<BTreeSet<String>>,
-        options: &ReadOptions,
-    ) -> Result<Self, Error> {
-        let read = read_without(standing, Input::Path(folder), options);
-        Self::completed(Format::Markdown, read, options)
     }
 
     fn read(

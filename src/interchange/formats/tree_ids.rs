@@ -44,7 +44,7 @@ impl Now {
 }
 
 /// A note as it was imported last.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Earlier {
     pub(crate) id: String,
     pub(crate) path: String,
@@ -124,7 +124,7 @@ impl SharedIds {
 
     /// Gives the items of a first reading their ids.
     pub(crate) fn begin(&self, survey: Survey) {
-        let ids = assign(&survey, (Vec::new(), &[]), false, None);
+        let ids = assign(&survey, Vec::new(), false, None);
         *self.lock() = (survey, ids);
     }
 
@@ -135,13 +135,12 @@ impl SharedIds {
         claims.map(|(id, _)| id.clone()).collect()
     }
 
-    /// Gives the items the ids that they had; returns the ids of those that are gone. The earlier notes are
-    /// those of the files that were read or are gone, and those that stand as they were, whose ids nothing else
-    /// has. With `is_own` the owner vouches for what the tree says of itself. A claimed id that names a grain of
-    /// another store (`foreign`) is its mark here.
+    /// Gives the items the ids that they had; returns the ids of those that are gone. With `is_own` the
+    /// owner vouches for what the tree says of itself. A claimed id that names a grain of another store
+    /// (`foreign`) is its mark here.
     pub(crate) fn continued(
         &self,
-        earlier: (Vec<Earlier>, &[&Earlier]),
+        earlier: Vec<Earlier>,
         is_own: bool,
         mark: Mark<'_>,
         foreign: &BTreeSet<String>,
@@ -167,16 +166,9 @@ pub(crate) fn digest(text: &str) -> String {
 ///
 /// Only the tree claims is an item of then if its text says the same. With `is_own` the owner
 /// vouches for the claims, and an edit of one is an edit.
-fn assign(
-    now: &[Now],
-    (earlier, standing): (Vec<Earlier>, &[&Earlier]),
-    is_own: bool,
-    mark: Option<Mark<'_>>,
-) -> Ids {
+fn assign(now: &[Now], earlier: Vec<Earlier>, is_own: bool, mark: Option<Mark<'_>>) -> Ids {
     let notes = matched_notes(now, earlier);
     let mut matching = Matching::new(now, notes);
-    matching.given = standing.iter().flat_map(|note| note.ids()).collect();
-    matching.standing = standing;
     matching.in_their_notes();
     matching.moved();
     matching.claimed(false);
@@ -237,8 +229,6 @@ struct Matching<'a> {
     /// For each note the one of then.
     pairs: Vec<Earlier>,
     gone: Vec<Earlier>,
-    /// The notes that are as they were.
-    standing: &'a [&'a Earlier],
     /// For each item of each note its id.
     ids: Vec<Vec<Option<String>>>,
     /// The ids that are given.
@@ -262,7 +252,6 @@ impl<'a> Matching<'a> {
                 .collect(),
             now,
             gone,
-            standing: &[],
             given: BTreeSet::new(),
         }
     }
@@ -351,12 +340,7 @@ impl<'a> Matching<'a> {
         let named = |of: &String, at: usize| mark.map_or_else(|| at.to_string(), |_| of.clone());
         let kept = |of: &String| mark.map_or_else(String::new, |_| of.clone());
         let mut known: BTreeSet<String> = self.given.clone();
-        for note in self
-            .pairs
-            .iter()
-            .chain(&self.gone)
-            .chain(self.standing.iter().copied())
-        {
+        for note in self.pairs.iter().chain(&self.gone) {
             let ids = note.items.iter().chain(&note.links).map(|(id, _)| id);
             known.extend(ids.chain(&note.gone).chain([&note.id]).cloned());
         }

@@ -1,15 +1,14 @@
 //! The records of a file, in an order in which they can be stored.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
-use std::sync::Arc;
 
 use crate::codec::{ContentAddress, Profile};
 use crate::crypto::{Resolver, verify_signature};
 use crate::interchange::{Error, Record};
 
 use super::of_user::OfUser;
-use crate::interchange::formats::tree_ids::{Earlier, SharedIds};
+use crate::interchange::formats::tree_ids::SharedIds;
 
 /// The records of a file, in an order in which they can be stored.
 ///
@@ -47,12 +46,8 @@ pub(crate) struct KnownTree {
     /// The digest of each file that was read, by path, and the files that were left out.
     pub(crate) read: BTreeMap<String, String>,
     pub(crate) unread: Vec<String>,
-    /// The files that are as the last step left them, and were not read.
-    pub(crate) standing: Arc<BTreeSet<String>>,
     /// The files that an export or a step left under temporary names.
     pub(crate) remains: Vec<String>,
-    /// The notes as they were imported last, if the caller knows them.
-    pub(crate) earlier: Option<Arc<Vec<Earlier>>>,
     /// Whether it is kept in step with the store.
     pub(crate) step: Option<Step>,
 }
@@ -134,14 +129,6 @@ impl RecordSet {
     /// Returns the tree that they are of.
     pub(crate) const fn tree(&self) -> Option<&KnownTree> {
         self.tree.as_ref()
-    }
-
-    /// Returns the records of a tree whose notes were these when it was imported last.
-    pub(crate) fn after(mut self, earlier: Vec<Earlier>) -> Self {
-        if let Some(tree) = &mut self.tree {
-            tree.earlier = Some(Arc::new(earlier));
-        }
-        self
     }
 
     /// Returns the records of a tree as what the store wrote there.

@@ -6,7 +6,6 @@
 mod entries;
 mod file;
 mod filter;
-mod last_step;
 mod output;
 mod revision;
 mod sync;

@@ -42,7 +42,6 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
                     TEMPORARY,
                     COPY_TEMPORARY,
                     SERVER,
-                    TREES,
                 ];
                 if !ours.iter().any(|known| name == *known) {
                     let name = PathBuf::from(name);
@@ -78,7 +77,7 @@ pub(crate) fn refuse_planted(disk: &FileDisk, path: &Path) -> Result<(), Error> 
         BALLAST,
         END,
     ];
-    disk.check_kinds(&["ledger", "index", TEXT, SERVER, TREES], &files)
+    disk.check_kinds(&["ledger", "index", TEXT, SERVER], &files)
         .map_err(|error| Error::NotAStore {
             path: path.to_owned(),
             reason: error.to_string(),
@@ -172,8 +171,6 @@ pub(super) const NEXT: &str = "NEXT";
 pub(super) const TEXT: &str = "text";
 /// The folder of a server, with its tokens. The store neither reads nor writes it.
 const SERVER: &str = "server";
-/// The folder of what is known of trees of notes that are kept in step.
-pub(in crate::store) const TREES: &str = "trees";
 const TEXT_LIST: &str = "meta.json";
 pub(super) const BALLAST: &str = "ballast";
 

@@ -21,8 +21,6 @@ mod writer;
 
 pub(crate) use caller::Caller;
 pub(crate) use embedding::{Background, EmbedQueue, EmbedText, EmbedWorker};
-#[cfg(feature = "interchange")]
-pub(in crate::store) use folder::TREES;
 pub(crate) use folder::{
     LOCK, create_private, no_manifest, prepare_folder, refuse_planted, this_process,
 };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::mem;
 
 use crate::codec::ContentAddress;
-use crate::grain::{Lifecycle, StatusChange, Type};
+use crate::grain::{Lifecycle, StatusChange};
 use crate::interchange::{
     AddressMap, Diagnostics, Finding, ForeignId, Merge, Place, Record, choose_merge, rewrite_links,
 };
@@ -74,14 +74,10 @@ pub(super) struct Importer<'a> {
 pub(super) struct Items {
     /// For each item that was edited, the id of its text.
     pub(super) texts: HashMap<String, String>,
-    /// The ids of the items that were here before, until their grains are taken.
-    pub(super) own: Vec<ForeignId>,
     /// The grains that items are.
     pub(super) taken: HashSet<ContentAddress>,
     /// The current grains by what they say, once an item asks for it.
     pub(super) said: Option<HashMap<u64, Vec<EntryId>>>,
-    /// What was inserted and updated up to the last file.
-    pub(super) counted: [u64; 2],
 }
 
 /// A record that stands for its file, until a record of it is stored.
@@ -176,22 +172,7 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Adds a record. A file of a tree in step is not counted beside its items.
-    fn add(&mut self, txn: &mut Transaction<'_>, record: Record) -> Result<(), Error> {
-        let is_file = record.grain.type_() == Type::State;
-        let before = [self.summary.inserted, self.summary.updated];
-        self.add_one(txn, record)?;
-        let Some(step) = self.step.as_mut().filter(|_| is_file) else {
-            return Ok(());
-        };
-        if step.counted != before {
-            [self.summary.inserted, self.summary.updated] = before;
-        }
-        step.counted = [self.summary.inserted, self.summary.updated];
-        Ok(())
-    }
-
-    fn add_one(&mut self, txn: &mut Transaction<'_>, mut record: Record) -> Result<(), Error> {
+    fn add(&mut self, txn: &mut Transaction<'_>, mut record: Record) -> Result<(), Error> {
         let read = record.grain.address();
         self.note_holds(&mut record);
         self.link_to_stored(&mut record)?;

@@ -10,7 +10,6 @@ mod forks;
 mod holds;
 mod lookup;
 mod refusal;
-mod steps;
 mod summary;
 mod tree;
 mod turn;
@@ -26,9 +25,8 @@ use crate::store::txn::Transaction;
 use batch::Importer;
 pub use conflict::Conflicting;
 pub(crate) use conflict::{conflicts, exportable, resolve_conflict};
-pub(crate) use steps::{is_as_it_was, keep_step, kept_step, mark, wall_clock};
 pub use summary::{Conflict, Summary};
-pub(crate) use tree::{current_item, notes_of};
+pub(crate) use tree::current_item;
 pub(crate) use turn::has_turn;
 
 /// See [`Store::import`](crate::Store::import).

@@ -1,7 +1,6 @@
 //! The import of a tree of notes that was imported before: what is there no more ends.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
 
@@ -24,17 +23,13 @@ impl Importer<'_> {
         let Some(tree) = records.tree() else {
             return Ok(Vec::new());
         };
-        let earlier = match (&tree.earlier, tree.is_lasting) {
-            (Some(earlier), _) => Arc::clone(earlier),
-            (None, true) => Arc::new(self.earlier_notes(&tree.scope)?),
-            (None, false) => Arc::default(),
+        let earlier = match tree.is_lasting {
+            true => self.earlier_notes(&tree.scope)?,
+            false => Vec::new(),
         };
-        // A note that was not read is not gone.
-        let (standing, read): (Vec<&Earlier>, Vec<&Earlier>) = earlier.iter().partition(|note| {
-            let is_left = tree.standing.contains(&note.path) || tree.unread.contains(&note.path);
-            is_left && !note.is_over
-        });
-        let read = read.into_iter().cloned().collect();
+        let mut earlier = earlier;
+        // A note that cannot be read is not gone.
+        earlier.retain(|note| !tree.unread.contains(&note.path));
         let before: BTreeSet<String> = earlier.iter().flat_map(Earlier::ids).collect();
         let mut foreign = BTreeSet::new();
         for id in tree.ids.claims() {
@@ -51,25 +46,23 @@ impl Importer<'_> {
             mark.truncate(MARK_LEN);
             mark
         };
-        let ended = tree
-            .ids
-            .continued((read, &standing), self.is_own, &mark, &foreign);
+        let ended = tree.ids.continued(earlier, self.is_own, &mark, &foreign);
         let Some(step) = tree.step else {
             return Ok(ended.iter().map(|id| id_in(&tree.scope, id)).collect());
         };
-        let own = standing.iter().flat_map(|note| note.ids());
-        let own = own.chain(tree.ids.given()).filter(|id| before.contains(id));
+        let mut taken = HashSet::new();
+        for id in tree.ids.given().iter().filter(|id| before.contains(*id)) {
+            taken.extend(self.addresses_of(&id_in(&tree.scope, id))?.pop());
+        }
         let texts = tree
             .ids
             .texts()
             .into_iter()
             .map(|(id, text)| (id, text + TEXT));
         self.step = Some(Items {
-            own: own.map(|id| id_in(&tree.scope, &id)).collect(),
-            taken: HashSet::new(),
+            taken,
             said: None,
             texts: texts.collect(),
-            counted: [0, 0],
         });
         let ended = match step {
             Step::Read => ended,
@@ -131,12 +124,10 @@ impl Importer<'_> {
     /// grain: the store wrote the item, and the step was interrupted, or two stores believe the same.
     pub(super) fn same_item(&mut self, record: &Record) -> Result<Option<ContentAddress>, Error> {
         let (engine, caller) = (self.engine, self.caller);
-        let Some(wanted) = markdown::said_hash(&record.grain).filter(|_| self.step.is_some())
-        else {
+        let Some(step) = &mut self.step else {
             return Ok(None);
         };
-        self.take_own()?;
-        let Some(step) = &mut self.step else {
+        let Some(wanted) = markdown::said_hash(&record.grain) else {
             return Ok(None);
         };
         let snapshot = engine.snapshot();
@@ -173,19 +164,6 @@ impl Importer<'_> {
             }
         }
         Ok(None)
-    }
-
-    /// Takes the grains that items were before.
-    fn take_own(&mut self) -> Result<(), Error> {
-        let own = self.step.as_mut().map(|step| std::mem::take(&mut step.own));
-        let mut taken = Vec::new();
-        for id in own.unwrap_or_default() {
-            taken.extend(self.addresses_of(&id)?.pop());
-        }
-        if let Some(step) = &mut self.step {
-            step.taken.extend(taken);
-        }
-        Ok(())
     }
 
     /// Returns the grain in whose place an edit of a tree in step would stand: the one that replaced the
@@ -252,14 +230,6 @@ impl Importer<'_> {
         }
         Ok(())
     }
-}
-
-/// Returns the notes of a tree as they were imported last.
-///
-/// # Errors
-/// Storage errors.
-pub(crate) fn notes_of(store: &Access, scope: &str) -> Result<Vec<Earlier>, Error> {
-    Importer::new(&store.engine, store.caller()?, true).earlier_notes(scope)
 }
 
 /// Returns the current grain of an item of a tree, whatever replaced it since; `None` if there is none.

@@ -1,4 +1,4 @@
-//! What was said to an agent and by it: a hook stores it as a turn, and an import of the agent's log as a
+//! Turns of a conversation with an agent: a hook stores one as a turn, and an import of the agent's log as a
 //! message. The two have other fields; the agent, the session, the time, the role and the text make them one.
 
 use crate::codec::{ContentAddress, Value};
@@ -7,7 +7,7 @@ use crate::index::Family;
 use crate::interchange::logged_turn;
 use crate::store::rules::was_named;
 use crate::store::view::View;
-use crate::store::{Access, Error};
+use crate::store::{Error, Owner};
 
 /// Returns the Event that says what a turn says, if there is one that `sees` lets through.
 ///
@@ -29,8 +29,9 @@ pub(crate) fn same_turn(
     Ok(None)
 }
 
-/// See [`Store::has_turn`](crate::Store::has_turn).
-pub(crate) fn has_turn(store: &Access, turn: &Grain, id: Option<&str>) -> Result<bool, Error> {
+/// See [`Admin::has_turn`](crate::Admin::has_turn).
+pub(crate) fn has_turn(owner: Owner<'_>, turn: &Grain, id: Option<&str>) -> Result<bool, Error> {
+    let store = owner.store();
     let snapshot = store.snapshot();
     let view = store.engine.as_of(&snapshot);
     if same_turn(&view, turn, |grain| store.sees(&snapshot, grain))?.is_some() {

@@ -40,13 +40,16 @@ pub(in crate::text) fn cues_of(word: &str, language: Language) -> u8 {
     found.map_or(0, |(_, cues)| *cues)
 }
 
+/// Words in order with the cues that each is.
+type CuedWords = Vec<(&'static str, u8)>;
+
 /// The language of each table with its words in order and the cues that each is: every new word of a
 /// text is looked up.
-static SORTED: LazyLock<Vec<(&str, Vec<(&str, u8)>)>> = LazyLock::new(|| {
+static SORTED: LazyLock<Vec<(&str, CuedWords)>> = LazyLock::new(|| {
     let sorted = |cues: &Cues| {
         let months = cues.months.iter().copied().flatten();
         let times = cues.times.iter().chain(months);
-        let mut words: Vec<(&'static str, u8)> = times.map(|word| (*word, TIME)).collect();
+        let mut words: CuedWords = times.map(|word| (*word, TIME)).collect();
         words.extend(cues.numbers.iter().map(|word| (*word, NUMBER)));
         words.sort_unstable();
         words.dedup_by(|(word, cues), (kept, all)| {

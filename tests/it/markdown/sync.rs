@@ -4,7 +4,6 @@
 use super::*;
 
 mod files_left;
-mod standing;
 mod two_stores;
 
 const OFFICE: grainstore::store::Authorization<'static> = grainstore::store::Authorization {

@@ -1,8 +1,5 @@
 //! Trees of Markdown as a format that can be read, and how the dialect of one is recognised.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use crate::codec::Value;
 use crate::grain::{Grain, Status};
 use crate::interchange::format_reader::FormatReader;
@@ -32,8 +29,19 @@ impl FormatReader for Markdown {
         Ok(is_tree.then_some(Format::Markdown))
     }
 
-    fn read(&self, _format: Format, input: Input<'_>, options: &ReadOptions) -> ReadResult {
-        read_without(&Arc::default(), input, options)
+    fn read(&self, format: Format, input: Input<'_>, options: &ReadOptions) -> ReadResult {
+        let dialect = match &options.dialect {
+            Some(name) => Dialect::named(Some(name))?,
+            None => detect(input)?,
+        };
+        let mut file = ImportFile::new(format);
+        let mut findings = Diagnostics::default();
+        let mut tree = Tree::open(input, dialect, options, &mut findings)?;
+        let len = tree.validate(&mut file.errors, &mut file.loss)?;
+        file.findings = findings.into();
+        let known = tree.known();
+        file.records = RecordSet::new(tree, len, false).of_tree(known);
+        Ok(file)
     }
 
     fn residual(&self, grain: &Grain) -> Option<Value> {
@@ -47,27 +55,6 @@ impl FormatReader for Markdown {
     fn is_ended(&self, grain: &Grain) -> bool {
         Kept::of(grain).is_some_and(|kept| kept.has("ended"))
     }
-}
-
-/// Reads a tree without the files that are as a step left them.
-pub(in crate::interchange) fn read_without(
-    standing: &Arc<BTreeSet<String>>,
-    input: Input<'_>,
-    options: &ReadOptions,
-) -> ReadResult {
-    let dialect = match &options.dialect {
-        Some(name) => Dialect::named(Some(name))?,
-        None => detect(input)?,
-    };
-    let mut file = ImportFile::new(Format::Markdown);
-    let mut findings = Diagnostics::default();
-    let reading = (options, Arc::clone(standing));
-    let mut tree = Tree::open(input, dialect, reading, &mut findings)?;
-    let len = tree.validate(&mut file.errors, &mut file.loss)?;
-    file.findings = findings.into();
-    let known = tree.known();
-    file.records = RecordSet::new(tree, len, false).of_tree(known);
-    Ok(file)
 }
 
 /// Tells the dialect of a tree from the names of its files and the keys of their frontmatter.

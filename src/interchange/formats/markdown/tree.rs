@@ -3,9 +3,8 @@
 //! A tree is read twice: once to validate it and to give its items their ids, and again when its
 //! records are asked for. No more than one note is held at a time.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use crate::grain::Time;
@@ -37,8 +36,6 @@ pub(super) struct Tree {
     /// The digests of the files that were read, and the files that are there and were not.
     read: BTreeMap<String, String>,
     unread: Vec<String>,
-    /// The files that are as they were, and are not read.
-    standing: Arc<BTreeSet<String>>,
     /// The files that an interrupted step left under temporary names.
     remains: Vec<String>,
     ids: SharedIds,
@@ -89,25 +86,26 @@ impl Tree {
     pub(super) fn open(
         input: Input<'_>,
         dialect: &'static Dialect,
-        (options, standing): (&ReadOptions, Arc<BTreeSet<String>>),
+        options: &ReadOptions,
         findings: &mut Diagnostics<Finding>,
     ) -> Result<Self, Error> {
         let root = match input {
             Input::Path(path) if path.is_dir() => Some(path.canonicalize()?),
             _ => None,
         };
+        let place = root.as_deref().map(Path::to_string_lossy);
+        let scope = options.scope.clone().or(place.map(Into::into));
         let files = FileSet::list(input, |_| true)?;
         let files = match files.is_one() {
             true => files,
-            false => files.subset(|_, path| is_read(path) && !standing.contains(path)),
+            false => files.subset(|_, path| is_read(path)),
         };
         let mut tree = Self {
             files,
-            scope: scope(root.as_deref(), options),
             root,
-            standing,
             dialect,
             options: options.clone(),
+            scope: scope.unwrap_or_else(|| "local".to_owned()),
             notes: Vec::new(),
             read: BTreeMap::new(),
             unread: Vec::new(),
@@ -127,9 +125,7 @@ impl Tree {
             dialect: self.dialect.name,
             read: self.read.clone(),
             unread: self.unread.clone(),
-            standing: Arc::clone(&self.standing),
             remains: self.remains.clone(),
-            earlier: None,
             step: self.options.in_step.then_some(Step::Read),
         }
     }
@@ -404,26 +400,6 @@ const NOTE_LINES_MAX: usize = 200_000;
 /// The most notes and items of a tree: their ids are held in memory.
 const NOTES_MAX: usize = 100_000;
 const ITEMS_MAX: usize = 500_000;
-
-/// Returns the name of a tree in a store: the directory, unless the caller names it.
-pub(crate) fn scope(root: Option<&Path>, options: &ReadOptions) -> String {
-    let place = || root.map(|root| root.to_string_lossy().into_owned());
-    let named = options.scope.clone().or_else(place);
-    named.unwrap_or_else(|| "local".to_owned())
-}
-
-/// Returns the paths of the files of a tree that may be notes, of the one that marks it, and of those that an
-/// interrupted step left.
-///
-/// # Errors
-/// Those of the system.
-pub(crate) fn listed(folder: &Path) -> Result<Vec<String>, Error> {
-    let files = FileSet::list(Input::Path(folder), |_| true)?;
-    let paths = files
-        .names()
-        .filter(|path| is_read(path) && (!is_hidden(path) || *path == MANIFEST));
-    Ok(paths.map(str::to_owned).collect())
-}
 
 /// Returns the first bytes of each file of a tree that may tell its dialect.
 pub(super) fn heads(input: Input<'_>) -> Result<Vec<(String, String)>, Error> {

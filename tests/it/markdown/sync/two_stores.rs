@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::standing::{relying, tick};
 use super::*;
 
 /// Something that happens to one of the stores or to the tree; numbers choose among what there is.
@@ -76,7 +75,6 @@ impl World {
     }
 
     fn change_line(&self, at: usize, change: impl Fn(&str) -> Option<String>) {
-        tick();
         let lines = self.lines();
         let Some((path, line)) = lines.get(at % lines.len().max(1)) else {
             return;
@@ -139,7 +137,6 @@ impl World {
                 }
             }
             Event::AddLine(at) => {
-                tick();
                 let fact = self.fact();
                 let path = format!("mine-{}.md", at % 2);
                 let before = fs::read_to_string(self.folder.path().join(&path));
@@ -202,7 +199,7 @@ proptest! {
         dialect in prop::sample::select(vec!["okf", "obsidian", "openclaw", "claude-code"]),
     ) {
         let mut world = World {
-            stores: [relying(), relying()],
+            stores: [memory(), memory()],
             folder: tempfile::tempdir().unwrap(),
             dialect,
             count: 0,

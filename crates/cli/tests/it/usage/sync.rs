@@ -20,7 +20,7 @@ fn an_edit_and_a_new_grain_pass_each_other_through_a_directory() {
     home.put(&belief("Ben", "likes", "milk"));
     let stepped = home.run(&["sync", "notes", "--json"]);
     assert_eq!(stepped.code, 0, "{stepped:?}");
-    assert_eq!(stepped.json()["updated"], 1, "{stepped:?}");
+    assert_eq!(stepped.json()["updated"], 2, "{stepped:?}");
     assert!(home.path("notes/Ben.md").is_file());
     let found = home.run(&["query", "--subject", "Ana", "--json"]).json();
     assert_eq!(found["results"][0]["grain"]["object"], "coffee");
@@ -87,9 +87,9 @@ fn a_watch_goes_on_with_what_either_side_changes() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut stepped =
         || -> serde_json::Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
-    assert_eq!(stepped()["inserted"], 1);
+    assert_eq!(stepped()["inserted"], 2);
     home.write("notes/b.md", "- two\n");
-    assert_eq!(stepped()["inserted"], 1);
+    assert_eq!(stepped()["inserted"], 2);
     home.put(&belief("Ana", "likes", "tea"));
     assert_eq!(stepped()["inserted"], 0);
     assert!(home.path("notes/subjects/Ana.md").is_file());

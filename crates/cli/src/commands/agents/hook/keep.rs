@@ -37,7 +37,7 @@ pub(super) fn keep(store: &Store, transcript: &Path, told: &Told) -> anyhow::Res
         if store.exists(&grain.address())? {
             break;
         }
-        if !store.has_turn(&grain, id.as_deref())? {
+        if !store.admin()?.has_turn(&grain, id.as_deref())? {
             new.push(grain);
         }
     }

@@ -31,7 +31,7 @@ pub(super) struct Plugin {
     /// The file in the home of the agent that has the settings of the plugin; `None` where the agent's own has.
     settings: Option<&'static str>,
     takes_user: bool,
-    /// What the person types then, and after a removal; `DIR` is the folder.
+    /// The commands that the person types then, and after a removal; `DIR` is the folder.
     next: &'static str,
     undo: &'static str,
 }
