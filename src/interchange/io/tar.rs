@@ -227,7 +227,8 @@ mod tests {
         header.set_size(u64::try_from(bytes.len()).unwrap());
         header.set_mode(0o600);
         // The library refuses a name that leads out of an archive, and an attacker does not.
-        header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+        let places = header.as_mut_bytes().iter_mut().zip(name.bytes());
+        places.for_each(|(place, byte)| *place = byte);
         header.set_cksum();
         tar.append(&header, bytes).unwrap();
     }
