@@ -7,9 +7,6 @@
 mod run_query;
 use crate::store::Error;
 
-#[cfg(feature = "text")]
-mod alias;
-mod also_believed;
 mod changes;
 mod condition;
 #[cfg(feature = "interchange")]
@@ -26,6 +23,7 @@ mod filter;
 mod groups;
 #[cfg(feature = "text")]
 mod hybrid;
+mod names;
 mod nearest;
 mod plan;
 #[cfg(feature = "text")]
@@ -37,7 +35,6 @@ mod visible;
 #[cfg(feature = "text")]
 mod when;
 
-pub(crate) use also_believed::also_believed;
 pub use changes::Changes;
 pub(crate) use changes::changes;
 #[cfg(feature = "interchange")]
@@ -54,6 +51,7 @@ pub use filter::Filter;
 pub(crate) use groups::groups;
 #[cfg(feature = "text")]
 pub(crate) use hybrid::search_hybrid;
+pub(crate) use names::also_believed;
 pub(crate) use nearest::{nearest, similar};
 pub(crate) use plan::explain;
 pub use plan::{AccessPath, PlanStep, QueryPlan};

@@ -8,8 +8,8 @@ use crate::policy::Capability;
 use crate::store::{self, Access};
 use crate::text::{self, Meaning, Ranking, Snippet};
 
-use super::alias::with_aliases;
 use super::hybrid::{QuestionVector, with_meaning};
+use super::names::with_aliases;
 use super::plan::rows_to_rank;
 use super::recall::contradicted_by;
 use super::visible::visible_ranking;

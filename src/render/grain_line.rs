@@ -179,7 +179,9 @@ mod tests {
 
     #[test]
     fn a_line_that_names_change_has_no_shape() {
-        for object in ["of did:key:z6Mk".to_owned(), "0123456789abcdef".repeat(4)] {
+        // A hash that is the whole object is said by its first digits, whatever has a name.
+        let hash = "0123456789abcdef".repeat(4);
+        for object in ["of did:key:z6Mk".to_owned(), format!("from {hash}")] {
             let named = grain(Draft::belief("mira", "has", object).confidence(0.9));
             assert_eq!(LineShape::of(&named), LineShape::default());
         }

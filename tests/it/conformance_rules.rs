@@ -227,6 +227,10 @@ fn a_consent_is_soft_locked_unless_it_says_otherwise() {
     );
     let belief = store.put(prefers("a")).unwrap();
     let nameless = prefers("b").set("prior_consent", belief);
+    let nameless = nameless
+        .created_at(Time::from_ms(1))
+        .finish(Profile::Extended);
+    let nameless = nameless.unwrap();
     let error = store.supersede(&belief, nameless, None).unwrap_err();
     assert_eq!(
         error.code(),

@@ -198,12 +198,16 @@ fn a_supersession_is_atomic_and_leaves_both_grains_readable() {
 fn only_the_head_of_a_lineage_can_be_superseded_and_only_by_what_names_it() {
     let store = memory();
     let old = store.put(prefers("a")).unwrap();
-    let nameless = store.supersede(&old, prefers("b"), None).unwrap_err();
+    let nameless = prefers("b")
+        .created_at(Time::from_ms(4))
+        .finish(Default::default());
+    let nameless = store.supersede(&old, nameless.unwrap(), None).unwrap_err();
     assert_eq!(nameless.code(), "ERR_SCHEMA", "ruling I5");
     let missing = store.supersede(&absent(), prefers("b").derived_from(absent()), None);
     assert_eq!(missing.unwrap_err().code(), "ERR_NOT_FOUND");
 
-    let new = prefers("b").derived_from(old).created_at(Time::from_ms(5));
+    // A draft is made to name it.
+    let new = prefers("b").created_at(Time::from_ms(5));
     let head = store.supersede(&old, new.clone(), None).unwrap();
     // A retry after an unknown outcome is done already; another successor is a fork (ruling I17).
     assert_eq!(store.supersede(&old, new, None).unwrap(), head);

@@ -14,9 +14,9 @@ use crate::store::Access;
 use crate::store::read::unless_erased;
 use crate::text::{self, Hit, Ranking, RecalledHit};
 
-use super::alias::with_aliases;
 use super::dated::asked_by_time;
 use super::hybrid::{QuestionVector, with_meaning};
+use super::names::with_aliases;
 use super::plan::rows_to_rank;
 use super::search::{if_few, own_rows};
 use super::visible::narrow;

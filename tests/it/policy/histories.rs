@@ -122,14 +122,13 @@ struct World<'a> {
 }
 
 impl World<'_> {
-    /// Ruling I21, from its words: steps of a day are followed, a leap is not.
+    /// Ruling I21, from its words: steps of a day are followed, a leap is not until the clock goes
+    /// back.
     fn follow(&mut self) {
-        if !self.has_leapt {
-            if self.now - self.floor > DAY {
-                self.has_leapt = true;
-            } else {
-                self.floor = self.floor.max(self.now);
-            }
+        if self.now - self.floor > DAY {
+            self.has_leapt = true;
+        } else if self.now > self.floor {
+            (self.floor, self.has_leapt) = (self.now, false);
         }
     }
 

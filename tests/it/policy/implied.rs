@@ -130,7 +130,11 @@ fn a_grant_is_replaced_only_by_a_consent_that_names_it_as_prior() {
         new().derived_from(first).set("prior_consent", other),
         Draft::event("it ended").derived_from(first),
     ] {
-        let refused = store.supersede(&first, wrong, Some("renewed")).unwrap_err();
+        let wrong = wrong
+            .created_at(Time::from_ms(2))
+            .finish(Default::default());
+        let refused = store.supersede(&first, wrong.unwrap(), Some("renewed"));
+        let refused = refused.unwrap_err();
         assert_eq!(refused.code(), "ERR_SCHEMA");
         assert!(refused.to_string().contains("prior_consent"), "{refused}");
     }

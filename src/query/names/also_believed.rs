@@ -11,8 +11,8 @@ use crate::store::Access;
 use crate::store::governance::united;
 use crate::store::read::{read_recorder, unless_erased};
 
-use super::visible::page_to_show;
-use super::{Error, Filter, Sort, SortBy};
+use crate::query::visible::page_to_show;
+use crate::query::{Error, Filter, Sort, SortBy};
 
 /// See [`also_believed`](crate::also_believed).
 pub(crate) fn also_believed(store: &Access, new: &Grain) -> Result<Vec<Grain>, Error> {

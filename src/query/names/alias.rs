@@ -9,13 +9,13 @@ use crate::store::Access;
 use crate::store::read::{may_rely_on, version_at};
 use crate::text::{self, Ranking};
 
-use super::Error;
+use crate::query::Error;
 
 /// A query with the other names of what it names, and each name with what it was read as.
 type Asked<'q> = (Cow<'q, text::Query>, Vec<(String, String)>);
 
 /// Returns a query with the other names of what it names, and each name with what it was read as.
-pub(super) fn with_aliases<'q>(
+pub(in crate::query) fn with_aliases<'q>(
     store: &Access,
     snapshot: &Snapshot,
     rows: &RowSet,
