@@ -53,7 +53,7 @@ impl<'a> Maintenance<'a> {
         filter: &Filter,
         field: &str,
         page: Range<usize>,
-    ) -> Result<(usize, Vec<(u64, Vec<ContentAddress>)>), Error> {
+    ) -> Result<(usize, Vec<Group>), Error> {
         query::groups(self.0, filter, field, page)
     }
 
@@ -299,3 +299,6 @@ impl<'a> Maintenance<'a> {
         maintenance::check_on_record(self.0, is_deep, since)
     }
 }
+
+/// The number of grains of a group, and the addresses of some.
+type Group = (u64, Vec<ContentAddress>);

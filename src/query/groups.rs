@@ -35,12 +35,15 @@ pub(crate) fn groups(
     Ok((total, shown.collect()))
 }
 
+/// The number of grains of a group, and some of them.
+type ReadGroup = (u64, Vec<Version>);
+
 fn groups_to_show(
     store: &Access,
     filter: &Filter,
     field: &str,
     page: Range<usize>,
-) -> Result<(usize, Vec<(u64, Vec<Version>)>), Error> {
+) -> Result<(usize, Vec<ReadGroup>), Error> {
     let Some((_, family)) = FIELDS.iter().find(|(name, _)| *name == field) else {
         return Err(Error::Filter {
             filter: "a group",

@@ -290,7 +290,7 @@ mod tests {
             for word in cues.times.iter().chain(cues.numbers).chain(months.clone()) {
                 let is_time = cues.times.contains(word) || months.clone().any(|of| of == word);
                 let is_number = cues.numbers.contains(word);
-                let expected = u8::from(is_time) * TIME | u8::from(is_number) * NUMBER;
+                let expected = (u8::from(is_time) * TIME) | (u8::from(is_number) * NUMBER);
                 assert_eq!(cues_of(word, language), expected, "{word}");
             }
         }

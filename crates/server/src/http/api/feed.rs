@@ -43,8 +43,8 @@ pub(crate) fn changes(call: &Call<'_>) -> Result<Answer, Failure> {
         (None, None | Some("now")) => scope.handle().changes(EntryId::FIRST).end(),
         (None, Some(time)) => {
             let since = Moment::Text(time.to_owned()).first()?;
-            let changes = scope.handle().changes(EntryId::FIRST).since(since);
-            changes.map_err(grainstore::Error::from)?.position()
+            let changes = scope.handle().changes(EntryId::FIRST);
+            changes.since(since)?.position()
         }
     };
     let filter = Filter::new().with_superseded().with_expired();

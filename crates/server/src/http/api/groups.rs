@@ -34,7 +34,7 @@ pub(crate) fn groups(call: &Call<'_>) -> Result<Answer, Failure> {
                 .owner()
                 .maintenance()?
                 .groups(&Filter::new(), &body.by, 0..0)?;
-            let (groups, is_cut) = seen_groups(view, bounded(filter), &body.by)?;
+            let (groups, is_cut) = seen_groups(view, &bounded(filter), &body.by)?;
             let shown = groups.iter().take(page.end).skip(page.start).cloned();
             (groups.len(), shown.collect(), is_cut)
         }
@@ -60,13 +60,13 @@ pub(crate) fn groups(call: &Call<'_>) -> Result<Answer, Failure> {
 type Group = (u64, Vec<ContentAddress>);
 
 /// Returns the groups of the newest grains that a handle sees, and whether there are older ones.
-fn seen_groups(view: &Store, filter: Filter, by: &str) -> Result<(Vec<Group>, bool), Failure> {
+fn seen_groups(view: &Store, filter: &Filter, by: &str) -> Result<(Vec<Group>, bool), Failure> {
     let newest_first = Sort::by(SortBy::Time).descending();
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut groups: Vec<Group> = Vec::new();
     let (mut after, mut seen) = (None, 0);
     loop {
-        let page = view.query_sorted(&filter, newest_first, PAGE_MAX, after)?;
+        let page = view.query_sorted(filter, newest_first, PAGE_MAX, after)?;
         for found in &page.results {
             let Some(value) = value_of(&found.grain, by) else {
                 continue;
