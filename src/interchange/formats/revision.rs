@@ -63,21 +63,18 @@ pub(crate) fn draft_of(value: &Value) -> Result<Option<Draft>, grain::Error> {
         };
         return Ok(Some(map.iter().fold(Draft::new(later), set)));
     }
-    let mut map = map.clone();
-    let phase = map.get("tool_phase").cloned();
-    let is_tool = word == "tool" && phase.is_some() && !map.contains("action_phase");
+    let is_tool = word == "tool" && map.contains("tool_phase") && !map.contains("action_phase");
     let is_graph = word == "workflow" && map.contains("nodes") && !map.contains("steps");
-    if let Some(phase) = phase.filter(|_| is_tool) {
-        map.remove("tool_phase");
-        map.insert("action_phase", phase);
+    if !is_tool && !is_graph {
+        return Ok(None);
     }
+    let mut map = map.clone();
     if is_graph {
         rename_in_edges(&mut map, ("max_cycles", "mxc"));
+    } else if let Some(phase) = map.remove("tool_phase") {
+        map.insert("action_phase", phase);
     }
-    match is_tool || is_graph {
-        true => Draft::from_value(Value::Map(map)).map(Some),
-        false => Ok(None),
-    }
+    Draft::from_value(Value::Map(map)).map(Some)
 }
 
 /// Returns a grain as a JSON object in the words of the revisions after 1.3, if it can be read again from it.
