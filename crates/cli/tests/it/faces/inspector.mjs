@@ -373,6 +373,8 @@ await task("enlarge and move a graph with keys, and drag a node", async () => {
   await page.keyboard.press("0");
   assert.equal(await box(), whole);
   const node = graph.locator("a").filter({ hasText: "portugal" }).locator("circle");
+  // The mouse reaches only what is in the window.
+  await node.scrollIntoViewIfNeeded();
   const before = await node.boundingBox();
   await page.mouse.move(before.x + 5, before.y + 5);
   await page.mouse.down();
