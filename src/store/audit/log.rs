@@ -97,9 +97,7 @@ impl Audit<'_> {
         }
         Ok(found)
     }
-}
 
-impl Audit<'_> {
     /// Returns the entries that pass a filter, newest first, at most `limit` of them, before the entry
     /// `before`. The ledger is read backwards from there; from its beginning for a person or a grain.
     ///

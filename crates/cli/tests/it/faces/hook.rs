@@ -345,12 +345,7 @@ fn a_session_that_was_imported_is_not_stored_again_by_a_hook() {
         assert_eq!(texts(&home), imported);
     }
     // Neither does what was deleted of it come back, and what is said then is stored.
-    let found = home
-        .run(&["--json", "query", "--sort", "created_at"])
-        .json();
-    let address = found["results"][0]["content_address"].as_str().unwrap();
-    let why = ["--reason", "a secret", "--authority", "mira", "--yes"];
-    home.ok(&[&["delete", address], &why[..]].concat());
+    delete_the_first(&home);
     home.write(
         "transcript.jsonl",
         transcript + &logged("user", 4, "What now?"),
@@ -358,6 +353,16 @@ fn a_session_that_was_imported_is_not_stored_again_by_a_hook() {
     let ran = hook(&home, &["--user", "mira"], &event(&home, "Stop"));
     assert_eq!((ran.code, &*ran.stderr), (0, ""), "{ran:?}");
     assert_eq!(texts(&home), ["I look.", "Done.", "What now?"]);
+}
+
+/// Deletes the turn that was said first.
+fn delete_the_first(home: &Home) {
+    let found = home
+        .run(&["--json", "query", "--sort", "created_at"])
+        .json();
+    let address = found["results"][0]["content_address"].as_str().unwrap();
+    let why = ["--reason", "a secret", "--authority", "mira", "--yes"];
+    home.ok(&[&["delete", address], &why[..]].concat());
 }
 
 #[test]
@@ -385,12 +390,7 @@ fn a_rollout_of_codex_that_was_imported_is_not_stored_again_by_a_hook() {
     let stop = || hook_of("codex", &home, &[], event(&home, "Stop").to_string());
     assert_eq!(stop().stderr, "");
     assert_eq!(texts(&home), ["My key is 1234.", "Noted."]);
-    let found = home
-        .run(&["--json", "query", "--sort", "created_at"])
-        .json();
-    let address = found["results"][0]["content_address"].as_str().unwrap();
-    let why = ["--reason", "a secret", "--authority", "mira", "--yes"];
-    home.ok(&[&["delete", address], &why[..]].concat());
+    delete_the_first(&home);
     assert_eq!(stop().stderr, "");
     assert_eq!(texts(&home), ["Noted."]);
 }
