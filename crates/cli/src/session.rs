@@ -185,7 +185,7 @@ impl Session {
         Ok(store)
     }
 
-    /// Returns the sealed persons whom the command unlocks.
+    /// Returns the sealed persons that the command unlocks.
     pub(crate) fn unlocked(&self) -> &[String] {
         &self.persons
     }

@@ -34,8 +34,8 @@ pub(crate) fn unknown(store: &Store, id: &str) -> anyhow::Result<String> {
     })
 }
 
-/// Writes why a question may have found nothing: it names a person of whom the store has no grain, or
-/// persons are locked.
+/// Writes notes to a question without results: persons are locked, or the store has no grain of the named
+/// person.
 ///
 /// # Errors
 /// As [`unknown`].

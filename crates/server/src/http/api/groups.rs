@@ -1,7 +1,7 @@
 //! The route that counts grains by a field: conversations, persons, types.
 //!
-//! A token that reaches the whole store is told the counts of the index. Any other is told of grains
-//! that it sees, which are read one by one, so that a count tells nothing of the rest.
+//! A token of the whole store gets the counts of the index. For any other token the grains that it sees are
+//! read one by one, so that a count tells nothing of the rest.
 
 use std::collections::HashMap;
 

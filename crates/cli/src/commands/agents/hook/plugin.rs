@@ -126,7 +126,7 @@ impl Plugin {
         session.report_change("configured", folder.display())
     }
 
-    /// Returns what the plugin is told: the program, the store, and the options that it has.
+    /// Returns the settings of the plugin: the program, the store, and the options that it has.
     fn settings_of(&self, options: &HookOptions, session: &Session) -> anyhow::Result<Value> {
         let unknown = [
             ("--namespace", options.namespace.is_some()),
