@@ -236,7 +236,7 @@ def test_the_command_verifies_a_receipt(store: Store, key: SigningKey, tmp_path:
     file = tmp_path / "receipt.json"
     file.write_text(receipt.to_json())
     command = [sys.executable, "-m", "grainstore", "user", "verify", str(file), "--person", "ana"]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    told = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=120)
     assert told.returncode == 0
     told_of = json.loads(told.stdout)
     assert told_of["is_proven"] and told_of["is_of_this_person"] and told_of["signer"] == key.did

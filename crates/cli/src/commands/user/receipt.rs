@@ -79,13 +79,12 @@ impl Verify {
             false => "NOT PROVEN: the entries are not under the root that was signed",
         };
         let signer = shown["signer"].as_str().unwrap_or_default();
-        let grains = if receipt.erased == 1 {
-            "grain"
-        } else {
-            "grains"
+        let are = match receipt.erased {
+            1 => "grain of one person is",
+            _ => "grains of one person are",
         };
         session.out.line(format!(
-            "{verdict}: {signer} signed on {} that {} {grains} of one person are erased, in ledger {}",
+            "{verdict}: {signer} signed on {} that {} {are} erased, in ledger {}",
             receipt.time,
             receipt.erased,
             hex::encode(&receipt.store),
