@@ -6,6 +6,7 @@ use std::sync::Arc;
 use grainstore::codec::Profile;
 use grainstore::crypto::Did;
 use grainstore::grain::Status;
+use grainstore::ledger::EntryId;
 use grainstore::policy::{Capability, Role};
 use grainstore::query::Cursor;
 use grainstore::{Admin, ContentAddress, Draft, Error, Store, Time};
@@ -118,12 +119,12 @@ impl Scope {
         }
     }
 
-    /// Returns a cursor as its reader may see it: one of a token does not tell how many entries the
+    /// Returns a place as its reader may see it: one of a token does not tell how many entries the
     /// store has.
-    pub(crate) fn shown(&self, cursor: Cursor) -> Option<String> {
+    pub(crate) fn shown(&self, place: impl ToString) -> Option<String> {
         match &self.token {
-            Some(token) => token.seal(&cursor.to_string()).ok(),
-            None => Some(cursor.to_string()),
+            Some(token) => token.seal(&place.to_string()).ok(),
+            None => Some(place.to_string()),
         }
     }
 
@@ -132,10 +133,25 @@ impl Scope {
     /// # Errors
     /// `ERR_CURSOR`.
     pub(crate) fn cursor(&self, text: &str) -> Result<Cursor, Error> {
+        self.place(text).parse()
+    }
+
+    /// Reads the place of a feed that was shown.
+    ///
+    /// # Errors
+    /// `ERR_CURSOR`.
+    pub(crate) fn entry(&self, text: &str) -> Result<EntryId, Error> {
+        let place = self.place(text).parse().map(EntryId::new);
+        place.map_err(|_| Error::Cursor {
+            text: text.to_owned(),
+        })
+    }
+
+    /// Returns the text of a place that was shown; the empty text, which is no place, for one that was not.
+    fn place(&self, text: &str) -> String {
         match &self.token {
-            // The empty text is no cursor.
-            Some(token) => token.open(text).unwrap_or_default().parse(),
-            None => text.parse(),
+            Some(token) => token.open(text).unwrap_or_default(),
+            None => text.to_owned(),
         }
     }
 
