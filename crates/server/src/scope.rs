@@ -108,6 +108,21 @@ impl Scope {
         }
     }
 
+    /// Returns the handle that brings in the file of another tool, whose records name their own authors:
+    /// the owner's, where the scope is the whole store.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED`.
+    pub(crate) fn importer(&self) -> Result<&Store, Error> {
+        let is_whole =
+            self.token.is_none() && !self.store.capability().is_some_and(Capability::is_confined);
+        let store = match &self.owner {
+            Some(owner) if is_whole => owner,
+            _ => &self.store,
+        };
+        store.admin().map(|_| store)
+    }
+
     /// Returns who decides about a deletion, as the ledger records it: the token by its name.
     pub(crate) fn authority(&self) -> String {
         match &self.token {
@@ -115,7 +130,10 @@ impl Scope {
                 let (actor, id) = (&token.holder.actor, &token.holder.id);
                 format!("{actor} by the token {id}, through an MCP client")
             }
-            None => "owner, through an MCP client".to_owned(),
+            None => match self.store.capability().and_then(Capability::acts_as) {
+                Some(agent) => format!("owner, through {agent}"),
+                None => "owner, through an MCP client".to_owned(),
+            },
         }
     }
 
@@ -171,20 +189,50 @@ impl Scope {
         Ok(Self::owner(store.with_capability(capability)?))
     }
 
+    /// Names the agent behind it: what it writes has this author, in the grains and in the ledger. It
+    /// reaches and may do what it did before, but write as another author.
+    ///
+    /// The one who starts a server names the agent. The name that a client gives itself proves nothing,
+    /// and is not taken.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Options, Store};
+    /// use grainstore_server::Scope;
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let scope = Scope::owner(store).named(&"did:web:localhost:claude-code".parse()?);
+    /// let address = scope.store().put(Draft::event("likes tea"))?;
+    /// let grain = scope.store().get(&address)?.expect("it was just put");
+    /// assert_eq!(grain.text("author_did"), Some("did:web:localhost:claude-code"));
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    #[must_use]
+    pub fn named(self, agent: &Did) -> Self {
+        self.narrowed(Capability::default().author(agent), |store| {
+            store.as_actor(agent)
+        })
+    }
+
     /// Narrows it to one person: what it writes is about them, and it sees nothing else.
     #[must_use]
     pub fn of_user(self, user: impl AsRef<str>) -> Self {
         let user = user.as_ref();
-        let part = Capability::default().role(Role::Owner).of_user(user);
-        match self.store.with_capability(part) {
+        self.narrowed(Capability::default().of_user(user), |store| {
+            store.of_user(user)
+        })
+    }
+
+    /// Keeps the owner's role in the part of a store; a handle that is narrowed already is narrowed
+    /// further.
+    fn narrowed(self, part: Capability, further: impl FnOnce(&Store) -> Store) -> Self {
+        match self.store.with_capability(part.role(Role::Owner)) {
             Ok(store) => Self {
                 store,
                 owner: Some(self.store),
                 ..self
             },
-            // A handle that is narrowed already is narrowed further.
             Err(_) => Self {
-                store: self.store.of_user(user),
+                store: further(&self.store),
                 ..self
             },
         }

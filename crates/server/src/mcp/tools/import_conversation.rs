@@ -122,14 +122,14 @@ impl ImportConversation {
 
     /// Imports a file, which only an owner may: its records name their own authors and persons.
     fn document(&self, scope: &Scope, document: &str) -> Result<Imported, Failure> {
-        scope.store().admin()?;
+        let store = scope.importer()?;
         let options = ReadOptions {
             scope: self.user.clone(),
             ..ReadOptions::default()
         };
         let read = ImportFile::of_bytes(document.as_bytes(), None, &options);
         let file = read.map_err(|error| Failure::new(error.code(), error.to_string()))?;
-        let summary = scope.store().import(file)?;
+        let summary = store.import(file)?;
         let reasons = summary.refused.iter().take(REASONS_MAX);
         Ok(Imported {
             stored: summary.inserted + summary.updated,
