@@ -5,39 +5,58 @@
 //!
 #![cfg_attr(feature = "text", doc = "```")]
 #![cfg_attr(not(feature = "text"), doc = "```ignore")]
-//! use grainstore::store::Authorization;
-//! use grainstore::{Draft, Filter, Options, Store};
+//! use grainstore::prelude::*;
 //!
 //! # let folder = tempfile::tempdir().expect("a folder");
 //! # let path = folder.path().join("memory.grains");
 //! // `path` is a directory of the store's own, such as "memory.grains".
 //! let store = Store::open(&path, Options::default())?;
-//! let old = store.put(Draft::belief("ana", "lives_in", "Lisbon").confidence(0.9))?; // durable
+//! let old = store.put(Draft::belief("ana", "lives_in", "Lisbon").user("ana"))?; // durable
+//! store.put(Draft::event("I start at the clinic on Monday").role("user").user("ana"))?;
+//!
+//! // By its address, by fields, by words, and for a prompt.
 //! let grain = store.get(&old)?.expect("it was just put");
 //! assert_eq!(grain.summary(), "ana lives in Lisbon");
-//!
-//! // By fields, in the order of storage; by words, best first.
 //! assert_eq!(store.query(&Filter::new().subject("ana"), 10, None)?.total, 1);
 //! assert_eq!(store.search("lisbon", &Filter::new(), 10)?.results[0].address, old);
+//! let known = store.recall("Where does Ana live?", &Filter::new(), &Recall::default())?;
+//! assert!(known.render(Format::Markdown).contains("ana lives in Lisbon"));
 //!
 //! // The new version names the old one, which stays in the history.
-//! let moved = Draft::belief("ana", "lives_in", "Porto").confidence(0.9);
+//! let moved = Draft::belief("ana", "lives_in", "Porto").user("ana");
 //! let new = store.supersede(&old, moved, Some("she moved"))?;
 //! assert_eq!(store.history(&new)?.len(), 2);
+//!
+//! // Every change since a moment, in the order of the ledger.
+//! let morning = Time::parse("2026-01-15T00:00:00Z").expect("RFC 3339");
+//! let today = store.changes(EntryId::FIRST).since(morning)?;
+//! assert_eq!(today.matching(Filter::new().user("ana")).count(), 2);
 //!
 //! // A handle for an agent reaches one person's grains, and cannot be widened.
 //! let agent = store.of_user("ana");
 //! assert_eq!(agent.admin().unwrap_err().code(), "ERR_ACCESS_DENIED");
 //!
-//! // The owner deletes: bytes, words and keys are gone when it returns.
+//! // The owner erases: bytes, words and keys are gone when it returns.
 //! let authorization = Authorization { reason: "asked for", authority: "the office" };
 //! store.admin()?.delete(&new, authorization)?;
 //! assert!(store.get(&new)?.is_none());
-//! # Ok::<(), grainstore::Error>(())
+//!
+//! // Calls block: asynchronous code hands them to a thread that may.
+//! # mod tokio { pub mod task {
+//! #     pub async fn spawn_blocking<T: Send + 'static>(
+//! #         task: impl FnOnce() -> T + Send + 'static,
+//! #     ) -> Result<T, std::convert::Infallible> { Ok(task()) }
+//! # } }
+//! async fn remember(store: Store, text: String) -> Result<ContentAddress, Error> {
+//!     let put = tokio::task::spawn_blocking(move || store.put(Draft::event(text)));
+//!     put.await.expect("no call panics")
+//! }
+//! # drop(remember(store, String::new()));
+//! # Ok::<(), Error>(())
 //! ```
 //!
 //! - **Calls block**, until the disk has the data for a write. A [`Store`] is cheap to clone and may be
-//!   shared by threads; in asynchronous code use `spawn_blocking`.
+//!   shared by threads.
 //! - **A call is atomic**: [`Store::put_batch`] stores all grains or none, [`Store::supersede`] the new
 //!   grain and the end of the old one. There is no transaction over several calls: of two
 //!   supersessions of one grain the second gets `ERR_CONFLICT`. The pages of a query show one moment.
@@ -89,6 +108,25 @@ pub use face::{
 pub use grain::{Draft, Grain, Time, Type};
 pub use query::{Envelope, Filter};
 pub use store::{Error, Options};
+
+/// The names of the example above, to be imported together.
+///
+/// ```
+/// use grainstore::prelude::*;
+///
+/// let store = Store::in_memory(Options::default())?;
+/// let address = store.put(Draft::event("hello").role("user"))?;
+/// assert!(store.exists(&address)?);
+/// # Ok::<(), Error>(())
+/// ```
+pub mod prelude {
+    pub use crate::ledger::EntryId;
+    #[cfg(feature = "text")]
+    pub use crate::query::Recall;
+    pub use crate::render::Format;
+    pub use crate::store::Authorization;
+    pub use crate::{ContentAddress, Draft, Error, Filter, Options, Store, Time};
+}
 
 // The code of the guide and of README compiles and runs with the tests.
 #[cfg(doctest)]

@@ -84,7 +84,7 @@ impl Admin<'_> {
     ///
     /// let turn = || {
     ///     let agent: Map = [("agent", "codex")].into_iter().collect();
-    ///     let turn = Draft::event("Use pnpm.").set("role", "user").session("s1");
+    ///     let turn = Draft::event("Use pnpm.").role("user").session("s1");
     ///     turn.set("context", agent).created_at(Time::from_ms(1))
     /// };
     /// let store = Store::in_memory(Options::default())?;
@@ -116,7 +116,7 @@ impl Admin<'_> {
     /// use grainstore::{Draft, Options, Store};
     ///
     /// let store = Store::in_memory(Options::default())?;
-    /// store.put(Draft::event("use pnpm, never npm").user("ana").set("role", "user"))?;
+    /// store.put(Draft::event("use pnpm, never npm").user("ana").role("user"))?;
     /// let mut facts = |lines: &str| {
     ///     assert!(lines.contains(r#""text":"use pnpm, never npm""#));
     ///     Ok(r#"{"subject":"ana","relation":"prefers","object":"pnpm","derived_from":["t1"]}"#.to_owned())

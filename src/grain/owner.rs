@@ -4,8 +4,6 @@
 
 use crate::codec::Map;
 
-use super::Draft;
-
 /// The owner of an agent: a LegalEntity (OMS 12.5.1).
 ///
 /// ```
@@ -61,7 +59,7 @@ impl Owner {
         }
     }
 
-    fn to_map(&self) -> Map {
+    pub(super) fn to_map(&self) -> Map {
         let kind = match self.kind {
             OwnerKind::Human => "human",
             OwnerKind::Org => "org",
@@ -79,30 +77,6 @@ impl Owner {
             }
         }
         map
-    }
-}
-
-impl Draft {
-    /// Starts the grain that states the owner of an agent (OMS 12.5.3): written and to be signed by
-    /// the operator, and locked, so that nothing an agent is told changes it.
-    pub fn ownership(agent: &str, owner: &Owner, operator: &str) -> Self {
-        let mut policy = Map::from_iter([
-            ("mode", "locked"),
-            ("scope", "lineage"),
-            ("protection_reason", "ownership declaration"),
-        ]);
-        let authorized = owner.did.as_deref().unwrap_or(operator);
-        policy.insert("authorized", vec![authorized.to_owned()]);
-        Self::belief(agent, OWNED_BY, owner.name.as_str())
-            .confidence(1.0)
-            .source("system")
-            .author(operator)
-            .namespace(IDENTITY)
-            .tag("legal:ownership")
-            .tag("mg:protected")
-            .set("owner", owner.to_map())
-            .set("invalidation_policy", policy)
-            .to_be_signed()
     }
 }
 

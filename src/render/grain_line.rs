@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(usize::from(shape.tokens), Line::of(&tea).tokens(false));
         assert_eq!(shape.said, LineShape::hash_of("mira prefers green tea"));
         assert_eq!(LineShape::from_bits(shape.to_bits()), shape);
-        let said = grain(Draft::event("Tea!").set("role", "user"));
+        let said = grain(Draft::event("Tea!").role("user"));
         let shape = LineShape::of(&said);
         assert_eq!(usize::from(shape.tokens), Line::of(&said).tokens(true));
         assert_eq!(shape.said, LineShape::hash_of("tea\nuser"));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use grainstore::codec::Profile;
 use grainstore::crypto::Did;
 use grainstore::grain::Status;
+use grainstore::ledger::EntryId;
 use grainstore::policy::{Capability, Role};
 use grainstore::query::Cursor;
 use grainstore::{Admin, ContentAddress, Draft, Error, Store, Time};
@@ -107,6 +108,21 @@ impl Scope {
         }
     }
 
+    /// Returns the handle that brings in the file of another tool, whose records name their own authors:
+    /// the owner's, where the scope is the whole store.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED`.
+    pub(crate) fn importer(&self) -> Result<&Store, Error> {
+        let is_whole =
+            self.token.is_none() && !self.store.capability().is_some_and(Capability::is_confined);
+        let store = match &self.owner {
+            Some(owner) if is_whole => owner,
+            _ => &self.store,
+        };
+        store.admin().map(|_| store)
+    }
+
     /// Returns who decides about a deletion, as the ledger records it: the token by its name.
     pub(crate) fn authority(&self) -> String {
         match &self.token {
@@ -114,16 +130,19 @@ impl Scope {
                 let (actor, id) = (&token.holder.actor, &token.holder.id);
                 format!("{actor} by the token {id}, through an MCP client")
             }
-            None => "owner, through an MCP client".to_owned(),
+            None => match self.store.capability().and_then(Capability::acts_as) {
+                Some(agent) => format!("owner, through {agent}"),
+                None => "owner, through an MCP client".to_owned(),
+            },
         }
     }
 
-    /// Returns a cursor as its reader may see it: one of a token does not tell how many entries the
+    /// Returns a place as its reader may see it: one of a token does not tell how many entries the
     /// store has.
-    pub(crate) fn shown(&self, cursor: Cursor) -> Option<String> {
+    pub(crate) fn shown(&self, place: impl ToString) -> Option<String> {
         match &self.token {
-            Some(token) => token.seal(&cursor.to_string()).ok(),
-            None => Some(cursor.to_string()),
+            Some(token) => token.seal(&place.to_string()).ok(),
+            None => Some(place.to_string()),
         }
     }
 
@@ -132,10 +151,25 @@ impl Scope {
     /// # Errors
     /// `ERR_CURSOR`.
     pub(crate) fn cursor(&self, text: &str) -> Result<Cursor, Error> {
+        self.place(text).parse()
+    }
+
+    /// Reads the place of a feed that was shown.
+    ///
+    /// # Errors
+    /// `ERR_CURSOR`.
+    pub(crate) fn entry(&self, text: &str) -> Result<EntryId, Error> {
+        let place = self.place(text).parse().map(EntryId::new);
+        place.map_err(|_| Error::Cursor {
+            text: text.to_owned(),
+        })
+    }
+
+    /// Returns the text of a place that was shown; the empty text, which is no place, for one that was not.
+    fn place(&self, text: &str) -> String {
         match &self.token {
-            // The empty text is no cursor.
-            Some(token) => token.open(text).unwrap_or_default().parse(),
-            None => text.parse(),
+            Some(token) => token.open(text).unwrap_or_default(),
+            None => text.to_owned(),
         }
     }
 
@@ -155,20 +189,50 @@ impl Scope {
         Ok(Self::owner(store.with_capability(capability)?))
     }
 
+    /// Names the agent behind it: what it writes has this author, in the grains and in the ledger. It
+    /// reaches and may do what it did before, but write as another author.
+    ///
+    /// The one who starts a server names the agent. The name that a client gives itself proves nothing,
+    /// and is not taken.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Options, Store};
+    /// use grainstore_server::Scope;
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let scope = Scope::owner(store).named(&"did:web:localhost:claude-code".parse()?);
+    /// let address = scope.store().put(Draft::event("likes tea"))?;
+    /// let grain = scope.store().get(&address)?.expect("it was just put");
+    /// assert_eq!(grain.text("author_did"), Some("did:web:localhost:claude-code"));
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    #[must_use]
+    pub fn named(self, agent: &Did) -> Self {
+        self.narrowed(Capability::default().author(agent), |store| {
+            store.as_actor(agent)
+        })
+    }
+
     /// Narrows it to one person: what it writes is about them, and it sees nothing else.
     #[must_use]
     pub fn of_user(self, user: impl AsRef<str>) -> Self {
         let user = user.as_ref();
-        let part = Capability::default().role(Role::Owner).of_user(user);
-        match self.store.with_capability(part) {
+        self.narrowed(Capability::default().of_user(user), |store| {
+            store.of_user(user)
+        })
+    }
+
+    /// Keeps the owner's role in the part of a store; a handle that is narrowed already is narrowed
+    /// further.
+    fn narrowed(self, part: Capability, further: impl FnOnce(&Store) -> Store) -> Self {
+        match self.store.with_capability(part.role(Role::Owner)) {
             Ok(store) => Self {
                 store,
                 owner: Some(self.store),
                 ..self
             },
-            // A handle that is narrowed already is narrowed further.
             Err(_) => Self {
-                store: self.store.of_user(user),
+                store: further(&self.store),
                 ..self
             },
         }

@@ -24,7 +24,7 @@ use crate::store::{Access, Error, read};
 /// let (desk, expert): (Did, Did) =
 ///     ("did:web:desk.example".parse()?, "did:web:expert.example".parse()?);
 /// let desk = store.as_actor(&desk).in_namespace("acme:help");
-/// desk.put(Draft::event("my invoice is wrong").session("s1").set("role", "user"))?;
+/// desk.put(Draft::event("my invoice is wrong").session("s1").role("user"))?;
 /// let handed = desk.hand_off(&expert, &Handoff::of("settle the invoice").session("s1"))?;
 ///
 /// let expert = store.as_actor(&expert).in_namespace("acme:help");

@@ -12,7 +12,7 @@ use super::{Invalid, Moment};
 #[serde(deny_unknown_fields, default)]
 #[schemars(inline)]
 pub(crate) struct CalendarBody {
-    /// By default the clock of the server.
+    /// Default now.
     pub(crate) now: Option<Moment>,
     /// As +02:00.
     pub(crate) utc_offset: Option<String>,

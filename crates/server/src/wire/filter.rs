@@ -46,7 +46,7 @@ pub(crate) struct FilterBody {
     pub(crate) without_tags: Vec<String>,
     #[schemars(extend("x-rare" = true))]
     pub(crate) derived_from: Option<String>,
-    /// 2026-01-15, 2026-01-15T10:00:00Z, yesterday.
+    /// 2026-01-15, yesterday.
     pub(crate) since: Option<Moment>,
     pub(crate) until: Option<Moment>,
     #[schemars(extend("x-rare" = true))]

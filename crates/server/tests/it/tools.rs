@@ -74,7 +74,7 @@ fn the_list_of_tools_costs_a_conversation_at_most_2500_tokens() {
 fn a_message_of_eight_words_costs_an_answer_at_most_100_tokens() {
     let store = store();
     let said = Draft::event("we meet on Monday morning in the office");
-    let said = said.session("s-2026-01").user("mira").set("role", "user");
+    let said = said.session("s-2026-01").user("mira").role("user");
     store.put(said.set("observer_id", "Noah")).unwrap();
     let mut client = Client::of(&store);
     for (tool, arguments) in [
@@ -87,6 +87,53 @@ fn a_message_of_eight_words_costs_an_answer_at_most_100_tokens() {
         let spent = cost(&mut client, tool, arguments);
         assert!(spent <= 100, "{tool}: {spent}");
     }
+}
+
+#[test]
+fn a_query_for_changes_says_what_was_stored_since_and_by_whom() {
+    let store = store();
+    let did = "did:web:bot.acme.example";
+    let old = Draft::belief("mira", "likes", "tea").created_at(Time::from_ms(1_000));
+    let old = store.put(old).unwrap();
+    let bot = store.as_actor(&did.parse().unwrap());
+    let new = Draft::belief("mira", "likes", "coffee").created_at(Time::from_ms(2_000));
+    bot.supersede(&old, new, None).unwrap();
+    store.put(Draft::event("hello").session("s")).unwrap();
+    let mut client = Client::of(&store);
+    let mut asked = |arguments: serde_json::Value| client.ok("query", arguments);
+    let of = |answer: &serde_json::Value| -> Vec<String> {
+        let items = answer["items"].as_array().unwrap().iter();
+        items
+            .map(|item| item["text"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    // By the time of storing, whatever a grain says of its own.
+    let all = asked(json!({ "changes_since": "yesterday" }));
+    assert_eq!(of(&all), ["mira likes tea", "mira likes coffee", "hello"]);
+    assert_eq!(all["items"][0]["is_current"], false);
+    assert_eq!(all["items"][1]["stored_by"], did);
+    assert!(all["items"][1]["stored_at"].is_string());
+    assert_eq!(
+        of(&asked(json!({ "changes_since": "yesterday", "by": did }))),
+        ["mira likes coffee"]
+    );
+    let owners =
+        json!({ "changes_since": "yesterday", "by": "owner", "filter": { "subject": "mira" } });
+    assert_eq!(of(&asked(owners)), ["mira likes tea"]);
+    // In pages, each of which begins where the one before ended.
+    let first = asked(json!({ "changes_since": "yesterday", "limit": 2 }));
+    let rest = json!({ "changes_since": "yesterday", "cursor": first["next_cursor"] });
+    let rest = asked(rest);
+    assert_eq!((of(&first).len(), of(&rest)), (2, vec!["hello".to_owned()]));
+    assert!(rest["next_cursor"].is_null());
+    for arguments in [
+        json!({ "by": "owner" }),
+        json!({ "changes_since": "yesterday", "sort": "time" }),
+    ] {
+        client.refused("query", arguments, "ERR_USAGE");
+    }
+    let cursor = json!({ "changes_since": "yesterday", "cursor": "x" });
+    client.refused("query", cursor, "ERR_CURSOR");
 }
 
 #[test]

@@ -192,7 +192,7 @@ impl Turn {
     fn draft(self) -> Draft {
         let mut draft = Draft::new(Type::Event);
         if let Some(role) = self.role {
-            draft = draft.set("role", role);
+            draft = draft.role(role);
         }
         let text = normalize_text(&self.text);
         // OMS 8.2 wants content or blocks.

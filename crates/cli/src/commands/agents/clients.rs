@@ -51,6 +51,12 @@ impl Folders {
 }
 
 impl Client {
+    /// Returns the name of the client, as it is typed.
+    pub(super) fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
     /// Returns the file of the configuration.
     pub(super) fn file(self, folders: &Folders) -> PathBuf {
         match self {

@@ -20,7 +20,8 @@ use crate::session::Session;
 /// Add the server to the configuration of an MCP client
 ///
 /// Other entries and comments stay as they are, byte for byte; the file as it was is kept with the ending
-/// .bak. A file that is no JSON is left alone.
+/// .bak. A file that is no JSON is left alone. Without --as and --agent the client is named as the author
+/// of what it writes.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Example, to see what would be written for Zed:
   grainstore --store ~/memory.grains mcp install --client zed --print")]
@@ -84,8 +85,13 @@ impl Install {
         let mut arguments = vec!["--store".to_owned(), store];
         arguments.extend(session.model_arguments());
         arguments.push("mcp".to_owned());
+        let agent = match (&self.served.author, &self.served.agent) {
+            (None, None) => Some(self.client.name()),
+            (_, agent) => agent.clone(),
+        };
         let options = [
             ("--as", &self.served.author),
+            ("--agent", &agent),
             ("--namespace", &self.served.namespace),
             ("--user", &self.served.user),
         ];

@@ -19,7 +19,7 @@ use crate::session::Session;
 /// Speaks the Model Context Protocol on stdin and stdout until stdin is closed; a client starts it.
 /// The store is created if there is none. Without --as and --namespace the agent acts for the owner,
 /// and may delete after the user has agreed; with one of them, in the role of an agent with the
-/// rights delegated to it (docs/mcp.md).
+/// rights delegated to it (docs/mcp.md). --agent names it in all that it writes.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -42,8 +42,11 @@ enum McpCommand {
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct Served {
     /// Act as this author, with the rights delegated to it
-    #[arg(long = "as", value_name = "DID")]
+    #[arg(long = "as", value_name = "DID", conflicts_with = "agent")]
     pub(super) author: Option<String>,
+    /// Name the agent as the author of what it writes, did:web:localhost:NAME, with no other rights
+    #[arg(long, value_name = "NAME", value_parser = agent_name)]
+    pub(super) agent: Option<String>,
     /// Restrict access to this namespace and those inside it
     #[arg(long, value_name = "NAME")]
     pub(super) namespace: Option<String>,
@@ -65,12 +68,15 @@ impl McpTool {
 
 impl Served {
     fn serve(self, session: &Session) -> anyhow::Result<Exit> {
-        let author = self.author()?;
+        let (author, agent) = (self.author()?, self.agent()?);
         let store = session.open_to_serve()?;
         let mut scope = match (&author, &self.namespace) {
             (None, None) => Scope::owner(store),
             (author, namespace) => Scope::agent(&store, author.as_ref(), namespace.as_deref())?,
         };
+        if let Some(agent) = agent {
+            scope = scope.named(&agent);
+        }
         if let Some(user) = self.user {
             scope = scope.of_user(user);
         }
@@ -96,4 +102,28 @@ impl Served {
         let parsed = self.author.as_deref().map(str::parse::<Did>).transpose();
         parsed.map_err(|error| no_author(&error))
     }
+
+    /// Returns the DID of the agent that the operator named.
+    ///
+    /// # Errors
+    /// `ERR_DID`.
+    fn agent(&self) -> Result<Option<Did>, CliError> {
+        let did = |name: &String| format!("{AGENT_DID}{name}").parse::<Did>();
+        let parsed = self.agent.as_ref().map(did).transpose();
+        parsed.map_err(|error| no_author(&error))
+    }
 }
+
+/// Reads the name of an agent: one segment of a `did:web`.
+fn agent_name(text: &str) -> Result<String, String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    match !text.is_empty() && text.len() <= 64 && text.chars().all(is_part) {
+        true => Ok(text.to_owned()),
+        false => {
+            Err("a name has up to 64 letters, digits, -, _ and ., such as claude-code".to_owned())
+        }
+    }
+}
+
+/// The DID of an agent of this machine begins so: no host elsewhere can hold the keys of it.
+const AGENT_DID: &str = "did:web:localhost:";

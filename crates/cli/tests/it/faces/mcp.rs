@@ -182,7 +182,6 @@ fn changes_in_cal_are_made_in_two_steps_where_the_server_takes_them() {
     let stored = home.run(&["--json", "get", address]).json();
     assert_eq!(stored["grain"]["author_did"], "did:web:bot.example");
     assert_eq!(stored["grain"]["object"], "tea");
-    let code = |told: &Value| told["_meta"]["error"]["code"].clone();
     let again = server.call("change", &json!({ "token": token }));
     assert_eq!(code(&again), "CAL-E044");
     // A token is of the server that prepared it.
@@ -209,6 +208,62 @@ fn changes_in_cal_are_made_in_two_steps_where_the_server_takes_them() {
     let mut off = Asked::start(&home, &["--cal", "off"]);
     assert_eq!(code(&off.call("cal", &count)), "ERR_CAL_OFF");
     off.end();
+}
+
+/// Returns the code of a refusal.
+fn code(answer: &Value) -> Value {
+    answer["_meta"]["error"]["code"].clone()
+}
+
+#[test]
+fn the_operator_names_the_agent_and_no_client_names_itself() {
+    let home = Home::new();
+    let belief = json!({ "subject": "mira", "relation": "likes", "object": "tea", "user": "mira" });
+    let remembered = |options: &[&str]| {
+        let arguments = [&["mcp"], options].concat();
+        let ran = home.run_with(&arguments, hello() + &call(1, "remember", &belief));
+        let address = &answer(&ran, 1)["result"]["structuredContent"]["address"];
+        address.as_str().unwrap().to_owned()
+    };
+    let shown = |address: &str| home.run(&["--json", "show", address]).json();
+    // The client says that its name is "test", as anyone could.
+    let by_owner = shown(&remembered(&[]));
+    assert_eq!(by_owner["grain"].get("author_did"), None);
+    assert_eq!(by_owner["stored_by"], Value::Null);
+    let address = remembered(&["--agent", "claude-code"]);
+    let did = "did:web:localhost:claude-code";
+    let by_agent = shown(&address);
+    assert_eq!(by_agent["grain"]["author_did"], did);
+    assert_eq!(by_agent["stored_by"], did);
+
+    // It keeps what the owner's server may do, under its own name alone.
+    let mut named = Asked::start(&home, &["--agent", "claude-code"]);
+    let stranger =
+        json!({ "grain": { "type": "event", "content": "x", "author_did": "did:web:a.example" } });
+    assert_eq!(
+        code(&named.call("remember", &stranger)),
+        "ERR_ACCESS_DENIED"
+    );
+    let report = named.call("report", &json!({ "user": "mira" }));
+    assert_eq!(report["structuredContent"]["about_total"], 2);
+    let export = fs::read_to_string(crate::command::sample("grains.jsonl")).unwrap();
+    let imported = named.call("import_conversation", &json!({ "document": export }));
+    assert_eq!(imported["isError"], false, "{imported}");
+    let forget = json!({ "address": address, "reason": "asked" });
+    named.call("forget", &forget);
+    let forget = json!({ "address": address, "reason": "asked", "confirm": true });
+    assert_eq!(named.call("forget", &forget)["isError"], false);
+    named.end();
+    let log = home.ok(&["audit", "log", "--by", did]);
+    assert!(log.contains("erase"), "{log}");
+    // With a person it reaches no more than the owner's server for that person.
+    let mut of_mira = Asked::start(&home, &["--agent", "claude-code", "--user", "mira"]);
+    let file = json!({ "document": export });
+    assert_eq!(
+        code(&of_mira.call("import_conversation", &file)),
+        "ERR_ACCESS_DENIED"
+    );
+    of_mira.end();
 }
 
 /// The clients, with the file and the member of each on Linux.
@@ -255,7 +310,8 @@ fn each_client_gets_an_entry_that_starts_the_server() {
         let entry = &config[section]["grainstore"];
         let arguments = entry["args"].as_array().unwrap().iter();
         let arguments: Vec<_> = arguments.map(|it| it.as_str().unwrap()).collect();
-        assert!(arguments.ends_with(&["--user", "mira", "--cal=evolve"]));
+        let options = ["mcp", "--agent", client, "--user", "mira", "--cal=evolve"];
+        assert!(arguments.ends_with(&options), "{arguments:?}");
         // As the client would start it, from another directory.
         let mut server = std::process::Command::new(entry["command"].as_str().unwrap())
             .args(arguments)

@@ -53,8 +53,7 @@ pub(super) struct Imported {
 impl Tool for ImportConversation {
     const NAME: &'static str = "import_conversation";
     const TITLE: &'static str = "Import a conversation";
-    const ABOUT: &'static str = "Stores the messages of a conversation, or the export of an assistant \
-        or a memory tool.";
+    const ABOUT: &'static str = "Stores a conversation, or the export of another tool.";
     const EFFECT: Effect = Effect::Adds;
     type Output = Imported;
 
@@ -89,7 +88,7 @@ impl ImportConversation {
         let mut drafts = Vec::new();
         for (at, message) in self.messages.iter().enumerate() {
             let mut draft = Draft::event(&message.content).session(session);
-            draft = draft.set("role", message.role.as_str());
+            draft = draft.role(message.role.as_str());
             if let Some(said) = &message.time {
                 let said = said
                     .first()
@@ -123,14 +122,14 @@ impl ImportConversation {
 
     /// Imports a file, which only an owner may: its records name their own authors and persons.
     fn document(&self, scope: &Scope, document: &str) -> Result<Imported, Failure> {
-        scope.store().admin()?;
+        let store = scope.importer()?;
         let options = ReadOptions {
             scope: self.user.clone(),
             ..ReadOptions::default()
         };
         let read = ImportFile::of_bytes(document.as_bytes(), None, &options);
         let file = read.map_err(|error| Failure::new(error.code(), error.to_string()))?;
-        let summary = scope.store().import(file)?;
+        let summary = store.import(file)?;
         let reasons = summary.refused.iter().take(REASONS_MAX);
         Ok(Imported {
             stored: summary.inserted + summary.updated,

@@ -4,7 +4,7 @@ use grainstore::grain::Status;
 use grainstore::policy::Trust;
 use grainstore::query::Found;
 use grainstore::render::{escaped, tokens};
-use grainstore::store::Signature;
+use grainstore::store::{Signature, Version};
 use grainstore::{Envelope, Error, Grain};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -50,6 +50,11 @@ pub(in crate::mcp) struct Item {
     /// The version that replaced it.
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded_by: Option<String>,
+    /// When and by whom it was stored, where that is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stored_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stored_by: Option<String>,
     /// DID of the signer.
     #[serde(skip_serializing_if = "Option::is_none")]
     signer: Option<String>,
@@ -103,6 +108,8 @@ impl Item {
             score: None,
             is_current: status.is_current(),
             superseded_by: scope.successor(status)?.map(|by| short(&by)),
+            stored_at: None,
+            stored_by: None,
             signer: None,
             is_signer_trusted: None,
         })
@@ -112,6 +119,19 @@ impl Item {
         Self {
             signer: signature.map(|signature| signature.signer.to_string()),
             is_signer_trusted: signature.map(|it| matches!(it.trust, Trust::Verified)),
+            ..self
+        }
+    }
+
+    /// Adds when and by whom it was stored.
+    pub(in crate::mcp) fn stored(self, version: &Version) -> Self {
+        let by = version
+            .stored_by
+            .as_deref()
+            .map(|by| escaped(by).into_owned());
+        Self {
+            stored_at: Some(version.stored_at.to_string()),
+            stored_by: by,
             ..self
         }
     }
@@ -139,6 +159,11 @@ impl Item {
         }
         if self.is_signer_trusted == Some(false) {
             line.push_str(" (untrusted signer)");
+        }
+        if let Some(at) = &self.stored_at {
+            let minute = at.get(..16).unwrap_or(at).replace('T', " ");
+            let by = self.stored_by.as_deref().unwrap_or("the owner");
+            line.push_str(&format!(" (stored {minute} by {by})"));
         }
         line.push_str(&format!(" ({})\n", self.address));
         line

@@ -42,8 +42,8 @@ pub(super) struct Known {
 impl Tool for Report {
     const NAME: &'static str = "report";
     const TITLE: &'static str = "Report on a person";
-    const ABOUT: &'static str = "Returns everything that is held about a person, old versions and \
-        mentions included.";
+    const ABOUT: &'static str =
+        "Returns all that is held about a person, with old versions and mentions.";
     const EFFECT: Effect = Effect::Reads;
     const NEEDS: Operation = Operation::Export;
     type Output = Known;

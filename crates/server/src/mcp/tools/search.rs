@@ -1,8 +1,10 @@
 //! `search` by words and `query` by fields: lists of grains.
 
-use grainstore::Envelope;
+use grainstore::ledger::EntryId;
 use grainstore::query::{Sort, SortBy};
+use grainstore::store::Changed;
 use grainstore::text::{self, Ranking};
+use grainstore::{Envelope, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +14,7 @@ use super::{Answer, Effect, Tool};
 use crate::Scope;
 use crate::mcp::budget::Budget;
 use crate::mcp::failure::Failure;
-use crate::wire::{CalendarBody, FilterBody};
+use crate::wire::{CalendarBody, FilterBody, Moment};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -39,6 +41,10 @@ pub(super) struct Query {
     sort: Option<String>,
     #[serde(default)]
     descending: bool,
+    /// Lists all stored since, old versions too.
+    changes_since: Option<Moment>,
+    /// With changes_since: by a DID, or owner.
+    by: Option<String>,
     /// next_cursor of the page before.
     cursor: Option<String>,
     /// Up to 100 (default 20).
@@ -95,6 +101,12 @@ impl Tool for Query {
     type Output = Results;
 
     fn run(self, scope: &Scope) -> Result<Answer<Results>, Failure> {
+        if let Some(since) = &self.changes_since {
+            return self.changes(since.first()?, scope);
+        }
+        if self.by.is_some() {
+            return Err(Failure::usage("by goes with changes_since"));
+        }
         let filter = filter_of(&self.filter, scope)?;
         let by = self.sort.as_deref().map(|name| {
             let by = SortBy::named(name);
@@ -124,6 +136,76 @@ impl Tool for Query {
         Ok(answer(&envelope, items, text, next))
     }
 }
+
+impl Query {
+    /// Returns the grains that were stored since, in that order, with when and by whom.
+    fn changes(&self, since: Time, scope: &Scope) -> Result<Answer<Results>, Failure> {
+        if self.sort.is_some() || self.descending {
+            return Err(Failure::usage(
+                "changes come in the order of storage: leave out sort and descending",
+            ));
+        }
+        let from = match &self.cursor {
+            Some(text) => scope.entry(text)?,
+            None => EntryId::FIRST,
+        };
+        let filter = filter_of(&self.filter, scope)?;
+        let filter = filter.with_superseded().with_expired();
+        let mut changes = scope.store().changes(from).matching(filter).since(since)?;
+        let owner = self.by.as_deref() == Some("owner");
+        let is_by = |author: Option<&str>| match &self.by {
+            Some(_) if owner => author.is_none(),
+            Some(by) => author == Some(by),
+            None => true,
+        };
+        let (mut items, mut text, mut budget) =
+            (Vec::new(), String::new(), Budget::of(self.max_tokens));
+        let (limit, mut next) = (limit_of(self.limit, 20), changes.position());
+        // A page ends after so many entries, seen or not, and the next one goes on there.
+        for _ in 0..ENTRIES_OF_PAGE {
+            if next >= changes.end() || items.len() == limit {
+                break;
+            }
+            if let Some(change) = changes.step(1).next()
+                && let Changed::Stored(version) = change?.what
+                && is_by(version.stored_by.as_deref())
+            {
+                let item = Item::of(scope, &version.grain, &version.status, budget.left() / 2)?;
+                if !item
+                    .stored(&version)
+                    .add_to(&mut items, &mut text, &mut budget)
+                {
+                    break;
+                }
+            }
+            next = changes.position();
+        }
+        let next_cursor = match next < changes.end() {
+            true => scope.shown(next.get()),
+            false => None,
+        };
+        if items.is_empty() {
+            text.push_str("Nothing was stored.\n");
+        }
+        text.extend(
+            next_cursor
+                .iter()
+                .map(|cursor| format!("More: cursor {cursor}\n")),
+        );
+        let output = Results {
+            total: items.len() as u64,
+            total_is_lower_bound: next_cursor.is_some(),
+            left_out: 0,
+            items,
+            next_cursor,
+            is_partial: false,
+        };
+        Ok(Answer { text, output })
+    }
+}
+
+/// Some seconds of a page of changes at most.
+const ENTRIES_OF_PAGE: usize = 10_000;
 
 fn limit_of(asked: Option<u64>, default: usize) -> usize {
     let asked = asked.and_then(|asked| usize::try_from(asked).ok());

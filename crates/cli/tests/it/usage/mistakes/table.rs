@@ -96,6 +96,8 @@ pub(super) const MISTAKES: &str = r#"
 2 | token add --allow all | 'all', read, export
 2 | token revoke abc | abc
 2 | mcp install --client emacs | 'emacs', claude-code
+2 | mcp --agent did:web:a.example | --agent, letters, claude-code
+2 | mcp --agent a --as did:web:a.example | --agent, --as
 2 | hook install emacs | 'emacs', codex
 2 | policy preset paint | 'paint', gdpr
 2 | export --format pamm | 'pamm', 'pam'
