@@ -152,16 +152,17 @@ impl Memory {
         read(&self.path).map_err(|error| Error::file("read", &self.path, error))
     }
 
-    /// Writes it, durably and as a whole.
+    /// Writes it as a whole.
     pub(crate) fn write(&self, seen: &Seen) -> Result<(), Error> {
         let text = serde_json::to_string(seen).expect("texts and numbers are JSON");
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        let write = || {
+        let write = || -> io::Result<()> {
             let mut file = tempfile::NamedTempFile::new_in(folder)?;
             file.write_all(text.as_bytes())?;
             file.as_file().sync_data()?;
+            // An older one after a power failure is still true.
             file.persist(&self.path).map_err(|error| error.error)?;
-            File::open(folder)?.sync_all()
+            Ok(())
         };
         write().map_err(|error| Error::file("write", &self.path, error))
     }

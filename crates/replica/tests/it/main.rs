@@ -2,10 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails says so")]
 
+mod erasures;
 mod faulty;
 mod kills;
 #[cfg(feature = "cloud")]
 mod moto;
 mod random;
+mod refusals;
 mod ship;
 mod store;

@@ -46,7 +46,10 @@ impl Copied {
     }
 
     pub(crate) async fn shipper(&self) -> Result<Shipper, Error> {
-        let options = ShipOptions::default();
+        self.shipper_with(ShipOptions::default()).await
+    }
+
+    pub(crate) async fn shipper_with(&self, options: ShipOptions) -> Result<Shipper, Error> {
         Shipper::open(&self.path("store"), self.bucket.clone(), options).await
     }
 
