@@ -71,7 +71,7 @@ pub enum Error {
     Forked {
         /// The number of the manifest.
         number: u64,
-        /// What differs.
+        /// The difference.
         reason: &'static str,
     },
     /// A copy of another history of the store.

@@ -203,7 +203,7 @@ impl Shipper {
             if !is_erased && !self.manifest.waits.is_empty() {
                 is_erased = true;
                 self.erase().await?;
-                // What is blank by now is listed before the end that is published by now.
+                // Each body that was blank when it was read is listed before the end published by now.
                 continue;
             }
             let Some(entry) = self.unlisted.first() else {

@@ -14,7 +14,7 @@ use super::faulty::Faulty;
 use super::store::{Copied, delete, put};
 
 /// A store whose copy the test can change.
-fn reachable() -> (Copied, Arc<Faulty>) {
+pub(crate) fn reachable() -> (Copied, Arc<Faulty>) {
     let faulty = Faulty::new(1);
     let objects: Arc<Faulty> = Arc::clone(&faulty);
     (Copied::in_bucket(objects), faulty)

@@ -24,6 +24,29 @@ async fn a_copy_is_the_ledger_byte_for_byte() {
 }
 
 #[tokio::test]
+async fn a_copy_has_no_other_file_of_the_store() {
+    let (copied, objects) = super::refusals::reachable();
+    put(&copied.store(), 1);
+    for (folder, file) in [("vault", "root"), ("server", "tokens.json")] {
+        std::fs::create_dir_all(copied.path("store").join(folder)).unwrap();
+        std::fs::write(
+            copied.path("store").join(folder).join(file),
+            "secret of no one",
+        )
+        .unwrap();
+    }
+    copied.ship().await.unwrap();
+    let all = objects.all().await;
+    let names: Vec<_> = all
+        .keys()
+        .filter(|name| name.starts_with("objects/"))
+        .collect();
+    assert_eq!(names.len(), 2, "frames and MANIFEST: {names:?}");
+    let has_secret = |bytes: &Vec<u8>| bytes.windows(6).any(|part| part == b"secret");
+    assert!(!all.values().any(has_secret));
+}
+
+#[tokio::test]
 async fn a_restore_goes_on_as_a_store() {
     let copied = Copied::new();
     let store = copied.store();

@@ -16,8 +16,8 @@ use crate::session::Session;
 /// Ship the store to object storage, and go on with what is stored
 ///
 /// The copy is never more than a second old, and no writer waits for it. Credentials and endpoint are
-/// those of the usual variables, such as AWS_ACCESS_KEY_ID and AWS_ENDPOINT. What is erased in the store
-/// is removed from the copy; the keys of sealed persons (`vault/`) and tokens are never shipped. A copy
+/// those of the usual variables, such as AWS_ACCESS_KEY_ID and AWS_ENDPOINT. An erasure in the store
+/// removes the bytes from the copy too; the keys of sealed persons (`vault/`) and tokens are never shipped. A copy
 /// that was rolled back, is forked or has lost objects is refused. `restore` and `follow` read it.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
