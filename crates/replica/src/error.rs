@@ -88,6 +88,14 @@ pub enum Error {
         /// The entries of the copy.
         there: u64,
     },
+    /// A manifest that the signer who is trusted has not signed.
+    #[error("manifest {number} of the copy is not signed as it must be: {reason}")]
+    Unsigned {
+        /// The number of the manifest.
+        number: u64,
+        /// The fault.
+        reason: String,
+    },
     /// A copy of another store.
     #[error("the copy is of another store")]
     OtherStore,
@@ -122,6 +130,7 @@ impl Error {
             | Self::Diverged { .. }
             | Self::Behind { .. }
             | Self::OtherStore => ErrorCode::BackupDiverged,
+            Self::Unsigned { .. } => ErrorCode::Signature,
             Self::Busy => ErrorCode::StoreLocked,
             Self::NotAFollower(_) => ErrorCode::StoreExists,
             Self::Sealed(_) => ErrorCode::Sealed,

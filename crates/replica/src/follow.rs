@@ -12,7 +12,17 @@ use crate::bucket::Bucket;
 use crate::cipher::{Identities, OVERHEAD};
 use crate::manifest::{Manifest, ManifestName, Part, object_name};
 use crate::memory::{Memory, Seen, current, is_follower};
+use crate::trust::TrustedSigner;
 use crate::{Error, tree};
+
+/// How a copy is read.
+#[derive(Debug, Default)]
+pub struct FollowOptions {
+    /// The keys that open an encrypted copy.
+    pub identities: Option<Identities>,
+    /// The signer that each manifest must have; any or none without it.
+    pub signer: Option<TrustedSigner>,
+}
 
 /// The result of one pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +43,7 @@ pub struct Followed {
 #[derive(Debug)]
 pub struct Follower {
     bucket: Bucket,
-    identities: Option<Identities>,
+    options: FollowOptions,
     store_id: StoreId,
     ledger: Ledger,
     _lock: Lock,
@@ -50,12 +60,12 @@ impl Follower {
     /// # Errors
     /// `ERR_NOT_A_STORE` if there is no copy; `ERR_STORE_EXISTS` for another directory;
     /// `ERR_BACKUP_DIVERGED` if the copy is of another store, was rolled back or is forked;
-    /// `ERR_SEALED` for an encrypted copy without its key; `ERR_STORE_LOCKED` while another process
+    /// `ERR_SEALED` for an encrypted copy without its key; `ERR_SIGNATURE`; `ERR_STORE_LOCKED` while another process
     /// follows there; errors of the storage.
     pub async fn open(
         bucket: Bucket,
         folder: &Path,
-        identities: Option<Identities>,
+        options: FollowOptions,
     ) -> Result<Self, Error> {
         let has_files = folder
             .read_dir()
@@ -64,6 +74,9 @@ impl Follower {
             return Err(Error::NotAFollower("it holds other files"));
         }
         let (name, manifest) = bucket.newest().await?.ok_or(Error::NoCopy)?;
+        if let Some(signer) = &options.signer {
+            signer.verify(&manifest)?;
+        }
         let memory = Memory::of_follower(folder)?;
         // Of another place nothing was seen; the chain says whether it is the same store.
         let seen = memory.read()?.filter(|seen| seen.url == bucket.url());
@@ -83,7 +96,7 @@ impl Follower {
         let sealed = bucket.get(&identity, &manifest.identity, OVERHEAD as u64 * 4);
         let sealed = sealed.await?.ok_or_else(|| lost(&identity))?;
         let bytes = opened(
-            identities.as_ref(),
+            options.identities.as_ref(),
             &manifest,
             &identity,
             sealed,
@@ -93,7 +106,7 @@ impl Follower {
         let (ledger, unproven, lock) = replica::open_copy(folder, &bytes)?;
         Ok(Self {
             bucket,
-            identities,
+            options,
             store_id,
             ledger,
             _lock: lock,
@@ -141,6 +154,9 @@ impl Follower {
     async fn newest(&self) -> Result<(ManifestName, Manifest), Error> {
         let found = current(&self.bucket, Some(&self.seen)).await?;
         let (name, manifest) = found.ok_or(Error::NoCopy)?;
+        if let Some(signer) = &self.options.signer {
+            signer.verify(&manifest)?;
+        }
         match manifest.store == self.store_id.to_string() {
             true => Ok((name, manifest)),
             false => Err(Error::OtherStore),
@@ -189,7 +205,7 @@ impl Follower {
             .saturating_add(part.bytes / 1024 + OVERHEAD as u64);
         let sealed = self.bucket.get(&name, &part.hash, sealed_max).await?;
         let sealed = sealed.ok_or_else(|| lost(&name))?;
-        let identities = self.identities.as_ref();
+        let identities = self.options.identities.as_ref();
         let mut bytes = opened(identities, manifest, &name, sealed, part.bytes)?;
         if bytes.len() as u64 != part.bytes {
             return Err(Error::damaged(

@@ -16,12 +16,14 @@ mod hash;
 mod manifest;
 mod memory;
 mod ship;
+mod trust;
 mod tree;
 
 pub use bucket::Bucket;
 pub use cipher::{Identities, Recipients};
 pub use error::Error;
-pub use follow::{Followed, Follower};
+pub use follow::{FollowOptions, Followed, Follower};
 pub use hash::Hash;
 pub use memory::Seen;
 pub use ship::{ShipOptions, Shipped, Shipper};
+pub use trust::{ManifestKey, TrustedSigner};

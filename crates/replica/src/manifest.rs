@@ -30,9 +30,9 @@ pub(crate) struct Manifest {
     /// Entries that an erasure lists, and that an object may still hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) waits: Vec<u64>,
-    /// A signed checkpoint of the entries up to the end.
+    /// The signature of all this without it: a COSE_Sign1 message in hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) checkpoint: Option<String>,
+    pub(crate) signature: Option<String>,
 }
 
 /// A position in the ledger between two frames.
@@ -87,7 +87,7 @@ impl Manifest {
             sealed,
             parts: Vec::new(),
             waits: Vec::new(),
-            checkpoint: None,
+            signature: None,
         }
     }
 

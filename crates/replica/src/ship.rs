@@ -14,6 +14,7 @@ use crate::bucket::Bucket;
 use crate::cipher::Recipients;
 use crate::manifest::{LISTS, Manifest, ManifestName, OBJECTS, Part, object_name};
 use crate::memory::{Memory, Seen, current};
+use crate::trust::{self, ManifestKey};
 use crate::{Error, Hash, tree};
 
 /// How a store is shipped.
@@ -21,6 +22,9 @@ use crate::{Error, Hash, tree};
 pub struct ShipOptions {
     /// Those for whom objects are encrypted; none for objects in the clear.
     pub recipients: Option<Recipients>,
+    /// Signs each manifest, so that readers can demand it ([`TrustedSigner`](crate::TrustedSigner)); a copy whose newest
+    /// manifest it has not signed is refused.
+    pub key: Option<ManifestKey>,
     /// Ships all of the ledger again, whatever the copy has lost or was rolled back to.
     pub anew: bool,
 }
@@ -60,7 +64,7 @@ pub struct Shipped {
 /// runtime.block_on(async {
 ///     let mut shipper = Shipper::open(&path, bucket.clone(), ShipOptions::default()).await?;
 ///     assert_eq!(shipper.pass().await?.entries, 1);
-///     Follower::open(bucket, &copy, None).await?.pass().await
+///     Follower::open(bucket, &copy, Default::default()).await?.pass().await
 /// })?;
 /// assert!(Store::open_read_only(&copy, Options::default())?.exists(&address)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -72,6 +76,7 @@ pub struct Shipper {
     bucket: Bucket,
     memory: Memory,
     recipients: Option<Recipients>,
+    key: Option<ManifestKey>,
     /// The copy with what is shipped and not published yet.
     manifest: Manifest,
     published: Option<ManifestName>,
@@ -114,6 +119,12 @@ impl Shipper {
             Some((_, manifest)) if !options.anew => manifest,
             _ => Manifest::empty(&store_id, Hash::of(&[]), sealed),
         };
+        if manifest.signature.is_some() && options.key.is_none() {
+            return Err(Error::Unsigned {
+                number: manifest.number.saturating_add(1),
+                reason: "those before are signed: name the key again".to_owned(),
+            });
+        }
         if manifest.store != store_id.to_string() {
             return Err(Error::OtherStore);
         }
@@ -124,6 +135,9 @@ impl Shipper {
             };
             return Err(Error::Sealed(reason.to_owned()));
         }
+        if let (Some(key), false, false) = (&options.key, is_new, options.anew) {
+            key.signer().verify(&manifest)?;
+        }
         let listed = bucket.manifest_names().await?;
         let listed_last = listed.last().map_or(0, |name| name.number);
         let number = manifest.number.max(last).max(listed_last);
@@ -133,6 +147,7 @@ impl Shipper {
             bucket,
             memory,
             recipients: options.recipients,
+            key: options.key,
             manifest: Manifest { number, ..manifest },
             published,
             older: listed,
@@ -348,6 +363,9 @@ impl Shipper {
     /// Writes the manifest. Its number is never given to another one, whatever became of it.
     async fn publish(&mut self) -> Result<(), Error> {
         self.manifest.number = self.manifest.number.saturating_add(1);
+        if let Some(key) = &self.key {
+            trust::sign(&mut self.manifest, key)?;
+        }
         let bytes = self.manifest.to_bytes();
         let name = ManifestName::of(self.manifest.number, &bytes);
         // The name is known before it is there: a process that ends in between looks for it.

@@ -80,3 +80,22 @@ async fn a_frame_that_is_longer_than_an_object_is_one_object() {
     copied.fetch("copy").await.unwrap();
     copied.assert_same("copy");
 }
+
+#[tokio::test]
+async fn a_blank_body_is_shipped_with_the_erasure_that_lists_it_alone() {
+    let copied = Copied::new();
+    let store = copied.store();
+    let address = put(&store, 1);
+    let end = copied.path("store/END");
+    let before = std::fs::read(&end).unwrap();
+    delete(&store, &address);
+    let after = std::fs::read(&end).unwrap();
+    // As a reader sees it between the erasure and its publication, if there were such a moment.
+    std::fs::write(&end, before).unwrap();
+    let refused = copied.ship().await.unwrap_err();
+    assert_eq!(refused.code(), "ERR_STORAGE_DAMAGED");
+    std::fs::write(&end, after).unwrap();
+    assert_eq!(copied.ship().await.unwrap().waits, 0);
+    copied.fetch("copy").await.unwrap();
+    copied.assert_same("copy");
+}

@@ -34,6 +34,8 @@ struct State {
     faults: u64,
     /// After this many operations the process that asks ends.
     kill_in: Option<u64>,
+    /// Whether every list is stale.
+    is_frozen: bool,
     /// What a stale list shows, by folder.
     stale: BTreeMap<String, Vec<ObjectMeta>>,
 }
@@ -53,6 +55,7 @@ impl Faulty {
                 random: Random::new(seed),
                 faults: 0,
                 kill_in: None,
+                is_frozen: false,
                 stale: BTreeMap::new(),
             }),
             killed: Notify::new(),
@@ -65,6 +68,11 @@ impl Faulty {
 
     pub(crate) fn kill_in(&self, operations: Option<u64>) {
         self.state.lock().unwrap().kill_in = operations;
+    }
+
+    /// From now on lists show what they showed last, or what is there.
+    pub(crate) fn freeze_lists(&self, is_frozen: bool) {
+        self.state.lock().unwrap().is_frozen = is_frozen;
     }
 
     /// Returns when the process ends.
@@ -199,7 +207,12 @@ impl ObjectStore for Faulty {
             let goes_wrong = state.random.below(1_000) < faults * 2;
             let is_stale = state.random.below(2) == 0;
             let before = state.stale.get(&folder).cloned().unwrap_or_default();
-            (goes_wrong && is_stale, goes_wrong && !is_stale, before)
+            let is_frozen = state.is_frozen;
+            (
+                is_frozen || goes_wrong && is_stale,
+                goes_wrong && !is_stale && !is_frozen,
+                before,
+            )
         };
         if is_failed {
             return stream::once(async { Err(failed()) }).boxed();

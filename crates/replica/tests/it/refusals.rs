@@ -6,7 +6,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use grainstore_replica::{Error, Follower, Hash, Identities, Recipients, ShipOptions};
+use grainstore::crypto::{Algorithm, Did, Offline, OsRandom, SigningKey};
+use grainstore_replica::{
+    Error, FollowOptions, Follower, Hash, Identities, ManifestKey, Recipients, ShipOptions,
+    TrustedSigner,
+};
 use object_store::ObjectStoreExt;
 use serde_json::{Value, json};
 
@@ -260,7 +264,11 @@ async fn an_encrypted_copy_opens_with_its_key_alone() {
     assert_eq!(refused.code(), "ERR_SEALED");
     let fetch = async |identities: Option<Identities>, name: &str| {
         let path = copied.path(name);
-        let mut follower = Follower::open(copied.bucket.clone(), &path, identities).await?;
+        let options = FollowOptions {
+            identities,
+            ..FollowOptions::default()
+        };
+        let mut follower = Follower::open(copied.bucket.clone(), &path, options).await?;
         follower.pass().await
     };
     let other = age::x25519::Identity::generate().to_string();
@@ -273,5 +281,88 @@ async fn an_encrypted_copy_opens_with_its_key_alone() {
     fetch(Some(Identities::parse(&secret).unwrap()), "copy")
         .await
         .unwrap();
+    copied.assert_same("copy");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_signed_copy_is_believed_as_its_signer_left_it() {
+    let (copied, objects) = reachable();
+    let store = copied.store();
+    let generated = || {
+        let key = SigningKey::generate(Algorithm::Ed25519, &OsRandom).unwrap();
+        (key.did(), ManifestKey::from(key))
+    };
+    let (did, key) = generated();
+    let signed = |key: &ManifestKey| ShipOptions {
+        key: Some(key.clone()),
+        ..ShipOptions::default()
+    };
+    for n in 0..3 {
+        put(&store, n);
+        let mut shipper = copied.shipper_with(signed(&key)).await.unwrap();
+        shipper.pass().await.unwrap();
+    }
+    let fetch = async |did: &Did, name: &str| {
+        let options = FollowOptions {
+            signer: Some(TrustedSigner::new(did.clone(), Arc::new(Offline))),
+            ..FollowOptions::default()
+        };
+        let path = copied.path(name);
+        let mut follower = Follower::open(copied.bucket.clone(), &path, options).await?;
+        follower.pass().await
+    };
+    fetch(&did, "copy").await.unwrap();
+    copied.assert_same("copy");
+    let (other, other_key) = generated();
+    for refused in [
+        fetch(&other, "other").await.map(drop).unwrap_err(),
+        copied
+            .shipper_with(signed(&other_key))
+            .await
+            .map(drop)
+            .unwrap_err(),
+        copied.shipper().await.map(drop).unwrap_err(),
+    ] {
+        assert_eq!(refused.code(), "ERR_SIGNATURE", "{refused:?}");
+    }
+    // Sound in itself, and not what the signer left.
+    forge(&objects, |manifest| manifest["newest_ms"] = json!(7)).await;
+    let refused = fetch(&did, "forged").await.unwrap_err();
+    assert_eq!(refused.code(), "ERR_SIGNATURE");
+    copied.fetch("unasked").await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stale_list_hides_no_manifest_from_the_one_who_wrote_it() {
+    let (copied, objects) = reachable();
+    let store = copied.store();
+    put(&store, 1);
+    copied.ship().await.unwrap();
+    let folder = copied.path("store/replica");
+    let memory = || {
+        let items = fs::read_dir(&folder)
+            .unwrap()
+            .map(|item| item.unwrap().path());
+        items
+            .into_iter()
+            .find(|path| path.extension().is_some_and(|it| it == "json"))
+            .unwrap()
+    };
+    // The lists of this opening are those that stay.
+    drop(copied.shipper().await.unwrap());
+    let mut before: Value = serde_json::from_slice(&fs::read(memory()).unwrap()).unwrap();
+    objects.freeze_lists(true);
+    put(&store, 2);
+    copied.ship().await.unwrap();
+    let after: Value = serde_json::from_slice(&fs::read(memory()).unwrap()).unwrap();
+    // The process ended between the manifest and its memory of it.
+    before["next"] = after["manifest"].clone();
+    fs::write(memory(), before.to_string()).unwrap();
+    put(&store, 3);
+    let shipped = copied.ship().await.unwrap();
+    assert_eq!((shipped.entries, shipped.added), (3, 1));
+    objects.freeze_lists(false);
+    assert_eq!(copied.ship().await.unwrap().added, 0);
+    copied.fetch("copy").await.unwrap();
     copied.assert_same("copy");
 }

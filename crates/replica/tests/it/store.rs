@@ -8,7 +8,9 @@ use std::sync::Arc;
 use grainstore::ledger::LedgerOptions;
 use grainstore::store::Authorization;
 use grainstore::{ContentAddress, Draft, Options, Store};
-use grainstore_replica::{Bucket, Error, Followed, Follower, ShipOptions, Shipped, Shipper};
+use grainstore_replica::{
+    Bucket, Error, FollowOptions, Followed, Follower, ShipOptions, Shipped, Shipper,
+};
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use tempfile::TempDir;
@@ -59,7 +61,8 @@ impl Copied {
 
     pub(crate) async fn fetch(&self, name: &str) -> Result<Followed, Error> {
         let path = self.path(name);
-        let mut follower = Follower::open(self.bucket.clone(), &path, None).await?;
+        let mut follower =
+            Follower::open(self.bucket.clone(), &path, FollowOptions::default()).await?;
         follower.pass().await
     }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::args::time_to;
 #[cfg(feature = "replica")]
-use crate::commands::replica::{fetched, is_url};
+use crate::commands::replica::{OpenArgs, fetched, is_url};
 use crate::error::{CliError, Exit};
 use crate::output::progress;
 use crate::session::Session;
@@ -37,10 +37,9 @@ pub(crate) struct Restore {
     /// Accept that the backup may lack erasures made after its end
     #[arg(long)]
     accept_lost_erasures: bool,
-    /// Decrypt a copy with the keys in this age identity file
     #[cfg(feature = "replica")]
-    #[arg(long, value_name = "FILE")]
-    identity: Option<String>,
+    #[command(flatten)]
+    open: OpenArgs,
 }
 
 impl Restore {
@@ -49,7 +48,7 @@ impl Restore {
         if !is_url(&self.from) {
             return self.restore(session);
         }
-        let fetched = fetched(&self.from, &self.to, self.identity.as_deref())?;
+        let fetched = fetched(&self.from, &self.to, &self.open, session)?;
         self.from.clone_from(&fetched.path);
         let exit = self.restore(session)?;
         fetched.remove()?;

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use grainstore_replica::Follower;
 
-use super::place::{failed, identities, open, runtime};
+use super::place::{OpenArgs, failed, open, runtime};
 use crate::error::CliError;
+use crate::session::Session;
 
 /// A copy that was fetched; its directory is removed when the restore is done.
 pub(crate) struct Fetched {
@@ -19,14 +20,19 @@ pub(crate) fn is_url(backup: &Path) -> bool {
 
 /// Fetches the copy at `url` into a directory beside `to`, verified from the first entry to the last.
 /// One that an interrupted restore left goes on.
-pub(crate) fn fetched(url: &Path, to: &Path, keys: Option<&str>) -> Result<Fetched, CliError> {
+pub(crate) fn fetched(
+    url: &Path,
+    to: &Path,
+    args: &OpenArgs,
+    session: &Session,
+) -> Result<Fetched, CliError> {
     let url = url.to_string_lossy();
     let mut name = to.as_os_str().to_owned();
     name.push(".fetched");
     let path = PathBuf::from(name);
-    let (bucket, identities) = (open(&url)?, identities(keys)?);
+    let (bucket, options) = (open(&url)?, args.options(session)?);
     let fetched = runtime()?.block_on(async {
-        let mut follower = Follower::open(bucket, &path, identities).await?;
+        let mut follower = Follower::open(bucket, &path, options).await?;
         follower.pass().await
     });
     fetched.map_err(|error| failed(&error, &url))?;

@@ -6,7 +6,7 @@ use clap::Args;
 use grainstore_replica::{Followed, Follower};
 use serde_json::json;
 
-use super::place::{Pace, failed, identities, open, runtime};
+use super::place::{OpenArgs, Pace, failed, open, runtime};
 use crate::error::{CliError, Exit};
 use crate::hex;
 use crate::output::Output;
@@ -33,17 +33,16 @@ pub(crate) struct Follow {
     /// Look this often, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 500)]
     every: u64,
-    /// Decrypt with the keys in this age identity file
-    #[arg(long, value_name = "FILE")]
-    identity: Option<String>,
+    #[command(flatten)]
+    open: OpenArgs,
 }
 
 impl Follow {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let bucket = open(&self.url)?;
-        let identities = identities(self.identity.as_deref())?;
+        let options = self.open.options(session)?;
         let followed = runtime()?.block_on(async {
-            let opened = Follower::open(bucket, &self.to, identities).await;
+            let opened = Follower::open(bucket, &self.to, options).await;
             let mut follower = opened.map_err(|error| failed(&error, &self.url))?;
             match self.once {
                 true => {

@@ -7,4 +7,5 @@ mod replicate;
 
 pub(crate) use fetch::{fetched, is_url};
 pub(crate) use follow::Follow;
+pub(crate) use place::OpenArgs;
 pub(crate) use replicate::Replicate;

@@ -2,13 +2,16 @@
 
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use grainstore::ErrorCode;
-use grainstore_replica::{Bucket, Error, Identities};
+use grainstore::crypto::Did;
+use grainstore_replica::{Bucket, Error, FollowOptions, Identities, TrustedSigner};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::args::read_document;
 use crate::error::CliError;
 use crate::output::Output;
+use crate::session::Session;
 
 /// Opens the place that a URL names, with the variables of the environment.
 pub(super) fn open(url: &str) -> Result<Bucket, CliError> {
@@ -25,8 +28,30 @@ pub(super) fn runtime() -> Result<Runtime, CliError> {
     runtime.map_err(|error| CliError::of(&error))
 }
 
+/// How a copy is opened.
+#[derive(Debug, Default, Args)]
+pub(crate) struct OpenArgs {
+    /// Decrypt a copy with the keys in this age identity file
+    #[arg(long, value_name = "FILE")]
+    identity: Option<String>,
+    /// Believe a copy only if this signer (did:key:… or did:web:…) has signed its manifest
+    #[arg(long, value_name = "DID")]
+    signer: Option<String>,
+}
+
+impl OpenArgs {
+    pub(super) fn options(&self, session: &Session) -> Result<FollowOptions, CliError> {
+        let did = self.signer.as_ref().map(|text| text.parse::<Did>());
+        let did = did.transpose().map_err(|error| CliError::of(&error))?;
+        Ok(FollowOptions {
+            identities: identities(self.identity.as_deref())?,
+            signer: did.map(|did| TrustedSigner::new(did, session.resolver())),
+        })
+    }
+}
+
 /// Reads the keys that open an encrypted copy.
-pub(super) fn identities(file: Option<&str>) -> Result<Option<Identities>, CliError> {
+fn identities(file: Option<&str>) -> Result<Option<Identities>, CliError> {
     let parsed = file.map(|file| {
         let text = read_document(file)?;
         Identities::parse(&text).map_err(|error| CliError::new(error.code(), &error).at(file))

@@ -5,10 +5,11 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use grainstore_replica::{Recipients, ShipOptions, Shipped, Shipper};
+use grainstore_replica::{ManifestKey, Recipients, ShipOptions, Shipped, Shipper};
 use serde_json::json;
 
 use super::place::{Pace, failed, open, runtime};
+use crate::args::read_key;
 use crate::error::{CliError, Exit};
 use crate::output::Output;
 use crate::session::Session;
@@ -36,6 +37,9 @@ pub(crate) struct Replicate {
     /// Encrypt objects to this public key (age1…); may be repeated
     #[arg(long, value_name = "RECIPIENT")]
     encrypt_to: Vec<String>,
+    /// Sign each manifest with this key (PKCS#8 in PEM, of its owner alone), for --signer of `follow`
+    #[arg(long, value_name = "FILE")]
+    key: Option<String>,
     /// Ship all of the ledger again, to a copy that was rolled back or has lost objects
     #[arg(long)]
     anew: bool,
@@ -51,8 +55,10 @@ impl Replicate {
                 Some(parsed.map_err(|error| CliError::new(error.code(), error))?)
             }
         };
+        let key = self.key.as_deref().map(read_key).transpose()?;
         let options = ShipOptions {
             recipients,
+            key: key.map(ManifestKey::from),
             anew: self.anew,
         };
         let path = session.store_path().to_owned();
