@@ -108,6 +108,17 @@ load seconds="60" rate="1000":
     ulimit -n 40000 && GRAINSTORE_SECONDS={{seconds}} GRAINSTORE_RATE={{rate}} nice -n 10 cargo test --release \
         --package grainstore-cli --test it -- load:: floods:: --nocapture --test-threads=1
 
+# Copies on a storage that fails, with kills of all that take part, 1,000 histories; then 1,000 kills of processes
+replica-kills rounds="1000" kills="334":
+    # The numbers are compiled in, and cargo sees that they changed.
+    GRAINSTORE_ROUNDS={{rounds}} nice -n 15 cargo test --release --package grainstore-replica --test it -- kills:: --nocapture
+    GRAINSTORE_REPLICA_KILLS={{kills}} nice -n 15 cargo test --release --package grainstore-cli --test it -- \
+        replica::what_was_shipped --nocapture
+
+# How far a copy is behind 1,000 puts a second, and what it takes from the writers
+replica-lag seconds="20":
+    cargo run --quiet --release --package grainstore-replica --example lag -- {{seconds}}
+
 # Requests that no client would send, for about ten minutes
 hostile times="200":
     GRAINSTORE_TIMES={{times}} nice -n 15 cargo test --package grainstore-server --test http -- hostile::

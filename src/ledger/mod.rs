@@ -17,6 +17,7 @@ mod segment;
 mod offsets;
 mod recovery;
 mod log;
+mod stretch;
 mod proof;
 mod error;
 
@@ -27,12 +28,15 @@ pub use error::Error;
 pub(crate) use log::copy::OnDamage;
 pub use log::ledger::LedgerOptions;
 pub(crate) use log::published_end::END;
+pub(in crate::ledger) use log::published_end::PublishedEnd;
 pub(crate) use proof::history::{TreeHistory, TreeView};
 pub use proof::path::{verify_consistency, verify_inclusion};
 pub(crate) use proof::tree::MerkleTree;
+pub(crate) use recovery::redaction_audit::ErasureDecoder;
 pub(crate) use recovery::salvage::{Found, FoundEntry, LostBytes, Place, Proof, salvage};
 pub use recovery::torn_tail::TornTail;
 pub use store_id::StoreId;
+pub(crate) use stretch::source::{beginning, published_end, read_stretch};
 
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
 #[doc(hidden)]
@@ -50,6 +54,6 @@ pub use self::{
         LedgerVerification, SegmentFault, TreeHead, verify, verify_at, verify_ledger,
         verify_structure,
     },
-    recovery::redaction_audit::ErasureDecoder,
     segment::entry::{Binding, Entry, EntryHeader, NewEntry},
+    stretch::stretch::Stretch,
 };

@@ -41,6 +41,7 @@
 //! | everything about a person: the report, the erasure | `erasure/person/` |
 //! | files that come in | `import/batch.rs` |
 //! | check, repair, compact, backup, restore, checkpoints | `maintenance/` |
+//! | a copy of the ledger elsewhere | `replica.rs`; `crates/replica` |
 //! | proofs, notes, the log and its export | `audit/` |
 //! | handing a task from agent to agent | `governance/handoff.rs` |
 //!
@@ -73,6 +74,8 @@ pub(crate) mod keys;
 pub(crate) mod import;
 pub(crate) mod opening;
 pub(crate) mod maintenance;
+#[doc(hidden)]
+pub mod replica;
 
 #[cfg(test)]
 mod tests;

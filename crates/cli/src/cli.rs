@@ -29,6 +29,8 @@ use crate::commands::maintenance::{
 };
 use crate::commands::policy::{ConsentTool, HoldTool, PolicyTool};
 use crate::commands::questions::{Cal, Embed, ModelTool, Query, Recall, Search, Similar};
+#[cfg(feature = "replica")]
+use crate::commands::replica::{Follow, Replicate};
 use crate::commands::serving::{Serve, TokenTool};
 use crate::commands::signing::{AgentTool, DidTool, GrainTool, TrustTool};
 use crate::commands::user::UserTool;
@@ -163,6 +165,10 @@ enum Command {
     Backup(Backup),
     Restore(Restore),
     Recover(Recover),
+    #[cfg(feature = "replica")]
+    Replicate(Replicate),
+    #[cfg(feature = "replica")]
+    Follow(Follow),
     Demo(Demo),
     Mcp(McpTool),
     Hook(HookTool),
@@ -354,6 +360,10 @@ impl Command {
             Self::Backup(command) => command.run(session),
             Self::Restore(command) => command.run(session),
             Self::Recover(command) => command.run(session),
+            #[cfg(feature = "replica")]
+            Self::Replicate(command) => command.run(session),
+            #[cfg(feature = "replica")]
+            Self::Follow(command) => command.run(session),
             Self::Demo(command) => command.run(session),
             Self::Mcp(command) => command.run(session),
             Self::Hook(command) => command.run(session),

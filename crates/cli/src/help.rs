@@ -114,7 +114,15 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Maintenance",
         &[
-            "stats", "check", "doctor", "backup", "restore", "recover", "audit",
+            "stats",
+            "check",
+            "doctor",
+            "backup",
+            "restore",
+            "recover",
+            #[cfg(feature = "replica")]
+            "replicate",
+            "audit",
         ],
     ),
 ];
@@ -132,6 +140,8 @@ const ALSO: &[&str] = &[
     "convert",
     "embed",
     "exists",
+    #[cfg(feature = "replica")]
+    "follow",
     "hook",
     "man",
     "merge",

@@ -15,7 +15,7 @@ use crate::ledger::recovery::torn_tail::damage;
 use crate::ledger::segment::entry::leaf;
 use crate::ledger::segment::frame::{self, FrameBuilder};
 use crate::ledger::segment::segment_file::{self, FOLDER, SegmentHeader};
-use crate::ledger::{Disk, EntryId, Error, Kind, LedgerPosition, NewEntry};
+use crate::ledger::{Disk, EntryId, Error, Kind, LedgerPosition, NewEntry, Stretch};
 
 impl Ledger {
     /// Appends entries as one atomic batch, and returns their sequences once they are durable: one
@@ -45,6 +45,36 @@ impl Ledger {
         entries: &[NewEntry<'_>],
     ) -> Result<Range<EntryId>, Error> {
         self.append_up_to(time_ms, entries, UNSYNCED_MAX)
+    }
+
+    /// Appends the frames of another copy of this ledger, as they stand there, and makes them durable.
+    /// They are not published: other processes see them after [`Ledger::publish`].
+    ///
+    /// # Errors
+    /// `ERR_BACKUP_DIVERGED` if they do not begin where this ledger ends; as [`Ledger::append`].
+    pub fn append_stretch(&self, stretch: &Stretch) -> Result<(), Error> {
+        let tail = &mut *self.tail.lock();
+        if tail.halted {
+            return Err(Error::Halted);
+        }
+        let mut end = self.offsets.read().end();
+        if end.segment.checked_add(1) == Some(stretch.from.segment) {
+            self.begin_segment(tail, end)?;
+            end = self.offsets.read().end();
+        }
+        if stretch.from != end || tail.is_sparse {
+            return Err(Error::Diverged {
+                segment: stretch.from.segment,
+            });
+        }
+        tail.frame.clear();
+        tail.frame.extend_from_slice(stretch.bytes());
+        write(tail, end, true)?;
+        let mut offsets = self.offsets.write();
+        offsets.add_frame(&stretch.offsets, stretch.to.head, stretch.to.offset);
+        offsets.mark_durable();
+        tail.frame.shrink_to(FRAME_KEPT);
+        Ok(())
     }
 
     /// Makes everything appended durable, and returns the position that derived files may now

@@ -139,7 +139,7 @@ impl Ledger {
 
     /// Publishes the durable end in the turn of this process: outside it, another may have appended
     /// more. A failure delays what other processes see, and nothing else.
-    pub(super) fn publish(&self) {
+    pub fn publish(&self) {
         let Some(published) = self.published.as_ref().filter(|end| end.is_writer()) else {
             return;
         };
@@ -153,7 +153,9 @@ impl Ledger {
     }
 }
 
-pub(super) fn end_of(published: Option<&PublishedEnd>) -> Result<Option<LedgerPosition>, Error> {
+pub(in crate::ledger) fn end_of(
+    published: Option<&PublishedEnd>,
+) -> Result<Option<LedgerPosition>, Error> {
     let end = published.map(PublishedEnd::read).transpose();
     let end = end.map_err(|source| Error::io("read", super::END, source))?;
     Ok(end.flatten())

@@ -131,6 +131,7 @@ impl Ledger {
     ) -> Result<(Self, Option<TornTail>), Error> {
         let admitted = Admitted::Nothing;
         Self::recover(disk, store_id, options, watermark, hint, erases, admitted)
+            .map(|(ledger, torn, _)| (ledger, torn))
     }
 
     /// Opens a ledger as [`Ledger::open`] does, also where the body of a grain is damaged, or blank
@@ -149,6 +150,23 @@ impl Ledger {
     ) -> Result<(Self, Option<TornTail>), Error> {
         let admitted = Admitted::Grains;
         Self::recover(disk, store_id, options, watermark, hint, erases, admitted)
+            .map(|(ledger, torn, _)| (ledger, torn))
+    }
+
+    /// Opens a ledger that frames of another copy are appended to. Its last bodies may be blank, and
+    /// the erasure that lists them come with the next frames: they are returned, not refused.
+    ///
+    /// # Errors
+    /// As [`Ledger::open`].
+    pub(crate) fn open_copy(
+        disk: Arc<dyn Disk>,
+        store_id: StoreId,
+        erases: ErasureDecoder,
+    ) -> Result<(Self, Vec<EntryId>), Error> {
+        let options = LedgerOptions::default();
+        let admitted = Admitted::All;
+        let found = Self::recover(disk, store_id, options, 0, None, erases, admitted);
+        found.map(|(ledger, _, damaged)| (ledger, damaged))
     }
 
     fn recover(
@@ -159,7 +177,7 @@ impl Ledger {
         hint: Option<RecoveryHint>,
         erases: ErasureDecoder,
         admitted: Admitted,
-    ) -> Result<(Self, Option<TornTail>), Error> {
+    ) -> Result<(Self, Option<TornTail>, Vec<EntryId>), Error> {
         replacement::complete(&*disk)?;
         // A published end was durable before it was published: a ledger that is shorter was cut.
         let published = PublishedEnd::for_reading(&*disk, store_id).ok().flatten();
@@ -183,7 +201,7 @@ impl Ledger {
             mut offsets,
             torn,
             erased,
-            damaged: _,
+            damaged,
             proven,
         } = recovery.run(hint)?;
         let name = segment_file::name_of(offsets.end().segment);
@@ -200,7 +218,7 @@ impl Ledger {
         tail.closed = ClosedSegments::watch(&disk, store_id, &offsets)?;
         let ledger = Self::new(disk, store_id, options, offsets, tail).publishing();
         ledger.redact(&erased)?;
-        Ok((ledger, torn))
+        Ok((ledger, torn, damaged))
     }
 
     pub(super) fn new(

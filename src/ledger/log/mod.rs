@@ -11,7 +11,7 @@ mod append;
 mod read;
 mod redact;
 pub(super) mod published_end;
-mod follow;
+pub(super) mod follow;
 mod give_back;
 mod headers;
 mod turn;

@@ -9,7 +9,7 @@ use crate::ledger::{Entry, EntryHeader, EntryId, Kind};
 
 /// Returns the entries that the body of an entry of kind [`Kind::Erasing`] lists. The caller
 /// supplies it, because the ledger interprets no bodies.
-pub type ErasureDecoder = fn(&[u8]) -> Vec<EntryId>;
+pub(crate) type ErasureDecoder = fn(&[u8]) -> Vec<EntryId>;
 
 /// The bodies that a pass could not prove, and the entries that erasures list. An erasure comes
 /// after what it erases, so the two are compared at the end of the pass.

@@ -45,6 +45,17 @@ impl<'a> Frame<'a> {
         Ok(Self::prove(bytes, store_id))
     }
 
+    /// Takes the next frame off `rest`, and proves it as [`Frame::at`] does.
+    pub(in crate::ledger) fn take(
+        rest: &mut &'a [u8],
+        store_id: &StoreId,
+    ) -> Result<Self, &'static str> {
+        let len = FrameHeader::decode(rest)?.len;
+        let (bytes, after) = rest.split_at_checked(len).ok_or("ends inside a frame")?;
+        *rest = after;
+        Self::prove(bytes, store_id)
+    }
+
     fn prove(bytes: &'a [u8], store_id: &StoreId) -> Result<Self, &'static str> {
         let claim = FrameHeader::decode(bytes)?;
         let (covered, _) = bytes.split_first_chunk().ok_or(SHORT)?;

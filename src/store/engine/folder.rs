@@ -42,6 +42,7 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
                     TEMPORARY,
                     COPY_TEMPORARY,
                     SERVER,
+                    REPLICA,
                 ];
                 if !ours.iter().any(|known| name == *known) {
                     let name = PathBuf::from(name);
@@ -77,11 +78,30 @@ pub(crate) fn refuse_planted(disk: &FileDisk, path: &Path) -> Result<(), Error> 
         BALLAST,
         END,
     ];
-    disk.check_kinds(&["ledger", "index", TEXT, SERVER], &files)
+    disk.check_kinds(&["ledger", "index", TEXT, SERVER, REPLICA], &files)
         .map_err(|error| Error::NotAStore {
             path: path.to_owned(),
             reason: error.to_string(),
         })
+}
+
+/// Refuses to write a folder that a follower brings after a ledger elsewhere: with an entry of its own
+/// it would be of another history.
+pub(crate) fn refuse_follower(disk: &FileDisk) -> Result<(), Error> {
+    match disk.exists(FOLLOWS) {
+        Ok(false) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Ok(true) => {
+            let source = std::io::Error::other("it follows a copy; `restore` makes a store of it");
+            Err(ledger::Error::ReadOnly {
+                action: "write",
+                name: "the folder of a follower".to_owned(),
+                source,
+            }
+            .into())
+        }
+        Err(source) => Err(ledger::Error::io("look for", FOLLOWS, source).into()),
+    }
 }
 
 /// Creates the folder of a store, readable by its owner only, and makes its name durable.
@@ -166,11 +186,15 @@ const TEXT_FILES: [&str; 4] = [
 /// Held, for as long as it has the store open, by the process that keeps the derived files.
 pub(crate) const LOCK: &str = "LOCK";
 /// Held for a commit by the process that writes it, and while waiting for that.
-pub(super) const WRITER: &str = "WRITER";
+pub(crate) const WRITER: &str = "WRITER";
 pub(super) const NEXT: &str = "NEXT";
 pub(super) const TEXT: &str = "text";
 /// The folder of a server, with its tokens. The store neither reads nor writes it.
 const SERVER: &str = "server";
+/// The folder of copies elsewhere: how far they are. The store does not write it.
+const REPLICA: &str = "replica";
+/// There while the folder is brought after a ledger elsewhere.
+const FOLLOWS: &str = "replica/FOLLOWS";
 const TEXT_LIST: &str = "meta.json";
 pub(super) const BALLAST: &str = "ballast";
 

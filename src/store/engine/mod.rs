@@ -22,7 +22,8 @@ mod writer;
 pub(crate) use caller::Caller;
 pub(crate) use embedding::{Background, EmbedQueue, EmbedText, EmbedWorker};
 pub(crate) use folder::{
-    LOCK, create_private, no_manifest, prepare_folder, refuse_planted, this_process,
+    LOCK, WRITER, create_private, no_manifest, prepare_folder, refuse_follower, refuse_planted,
+    this_process,
 };
 pub(crate) use instance::Engine;
 #[cfg(feature = "signatures")]

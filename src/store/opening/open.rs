@@ -9,7 +9,8 @@ use crate::ledger::{Disk, FileDisk, MemoryDisk};
 use crate::store::audit::anchored;
 use crate::store::commit::{keep_embedded, next_to_embed};
 use crate::store::engine::{
-    Background, Engine, authorize_locks, join, open_to_read, prepare_folder, refuse_planted,
+    Background, Engine, authorize_locks, join, open_to_read, prepare_folder, refuse_follower,
+    refuse_planted,
 };
 use crate::store::erasure::{self, resume_erasures};
 #[cfg(feature = "sealing")]
@@ -26,6 +27,7 @@ pub(crate) fn open_folder(path: &Path, options: Options, is_repair: bool) -> Res
     prepare_folder(path, options.create)?;
     let disk = Arc::new(FileDisk::new(path));
     refuse_planted(&disk, path)?;
+    refuse_follower(&disk)?;
     finished(join(disk, path, options, is_repair)?)
 }
 

@@ -259,7 +259,17 @@ impl Manifest {
         Ok(opened.map_err(|source| ledger::Error::io("open", MANIFEST, source))?)
     }
 
-    fn to_json(&self) -> String {
+    /// Reads the bytes of the file.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_NOT_A_STORE`, `ERR_STORE_VERSION`.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let text = std::str::from_utf8(bytes);
+        let text = text.map_err(|error| Error::damaged(MANIFEST, error.to_string()))?;
+        Self::from_json(text, MANIFEST, Path::new(MANIFEST))
+    }
+
+    pub(crate) fn to_json(&self) -> String {
         let mut map = Map::from_iter([
             ("format", Value::from(FORMAT)),
             ("version", VERSION.into()),

@@ -25,7 +25,7 @@ const LICENCES: &[&str] = &[
 ];
 
 /// Packages that are there in several versions: ours and an older one that `age`, `coset`, `fs4`,
-/// `jsonschema` or `proptest` still asks for. A name that is there once again leaves the list.
+/// `jsonschema`, `proptest` or `tantivy` still asks for. A name that is there once again leaves the list.
 const TWICE: &[&str] = &[
     "aead",
     "aes",
@@ -56,6 +56,7 @@ const TWICE: &[&str] = &[
     "hmac",
     "hybrid-array",
     "inout",
+    "itertools",
     "nom",
     "p256",
     "polyval",

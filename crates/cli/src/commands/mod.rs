@@ -14,6 +14,8 @@ pub(crate) mod grains;
 pub(crate) mod maintenance;
 pub(crate) mod policy;
 pub(crate) mod questions;
+#[cfg(feature = "replica")]
+pub(crate) mod replica;
 pub(crate) mod serving;
 pub(crate) mod signing;
 pub(crate) mod user;

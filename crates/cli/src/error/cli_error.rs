@@ -167,7 +167,7 @@ fn interchange_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a interch
 }
 
 /// Joins the messages of an error and its causes, but for causes that the message repeats.
-fn with_causes(error: &dyn Error) -> String {
+pub(crate) fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(source) = cause {

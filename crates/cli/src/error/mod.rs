@@ -7,6 +7,8 @@ mod cli_error;
 mod exit;
 mod hint;
 
+#[cfg(feature = "replica")]
+pub(crate) use cli_error::with_causes;
 pub(crate) use cli_error::{CliError, is_broken_pipe};
 pub(crate) use exit::Exit;
 pub use hint::hint;

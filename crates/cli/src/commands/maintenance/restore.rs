@@ -10,6 +10,8 @@ use grainstore::store::{Error, Until};
 use serde_json::json;
 
 use crate::args::time_to;
+#[cfg(feature = "replica")]
+use crate::commands::replica::{OpenArgs, fetched, is_url};
 use crate::error::{CliError, Exit};
 use crate::output::progress;
 use crate::session::Session;
@@ -19,10 +21,11 @@ use crate::session::Session;
 /// The new ledger begins with the entries of the old one, followed by an entry that records the
 /// restore. Erasures that the backup contains after that point are applied again. A store can be
 /// restored like a backup. The keys of sealed persons are in no backup: move the folder vault/ of the
-/// lost store into DIR, before or after.
+/// lost store into DIR, before or after. BACKUP may be the place of a copy that `replicate` made: it is
+/// fetched into DIR.fetched first, and verified from the first entry to the last.
 #[derive(Debug, Args)]
 pub(crate) struct Restore {
-    /// Directory of the backup; it is not modified
+    /// Directory of the backup, or the URL of a copy; it is not modified
     #[arg(value_name = "BACKUP")]
     from: PathBuf,
     /// Directory of the new store: new, empty but for vault/, or left by a restore that was interrupted
@@ -34,10 +37,30 @@ pub(crate) struct Restore {
     /// Accept that the backup may lack erasures made after its end
     #[arg(long)]
     accept_lost_erasures: bool,
+    #[cfg(feature = "replica")]
+    #[command(flatten)]
+    open: OpenArgs,
 }
 
 impl Restore {
+    #[cfg(feature = "replica")]
+    pub(crate) fn run(mut self, session: &mut Session) -> anyhow::Result<Exit> {
+        if !is_url(&self.from) {
+            return self.restore(session);
+        }
+        let fetched = fetched(&self.from, &self.to, &self.open, session)?;
+        self.from.clone_from(&fetched.path);
+        let exit = self.restore(session)?;
+        fetched.remove()?;
+        Ok(exit)
+    }
+
+    #[cfg(not(feature = "replica"))]
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        self.restore(session)
+    }
+
+    fn restore(self, session: &mut Session) -> anyhow::Result<Exit> {
         let path = self.to.display();
         let what = format!("restoring {} to {path}", self.from.display());
         let spinner = progress::spinner(&session.out, what, INTERRUPTED);

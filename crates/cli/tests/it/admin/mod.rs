@@ -3,4 +3,5 @@
 mod care;
 mod doctor;
 mod recover;
+mod replica;
 mod settings;

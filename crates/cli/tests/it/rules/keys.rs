@@ -146,6 +146,9 @@ fn seen() -> Seen {
     let gone = home.put(&event("gone", 7)).remove(0);
     let line = format!("delete /{gone} --reason r --authority a --yes");
     seen.run(&home, &line);
+    let url = format!("file://{}", home.path("objects").display());
+    seen.run(&home, &format!("replicate /{url} --once"));
+    seen.run(&home, &format!("follow /{url} reader --once"));
     seen.run(&home, "user alias /ana anna --reason r --authority a");
     seen.run(&home, "user erase /ana --reason r --authority a --yes");
     seen

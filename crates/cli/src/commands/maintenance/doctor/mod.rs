@@ -3,6 +3,8 @@
 //! The files are checked as `check` does without `--deep`; what else is looked at is in `store` and
 //! `surroundings`.
 
+#[cfg(feature = "replica")]
+mod copies;
 mod store;
 mod surroundings;
 
@@ -22,7 +24,7 @@ use crate::session::Session;
 ///
 /// Looks at damage (as `check` does without --deep), unfinished erasures, withdrawn consents, legal
 /// holds, the clock, derived files, other processes, permissions, the room on the disk, and how far
-/// a backup is behind. It changes nothing, except what opening a store changes. Notes say what is
+/// a backup and the copies of `replicate` are behind. It changes nothing, except what opening a store changes. Notes say what is
 /// worth knowing and do not count: exits with 0 if nothing is wrong, 1 for warnings, 4 for damage.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Example:
@@ -95,6 +97,8 @@ impl Doctor {
                 findings.extend(of_report(&report));
                 store::look(&store, &mut findings)?;
                 findings.push(store::backup(&store, path, self.backup.as_deref())?);
+                #[cfg(feature = "replica")]
+                copies::look(&store, path, &mut findings)?;
             }
             Err(error) if error.code() == ErrorCode::StorageDamaged => {
                 findings.extend(of_report(&unopened(path, &error)?));

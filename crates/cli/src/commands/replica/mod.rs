@@ -1,0 +1,11 @@
+//! A copy of the store on object storage: ship it, follow it, fetch it for a restore.
+
+mod fetch;
+mod follow;
+mod place;
+mod replicate;
+
+pub(crate) use fetch::{fetched, is_url};
+pub(crate) use follow::Follow;
+pub(crate) use place::OpenArgs;
+pub(crate) use replicate::Replicate;

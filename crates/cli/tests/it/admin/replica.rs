@@ -1,0 +1,222 @@
+//! `replicate`, `follow` and `restore URL`: a copy in a directory of objects, with processes that are killed.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::command::{Home, Ran, event};
+
+/// The number of kills; `GRAINSTORE_REPLICA_KILLS` overrides it at compile time.
+const KILLS: &str = match option_env!("GRAINSTORE_REPLICA_KILLS") {
+    Some(kills) => kills,
+    None => "6",
+};
+
+fn url(home: &Home) -> String {
+    format!("file://{}", home.path("copy").display())
+}
+
+fn json(ran: &Ran) -> Value {
+    let last = ran.stdout.lines().last().unwrap_or_default();
+    serde_json::from_str(last).unwrap_or_else(|_| panic!("{ran:?}"))
+}
+
+fn events(from: u64, to: u64) -> String {
+    (from..to)
+        .map(|n| event(&format!("shipped {n}"), n))
+        .collect()
+}
+
+#[test]
+fn a_copy_is_shipped_restored_and_followed() {
+    let home = Home::new();
+    let mut addresses = home.put(&events(0, 10));
+    addresses.extend(home.put(&events(10, 50)));
+    let url = url(&home);
+    let ran = home.run(&["--json", "replicate", &url, "--once"]);
+    let told = json(&ran);
+    assert_eq!(
+        (ran.code, &told["added"], &told["waits"]),
+        (0, &50.into(), &0.into())
+    );
+    let ran = home.run(&["--json", "replicate", &url, "--once"]);
+    assert_eq!(json(&ran)["added"], 0);
+
+    home.ok(&["restore", &url, "new"]);
+    assert!(!home.path("new.fetched").exists());
+    let listed = home.ok(&["--store", "new", "list", "--limit", "100"]);
+    assert!(addresses.iter().all(|address| listed.contains(address)));
+    home.ok(&["restore", &url, "ten", "--at", "10"]);
+    assert_eq!(home.ok(&["--store", "ten", "list"]).lines().count(), 10);
+
+    home.ok(&["follow", &url, "follower", "--once"]);
+    let got = home.ok(&["--store", "follower", "get", &addresses[7]]);
+    assert!(got.contains("shipped"), "{got}");
+    let ran = home.run_with(&["--store", "follower", "put", "-"], events(99, 100));
+    assert!(ran.stderr.contains("ERR_STORAGE_READ_ONLY"), "{ran:?}");
+    assert_eq!(
+        home.run(&["follow", &url, "memory.grains", "--once"]).code,
+        2
+    );
+}
+
+#[test]
+fn an_erasure_reaches_the_copy_and_doctor_says_when() {
+    let home = Home::new();
+    let addresses = home.put(&events(0, 5));
+    let url = url(&home);
+    home.ok(&["replicate", &url, "--once"]);
+    assert!(holds(&home.path("copy"), "shipped 3"));
+    let doctor = home.run(&["doctor"]);
+    assert!(doctor.stdout.contains("note[replica]"), "{doctor:?}");
+    let why = [
+        "--yes",
+        "--reason",
+        "asked for",
+        "--authority",
+        "the office",
+    ];
+    home.ok(&[&["delete", &addresses[3]], &why[..]].concat());
+    let doctor = home.run(&["doctor"]);
+    assert!(
+        doctor.stdout.contains("warning[replica-behind]"),
+        "{doctor:?}"
+    );
+    assert_eq!(doctor.code, 1);
+    let ran = home.run(&["--json", "replicate", &url, "--once"]);
+    assert_eq!((ran.code, &json(&ran)["waits"]), (0, &0.into()));
+    assert!(json(&ran)["erased"].as_u64() > Some(0), "{ran:?}");
+    assert!(!holds(&home.path("copy"), "shipped 3"));
+    assert!(holds(&home.path("copy"), "shipped 2"));
+}
+
+#[test]
+fn a_copy_that_lost_something_is_refused_and_shipped_anew_if_asked() {
+    let home = Home::new();
+    home.put(&events(0, 5));
+    let url = url(&home);
+    home.ok(&["replicate", &url, "--once"]);
+    let object = fs::read_dir(home.path("copy/objects")).unwrap().next();
+    fs::remove_file(object.unwrap().unwrap().path()).unwrap();
+    let ran = home.run(&["replicate", &url, "--once"]);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    assert!(ran.stderr.contains("has lost 1 of its objects"), "{ran:?}");
+    home.ok(&["replicate", &url, "--once", "--anew"]);
+    home.ok(&["restore", &url, "new"]);
+    fs::remove_dir_all(home.path("copy/manifests")).unwrap();
+    let ran = home.run(&["replicate", &url, "--once"]);
+    assert!(ran.stderr.contains("rolled back"), "{ran:?}");
+}
+
+#[test]
+fn a_place_that_is_none_is_named() {
+    let home = Home::new();
+    home.put(&events(0, 1));
+    let ran = home.run(&["replicate", "ftp://host/x", "--once"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("s3://BUCKET"), "{ran:?}");
+    let ran = home.run(&["restore", &url(&home), "new"]);
+    assert!(ran.stderr.contains("there is no copy"), "{ran:?}");
+}
+
+#[test]
+fn what_was_shipped_survives_the_kill_of_any_process() {
+    let kills: u64 = KILLS.parse().unwrap();
+    let home = Home::new();
+    let url = url(&home);
+    home.put(&events(0, 10));
+    home.ok(&["replicate", &url, "--once"]);
+    let mut shipped = 10;
+    for round in 0..kills {
+        let path = home.path(&format!("lines{round}"));
+        let from = 100 + round * 5_000;
+        fs::write(&path, events(from, from + 5_000)).unwrap();
+        let lines = path.to_str().unwrap();
+        let mut running = [
+            start(&home, &["put", lines]),
+            start(&home, &["--json", "replicate", &url, "--every", "20"]),
+            start(
+                &home,
+                &["--json", "follow", &url, "follower", "--every", "20"],
+            ),
+        ];
+        // Each ends at another moment.
+        for (nth, child) in running.iter_mut().enumerate() {
+            let spread = round * 7_919 + nth as u64 * 104_729;
+            thread::sleep(Duration::from_millis(200 + spread % 601));
+            child.kill().unwrap();
+        }
+        for child in running {
+            let output = child.wait_with_output().unwrap();
+            for line in String::from_utf8_lossy(&output.stdout).lines() {
+                if let Ok(told) = serde_json::from_str::<Value>(line) {
+                    let is_shipper = told.get("url").is_some();
+                    let entries = told["entries"].as_u64().unwrap_or(0);
+                    shipped = if is_shipper {
+                        entries.max(shipped)
+                    } else {
+                        shipped
+                    };
+                }
+            }
+        }
+        let fetched = home.run(&["--json", "follow", &url, "restored", "--once"]);
+        assert_eq!(fetched.code, 0, "{fetched:?}");
+        let entries = json(&fetched)["entries"].as_u64();
+        assert!(entries >= Some(shipped), "{entries:?} of {shipped}");
+        assert_beginning(&home, "restored");
+        fs::remove_dir_all(home.path("restored")).unwrap();
+        fs::remove_file(path).unwrap();
+    }
+    home.ok(&["replicate", &url, "--once"]);
+    home.ok(&["follow", &url, "follower", "--once"]);
+    assert_beginning(&home, "follower");
+    home.ok(&["--store", "follower", "check", "--deep"]);
+    assert!(shipped > 10, "nothing was shipped beside the writers");
+    println!(
+        "{} kills of processes, {shipped} entries shipped, none lost",
+        kills * 3
+    );
+}
+
+fn start(home: &Home, args: &[&str]) -> Child {
+    let mut command = home.command();
+    command.args(args).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let began = Instant::now();
+    let child = command.spawn().unwrap();
+    assert!(began.elapsed() < Duration::from_secs(60));
+    child
+}
+
+/// Compares the ledger of a copy with the beginning of that of the store.
+fn assert_beginning(home: &Home, name: &str) {
+    let folder = home.path(name).join("ledger");
+    for item in fs::read_dir(folder).unwrap() {
+        let path = item.unwrap().path();
+        let copy = fs::read(&path).unwrap();
+        let own = home
+            .path("memory.grains/ledger")
+            .join(path.file_name().unwrap());
+        assert!(fs::read(own).unwrap().starts_with(&copy), "{path:?}");
+    }
+}
+
+fn holds(folder: &Path, text: &str) -> bool {
+    let items = fs::read_dir(folder).unwrap();
+    items
+        .map(|item| item.unwrap().path())
+        .any(|path| match path.is_dir() {
+            true => holds(&path, text),
+            false => {
+                let bytes = fs::read(&path).unwrap();
+                bytes
+                    .windows(text.len())
+                    .any(|part| part == text.as_bytes())
+            }
+        })
+}

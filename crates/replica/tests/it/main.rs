@@ -1,0 +1,13 @@
+//! Copies of stores on object storage: what is shipped is what a restore has, whatever fails or ends.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails says so")]
+
+mod erasures;
+mod faulty;
+mod kills;
+#[cfg(feature = "cloud")]
+mod moto;
+mod random;
+mod refusals;
+mod ship;
+mod store;
