@@ -91,7 +91,7 @@ trees:
 # beside them (docs/benchmarks.md); `just readers 20 --store` imports for real, `just readers 500 pi mem0.db` some kinds
 readers size="500" *arguments:
     cargo build --quiet --release --locked --package grainstore-cli
-    tools/measure_readers.py "${CARGO_TARGET_DIR:-target}/release/grainstore" {{size}} {{arguments}}
+    GRAINSTORE="${CARGO_TARGET_DIR:-target}/release/grainstore" tools/measure_readers.py --megabytes {{size}} {{arguments}}
 
 # Every bit of a small store, flipped
 bit-flips:

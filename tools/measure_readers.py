@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Measures the readers of other tools' memory: memory, processor time, and Python's beside it.
+"""Measures the readers of other tools' memory: seconds, peak memory, and Python's parsers beside them.
 
-    tools/measure_readers.py target/release/grainstore 500            # MB of each kind
-    tools/measure_readers.py target/release/grainstore 20 --store     # imports for real
-    tools/measure_readers.py target/release/grainstore 1 mem0.db pi   # some kinds
+    GRAINSTORE=target/release/grainstore tools/measure_readers.py --megabytes 500     # of each kind
+    tools/measure_readers.py --megabytes 20 --store        # imports for real; --dry-run: previews
+    tools/measure_readers.py --megabytes 1 mem0.db pi      # some kinds
 
 For each kind it makes a file (or a folder) of that size in a temporary folder, reads it with --verify-only, has Python
-parse the same file (json, sqlite3, tarfile) and count, and prints a row. Only the standard library is used.
+parse the same file (json, sqlite3, tarfile) and count, and prints a row. The ratio is Python's seconds to those of the
+command. Only the standard library is used.
 """
 
 import argparse
@@ -74,6 +75,25 @@ ARRAYS = {
     "graphiti": ('{"episodes":[],"nodes":[],"edges":[', "]}",
                  lambda i: {"uuid": f"f{i}", "group_id": "ana", "source_node_uuid": f"n{i % 999}", "target_node_uuid": f"n{i % 998}",
                             "name": "USES", "fact": said(i), "episodes": [], "created_at": iso(i), "valid_at": iso(i), "invalid_at": None}),
+    "chatgpt": ("[", "]", lambda i: {"id": f"c{i}", "title": "Tools", "create_time": 1777622400 + i, "mapping": {
+        m["id"]: m for m in turns(i, lambda n: {"id": f"m{n}", "parent": f"m{n - 1}" if n % 200 else None, "children": [], "message": {
+            "id": f"m{n}", "author": {"role": role(n)}, "create_time": 1777622400 + n,
+            "content": {"content_type": "text", "parts": [said(n)]}}})}}),
+    "claude": ("[", "]", lambda i: {"uuid": f"c{i}", "name": "Tools", "created_at": iso(i), "account": {"uuid": "ana"},
+                                    "chat_messages": turns(i, lambda n: {"uuid": f"m{n}", "sender": "assistant" if n % 2 else "human",
+                                                                         "text": said(n), "created_at": iso(n)})}),
+    "gemini": ("[", "]", lambda i: {"header": "Gemini Apps", "title": f"Prompted {said(i)}", "time": iso(i),
+                                    "titleUrl": f"https://gemini.google.com/app/c/c{i // 200}", "safeHtmlItem": [{"html": said(i + 1)}]}),
+    "grok": ('{"conversations":[', "]}", lambda i: {
+        "conversation": {"id": f"c{i}", "title": "Tools", "user_id": "ana", "create_time": iso(i)},
+        "responses": turns(i, lambda n: {"response": {"_id": f"m{n}", "sender": "human" if n % 2 else "grok-3", "message": said(n),
+                                                      "create_time": iso(n)}})}),
+    "deepseek": ("[", "]", lambda i: {"id": f"c{i}", "title": "Tools", "inserted_at": iso(i), "mapping": {
+        m["id"]: m for m in turns(i, lambda n: {"id": f"m{n}", "parent": f"m{n - 1}" if n % 200 else None, "children": [], "message": {
+            "model": "m", "inserted_at": iso(n), "fragments": [{"type": "RESPONSE" if n % 2 else "REQUEST", "content": said(n)}]}})}}),
+    "cursor": ('{"conversations":[', "]}", lambda i: {
+        "composerId": f"c{i}", "name": "Tools", "createdAt": 1777622400000 + i,
+        "conversation": turns(i, lambda n: {"type": 1 + n % 2, "bubbleId": f"b{n}", "text": said(n), "createdAt": 1777622400000 + n})}),
     "open-webui": ("[", "]", lambda i: {"id": f"c{i}", "title": "Tools", "chat": {"history": {"messages": {
         m["id"]: m for m in turns(i, lambda n: {"id": f"m{n}", "parentId": f"m{n - 1}" if n % 200 else None, "childrenIds": [],
                                                 "role": role(n), "content": said(n), "timestamp": 1777622400 + n})}}},
@@ -293,30 +313,33 @@ def length(path):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("grainstore", help="the command")
-    arguments.add_argument("size", type=float, help="MB of each kind")
     arguments.add_argument("kinds", nargs="*", metavar="kind", help=f"some of: {' '.join(KINDS)}")
-    arguments.add_argument("--store", action="store_true", help="import into a store")
+    arguments.add_argument("--megabytes", type=float, default=500, help="MB of each kind")
+    arguments.add_argument("--grainstore", default=os.environ.get("GRAINSTORE", "target/release/grainstore"), help="the command")
+    how_far = arguments.add_mutually_exclusive_group()
+    how_far.add_argument("--store", action="store_true", help="import into a store")
+    how_far.add_argument("--dry-run", action="store_true", help="preview an import")
     arguments.add_argument("--memory", type=float, default=128, help="fail where more MiB are used")
     given = arguments.parse_args()
-    print("| kind | MB | grains | s | processor s | peak MiB | Python: s | processor s | peak MiB |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    print("| kind | MB | grains | s | MB/s | processor s | peak MiB | Python: s | processor s | peak MiB | ratio |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     failed = []
     for kind in given.kinds or KINDS:
         with tempfile.TemporaryDirectory() as folder:
-            path, how = make(kind, folder, int(given.size * 1e6))
+            path, how = make(kind, folder, int(given.megabytes * 1e6))
             size = length(path) / 1e6
             source = kind.removesuffix(".db").removesuffix("-folder").removesuffix(".tar.gz")
             grainstore = [given.grainstore, "--json", "--store", os.path.join(folder, "store")]
             measured([*grainstore, "init"], folder)
             command = [*grainstore, "import", "--from", source, path]
-            text, seconds, processor, peak = measured(command + ([] if given.store else ["--verify-only"]), folder)
+            option = [] if given.store else ["--dry-run" if given.dry_run else "--verify-only"]
+            text, seconds, processor, peak = measured(command + option, folder)
             result = json.loads(text.splitlines()[-1])
-            grains = result["inserted" if given.store else "grains"]
+            grains = result["inserted" if given.store or given.dry_run else "grains"]
             own = [sys.executable, __file__, "--parse", path, how]
             _, own_seconds, own_processor, own_peak = measured(own, folder)
-            print(f"| {kind} | {size:.0f} | {grains} | {seconds:.1f} | {processor:.1f} | {peak:.0f} "
-                  f"| {own_seconds:.1f} | {own_processor:.1f} | {own_peak:.0f} |", flush=True)
+            print(f"| {kind} | {size:.0f} | {grains} | {seconds:.1f} | {size / seconds:.1f} | {processor:.1f} | {peak:.0f} "
+                  f"| {own_seconds:.1f} | {own_processor:.1f} | {own_peak:.0f} | {own_seconds / seconds:.2f} |", flush=True)
             if grains == 0 or peak > given.memory:
                 failed.append(kind)
     if failed:

@@ -54,6 +54,7 @@ pub(crate) use io::encryption::open_short as open_encrypted;
 pub use io::encryption::{Decryption, Encryption};
 pub(crate) use merge::choose_merge;
 pub(crate) use merge_rule::Merge;
+pub(crate) use model::compact_table::CompactTable;
 use model::diagnostics::DIAGNOSTICS_MAX;
 pub(crate) use model::diagnostics::{Diagnostics, Finding};
 pub(crate) use model::link::link_of;

@@ -135,15 +135,83 @@ fn records_of(reading: &mut ImportFile, expected: &Map) -> Vec<(String, String)>
 }
 
 #[test]
-fn every_format_of_other_tools_has_a_file() {
+fn every_source_has_a_small_a_rich_and_a_broken_sample() {
+    let all = expected();
     // These are databases: the command has samples of them.
     let databases = ["claude-mem", "openai-agents"];
-    let neighbours = Format::all().skip_while(|format| *format != Format::McpMemory);
-    for format in neighbours.filter(|format| !databases.contains(&format.name())) {
-        assert!(!valid(format).is_empty(), "{format}");
+    let others = Format::all().skip_while(|format| *format != Format::McpMemory);
+    let mut faults = Vec::new();
+    for format in others.filter(|format| !databases.contains(&format.name())) {
+        let of_format = |expected: &Map| {
+            let name = expected.get("format").and_then(Value::as_text);
+            name == Some(format.name())
+        };
+        let samples: Vec<_> = all.iter().filter(|it| of_format(&it.1)).collect();
+        let says = |kinds: &[&str], of: &dyn Fn(&Map) -> bool| {
+            let mut found = samples
+                .iter()
+                .filter(|(path, _)| kinds.contains(&kind_of(path)));
+            found.any(|(_, expected)| of(expected))
+        };
+        let has = |names: &'static [&'static str]| {
+            move |expected: &Map| {
+                let records = expected.get("has").and_then(Value::as_array);
+                let mut records = records.unwrap_or_default().iter().filter_map(Value::as_map);
+                records.any(|record| names.iter().any(|name| record.contains(name)))
+            }
+        };
+        let fails = |expected: &Map| {
+            let count = expected.get("findings").and_then(Value::as_i64);
+            ["error", "loss"].iter().any(|name| expected.contains(name)) || count > Some(0)
+        };
+        let valid = ["small", "rich"];
+        for (what, is_there) in [
+            ("small", says(&["small"], &|_| true)),
+            (
+                "rich",
+                says(&["rich"], &has(&["object", "content", "content_blocks"])),
+            ),
+            ("broken", says(&["broken"], &fails)),
+            (
+                "a text",
+                says(&valid, &has(&["object", "content", "content_blocks"])),
+            ),
+            (
+                "a time",
+                TIMELESS.contains(&format.name()) || says(&valid, &has(&["created_at"])),
+            ),
+            (
+                "a person",
+                says(&valid, &has(&["user_id", "subject", "role"])),
+            ),
+            (
+                "a relation",
+                says(
+                    &valid,
+                    &has(&["relation", "parent_message_id", "session_id"]),
+                ),
+            ),
+        ] {
+            if !is_there {
+                faults.push(format!("{format} has no sample: {what}"));
+            }
+        }
     }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
     for name in ["pam", "aimem", "aimem-ndjson", "omi", "omi-jsonl"] {
         assert!(!valid(Format::named(name).unwrap()).is_empty(), "{name}");
+    }
+}
+
+/// The sources whose files say no times.
+const TIMELESS: [&str; 2] = ["mcp-memory", "chatbot-ui"];
+
+/// Returns which of the three samples of a source a file is, by its path.
+fn kind_of(path: &str) -> &'static str {
+    match path {
+        path if path.contains("small") => "small",
+        path if path.contains("broken") => "broken",
+        _ => "rich",
     }
 }
 

@@ -405,3 +405,36 @@ fn a_grain_that_is_here_stays_what_others_mean_by_it_when_its_record_contradicts
     assert_eq!((summary.conflicts.len(), summary.inserted), (1, 0));
     assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 3);
 }
+
+#[test]
+fn a_preview_of_more_than_a_batch_counts_what_an_import_counts() {
+    let line = |nth: usize| {
+        let at = Time::from_ms(1_777_622_400_000 + i64::try_from(nth).unwrap());
+        let grain = Draft::event(format!("turn {nth}")).created_at(at);
+        grain.finish(Profile::Extended).unwrap().to_json() + "\n"
+    };
+    // All of them come twice, and the second time in another batch.
+    let lines: String = (0..1_200).chain(0..1_200).map(line).collect();
+    let graph: String = (0..1_200)
+        .map(|nth| {
+            let (name, note) = (format!("n{}", nth % 900), format!("seen {nth}"));
+            format!(
+                "{{\"type\":\"entity\",\"name\":\"{name}\",\"entityType\":\"thing\",\"observations\":[\"{note}\"]}}\n"
+            )
+        })
+        .collect();
+    for (text, counted) in [(lines, [1_200, 0, 1_200, 0]), (graph, [2_100, 0, 0, 0])] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file.jsonl");
+        std::fs::write(&path, text).unwrap();
+        let read = || ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
+        let store = memory();
+        let preview = store.admin().unwrap().preview_import(read()).unwrap();
+        let summary = store.import(read()).unwrap();
+        assert_eq!(counts(&preview), counted);
+        assert_eq!(counts(&summary), counted);
+        let again = store.admin().unwrap().preview_import(read()).unwrap();
+        let known = counted.iter().sum::<u64>();
+        assert_eq!(counts(&again), [0, 0, known, 0]);
+    }
+}

@@ -119,6 +119,14 @@ impl Session {
         self.open_to_read_with(self.options())
     }
 
+    /// Opens the store to show what an import would bring: where there is none, an empty one in memory.
+    pub(crate) fn open_to_preview(&self) -> Result<Store, CliError> {
+        match self.store.exists() {
+            true => self.open_to_read(),
+            false => Store::in_memory(self.options()).map_err(|error| CliError::of(&error)),
+        }
+    }
+
     /// Opens the store as [`Session::open_to_read`] does, with the model that was named.
     pub(crate) fn open_with_model(&self) -> Result<Store, CliError> {
         self.open_to_read_with(self.options_with_model()?)

@@ -55,7 +55,8 @@ impl<R: BufRead + Seek> JsonReader<R> {
 
     /// Reads a document. `on_array` reads each array that is a member of one of the names in
     /// `arrays`, or the document itself for an empty name; these arrays are empty in what is
-    /// returned. `None` if `on_array` ended the reading.
+    /// returned. `None` if `on_array` ended the reading. A name `outer/inner` is of a member of the member
+    /// `outer`, whose members are returned under such names.
     pub(super) fn outline(
         &mut self,
         arrays: &[&str],
@@ -65,7 +66,11 @@ impl<R: BufRead + Seek> JsonReader<R> {
         let first = self.next_byte()?;
         let root = arrays.iter().position(|name| name.is_empty());
         let value = match (first, root) {
-            (Some(b'{'), _) => self.members(arrays, on_array)?.map(Value::Map),
+            (Some(b'{'), _) => {
+                let mut members = Vec::new();
+                let is_whole = self.members("", arrays, &mut members, on_array)?;
+                is_whole.then(|| map_of(members)).transpose()?
+            }
             (Some(b'['), Some(root)) => on_array(self, root)?.then(|| Value::Array(Vec::new())),
             _ => Some(self.value(DEPTH_MAX)?),
         };
@@ -75,19 +80,23 @@ impl<R: BufRead + Seek> JsonReader<R> {
         Ok(value)
     }
 
+    /// Reads the members of an object, whose names get a prefix; returns whether `on_array` never ended it.
     fn members(
         &mut self,
+        prefix: &str,
         arrays: &[&str],
+        members: &mut Vec<(String, Value)>,
         on_array: OnArray<'_, R>,
-    ) -> Result<Option<Map>, JsonError> {
+    ) -> Result<bool, JsonError> {
         self.consume(1);
-        let mut members = Vec::new();
+        let mut is_first = true;
         loop {
             match self.next_byte()? {
-                Some(b'}') if members.is_empty() => break,
+                Some(b'}') if is_first => break,
                 Some(b'"') => {}
                 _ => return Err(self.syntax("expected a name")),
             }
+            is_first = false;
             let Value::Text(name) = self.value(DEPTH_MAX)? else {
                 return Err(self.syntax("expected a name"));
             };
@@ -95,13 +104,22 @@ impl<R: BufRead + Seek> JsonReader<R> {
                 return Err(self.syntax("expected a colon"));
             }
             self.consume(1);
+            let inner = format!("{name}/");
+            let is_outer = prefix.is_empty() && arrays.iter().any(|it| it.starts_with(&inner));
+            let name = format!("{prefix}{name}");
             let array = arrays.iter().position(|array| **array == *name);
             let value = match (array.filter(|_| !name.is_empty()), self.next_byte()?) {
                 (Some(array), Some(b'[')) => {
                     if !on_array(self, array)? {
-                        return Ok(None);
+                        return Ok(false);
                     }
                     Value::Array(Vec::new())
+                }
+                (_, Some(b'{')) if is_outer => {
+                    if !self.members(&inner, arrays, members, on_array)? {
+                        return Ok(false);
+                    }
+                    Value::Nil
                 }
                 _ => self.value(DEPTH_MAX.saturating_sub(1))?,
             };
@@ -113,9 +131,7 @@ impl<R: BufRead + Seek> JsonReader<R> {
             }
         }
         self.consume(1);
-        let duplicate =
-            |name| JsonError::Flaw(Flaw::Duplicate, format!("duplicate member \"{name}\""));
-        Map::from_pairs(members).map(Some).map_err(duplicate)
+        Ok(true)
     }
 
     /// Begins an array; returns whether it is empty.
@@ -244,6 +260,11 @@ impl<R: BufRead + Seek> JsonReader<R> {
     fn syntax(&self, what: &str) -> JsonError {
         JsonError::Flaw(Flaw::Syntax, format!("{what} at byte {}", self.at))
     }
+}
+
+fn map_of(members: Vec<(String, Value)>) -> Result<Value, JsonError> {
+    let duplicate = |name| JsonError::Flaw(Flaw::Duplicate, format!("duplicate member \"{name}\""));
+    Map::from_pairs(members).map(Value::Map).map_err(duplicate)
 }
 
 fn len_u64(len: usize) -> u64 {

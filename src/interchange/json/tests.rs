@@ -43,6 +43,42 @@ fn whole(text: &[u8]) -> Result<Value, Flaw> {
 }
 
 #[test]
+fn an_array_of_a_member_is_streamed_and_its_other_members_are_returned() {
+    let arrays = ["data/chats", "notes"];
+    let read = |text: &str| {
+        let mut taken = Vec::new();
+        let take = |(value, at): (Value, Position)| {
+            taken.push(format!("{} {}", at.array, value.to_json()));
+            true
+        };
+        let make = |value, at| (value, at);
+        let rest = stream(Cursor::new(text), &arrays, |_| true, make, take);
+        let rest = rest.map(|rest| rest.unwrap().to_json());
+        (taken, rest.map_err(|error| format!("{error:?}")))
+    };
+    let text = r#" {"v": 1, "data": {"a": {"chats": [7]}, "chats": [{"x": 1}, 2]}, "notes": [3], "chats": [4]} "#;
+    let (taken, rest) = read(text);
+    assert_eq!(taken, ["0 {\"x\":1}", "0 2", "1 3"]);
+    assert_eq!(
+        rest.unwrap(),
+        r#"{"chats":[4],"data":null,"data/a":{"chats":[7]},"data/chats":[],"notes":[],"v":1}"#
+    );
+    assert_eq!(
+        read(r#"{"data": [1], "notes": 2}"#).1.unwrap(),
+        r#"{"data":[1],"notes":2}"#
+    );
+    for wrong in [
+        r#"{"data": {"chats": [1]}, "data": {}}"#,
+        r#"{"data": {"chats": [1], "chats": [2]}}"#,
+        r#"{"data": {"chats": [1]"#,
+        r#"{"data": {"chats": [1],}}"#,
+        r#"{"data": {"chats": [1]} "notes": []}"#,
+    ] {
+        assert!(read(wrong).1.is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn a_document_is_its_pieces() {
     let deep = |levels: usize| {
         let (open, close) = ("[".repeat(levels), "]".repeat(levels));

@@ -18,14 +18,14 @@ pub(super) struct OfUser {
 
 impl RecordSource for OfUser {
     fn each(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
-        let mut renamed = AddressMap::new();
+        let mut renamed = AddressMap::default();
         let mut result = Ok(());
         let (user, profile) = (self.user.as_str(), self.profile);
         // A record may name a later one as its successor, so that all addresses are known first.
         self.source.each(&mut |record| {
             let changed = changed(&record.grain, user, &renamed, profile);
             match changed {
-                Ok(Some(grain)) => drop(renamed.insert(record.grain.address(), grain.address())),
+                Ok(Some(grain)) => renamed.insert(record.grain.address(), grain.address()),
                 Ok(None) => {}
                 Err(source) => {
                     result = Err(Error::Grain {
@@ -42,7 +42,7 @@ impl RecordSource for OfUser {
                 record.grain = grain;
             }
             let successor = &mut record.status.superseded_by;
-            *successor = successor.map(|by| renamed.get(&by).copied().unwrap_or(by));
+            *successor = successor.map(|by| renamed.get(&by).unwrap_or(by));
             take(record)
         })
     }

@@ -1,12 +1,12 @@
 //! A record: one grain of a file, with the statements of the file beside its blob.
 
-use std::collections::HashMap;
-
 use crate::codec::{ContentAddress, Profile, Value};
 use crate::grain::{self, Draft, ForeignId, Grain, StatusChange, Warning};
 use crate::policy::RecordedAuthorization;
 
 use crate::interchange::{Error, Place};
+
+use super::compact_table::CompactTable;
 
 /// One grain of a file, with the statements of the file beside its blob.
 #[derive(Debug, Clone)]
@@ -56,8 +56,27 @@ impl Record {
     }
 }
 
-/// The new addresses of grains that could not be stored under the ones they were read as.
-pub(crate) type AddressMap = HashMap<ContentAddress, ContentAddress>;
+/// From the addresses of grains to others: those that they are stored under, or those of their successors.
+#[derive(Default)]
+pub(crate) struct AddressMap(CompactTable<ContentAddress>);
+
+impl AddressMap {
+    pub(crate) fn get(&self, of: &ContentAddress) -> Option<ContentAddress> {
+        self.0.get(self.0.key(of)).copied()
+    }
+
+    pub(crate) fn insert(&mut self, of: ContentAddress, to: ContentAddress) {
+        let key = self.0.key(of);
+        match self.0.get_mut(key) {
+            Some(known) => *known = to,
+            None => self.0.insert(key, to),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
 
 /// Returns the grain of a record with the addresses it names replaced by the new ones, and the name
 /// of the version it replaces; `None` if nothing changes.

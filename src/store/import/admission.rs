@@ -175,7 +175,7 @@ impl Importer<'_> {
         change: &Change<'_>,
         is_reviewed: bool,
     ) -> Result<(), Error> {
-        if self.is_dry {
+        if self.preview.is_some() {
             return change.preview(self.engine);
         }
         change.authorize(txn, is_reviewed)?;

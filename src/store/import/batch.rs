@@ -15,6 +15,7 @@ use crate::store::Error;
 use crate::store::engine::{Caller, Engine};
 use crate::store::import::corrections::Correction;
 use crate::store::import::lookup::{Known, is_envelope};
+use crate::store::import::preview::Preview;
 use crate::store::import::{Conflict, Summary};
 use crate::store::read::Lengths;
 use crate::store::records::FlagRecord;
@@ -26,14 +27,14 @@ use crate::store::view::{names, names_replaced};
 pub(super) struct Importer<'a> {
     pub(super) engine: &'a Engine,
     pub(super) caller: Caller<'a>,
-    /// Whether it is a dry run.
-    pub(super) is_dry: bool,
+    /// The records of earlier batches, in a dry run.
+    pub(super) preview: Option<Preview>,
     pub(super) summary: Summary,
     pub(super) findings: Diagnostics<Finding>,
     pub(super) warnings: Diagnostics<Finding>,
     /// Grains whose warnings depend on one that is not here yet.
     pub(super) unresolved: Vec<(Place, ContentAddress)>,
-    /// The entries not written yet; all entries in a dry run.
+    /// The entries not written yet; those of a batch in a dry run.
     pub(super) frame: AdmittedFrame,
     /// The positions of its grains in the frame.
     pub(super) pending: HashMap<ContentAddress, usize>,
@@ -88,11 +89,11 @@ pub(super) struct Envelope {
 }
 
 impl<'a> Importer<'a> {
-    pub(super) fn new(engine: &'a Engine, caller: Caller<'a>, is_dry: bool) -> Self {
+    pub(super) fn new(engine: &'a Engine, caller: Caller<'a>, preview: Option<Preview>) -> Self {
         Self {
             engine,
             caller,
-            is_dry,
+            preview,
             summary: Summary::default(),
             findings: Diagnostics::default(),
             warnings: Diagnostics::default(),
@@ -100,9 +101,9 @@ impl<'a> Importer<'a> {
             frame: AdmittedFrame::by(caller.actor),
             pending: HashMap::new(),
             names: HashMap::new(),
-            renamed: AddressMap::new(),
+            renamed: AddressMap::default(),
             passed_over: HashSet::new(),
-            links: AddressMap::new(),
+            links: AddressMap::default(),
             waiting: HashMap::new(),
             envelope: None,
             has_records: false,
@@ -124,7 +125,7 @@ impl<'a> Importer<'a> {
         for record in records {
             self.add(&mut txn, record)?;
         }
-        self.flush(&mut txn)
+        self.end_batch(&mut txn)
     }
 
     /// Completes the records that wait for a successor that the file does not have.
@@ -162,12 +163,12 @@ impl<'a> Importer<'a> {
     }
 
     pub(super) fn flush(&mut self, txn: &mut Transaction<'_>) -> Result<(), Error> {
-        if !self.is_dry {
+        if self.preview.is_none() {
             let next = AdmittedFrame::by(self.caller.actor);
             txn.append(&mem::replace(&mut self.frame, next))?;
             self.pending.clear();
             self.names.clear();
-            self.links.clear();
+            self.links = AddressMap::default();
         }
         Ok(())
     }
@@ -177,6 +178,9 @@ impl<'a> Importer<'a> {
         self.note_holds(&mut record);
         self.link_to_stored(&mut record)?;
         self.has_records |= !is_envelope(&record);
+        if self.count_again(&record)? {
+            return Ok(());
+        }
         let known = self.known(&record)?;
         if known.is_none()
             && let Some(twin) = self.twin(&record)?
@@ -361,7 +365,7 @@ impl<'a> Importer<'a> {
     ) -> Result<ContentAddress, Error> {
         let profile = self.engine.options().profile;
         // OMS 23.1: a superseding grain is derived from the superseded one.
-        let grain = rewrite_links(&record.grain, &AddressMap::new(), Some(old), profile)?;
+        let grain = rewrite_links(&record.grain, &AddressMap::default(), Some(old), profile)?;
         let grain = grain.unwrap_or_else(|| record.grain.clone());
         let address = grain.address();
         let has_evidence = grain.field("satisfaction_evidence").is_some();

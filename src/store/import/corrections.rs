@@ -100,7 +100,7 @@ impl Importer<'_> {
 
     /// Returns the address under which a successor is stored here; `None` for one that was deleted.
     fn successor(&self, by: Option<ContentAddress>) -> Result<Option<ContentAddress>, Error> {
-        let by = by.map(|by| self.renamed.get(&by).copied().unwrap_or(by));
+        let by = by.map(|by| self.renamed.get(&by).unwrap_or(by));
         match by {
             Some(by) if was_deleted(&self.engine.as_of(&self.engine.snapshot()), &by)? => Ok(None),
             by => Ok(by),

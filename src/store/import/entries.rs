@@ -93,7 +93,7 @@ impl Importer<'_> {
                 // Its address must not be stored again either.
                 change.superseded_by = None;
             } else if let Some(by) = self.renamed.get(&by) {
-                change.superseded_by = Some(*by);
+                change.superseded_by = Some(by);
             } else if record.foreign_id.is_some() {
                 // Its successor comes later in the file, possibly under another address.
                 change.superseded_by = None;
@@ -135,7 +135,7 @@ impl Importer<'_> {
                 self.links.get(&at),
                 self.engine.as_of(&snapshot).locate(&at)?,
             ) {
-                (Some(next), _) => Some(*next),
+                (Some(next), _) => Some(next),
                 (None, Some(row)) => self.engine.as_of(&snapshot).status_at(row)?.superseded_by,
                 (None, None) => None,
             };

@@ -19,7 +19,7 @@ impl Importer<'_> {
             // Of two versions that came in one file, the file says which one is current.
             let was_here = row.get() < self.since;
             // A dry run applies no end.
-            let is_replaced = !stands.status.is_current() || self.links.contains_key(&existing);
+            let is_replaced = !stands.status.is_current() || self.links.get(&existing).is_some();
             let has_ended = self.version(&fork)?;
             let has_ended = has_ended.is_some_and(|(_, version)| !version.status.is_current());
             if !was_here || is_replaced || has_ended || !self.is_here(&fork)? {

@@ -31,7 +31,7 @@ impl Importer<'_> {
     /// Places the holds that were noted on the grains that are here.
     pub(super) fn hold(&mut self) -> Result<(), Error> {
         for ((read, hold), place) in mem::take(&mut self.holds) {
-            let of = self.renamed.get(&read).copied().unwrap_or(read);
+            let of = self.renamed.get(&read).unwrap_or(read);
             // The record of one that is not here is refused, and told.
             if !self.is_here(&of)? || self.engine.state().holds().on(&of).any(|it| *it == hold) {
                 continue;

@@ -181,6 +181,8 @@ impl Importer<'_> {
         let named = match named_by(grain) {
             Some(named) => match self.grain(&named)? {
                 Some(found) => Some(found),
+                // A dry run holds it no more.
+                None if self.is_of_file(&named) => return Ok(()),
                 None => {
                     // It may come later in the file.
                     self.unresolved.push((place.clone(), grain.address()));
@@ -225,8 +227,7 @@ impl Importer<'_> {
 
     pub(super) fn is_here(&self, address: &ContentAddress) -> Result<bool, Error> {
         let snapshot = self.engine.snapshot();
-        Ok(self.pending.contains_key(address)
-            || self.engine.as_of(&snapshot).locate(address)?.is_some())
+        Ok(self.is_of_file(address) || self.engine.as_of(&snapshot).locate(address)?.is_some())
     }
 
     /// Returns whether a record is of a grain that was deleted here, by its address, its

@@ -9,6 +9,7 @@ mod entries;
 mod forks;
 mod holds;
 mod lookup;
+mod preview;
 mod refusal;
 mod summary;
 mod tree;
@@ -25,6 +26,7 @@ use crate::store::txn::Transaction;
 use batch::Importer;
 pub use conflict::Conflicting;
 pub(crate) use conflict::{conflicts, exportable, resolve_conflict};
+use preview::Preview;
 pub use summary::{Conflict, Summary};
 pub(crate) use tree::current_item;
 pub(crate) use turn::has_turn;
@@ -45,7 +47,7 @@ pub(crate) fn import_with(
     let signature = reading.signature.map(Signature::name);
     let footer = reading.footer;
     let caller = store.caller()?;
-    let importer = Importer::new(&store.engine, caller, false);
+    let importer = Importer::new(&store.engine, caller, None);
     let summary = run(store, importer, reading, progress)?;
     let record = Entry::Import(ImportRecord {
         format: format.name().to_owned(),
@@ -112,7 +114,7 @@ fn run(
 /// See [`Admin::preview_import`](crate::Admin::preview_import).
 pub(crate) fn preview_import(owner: Owner<'_>, reading: ImportFile) -> Result<Summary, Error> {
     owner.authorize_whole()?;
-    let importer = Importer::new(owner.engine(), Caller::default(), true);
+    let importer = Importer::new(owner.engine(), Caller::default(), Some(Preview::default()));
     run(owner.store(), importer, reading, &mut |_| {})
 }
 

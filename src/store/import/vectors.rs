@@ -70,7 +70,7 @@ impl Importer<'_> {
                 }
             }
         }
-        self.flush(&mut txn)
+        self.end_batch(&mut txn)
     }
 
     fn keep_one(&mut self, of: ContentAddress, vector: ForeignVector) -> Result<(), Error> {
@@ -109,11 +109,11 @@ impl Importer<'_> {
     fn of(&self, of: &VectorOf) -> Result<Option<ContentAddress>, Error> {
         let address = match of {
             VectorOf::Grain(read) if self.passed_over.contains(read) => return Ok(None),
-            VectorOf::Grain(read) => Some(self.renamed.get(read).copied().unwrap_or(*read)),
+            VectorOf::Grain(read) => Some(self.renamed.get(read).unwrap_or(*read)),
             VectorOf::Named(id) => self.addresses_of(id)?.pop(),
         };
         Ok(match address {
-            Some(address) if self.pending(&address).is_some() => Some(address),
+            Some(address) if self.is_of_file(&address) => Some(address),
             Some(address) if self.version(&address)?.is_some() => Some(address),
             _ => None,
         })

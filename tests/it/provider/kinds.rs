@@ -83,14 +83,14 @@ fn conversations_of_cursor_and_of_other_kinds_of_grok_and_claude_are_read_as_the
             &[("user", "Which wool is warm?"), ("assistant", "Merino.")],
         ),
         (
-            "chatgpt-one",
+            "chatgpt-small",
             &[
                 ("user", "How long does dough rise?"),
                 ("assistant", "An hour in a warm room."),
             ],
         ),
         (
-            "claude-one/conversation.json",
+            "claude-small/conversation.json",
             &[("user", "Does iron gall ink fade?")],
         ),
     ] {

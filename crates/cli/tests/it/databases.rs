@@ -17,6 +17,23 @@ fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-vectors/sqlite")
 }
 
+#[test]
+fn every_database_has_a_small_a_rich_and_a_broken_sample() {
+    let expected = expected();
+    let sources = expected.keys().filter_map(|path| path.split_once('/'));
+    let sources: std::collections::BTreeSet<_> = sources.map(|(source, _)| source).collect();
+    let is_there = |path: &str| assert!(expected.contains_key(path), "{path}");
+    for source in sources.into_iter().filter(|it| *it != "hostile") {
+        let kinds = ["small", "rich", "broken"];
+        kinds
+            .iter()
+            .for_each(|kind| is_there(&format!("{source}/{kind}.sql")));
+    }
+    for source in ["claude-mem", "openai-agents"] {
+        is_there(&format!("{source}/rich.sql"));
+    }
+}
+
 fn make(home: &Home, sample: &str) {
     let statements = std::fs::read_to_string(folder().join(sample)).unwrap();
     let file = home.path("x.db");
@@ -160,12 +177,19 @@ fn a_scan_names_what_is_there_and_imports_what_is_chosen() {
 fn an_import_says_what_came_and_what_to_ask() {
     let home = Home::new();
     make(&home, "openmemory/rich.sql");
-    let screen = home.ok(&["import", "--from", "openmemory", "x.db"]);
-    for part in [
-        "in it: 1 person (ana), 3 facts, 2026-05-01",
-        "deleted: its user deleted it there",
-        "try: grainstore recall",
-    ] {
-        assert!(screen.contains(part), "{part}: {screen}");
+    let command = ["import", "--from", "openmemory", "x.db"];
+    // A preview needs no store, and makes none.
+    for more in [&["--dry-run"][..], &[]] {
+        assert!(!home.path("memory.grains").exists());
+        let screen = home.ok(&[&command[..], more].concat());
+        for part in [
+            "3 inserted",
+            "in it: 1 person (ana), 3 facts, 2026-05-01",
+            "deleted: its user deleted it there",
+            "try: grainstore recall",
+        ] {
+            assert!(screen.contains(part), "{part}: {screen}");
+        }
+        assert_eq!(screen.matches("grainstore recall").count(), 3, "{screen}");
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use crate::code::ErrorCode;
-use crate::codec::{Profile, Value};
+use crate::codec::{Map, Profile, Value};
 use crate::grain::Time;
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::record_sink::{Output, changed};
@@ -264,7 +264,7 @@ impl Reading<'_> {
         let arrays = self.import.source.arrays;
         let is_element = strict::parse(&first).is_ok_and(|value| {
             let map = value.as_map();
-            map.is_some_and(|map| !arrays.iter().any(|array| map.contains(array)))
+            map.is_some_and(|map| !arrays.iter().any(|array| holds(map, array)))
         });
         let is_cut = !matches!(first.first(), Some(b'{' | b'[' | b' ' | b'\t' | 0xef));
         Ok(match is_element || is_cut {
@@ -338,7 +338,7 @@ impl Reading<'_> {
         let left = rest
             .iter()
             .filter(|(name, value)| !is_nothing(value) && !used.contains(name));
-        left.for_each(|(name, _)| builder.lose(name));
+        left.for_each(|(name, _)| builder.lose(name.rsplit('/').next().unwrap_or(name)));
         Ok(())
     }
 
@@ -358,6 +358,17 @@ impl Reading<'_> {
         if !self.reader.element(value, array, builder) {
             builder.lose("record");
         }
+    }
+}
+
+/// Returns whether an object has an array of that name, which may be one of a member (`outer/inner`).
+fn holds(map: &Map, array: &str) -> bool {
+    match array.split_once('/') {
+        Some((outer, inner)) => {
+            let outer = map.get(outer).and_then(Value::as_map);
+            outer.is_some_and(|outer| outer.contains(inner))
+        }
+        None => map.contains(array),
     }
 }
 

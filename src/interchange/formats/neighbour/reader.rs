@@ -1,5 +1,6 @@
 //! The memory stores and session logs of other tools as formats that can be read.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::code::ErrorCode;
@@ -11,7 +12,7 @@ use crate::interchange::import_file::ReadResult;
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::source_file::{Input, SourceFile};
 use crate::interchange::json::BUFFER_LEN;
-use crate::interchange::{Error, Format, ImportFile, Place, ReadOptions, RecordSet};
+use crate::interchange::{Error, Finding, Format, ImportFile, Place, ReadOptions, RecordSet};
 
 use super::builder;
 use super::import::{HEAD_LEN, Import, Rows};
@@ -50,6 +51,7 @@ impl FormatReader for Neighbours {
         };
         let listed = FileSet::list(input, is_part)?;
         let mut is_taken = Vec::new();
+        let mut unread = BTreeMap::<_, Vec<_>>::new();
         for part in listed.each() {
             let (name, part) = part?;
             let found = recognised(&part).map_err(|source| part.error(name, source))?;
@@ -58,14 +60,14 @@ impl FormatReader for Neighbours {
             is_taken.push(is_of_it);
             let is_empty = || part.head(1).map(|head| head.is_empty());
             if !is_of_it && !is_empty().map_err(|source| part.error(name, source))? {
-                let message = match found {
-                    Some(other) => {
-                        format!("is a file of the format {other} and not read: import it by itself")
-                    }
-                    None => format!("is not read: it holds nothing of {format}"),
-                };
-                file.findings.push((Place::pointer(name), message));
+                unread
+                    .entry(found.map(Format::name))
+                    .or_default()
+                    .push(name);
             }
+        }
+        for (other, names) in &unread {
+            file.findings.extend(not_read(format, *other, names));
         }
         for (name, more) in listed.left_out() {
             let others = match more {
@@ -110,6 +112,23 @@ fn import_file(mut import: Import, mut file: ImportFile) -> ReadResult {
     file.loss = validation.loss;
     file.records = RecordSet::new(import, validation.len, false);
     Ok(file)
+}
+
+/// Returns one finding of the files of a folder that are of another format, or of none that is known.
+fn not_read(format: Format, other: Option<&str>, names: &[&str]) -> Option<Finding> {
+    let (first, more) = names.split_first()?;
+    let more = match (more.len(), other) {
+        (0, _) => String::new(),
+        (more, Some(_)) => format!("; so are {more} more files"),
+        (more, None) => format!("; nor do {more} more files"),
+    };
+    let message = match other {
+        Some(other) => {
+            format!("is a file of the format {other} and not read: import it by itself{more}")
+        }
+        None => format!("is not read: it holds nothing of {format}{more}"),
+    };
+    Some((Place::pointer(*first), message))
 }
 
 /// Returns the source of a format.

@@ -13,7 +13,8 @@ pub(in crate::interchange) struct Source {
     pub(in crate::interchange) json: JsonFormat,
     /// Recognises the first bytes of a file that is no JSON.
     pub(super) is_text: fn(&[u8]) -> bool,
-    /// The arrays of a document that elements stand in; an empty name is the document itself.
+    /// The arrays of a document that elements stand in; an empty name is the document itself, and `outer/inner`
+    /// one of its member `outer`.
     pub(super) arrays: &'static [&'static str],
     /// Whether the arrays are read in this order: a later one names elements of those before it.
     pub(super) is_in_order: bool,

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::collections::HashSet;
+use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::mem;
@@ -28,9 +29,9 @@ struct Tally {
     others: u64,
     times: Option<(Time, Time)>,
     subjects: BTreeMap<String, u64>,
-    /// The last question of a person, and the last fact in words.
+    /// The last question of a person, and the last facts and messages in words.
     asked: Option<String>,
-    fact: Option<String>,
+    said: VecDeque<String>,
 }
 
 impl Arrival {
@@ -94,14 +95,16 @@ impl Tally {
         match grain.type_() {
             Type::Event => {
                 self.messages += 1;
-                let said = grain.text("content").filter(|said| is_question(said));
-                if grain.text("role") == Some("user") && said.is_some() {
-                    self.asked = said.and_then(question);
+                let said = grain.text("content");
+                if grain.text("role") == Some("user") {
+                    let asked = said.filter(|said| is_question(said));
+                    self.asked = asked.and_then(question).or(self.asked.take());
+                    self.note_words(said);
                 }
             }
             Type::Belief => {
                 self.facts += 1;
-                self.fact = grain.text("object").and_then(question).or(self.fact.take());
+                self.note_words(grain.text("object"));
                 let subject = grain.text("subject").filter(|it| !it.contains(':'));
                 if let Some(subject) = subject
                     && (self.subjects.len() < NAMES_MAX || self.subjects.contains_key(subject))
@@ -111,6 +114,18 @@ impl Tally {
             }
             _ => self.others += 1,
         }
+    }
+
+    /// Keeps what was said last, each once.
+    fn note_words(&mut self, said: Option<&str>) {
+        let said = said.and_then(question);
+        let Some(said) = said.filter(|said| !self.said.contains(said)) else {
+            return;
+        };
+        if self.said.len() == QUESTIONS {
+            self.said.pop_front();
+        }
+        self.said.push_back(said);
     }
 
     fn contents(&self) -> Option<String> {
@@ -156,8 +171,9 @@ impl Tally {
         let common = self.subjects.iter().max_by_key(|(_, count)| **count);
         let subject = common.and_then(|(subject, _)| question(subject));
         let mut questions: Vec<String> = Vec::new();
-        for found in [&self.asked, &subject, &self.fact].into_iter().flatten() {
-            if !questions.contains(found) {
+        let named = [&self.asked, &subject].into_iter().flatten();
+        for found in named.chain(self.said.iter().rev()) {
+            if !questions.contains(found) && questions.len() < QUESTIONS {
                 questions.push(found.clone());
             }
         }
@@ -193,6 +209,7 @@ const REASONS: &[(&str, &str)] = &[
 /// More persons and subjects than a screen has.
 const NAMES_MAX: usize = 1_000;
 const NAMES_SHOWN: usize = 3;
+const QUESTIONS: usize = 3;
 const DAY_LEN: usize = 10;
 const QUESTION_LEN_MAX: usize = 200;
 const QUESTION_WIDTH: usize = 60;

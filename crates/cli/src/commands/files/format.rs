@@ -27,7 +27,9 @@ impl From<Format> for ImportFormat {
 pub(super) fn import_format() -> impl TypedValueParser<Value = ImportFormat> {
     let auto = PossibleValue::new(AUTO).help("Detect the format from the content");
     let formats = Format::all().map(|format| {
-        let kept = format.kept().map(|kept| format!(": {kept}"));
+        let is_place = format.usual_places().first() == format.kept().as_ref();
+        let home = if is_place { "~/" } else { "" };
+        let kept = format.kept().map(|kept| format!(": {home}{kept}"));
         let help = format!("{}{}", format.about(), kept.unwrap_or_default());
         PossibleValue::new(format.name()).help(help)
     });

@@ -118,7 +118,10 @@ impl Import {
         let arrival = Arrival::watch(&mut reading);
         let total = reading.records.len();
         if self.dry_run {
-            let summary = session.open_to_read()?.admin()?.preview_import(reading)?;
+            let summary = session
+                .open_to_preview()?
+                .admin()?
+                .preview_import(reading)?;
             report_import(&summary, format, &self.path, &mut session.out)?;
             arrival.show(&summary.loss, &mut session.out)?;
             return Ok(outcome(&summary, format, total, session));

@@ -99,7 +99,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_LEN_MAX)?;
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
-    let settings = "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA cache_size = -16384;";
+    let settings = "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA cache_size = -4096;";
     connection.execute_batch(settings)?;
     let len = path.metadata().map_or(0, |it| it.len());
     let mut left = STEPS_MIN.saturating_add(len.saturating_mul(STEPS_A_BYTE)) / STEPS;

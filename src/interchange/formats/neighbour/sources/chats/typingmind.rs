@@ -17,7 +17,7 @@ pub(in crate::interchange::formats::neighbour) static SOURCE: Source = Source::o
         let is_export = head.has(&["data"]) && head.inner.contains(&"chats");
         is_export.then_some(Format::Typingmind)
     },
-    &[""],
+    &["data/chats"],
     || Box::new(Typingmind),
 )
 .with_inner(&["chats"]);
@@ -25,18 +25,11 @@ pub(in crate::interchange::formats::neighbour) static SOURCE: Source = Source::o
 struct Typingmind;
 
 impl Reader for Typingmind {
-    fn element(&mut self, element: &Value, _array: &str, builder: &mut Builder<'_>) -> bool {
-        let data = element.as_map().and_then(|map| map.get("data")?.as_map());
-        let Some(data) = data.filter(|data| data.contains("chats")) else {
+    fn element(&mut self, element: &Value, array: &str, builder: &mut Builder<'_>) -> bool {
+        let Some(map) = element.as_map().filter(|_| !array.is_empty()) else {
             return false;
         };
-        for chat in objects(data, "chats") {
-            self::chat(chat, builder);
-        }
-        let others = rest(data, &["chats"]);
-        let is_empty = |value: &Value| value.as_array().is_some_and(<[Value]>::is_empty);
-        let others = others.iter().filter(|(_, value)| !is_empty(value));
-        others.for_each(|(name, _)| builder.lose(name));
+        chat(map, builder);
         true
     }
 }
