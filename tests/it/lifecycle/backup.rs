@@ -30,6 +30,24 @@ fn a_backup_is_a_store_that_says_the_same() {
 }
 
 #[test]
+fn a_store_knows_when_it_was_backed_up_last() {
+    let home = Home::new();
+    let last = |store: &Store| store.maintenance().unwrap().stats().unwrap().last_backup;
+    let store = home.open("s");
+    assert_eq!(last(&store), None);
+    store.maintenance().unwrap().backup(home.path("b")).unwrap();
+    let first = last(&store).unwrap();
+    // Any process knows it, and the copy does not say so of itself.
+    let reader = Store::open_read_only(home.path("s"), options()).unwrap();
+    assert_eq!(last(&reader), Some(first));
+    assert_eq!(last(&home.open("b")), None);
+    store.maintenance().unwrap().backup(home.path("b")).unwrap();
+    assert!(last(&store).unwrap() >= first);
+    fs::write(home.path("s/BACKUP"), "no time").unwrap();
+    assert_eq!(last(&store), None);
+}
+
+#[test]
 fn a_store_of_nothing_is_backed_up_too() {
     let home = Home::new();
     let store = home.open("s");
