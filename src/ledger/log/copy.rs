@@ -1,19 +1,22 @@
 //! Incremental copies of a ledger to another disk, while appends go on.
 //!
-//! Segments that the copy has already are compared, not written again. A copy that has diverged is
+//! Segments that the copy has already are compared, not written again; of one that has grown since, what
+//! is new is added. A copy that has diverged is
 //! refused and left unchanged, and so is every copy if a byte of this ledger has rotted: a copy of
 //! rot over the last good bytes would be the end of them. A copy that may be damaged is made where
 //! none is yet.
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::ledger::Ledger;
+use super::published_end::END;
 use crate::ledger::offsets::entry_offsets::SegmentExtent;
 use crate::ledger::recovery::recover::end_of;
 use crate::ledger::segment::frame::Frame;
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
-use crate::ledger::segment::replacement;
+use crate::ledger::segment::replacement::{self, CHUNK_BYTES};
 use crate::ledger::segment::segment_file::{self, FOLDER, HEADER_LEN, HeaderFault, SegmentHeader};
 use crate::ledger::segment::sparse;
 use crate::ledger::{Disk, DiskFile, EntryHeader, Error, LedgerPosition, OpenMode, verify_ledger};
@@ -55,12 +58,12 @@ pub(crate) enum OnDamage {
 impl Ledger {
     /// Copies the durable ledger into the `ledger/` of another disk, while appends go on. Segments
     /// of an earlier copy are written again only if an entry in them was erased since, or if their
-    /// bytes have changed.
+    /// bytes have changed; to one that has grown since, what is new is added.
     ///
     /// Every byte of this ledger is proven first, what is written is read again, and what is kept is
     /// compared with it.
     ///
-    /// New segments are written and synced beside the old ones, and replace them at once: whatever
+    /// All of it is written and synced beside the old segments, and replaces or follows them at once: whatever
     /// interrupts this leaves the earlier copy or the new one.
     ///
     /// # Errors
@@ -115,13 +118,20 @@ impl Ledger {
                 continue;
             }
             if copied.segments > 0 {
+                // A process that opened the copy to write said where it ended.
+                match target.remove(END) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                        return Err(Error::io("remove", END, error));
+                    }
+                    _ => {}
+                }
                 replacement::replace(target)?;
             }
             return Ok(copied);
         }
     }
 
-    /// Writes the new segments beside the old ones.
+    /// Writes the new segments, and what is new of old ones, beside the old ones.
     fn prepare(&self, target: &dyn Disk) -> Result<CopyReport, Error> {
         let position = self.sync()?;
         let mut extents = self.offsets.read().extents();
@@ -144,13 +154,22 @@ impl Ledger {
             bytes: 0,
             damaged: 0,
         };
-        for (extent, is_same) in found {
-            if is_same {
-                copied.kept += 1;
-                continue;
-            }
-            let name = replacement::beside(&segment_file::name_of(extent.number));
-            copied.bytes += self.copy_segment(extent.number, extent.end, target, &name)?;
+        for (extent, there) in found {
+            let name = segment_file::name_of(extent.number);
+            copied.bytes += match there {
+                There::Same => {
+                    copied.kept += 1;
+                    continue;
+                }
+                There::Beginning(len) => {
+                    self.copy_rest(&name, len..extent.end, target)?;
+                    extent.end - len
+                }
+                There::Other => {
+                    let beside = replacement::beside(&name);
+                    self.copy_segment(extent.number, extent.end, target, &beside)?
+                }
+            };
             copied.segments += 1;
         }
         Ok(copied)
@@ -172,24 +191,37 @@ impl Ledger {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
             _ => {}
         }
-        let file = target.create(name).map_err(failed)?;
-        let mut part = vec![0; CHUNK_BYTES];
-        let mut offset = 0;
-        while offset < end {
-            let left = usize::try_from(end - offset).unwrap_or(usize::MAX);
-            part.truncate(left);
-            let read = source.read_at(&mut part, offset);
-            read.map_err(|source| Error::io("read", &from, source))?;
-            file.write_at(&part, offset).map_err(failed)?;
-            offset += part.len() as u64;
-        }
-        file.sync().map_err(failed)?;
-        let written = target.open(name, OpenMode::Read).map_err(failed)?;
-        if !same(&*source, &*written, 0, end).map_err(failed)? {
-            let reason = "what was written is not what is read again";
-            return Err(failed(io::Error::new(io::ErrorKind::InvalidData, reason)));
-        }
+        let write = || {
+            let file = target.create(name)?;
+            replacement::copy(&*source, 0, end, &*file, 0)?;
+            file.sync()?;
+            let written = target.open(name, OpenMode::Read)?;
+            proven(same(&*source, 0, &*written, 0, end)?)
+        };
+        write().map_err(failed)?;
         Ok(end)
+    }
+
+    /// Writes a part of a segment beside the beginning of it that another disk has, and syncs it.
+    fn copy_rest(&self, name: &str, part: Range<u64>, target: &dyn Disk) -> Result<(), Error> {
+        let beside = replacement::rest_beside(name);
+        let write = || {
+            let source = segment_file::open(&*self.disk, name, OpenMode::Read)?;
+            let file = target.create(&beside)?;
+            file.write_at(&part.start.to_be_bytes(), 0)?;
+            let at = replacement::REST_HEADER_LEN;
+            replacement::copy(&*source, part.start, part.end, &*file, at)?;
+            file.sync()?;
+            let written = target.open(&beside, OpenMode::Read)?;
+            proven(same(
+                &*source,
+                part.start,
+                &*written,
+                at,
+                part.end - part.start,
+            )?)
+        };
+        write().map_err(|source| Error::io("copy to", &beside, source))
     }
 
     /// Returns the file to copy of the first `end` bytes of a segment, and how much of it.
@@ -207,14 +239,14 @@ impl Ledger {
         }
     }
 
-    /// Returns whether a copy has a segment as it is here: not if it is missing, a prefix, not
-    /// blanked everywhere that this one is, or rotten.
-    fn compare(&self, target: &dyn Disk, extent: &SegmentExtent) -> Result<bool, Error> {
+    /// Returns how much of a segment a copy has: of one that is missing, rotten, or not blanked
+    /// everywhere that this one is, nothing that is kept.
+    fn compare(&self, target: &dyn Disk, extent: &SegmentExtent) -> Result<There, Error> {
         let name = segment_file::name_of(extent.number);
         let failed = |source| Error::io("read", &name, source);
         let there = match segment_file::open(target, &name, OpenMode::Read) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(There::Other),
             Err(error) => return Err(failed(error)),
         };
         let len = there.len_bytes().map_err(failed)?;
@@ -230,15 +262,30 @@ impl Ledger {
         };
         let is_prefix = len <= extent.end
             && end_of(&*here, extent.number, last.as_ref())? == Some(len)
-            && same(&*here, &*there, at, bytes).map_err(failed)?;
+            && same(&*here, at, &*there, at, bytes).map_err(failed)?;
         if !is_prefix {
             return Err(self.foreign(extent.number, &*there, len).map_err(failed)?);
         }
         // Both have the same history, and this ledger was proven: other bytes there are rot.
-        let is_same = len == extent.end && same(&*here, &*there, 0, len).map_err(failed)?;
-        let stored = |disk: &dyn Disk| disk.open(&name, OpenMode::Read)?.len_bytes();
-        let is_as_short = || Ok(stored(target)? <= stored(&*self.disk)?);
-        Ok(is_same && is_as_short().map_err(failed)?)
+        if !same(&*here, 0, &*there, 0, len).map_err(failed)? {
+            return Ok(There::Other);
+        }
+        let raw = |disk: &dyn Disk| disk.open(&name, OpenMode::Read);
+        let (ours, theirs) = (raw(&*self.disk), raw(target));
+        let (ours, theirs) = (ours.map_err(failed)?, theirs.map_err(failed)?);
+        let stored = |file: &dyn DiskFile| file.len_bytes().map_err(failed);
+        let is_sparse = |file: &dyn DiskFile| sparse::is_sparse(file).map_err(failed);
+        Ok(if len == extent.end {
+            match stored(&*theirs)? <= stored(&*ours)? {
+                true => There::Same,
+                false => There::Other,
+            }
+        } else if is_sparse(&*ours)? || is_sparse(&*theirs)? {
+            // Offsets of a sparse file are not those of the segment.
+            There::Other
+        } else {
+            There::Beginning(len)
+        })
     }
 
     /// Returns the error for a segment that is not a prefix of this one: the copy is of another
@@ -264,28 +311,44 @@ impl Ledger {
     }
 }
 
-/// Returns whether a part of two files is the same.
+/// How much of a segment a copy has.
+#[derive(Clone, Copy)]
+enum There {
+    Same,
+    /// These first bytes of it, which are whole frames.
+    Beginning(u64),
+    Other,
+}
+
+/// Returns whether parts of two files, of one length, are the same.
 pub(super) fn same(
     here: &dyn DiskFile,
-    there: &dyn DiskFile,
     at: u64,
+    there: &dyn DiskFile,
+    from: u64,
     len: u64,
 ) -> io::Result<bool> {
     let (mut one, mut other) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
-    let (mut at, end) = (at, at.saturating_add(len));
-    while at < end {
-        let left = usize::try_from(end - at).unwrap_or(usize::MAX);
+    let mut done = 0;
+    while done < len {
+        let left = usize::try_from(len - done).unwrap_or(usize::MAX);
         one.truncate(left);
         other.truncate(left);
-        here.read_at(&mut one, at)?;
-        there.read_at(&mut other, at)?;
+        here.read_at(&mut one, at.saturating_add(done))?;
+        there.read_at(&mut other, from.saturating_add(done))?;
         if one != other {
             return Ok(false);
         }
-        at += one.len() as u64;
+        done += one.len() as u64;
     }
     Ok(true)
 }
 
-/// The length of one read of a copy, in bytes.
-const CHUNK_BYTES: usize = 1 << 20;
+/// Returns an error if what was written is not what is read again.
+fn proven(is_same: bool) -> io::Result<()> {
+    let reason = "what was written is not what is read again";
+    match is_same {
+        true => Ok(()),
+        false => Err(io::Error::new(io::ErrorKind::InvalidData, reason)),
+    }
+}

@@ -102,7 +102,7 @@ impl Ledger {
         let file = self.disk.create(&beside).map_err(failed)?;
         sparse::write(&*file, &*segment, extent.end, &holes, &self.store_id).map_err(failed)?;
         let written = segment_file::open(&*self.disk, &beside, OpenMode::Read).map_err(failed)?;
-        if !same(&*segment, &*written, 0, extent.end).map_err(failed)? {
+        if !same(&*segment, 0, &*written, 0, extent.end).map_err(failed)? {
             replacement::discard(&*self.disk)?;
             return Ok(false);
         }

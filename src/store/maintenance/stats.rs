@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::grain::Type;
 use crate::ledger::{OpenMode, StoreId};
 
+use super::backup::last_backup;
 use crate::grain::Time;
 use crate::store::commit::embedder_statuses;
 use crate::store::{Access, EmbedderStatus, Error};
@@ -36,6 +37,8 @@ pub struct Stats {
     pub index_bytes: u64,
     /// Files that hold the incomplete ends that crashes left, relative to the store.
     pub torn_files: Vec<String>,
+    /// When it was last backed up, by any process; a restored or copied store knows of none.
+    pub last_backup: Option<Time>,
     /// Erasures that were begun and wait for room or for a disk that works.
     pub erasures_waiting: u64,
     /// The reason why the text view cannot be used.
@@ -88,6 +91,7 @@ pub(crate) fn stats(store: &Access) -> Result<Stats, Error> {
         index_runs: engine.index().runs() as u64,
         index_bytes: engine.index().len_bytes(),
         torn_files: engine.ledger().torn_files()?,
+        last_backup: last_backup(engine.disk()),
         erasures_waiting: engine.state().erasures().open().len() as u64,
         text_unavailable: engine.text().unavailable(),
         embedders: embedder_statuses(engine),

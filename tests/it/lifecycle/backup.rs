@@ -30,6 +30,24 @@ fn a_backup_is_a_store_that_says_the_same() {
 }
 
 #[test]
+fn a_store_knows_when_it_was_backed_up_last() {
+    let home = Home::new();
+    let last = |store: &Store| store.maintenance().unwrap().stats().unwrap().last_backup;
+    let store = home.open("s");
+    assert_eq!(last(&store), None);
+    store.maintenance().unwrap().backup(home.path("b")).unwrap();
+    let first = last(&store).unwrap();
+    // Any process knows it, and the copy does not say so of itself.
+    let reader = Store::open_read_only(home.path("s"), options()).unwrap();
+    assert_eq!(last(&reader), Some(first));
+    assert_eq!(last(&home.open("b")), None);
+    store.maintenance().unwrap().backup(home.path("b")).unwrap();
+    assert!(last(&store).unwrap() >= first);
+    fs::write(home.path("s/BACKUP"), "no time").unwrap();
+    assert_eq!(last(&store), None);
+}
+
+#[test]
 fn a_store_of_nothing_is_backed_up_too() {
     let home = Home::new();
     let store = home.open("s");
@@ -59,6 +77,14 @@ fn a_later_backup_copies_only_what_is_new() {
         (again.segments, again.kept, again.bytes),
         (0, first.segments, 0)
     );
+    store.put(draft(199)).unwrap();
+    let before = store.maintenance().unwrap().stats().unwrap().ledger_bytes;
+    store.maintenance().unwrap().backup(home.path("b")).unwrap();
+    store.put(draft(198)).unwrap();
+    store.put(draft(197)).unwrap();
+    let grown = store.maintenance().unwrap().stats().unwrap().ledger_bytes - before;
+    let two = store.maintenance().unwrap().backup(home.path("b")).unwrap();
+    assert_eq!(two.bytes, grown, "two entries and no more");
     for n in 200..260 {
         store.put(draft(n)).unwrap();
         if n % 7 == 0 {
@@ -75,6 +101,9 @@ fn a_later_backup_copies_only_what_is_new() {
     // A backup that was opened meanwhile is gone on with all the same.
     store.put(draft(300)).unwrap();
     store.maintenance().unwrap().backup(home.path("b")).unwrap();
+    // For a reader too, whatever end the one that opened it published.
+    let reader = Store::open_read_only(home.path("b"), options()).unwrap();
+    assert_eq!(told(&reader), told(&store));
     assert_eq!(told(&home.open("b")), told(&store));
 }
 
@@ -190,6 +219,53 @@ fn a_backup_cut_short_is_completed_by_the_next() {
             .unwrap();
         assert_eq!(files(&home.path(&name).join("ledger")), segments);
         assert_eq!(told(&home.open(&name)), expected);
+    }
+}
+
+#[test]
+fn what_follows_the_end_of_a_segment_is_added_whole_or_not_at_all() {
+    let home = Home::new();
+    filled(&home);
+    let store = home.open("s");
+    let back_up = |name: &str| {
+        store
+            .maintenance()
+            .unwrap()
+            .backup(home.path(name))
+            .unwrap()
+    };
+    back_up("old");
+    let old = files(&home.path("old/ledger"));
+    let before = told(&home.open("old"));
+    let (segment, beginning) = old.last().unwrap();
+    store.put(draft(300)).unwrap();
+    back_up("new");
+    let new = files(&home.path("new/ledger"));
+    let whole = &new.iter().find(|(name, _)| name == segment).unwrap().1;
+    assert!(whole.len() > beginning.len() && whole.starts_with(beginning));
+    let mut rest = (beginning.len() as u64).to_be_bytes().to_vec();
+    rest.extend_from_slice(&whole[beginning.len()..]);
+
+    // Without the mark nothing of it is there, and the next backup writes it anew.
+    let ledger = home.path("old/ledger");
+    let beside = ledger.join(format!("{segment}.rest"));
+    fs::write(&beside, &rest[..rest.len() / 2]).unwrap();
+    assert_eq!(told(&home.open("old")), before);
+    let again = back_up("old");
+    assert_eq!(again.bytes, rest.len() as u64 - 8);
+    assert_eq!(files(&ledger), new);
+    // With it all is there: for a reader that changes nothing, and for the next that opens it.
+    for added in [0, rest.len() / 2, rest.len() - 8] {
+        fs::write(ledger.join(segment), &whole[..beginning.len() + added]).unwrap();
+        fs::write(&beside, &rest).unwrap();
+        fs::write(ledger.join("REPLACE"), "").unwrap();
+        drop(fs::remove_file(home.path("old/END")));
+        let read_only = Store::open_read_only(home.path("old"), options()).unwrap();
+        assert_eq!(told(&read_only), told(&store), "{added}");
+        drop(read_only);
+        assert!(beside.exists());
+        assert_eq!(told(&home.open("old")), told(&store), "{added}");
+        assert_eq!(files(&ledger), new, "{added}");
     }
 }
 

@@ -67,7 +67,11 @@ pub struct App {
     cal: Option<Arc<cal::Host>>,
     /// Where clients are let in by OAuth.
     pub(super) codes: Option<Codes>,
+    /// Measures the free room on the disk of the store, in bytes.
+    disk_free: Option<DiskFree>,
 }
+
+type DiskFree = Box<dyn Fn() -> Option<u64> + Send + Sync>;
 
 impl std::fmt::Debug for App {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -111,7 +115,23 @@ impl App {
             streams: Streams::default(),
             cal: Some(Arc::default()),
             codes: None,
+            disk_free: None,
         }
+    }
+
+    /// Takes the way to measure the free room on the disk of the store, in bytes, for `/metrics`.
+    #[must_use]
+    pub fn measuring_disk(
+        mut self,
+        free: impl Fn() -> Option<u64> + Send + Sync + 'static,
+    ) -> Self {
+        self.disk_free = Some(Box::new(free));
+        self
+    }
+
+    /// Returns the free room on the disk of the store, where it is known.
+    pub(super) fn disk_free(&self) -> Option<u64> {
+        self.disk_free.as_ref()?()
     }
 
     /// Lets OAuth clients in at the MCP endpoint, once a person has shown a token.

@@ -111,6 +111,8 @@ fn a_request_that_ended_counts_no_more() {
         "grainstore_http_requests_in_flight 1",
         "grainstore_grains 3",
         "grainstore_erasures_due 0",
+        "grainstore_last_backup_timestamp_seconds 0",
+        "grainstore_disk_free_bytes 1073741824",
         "grainstore_http_request_duration_seconds_count{method=\"POST\",route=\"/v1/grains\",status=\"200\"} 3",
         "grainstore_http_request_duration_seconds_count{method=\"POST\",route=\"/v1/grains\",status=\"422\"} 3",
     ] {

@@ -84,7 +84,7 @@ impl Server {
             lines.lock().unwrap().push(line.to_owned());
         });
         let host = grainstore_cal::Host::with_changes().unwrap();
-        let app = app.with_cal(Some(host));
+        let app = app.with_cal(Some(host)).measuring_disk(|| Some(1 << 30));
         let app = match key {
             Some(key) => app.signing_with(key),
             None => app,

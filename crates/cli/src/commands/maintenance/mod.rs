@@ -21,7 +21,7 @@ pub(crate) use checkpoint::CheckpointTool;
 pub(crate) use compact::Compact;
 pub(crate) use completions::Completions;
 pub(crate) use config::ConfigTool;
-pub(crate) use doctor::Doctor;
+pub(crate) use doctor::{Doctor, disk_free};
 pub(crate) use init::Init;
 pub(crate) use man::Man;
 pub(crate) use recover::{Recover, what_would_come_out};

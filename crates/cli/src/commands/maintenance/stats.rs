@@ -36,6 +36,7 @@ impl Stats {
                 "entries": stats.entries,
                 "head": head,
                 "segments": stats.segments,
+                "last_backup": stats.last_backup.map(|at| at.to_string()),
                 "ledger_bytes": stats.ledger_bytes,
                 "torn_files": stats.torn_files,
                 "erasures_waiting": stats.erasures_waiting,
@@ -67,6 +68,10 @@ impl Stats {
             out.line(format!(
                 "torn     {torn}: the incomplete end that a crash left"
             ))?;
+        }
+        match stats.last_backup {
+            Some(at) => out.line(format!("backup   last {at}"))?,
+            None => out.line("backup   none known")?,
         }
         if stats.erasures_waiting > 0 {
             let waiting = stats.erasures_waiting;

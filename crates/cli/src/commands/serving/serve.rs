@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::unit;
 use crate::args::{Statements, read_key};
+use crate::commands::maintenance::disk_free;
 use crate::error::{CliError, Exit};
 use crate::session::Session;
 
@@ -108,6 +109,8 @@ impl Serve {
             }
         };
         let app = App::new(store, tokens, Limits::default(), log);
+        let path = session.store_path().to_owned();
+        let app = app.measuring_disk(move || disk_free(&path));
         let app = match key {
             Some(key) => app.signing_with(key),
             None => app,

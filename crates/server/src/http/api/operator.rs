@@ -35,7 +35,7 @@ pub(crate) fn metrics(call: &Call<'_>) -> Result<Answer, Failure> {
     let mut text = call.app.render_metrics();
     // A token that is confined learns nothing of the rest of the store.
     if let Ok(store) = call.scope()?.whole() {
-        text.push_str(&store_metrics(store)?);
+        text.push_str(&store_metrics(store, call.app.disk_free())?);
     }
     Ok(Answer::Text("text/plain; version=0.0.4", text, Vec::new()))
 }

@@ -8,12 +8,13 @@ use grainstore::{Error, Store};
 ///
 /// # Errors
 /// Storage errors.
-pub(crate) fn store_metrics(store: &Store) -> Result<String, Error> {
+pub(crate) fn store_metrics(store: &Store, disk_free: Option<u64>) -> Result<String, Error> {
     let (stats, admin) = (store.maintenance()?.stats()?, store.admin()?);
     let waiting = stats.embedders.iter().map(|model| model.waiting).sum();
     let reviews = admin.reviews()?.len();
     let due = admin.pending_erasures()?.len();
-    let gauges: [(&str, u64); 9] = [
+    let backup = stats.last_backup.map_or(0, |at| at.ms() / 1_000);
+    let gauges: [(&str, u64); 10] = [
         ("grains", stats.grains),
         ("grains_current", stats.current),
         ("entries", stats.entries),
@@ -29,7 +30,16 @@ pub(crate) fn store_metrics(store: &Store) -> Result<String, Error> {
             "erasures_due",
             stats.erasures_waiting.saturating_add(due as u64),
         ),
+        // 0: never, as far as the store knows.
+        (
+            "last_backup_timestamp_seconds",
+            u64::try_from(backup).unwrap_or(0),
+        ),
     ];
+    // Only where the system tells it.
+    let gauges = gauges
+        .into_iter()
+        .chain(disk_free.map(|free| ("disk_free_bytes", free)));
     let mut text = String::new();
     for (name, value) in gauges {
         // Writing to a string does not fail.

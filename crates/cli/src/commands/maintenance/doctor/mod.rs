@@ -20,6 +20,8 @@ use crate::error::{CliError, Exit};
 use crate::output::{Output, progress};
 use crate::session::Session;
 
+pub(crate) use surroundings::disk_free;
+
 /// Say what is wrong with the store or could be better, and what to do
 ///
 /// Looks at damage (as `check` does without --deep), unfinished erasures, withdrawn consents, legal

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use indicatif::BinaryBytes;
+
 use super::{Finding, Weight};
 
 /// Adds what is found around the store.
@@ -12,10 +14,33 @@ pub(super) fn look(path: &Path, findings: &mut Vec<Finding>) {
         findings.push(Finding::new("open-elsewhere", Weight::Note, message));
     }
     #[cfg(unix)]
-    {
-        findings.extend(unix::access(path));
-        findings.extend(unix::room(path));
-    }
+    findings.extend(unix::access(path));
+    findings.extend(room(path));
+}
+
+/// Returns whether the disk has too little room.
+fn room(path: &Path) -> Option<Finding> {
+    let free = disk_free(path)?;
+    (free < ROOM).then(|| {
+        let message = format!("{} are free on the disk", BinaryBytes(free));
+        let finding = Finding::new("disk-low", Weight::Warning, message);
+        finding.advising("free some: a deletion rewrites files of up to 96 MiB")
+    })
+}
+
+/// A deletion has the old and the new text of a file of 96 MiB beside each other.
+const ROOM: u64 = 256 << 20;
+
+/// Returns the bytes that are free on the disk of a directory, where the system tells it.
+#[cfg(unix)]
+pub(crate) fn disk_free(path: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(path).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+#[cfg(not(unix))]
+pub(crate) const fn disk_free(_: &Path) -> Option<u64> {
+    None
 }
 
 /// Returns the other process that keeps the store, by the name that it wrote to the lock.
@@ -47,8 +72,6 @@ mod unix {
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
 
-    use indicatif::BinaryBytes;
-
     use super::super::{Finding, Weight};
 
     /// Returns what is wrong with the owner and the permissions of the directory.
@@ -75,18 +98,4 @@ mod unix {
         }
         findings
     }
-
-    /// Returns whether the disk has too little room.
-    pub(super) fn room(path: &Path) -> Option<Finding> {
-        let disk = rustix::fs::statvfs(path).ok()?;
-        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-        (free < ROOM).then(|| {
-            let message = format!("{} are free on the disk", BinaryBytes(free));
-            let finding = Finding::new("disk-low", Weight::Warning, message);
-            finding.advising("free some: a deletion rewrites files of up to 96 MiB")
-        })
-    }
-
-    /// A deletion has the old and the new text of a file of 96 MiB beside each other.
-    const ROOM: u64 = 256 << 20;
 }
