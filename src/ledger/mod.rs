@@ -55,5 +55,5 @@ pub use self::{
         verify_structure,
     },
     segment::entry::{Binding, Entry, EntryHeader, NewEntry},
-    stretch::stretch::Stretch,
+    stretch::bytes::Stretch,
 };

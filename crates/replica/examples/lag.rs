@@ -3,6 +3,8 @@
 //! `cargo run --release -p grainstore-replica --example lag -- [SECONDS] [URL]`; without a URL the copy
 //! lies in a temporary directory.
 
+#![expect(clippy::print_stdout, reason = "a program prints")]
+
 use std::error::Error;
 use std::path::Path;
 use std::sync::Mutex;

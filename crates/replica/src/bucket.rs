@@ -58,7 +58,7 @@ impl Bucket {
             let path = path.map_err(|()| wrong("not the path of a directory".to_owned()))?;
             return Self::in_directory(&path, shown);
         }
-        let (objects, prefix) = remote(&parsed, variables).map_err(|error| wrong(error))?;
+        let (objects, prefix) = remote(&parsed, variables).map_err(wrong)?;
         Ok(Self::new(
             Arc::new(PrefixStore::new(objects, prefix)),
             shown,
@@ -116,7 +116,7 @@ impl Bucket {
         };
         let bytes = match retried(read).await {
             Err(object_store::Error::NotFound { .. }) => return Ok(None),
-            Ok(None) => return Err(Error::damaged(name, "it is too long")),
+            Ok(None) => return Err(Error::damaged(name, &"it is too long")),
             Ok(Some(bytes)) => bytes,
             Err(source) => {
                 let name = name.to_owned();
@@ -130,7 +130,7 @@ impl Bucket {
         };
         match Hash::of(&bytes) == *hash {
             true => Ok(Some(bytes.into())),
-            false => Err(Error::damaged(name, "its bytes are not those of its name")),
+            false => Err(Error::damaged(name, &"its bytes are not those of its name")),
         }
     }
 
@@ -195,7 +195,7 @@ impl Bucket {
         let manifest = Manifest::parse(&path, &bytes)?;
         match manifest.number == name.number {
             true => Ok(Some(manifest)),
-            false => Err(Error::damaged(path, "its number is not that of its name")),
+            false => Err(Error::damaged(&path, &"its number is not that of its name")),
         }
     }
 
@@ -204,12 +204,28 @@ impl Bucket {
     /// # Errors
     /// `ERR_BACKUP_DIVERGED` if two manifests have its number; `ERR_STORAGE_IO`.
     pub(crate) async fn newest(&self) -> Result<Option<(ManifestName, Manifest)>, Error> {
+        let mut found = None;
+        for _ in 0..ATTEMPTS {
+            let is_whole;
+            (found, is_whole) = self.newest_listed().await?;
+            // Of a manifest that is gone since the list was made there is a newer one.
+            if is_whole {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the newest manifest of one list, and whether all that are newer there could be read.
+    async fn newest_listed(&self) -> Result<(Option<(ManifestName, Manifest)>, bool), Error> {
         let mut names = self.manifest_names().await?;
+        let mut is_whole = true;
         while let Some(last) = names.last().copied() {
             let mut whole = Vec::new();
             while let Some(name) = names.pop_if(|name| name.number == last.number) {
                 match self.manifest(&name).await {
-                    Ok(found) => whole.extend(found.map(|manifest| (name, manifest))),
+                    Ok(Some(manifest)) => whole.push((name, manifest)),
+                    Ok(None) => is_whole = false,
                     Err(Error::Damaged { name, reason }) => {
                         tracing::warn!(%name, %reason, "a manifest is passed over");
                     }
@@ -223,10 +239,10 @@ impl Bucket {
                 });
             }
             if let Some(found) = whole.pop() {
-                return Ok(Some(found));
+                return Ok((Some(found), is_whole));
             }
         }
-        Ok(None)
+        Ok((None, is_whole))
     }
 }
 

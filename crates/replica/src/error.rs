@@ -1,6 +1,6 @@
 //! The errors of a copy, each with the code of the library that names it.
 
-use std::io;
+use std::{fmt, io};
 
 use grainstore::ErrorCode;
 
@@ -152,9 +152,9 @@ impl Error {
         }
     }
 
-    pub(crate) fn damaged(name: impl Into<String>, reason: impl ToString) -> Self {
+    pub(crate) fn damaged(name: &str, reason: &dyn fmt::Display) -> Self {
         Self::Damaged {
-            name: name.into(),
+            name: name.to_owned(),
             reason: reason.to_string(),
         }
     }

@@ -185,7 +185,7 @@ impl Follower {
         self.unproven.retain(|entry| !self.listed.contains(entry));
         if let Some(entry) = self.unproven.first() {
             let reason = format!("the body of entry {entry} is not what was written");
-            return Err(Error::damaged("the ledger", reason));
+            return Err(Error::damaged("the ledger", &reason));
         }
         self.ledger.publish();
         // Readers know the erasure by now, so none takes a blank body for damage.
@@ -209,8 +209,8 @@ impl Follower {
         let mut bytes = opened(identities, manifest, &name, sealed, part.bytes)?;
         if bytes.len() as u64 != part.bytes {
             return Err(Error::damaged(
-                name,
-                "it is not as long as its manifest says",
+                &name,
+                &"it is not as long as its manifest says",
             ));
         }
         let mut from = self.ledger.position();
@@ -223,15 +223,15 @@ impl Follower {
         let known = known.and_then(|known| usize::try_from(known).ok());
         match known.filter(|known| *known < bytes.len()) {
             Some(known) => drop(bytes.drain(..known)),
-            None => return Err(Error::damaged(name, "it is not where the ledger ends")),
+            None => return Err(Error::damaged(&name, &"it is not where the ledger ends")),
         }
         let stretch = replica::prove_stretch(bytes, from, &self.store_id);
-        let stretch = stretch.map_err(|error| Error::damaged(&name, error))?;
+        let stretch = stretch.map_err(|error| Error::damaged(&name, &error))?;
         match stretch.to.entries == part.end {
             true => Ok(stretch),
             false => Err(Error::damaged(
-                name,
-                "it has other entries than its manifest says",
+                &name,
+                &"it has other entries than its manifest says",
             )),
         }
     }

@@ -99,12 +99,12 @@ impl Manifest {
     /// Reads its bytes, which the name has proven.
     pub(crate) fn parse(name: &str, bytes: &[u8]) -> Result<Self, Error> {
         let read: Result<Self, _> = serde_json::from_slice(bytes);
-        let manifest = read.map_err(|error| Error::damaged(name, error))?;
+        let manifest = read.map_err(|error| Error::damaged(name, &error))?;
         if manifest.format != FORMAT {
-            return Err(Error::damaged(name, "it is another program's"));
+            return Err(Error::damaged(name, &"it is another program's"));
         }
         if manifest.version > VERSION {
-            return Err(Error::damaged(name, "it is of a newer version"));
+            return Err(Error::damaged(name, &"it is of a newer version"));
         }
         Ok(manifest)
     }

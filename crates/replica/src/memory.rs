@@ -4,6 +4,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +75,22 @@ impl Seen {
 /// # Errors
 /// `ERR_BACKUP_DIVERGED` for a copy that was rolled back or is forked; `ERR_STORAGE_IO`.
 pub(crate) async fn current(
+    bucket: &Bucket,
+    seen: Option<&Seen>,
+) -> Result<Option<(ManifestName, Manifest)>, Error> {
+    let mut pause = FIRST_PAUSE;
+    for _ in 1..LOOKS {
+        match look(bucket, seen).await {
+            // The one that was seen is removed when there are newer ones, which a list may lack.
+            Err(Error::RolledBack { .. }) => tokio::time::sleep(pause).await,
+            found => return found,
+        }
+        pause *= 2;
+    }
+    look(bucket, seen).await
+}
+
+async fn look(
     bucket: &Bucket,
     seen: Option<&Seen>,
 ) -> Result<Option<(ManifestName, Manifest)>, Error> {
@@ -201,6 +218,10 @@ fn create_private(folder: &Path) -> io::Result<()> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
 }
+
+/// How often a copy is looked at before it counts as rolled back.
+const LOOKS: u32 = 4;
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
 
 /// The folder of the store; docs/format.md names it.
 const FOLDER: &str = "replica";

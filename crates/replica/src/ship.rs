@@ -141,6 +141,8 @@ impl Shipper {
         let listed = bucket.manifest_names().await?;
         let listed_last = listed.last().map_or(0, |name| name.number);
         let number = manifest.number.max(last).max(listed_last);
+        let held = seen.as_ref().map_or(0, |seen| seen.waits);
+        let held = held.max(manifest.waits.len() as u64);
         let mut shipper = Self {
             disk,
             store_id,
@@ -154,7 +156,7 @@ impl Shipper {
             is_changed: false,
             is_compared: false,
             unlisted: BTreeSet::new(),
-            held: seen.as_ref().map_or(0, |seen| seen.waits),
+            held,
             pass: Shipped::default(),
         };
         shipper

@@ -58,14 +58,14 @@ async fn read_list(bucket: &Bucket, part: &Part) -> Result<Vec<Part>, Error> {
     };
     let bytes = bucket.get(&name, &part.hash, LIST_MAX).await?;
     let read = serde_json::from_slice(&bytes.ok_or_else(lost)?);
-    let list: Vec<Part> = read.map_err(|error| Error::damaged(&name, error))?;
+    let list: Vec<Part> = read.map_err(|error| Error::damaged(&name, &error))?;
     // Each level is one less, so a chain of lists ends.
     match list
         .iter()
         .all(|inner| inner.level.checked_add(1) == Some(part.level))
     {
         true => Ok(list),
-        false => Err(Error::damaged(&name, "a part is of another level")),
+        false => Err(Error::damaged(&name, &"a part is of another level")),
     }
 }
 

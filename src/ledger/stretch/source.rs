@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::stretch::Stretch;
+use super::bytes::Stretch;
 use crate::ledger::Ledger;
 use crate::ledger::log::follow::end_of;
 use crate::ledger::offsets::entry_offsets::origin;

@@ -75,8 +75,7 @@ impl World {
                 (_, Some(open)) => self.write(open),
                 (_, None) => store = Some(self.copied.store()),
             }
-            self.faulty
-                .fail([0, 50, 200][self.random.below(3) as usize]);
+            self.faulty.fail([0, 50, 200][self.random.one_of(3)]);
             match self.random.below(4) {
                 0 => self.follow().await,
                 _ => self.ship().await,
@@ -92,15 +91,12 @@ impl World {
     fn write(&mut self, store: &Store) {
         for _ in 0..self.random.below(40) {
             let token = format!("token{:016x}", self.random.next());
-            let text = format!(
-                "{token} {}",
-                "words ".repeat(self.random.below(300) as usize)
-            );
+            let text = format!("{token} {}", "words ".repeat(self.random.one_of(300)));
             let address = store.put(Draft::event(&text)).unwrap();
             self.grains.push((address, token));
         }
         if self.random.below(4) == 0 && !self.grains.is_empty() {
-            let nth = self.random.below(self.grains.len() as u64) as usize;
+            let nth = self.random.one_of(self.grains.len());
             let (address, token) = self.grains.swap_remove(nth);
             delete(store, &address);
             self.erased.push(token);
@@ -115,7 +111,7 @@ impl World {
         let last = bytes.windows(4).rposition(|magic| magic == b"GFRM");
         let Some(last) = last else { return };
         let frame = &bytes[last..];
-        let torn = &frame[..self.random.below(frame.len() as u64) as usize];
+        let torn = &frame[..self.random.one_of(frame.len())];
         let mut file = fs::OpenOptions::new()
             .append(true)
             .open(folder.join(name))

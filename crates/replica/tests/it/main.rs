@@ -1,6 +1,7 @@
 //! Copies of stores on object storage: what is shipped is what a restore has, whatever fails or ends.
 
-#![expect(clippy::unwrap_used, reason = "a test that fails says so")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "a campaign says how long it was")]
 
 mod erasures;
 mod faulty;

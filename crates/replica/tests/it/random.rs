@@ -17,6 +17,11 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
+    /// Returns the place of one of some things.
+    pub(crate) fn one_of(&mut self, count: usize) -> usize {
+        usize::try_from(self.below(count as u64)).unwrap()
+    }
+
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }

@@ -72,7 +72,6 @@ pub(super) fn failed(error: &Error, url: &str) -> CliError {
         (_, ErrorCode::StorageDamaged) => said.advising(ANEW),
         (Error::Objects { .. }, _) => said.advising(NETWORK),
         (Error::NoCopy, _) => said.advising("`grainstore replicate` makes one"),
-        (Error::Busy, _) => said,
         (Error::NotAFollower(_), _) => said.advising("name a directory that is new or empty"),
         _ => said,
     }
