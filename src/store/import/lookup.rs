@@ -11,10 +11,12 @@ use crate::interchange::{
 use crate::ledger::EntryId;
 use crate::store::Error;
 use crate::store::import::batch::Importer;
+use crate::store::import::preview::Preview;
 use crate::store::import::turn::same_turn;
 use crate::store::read::{beside, named_by};
 use crate::store::rules::was_deleted;
 use crate::store::rules::was_named;
+use crate::store::txn::{AdmittedFrame, Transaction};
 use crate::store::view::Version;
 
 /// The stored versions of a record.
@@ -255,6 +257,47 @@ impl Importer<'_> {
             }
         }
         Ok(false)
+    }
+}
+
+impl Importer<'_> {
+    /// Ends a batch: its frame is written, or in a dry run forgotten but for its hashes.
+    pub(super) fn end_batch(&mut self, txn: &mut Transaction<'_>) -> Result<(), Error> {
+        if self.preview.is_some() {
+            self.warn_of_unresolved()?;
+        }
+        let Some(preview) = &mut self.preview else {
+            return self.flush(txn);
+        };
+        self.frame = AdmittedFrame::by(self.caller.actor);
+        self.pending.drain().for_each(|(it, _)| preview.add(&it));
+        self.names.drain().for_each(|(id, _)| preview.name(&id));
+        Ok(())
+    }
+
+    /// Returns whether the file brought a grain that is not stored yet.
+    pub(super) fn is_of_file(&self, address: &ContentAddress) -> bool {
+        let is_forgotten = |preview: &Preview| preview.has(address);
+        self.pending.contains_key(address) || self.preview.as_ref().is_some_and(is_forgotten)
+    }
+
+    /// Counts a record of a dry run whose identifier came in an earlier batch; returns whether it is one. The
+    /// two cannot be compared, so a record that differs counts as an update.
+    pub(super) fn count_again(&mut self, record: &Record) -> Result<bool, Error> {
+        let (Some(preview), Some(id)) = (&self.preview, &record.foreign_id) else {
+            return Ok(false);
+        };
+        if !preview.is_named(id) {
+            return Ok(false);
+        }
+        let read = record.grain.address();
+        if self.renamed.get(&read).is_some() || self.is_here(&read)? {
+            self.summary.unchanged += 1;
+        } else {
+            self.summary.updated += 1;
+            self.preview.iter_mut().for_each(|it| it.add(&read));
+        }
+        Ok(true)
     }
 }
 
