@@ -61,23 +61,9 @@ fn add_rest(disk: &dyn Disk, name: &str) -> io::Result<()> {
     let mut end = [0; REST_HEADER_LEN as usize];
     rest.read_at(&mut end, 0)?;
     let end = u64::from_be_bytes(end);
-    match disk.open(name, OpenMode::Write) {
-        // A reader in memory adds to a copy of its own.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let (old, new) = (
-                disk.open(name, OpenMode::Read)?,
-                disk.create(&beside(name))?,
-            );
-            copy(&*old, 0, end, &*new, 0)?;
-            copy(&*rest, REST_HEADER_LEN, rest.len_bytes()?, &*new, end)?;
-            disk.rename(&beside(name), name)?;
-        }
-        opened => {
-            let segment = opened?;
-            copy(&*rest, REST_HEADER_LEN, rest.len_bytes()?, &*segment, end)?;
-            segment.sync()?;
-        }
-    }
+    let segment = disk.open(name, OpenMode::Write)?;
+    copy(&*rest, REST_HEADER_LEN, rest.len_bytes()?, &*segment, end)?;
+    segment.sync()?;
     disk.remove(&rest_beside(name))
 }
 

@@ -254,14 +254,17 @@ fn what_follows_the_end_of_a_segment_is_added_whole_or_not_at_all() {
     let again = back_up("old");
     assert_eq!(again.bytes, rest.len() as u64 - 8);
     assert_eq!(files(&ledger), new);
-    // With it all is there: for a reader that changes nothing, and for the next that opens it.
+    // With it all is there for the next that opens it, and a reader, who changes nothing, sees what there was.
     for added in [0, rest.len() / 2, rest.len() - 8] {
         fs::write(ledger.join(segment), &whole[..beginning.len() + added]).unwrap();
         fs::write(&beside, &rest).unwrap();
         fs::write(ledger.join("REPLACE"), "").unwrap();
         drop(fs::remove_file(home.path("old/END")));
         let read_only = Store::open_read_only(home.path("old"), options()).unwrap();
-        assert_eq!(told(&read_only), told(&store), "{added}");
+        assert!(
+            [&before, &told(&store)].contains(&&told(&read_only)),
+            "{added}"
+        );
         drop(read_only);
         assert!(beside.exists());
         assert_eq!(told(&home.open("old")), told(&store), "{added}");
