@@ -56,6 +56,11 @@ pub(super) fn list_files(
     wanted: fn(&str) -> bool,
 ) -> Result<(TarArchive, Names, LeftOut), Error> {
     let invalid = |error: io::Error| zip_error("", error.to_string());
+    if !is_tar(&source).map_err(invalid)? {
+        let message =
+            "is one file that gzip has compressed: unpack it first, as with `gunzip --keep`";
+        return Err(zip_error("", message.into()));
+    }
     let unpacked = decoder(&source).take(UNPACKED_LEN_MAX);
     let mut archive = tar::Archive::new(unpacked);
     let (mut names, mut left_out, mut files) = (Names::new(), LeftOut::new(), Vec::new());
@@ -140,6 +145,28 @@ fn name_of(entry: &mut impl Read, kind: EntryType) -> io::Result<Option<Vec<u8>>
 /// Files that macOS adds beside those that they describe.
 fn is_hidden(name: &str) -> bool {
     name.starts_with("._")
+}
+
+/// Returns whether what is compressed can begin an archive: at least one block, whose checksum holds. A
+/// stream that breaks before is left to the reader of the archive.
+fn is_tar(source: &SharedSource) -> io::Result<bool> {
+    let mut block = [0; 512];
+    match decoder(source).read_exact(&mut block) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+        Err(_) => return Ok(true),
+        Ok(()) => {}
+    }
+    let said = tar::Header::from_byte_slice(&block).cksum().ok();
+    let sum = |at: usize, byte: u8| match (148..156).contains(&at) {
+        true => u32::from(b' '),
+        false => u32::from(byte),
+    };
+    let counted: u32 = block
+        .iter()
+        .enumerate()
+        .map(|(at, byte)| sum(at, *byte))
+        .sum();
+    Ok(block == [0; 512] || said == Some(counted))
 }
 
 fn decoder(source: &SharedSource) -> Decoder {

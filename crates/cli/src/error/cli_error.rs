@@ -42,7 +42,12 @@ impl CliError {
         if let Some(error) = interchange_error(error) {
             return Self::of_interchange(error);
         }
-        Self::new(code_of(error), without_own_line(&with_causes(error)))
+        let told = Self::new(code_of(error), without_own_line(&with_causes(error)));
+        let system = error.downcast_ref::<io::Error>();
+        match system.is_some_and(|error| error.kind() == io::ErrorKind::StorageFull) {
+            true => told.advising("the disk that the output goes to is full: free some room there, or write elsewhere"),
+            false => told,
+        }
     }
 
     fn of_interchange(error: &interchange::Error) -> Self {

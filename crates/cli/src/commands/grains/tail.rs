@@ -94,6 +94,9 @@ impl Tail {
                 None => Ok(out.flush()?),
             })?;
         }
+        if is_empty {
+            session.out.note("nothing found");
+        }
         Ok(Exit::done_if(!is_empty))
     }
 }

@@ -54,7 +54,11 @@ impl RegimeAction {
             Self::Show => {
                 let regimes = session.open_to_read()?.admin()?.regimes();
                 show(regimes.iter(), &mut session.out)?;
-                Ok(Exit::done_if(regimes.iter().next().is_some()))
+                let is_any = regimes.iter().next().is_some();
+                if !is_any {
+                    session.out.note("no regime is in force: `grainstore policy preset` lists them, `policy set` sets some");
+                }
+                Ok(Exit::done_if(is_any))
             }
             Self::Set {
                 regimes,

@@ -76,7 +76,8 @@ impl TokenTool {
             Action::Revoke { id } => {
                 if !file.revoke(&id).map_err(|error| told(&error))? {
                     let message = format!("no token has the name {id}");
-                    return Err(CliError::new(ErrorCode::Usage, message).into());
+                    let error = CliError::new(ErrorCode::Usage, message);
+                    return Err(error.advising("`grainstore token list` names them").into());
                 }
                 if session.out.is_json() {
                     session.out.json(&json!({ "revoked": id }))?;

@@ -45,6 +45,9 @@ fn every_mistake_is_named_with_what_to_do() {
     let address = home.put(&belief("ana", "likes", "tea")).remove(0);
     home.write("notes.jsonl", belief("ana", "likes", "coffee"));
     home.write("empty", "");
+    // `printf x | gzip -n`.
+    let gzip = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xab\0\0\x83\x16\xdc\x8c\x01\0\0\0";
+    home.write("one.jsonl.gz", gzip);
     home.write("there.omi.json", "precious");
     fs::create_dir(home.path("pam")).unwrap();
     home.write("pam/memory-store.json", "precious");
@@ -130,7 +133,7 @@ fn an_output_that_takes_nothing_is_said_and_ends_with_2() {
         assert_eq!(ended.status.code(), Some(2), "{args:?}");
         let said = String::from_utf8_lossy(&ended.stderr);
         assert!(
-            said.contains("No space left") || said.contains("ERR_"),
+            said.contains("No space left") && said.contains("is full"),
             "{args:?}: {said}"
         );
     }

@@ -94,7 +94,7 @@ pub(super) const MISTAKES: &str = r#"
 2 | serve --listen localhost | 'localhost', 127.0.0.1:7471
 2 | serve --public-url nowhere | nowhere, https://HOST
 2 | token add --allow all | 'all', read, export
-2 | token revoke abc | abc
+2 | token revoke abc | abc, token list
 2 | mcp install --client emacs | 'emacs', claude-code
 2 | mcp --agent did:web:a.example | --agent, letters, claude-code
 2 | mcp --agent a --as did:web:a.example | --agent, --as
@@ -229,6 +229,9 @@ pub(super) const MISTAKES: &str = r#"
 1 | query --subject nobody | nothing found
 1 | sessions | no conversations
 1 | token list | token add
+1 | tail --from 99999 | nothing found
+1 | policy show | no regime is in force, policy preset
+2 | import one.jsonl.gz | one.jsonl.gz, gunzip
 1 | vault rotate | no person has a key, user add
 1 | audit log --by ana | no entry passes
 # Arguments that are missing.
