@@ -14,18 +14,17 @@ use crate::store::engine::{WRITER, no_manifest, prepare_folder, refuse_planted, 
 use crate::store::records::{Manifest, erased_rows};
 use crate::store::{Create, Error};
 
-/// Opens the directory of a store for its ledger to be read, and returns its disk, its id, and the
-/// bytes of its `MANIFEST`, without which no copy is a store.
+/// Opens the directory of a store for its ledger to be read, and returns its disk, and the bytes of its
+/// `MANIFEST`, without which no copy is a store.
 ///
 /// # Errors
 /// `ERR_NOT_A_STORE`, `ERR_STORAGE_DAMAGED`, `ERR_STORE_VERSION`, `ERR_STORAGE_IO`.
-pub fn open_source(path: &Path) -> Result<(Arc<dyn Disk>, StoreId, Vec<u8>), Error> {
+pub fn open_source(path: &Path) -> Result<(FileDisk, Vec<u8>), Error> {
     prepare_folder(path, Create::Never)?;
     let disk = FileDisk::new(path);
     refuse_planted(&disk, path)?;
     let manifest = Manifest::read(&disk, path)?.ok_or_else(|| no_manifest(path))?;
-    let bytes = manifest.to_json().into_bytes();
-    Ok((Arc::new(disk), manifest.store_id, bytes))
+    Ok((disk, manifest.to_json().into_bytes()))
 }
 
 /// Returns the id in the bytes of a `MANIFEST`.

@@ -203,7 +203,7 @@ impl Bucket {
     ///
     /// # Errors
     /// `ERR_BACKUP_DIVERGED` if two manifests have its number; `ERR_STORAGE_IO`.
-    pub(crate) async fn newest(&self) -> Result<Option<(ManifestName, Manifest)>, Error> {
+    pub(crate) async fn newest(&self) -> Result<Option<Named>, Error> {
         let mut found = None;
         for _ in 0..ATTEMPTS {
             let is_whole;
@@ -217,7 +217,7 @@ impl Bucket {
     }
 
     /// Returns the newest manifest of one list, and whether all that are newer there could be read.
-    async fn newest_listed(&self) -> Result<(Option<(ManifestName, Manifest)>, bool), Error> {
+    async fn newest_listed(&self) -> Result<(Option<Named>, bool), Error> {
         let mut names = self.manifest_names().await?;
         let mut is_whole = true;
         while let Some(last) = names.last().copied() {
@@ -245,6 +245,9 @@ impl Bucket {
         Ok((None, is_whole))
     }
 }
+
+/// A manifest with its name.
+pub(crate) type Named = (ManifestName, Manifest);
 
 #[cfg(feature = "cloud")]
 fn remote(

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bucket::Bucket;
+use crate::bucket::{Bucket, Named};
 use crate::manifest::{Manifest, ManifestName};
 use crate::{Error, Hash};
 
@@ -74,10 +74,7 @@ impl Seen {
 ///
 /// # Errors
 /// `ERR_BACKUP_DIVERGED` for a copy that was rolled back or is forked; `ERR_STORAGE_IO`.
-pub(crate) async fn current(
-    bucket: &Bucket,
-    seen: Option<&Seen>,
-) -> Result<Option<(ManifestName, Manifest)>, Error> {
+pub(crate) async fn current(bucket: &Bucket, seen: Option<&Seen>) -> Result<Option<Named>, Error> {
     let mut pause = FIRST_PAUSE;
     for _ in 1..LOOKS {
         match look(bucket, seen).await {
@@ -90,17 +87,14 @@ pub(crate) async fn current(
     look(bucket, seen).await
 }
 
-async fn look(
-    bucket: &Bucket,
-    seen: Option<&Seen>,
-) -> Result<Option<(ManifestName, Manifest)>, Error> {
+async fn look(bucket: &Bucket, seen: Option<&Seen>) -> Result<Option<Named>, Error> {
     let mut newest = bucket.newest().await?;
     let Some(seen) = seen else {
         return Ok(newest);
     };
     // A list may lack what was written last, and the process may have ended before it knew.
     for name in [Some(seen.manifest), seen.next].into_iter().flatten() {
-        let is_known = |(newest, _): &(ManifestName, Manifest)| newest.number >= name.number;
+        let is_known = |(newest, _): &Named| newest.number >= name.number;
         if newest.as_ref().is_some_and(is_known) {
             continue;
         }

@@ -101,7 +101,8 @@ impl Shipper {
     /// `ERR_STORAGE_DAMAGED` if it has lost objects; `ERR_STORE_LOCKED` while another process ships
     /// there; errors of the store and of the storage.
     pub async fn open(store: &Path, bucket: Bucket, options: ShipOptions) -> Result<Self, Error> {
-        let (disk, store_id, identity) = replica::open_source(store)?;
+        let (disk, identity) = replica::open_source(store)?;
+        let store_id = replica::id_in(&identity)?;
         let memory = Memory::of_source(store, bucket.url())?;
         let seen = memory.read()?;
         let found = match current(&bucket, seen.as_ref()).await {
@@ -144,7 +145,7 @@ impl Shipper {
         let held = seen.as_ref().map_or(0, |seen| seen.waits);
         let held = held.max(manifest.waits.len() as u64);
         let mut shipper = Self {
-            disk,
+            disk: Arc::new(disk),
             store_id,
             bucket,
             memory,

@@ -56,7 +56,7 @@ async fn an_erasure_reaches_an_object_that_a_list_of_lists_names() {
     let addresses: Vec<_> = (0..70).map(|n| put(&store, n)).collect();
     shipper.pass().await.unwrap();
     for n in 0..1_100 {
-        store.put(Draft::event(&format!("later {n}"))).unwrap();
+        store.put(Draft::event(format!("later {n}"))).unwrap();
         shipper.pass().await.unwrap();
     }
     delete(&store, &addresses[3]);
@@ -73,7 +73,7 @@ async fn an_erasure_reaches_an_object_that_a_list_of_lists_names() {
 async fn a_frame_that_is_longer_than_an_object_is_one_object() {
     let copied = Copied::new();
     let store = copied.store();
-    let drafts = (0..12).map(|n| Draft::event(&format!("{n}{}", "x".repeat(900_000))));
+    let drafts = (0..12).map(|n| Draft::event(format!("{n}{}", "x".repeat(900_000))));
     store.put_batch(drafts).unwrap();
     put(&store, 1);
     copied.ship().await.unwrap();

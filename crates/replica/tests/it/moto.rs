@@ -28,14 +28,13 @@ impl Moto {
             .spawn()
             .unwrap();
         let moto = Self { process, port };
-        for _ in 0..600 {
-            if TcpStream::connect(("127.0.0.1", port)).is_ok() {
-                moto.create_bucket("bucket");
-                return moto;
-            }
+        let listens = (0..600).any(|_| {
             std::thread::sleep(Duration::from_millis(100));
-        }
-        panic!("moto does not listen");
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        assert!(listens, "moto does not listen");
+        moto.create_bucket("bucket");
+        moto
     }
 
     fn create_bucket(&self, name: &str) {
