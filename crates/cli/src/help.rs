@@ -108,7 +108,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Policy and trust",
         &[
-            "user", "vault", "hold", "consent", "policy", "trust", "agent", "grain", "did",
+            "user", "vault", "hold", "consent", "policy", "trust", "agent", "grain",
         ],
     ),
     (
@@ -138,6 +138,7 @@ const ALSO: &[&str] = &[
     "consolidate",
     "contradict",
     "convert",
+    "did",
     "embed",
     "exists",
     #[cfg(feature = "replica")]

@@ -139,7 +139,7 @@ impl Scope {
 
     /// Returns a place as its reader may see it: one of a token does not tell how many entries the
     /// store has.
-    pub(crate) fn shown(&self, place: impl ToString) -> Option<String> {
+    pub(crate) fn shown(&self, place: &impl ToString) -> Option<String> {
         match &self.token {
             Some(token) => token.seal(&place.to_string()).ok(),
             None => Some(place.to_string()),

@@ -58,7 +58,7 @@ pub(in crate::ledger) fn complete(disk: &dyn Disk) -> Result<(), Error> {
 /// Adds to the end of a segment what lies beside it. Done twice, it writes the same bytes again.
 fn add_rest(disk: &dyn Disk, name: &str) -> io::Result<()> {
     let rest = disk.open(&rest_beside(name), OpenMode::Read)?;
-    let mut end = [0; REST_HEADER_LEN as usize];
+    let mut end = [0; size_of::<u64>()];
     rest.read_at(&mut end, 0)?;
     let end = u64::from_be_bytes(end);
     let segment = disk.open(name, OpenMode::Write)?;

@@ -77,7 +77,7 @@ pub(super) fn list(scope: &Scope, cursor: Option<&str>) -> Result<ListResourcesR
         }
     }
     let mut result = ListResourcesResult::with_all_items(listed);
-    result.next_cursor = page.next_cursor.and_then(|cursor| scope.shown(cursor));
+    result.next_cursor = page.next_cursor.and_then(|cursor| scope.shown(&cursor));
     Ok(result)
 }
 
@@ -150,7 +150,7 @@ fn read_session(scope: &Scope, rest: &str) -> Result<(String, &'static str), Fai
         fitting if fitting < envelope.results.len() => page(fitting)?.next_cursor,
         _ => envelope.next_cursor,
     };
-    if let Some(cursor) = next.and_then(|cursor| scope.shown(cursor)) {
+    if let Some(cursor) = next.and_then(|cursor| scope.shown(&cursor)) {
         let id = encoded(&id);
         text.push_str(&format!(
             "\n{} in all; more: session://{id}?cursor={cursor}\n",

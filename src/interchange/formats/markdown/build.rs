@@ -135,7 +135,7 @@ impl<'a> Builder<'a> {
             }
             (_, object, role) => {
                 let event = Draft::new(Type::Event).set("content", object);
-                let event = role.into_iter().fold(event, |event, role| event.role(role));
+                let event = role.into_iter().fold(event, Draft::role);
                 match self.kind {
                     Kind::Conversation => event.session(self.title.clone()),
                     _ => event,

@@ -3,7 +3,7 @@
 //! The integrity of the store is checked by `check`.
 
 use clap::Args;
-use grainstore::store::EmbedderStatus;
+use grainstore::store::{self, EmbedderStatus};
 use serde_json::{Map, Value, json};
 
 use crate::error::Exit;
@@ -17,34 +17,14 @@ pub(crate) struct Stats {}
 impl Stats {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let Self {} = self;
-        let store = session.open_with_model()?;
-        let stats = store.maintenance()?.stats()?;
+        let opened = session.open_with_model()?;
+        let stats = opened.maintenance()?.stats()?;
         let path = session.store_path().display().to_string();
-        let head = hex::encode(&stats.head);
         if session.out.is_json() {
-            let by_type = stats.by_type.iter();
-            let by_type: Map<String, Value> = by_type
-                .map(|(of, count)| (of.to_string(), json!(count)))
-                .collect();
-            session.out.json(&json!({
-                "path": path,
-                "store_id": stats.store_id.to_string(),
-                "created_at": stats.created_at.to_string(),
-                "grains": stats.grains,
-                "current": stats.current,
-                "by_type": by_type,
-                "entries": stats.entries,
-                "head": head,
-                "segments": stats.segments,
-                "last_backup": stats.last_backup.map(|at| at.to_string()),
-                "ledger_bytes": stats.ledger_bytes,
-                "torn_files": stats.torn_files,
-                "erasures_waiting": stats.erasures_waiting,
-                "text_unavailable": stats.text_unavailable,
-                "embedders": stats.embedders.iter().map(embedder).collect::<Vec<_>>(),
-            }))?;
+            session.out.json(&stats_json(&path, &stats))?;
             return Ok(Exit::Done);
         }
+        let head = hex::encode(&stats.head);
         let out = &mut session.out;
         out.line(format!("store    {path}"))?;
         out.line(format!("id       {}", stats.store_id))?;
@@ -91,6 +71,30 @@ impl Stats {
         }
         Ok(Exit::Done)
     }
+}
+
+fn stats_json(path: &str, stats: &store::Stats) -> Value {
+    let by_type = stats.by_type.iter();
+    let by_type: Map<String, Value> = by_type
+        .map(|(of, count)| (of.to_string(), json!(count)))
+        .collect();
+    json!({
+        "path": path,
+        "store_id": stats.store_id.to_string(),
+        "created_at": stats.created_at.to_string(),
+        "grains": stats.grains,
+        "current": stats.current,
+        "by_type": by_type,
+        "entries": stats.entries,
+        "head": hex::encode(&stats.head),
+        "segments": stats.segments,
+        "last_backup": stats.last_backup.map(|at| at.to_string()),
+        "ledger_bytes": stats.ledger_bytes,
+        "torn_files": stats.torn_files,
+        "erasures_waiting": stats.erasures_waiting,
+        "text_unavailable": stats.text_unavailable,
+        "embedders": stats.embedders.iter().map(embedder).collect::<Vec<_>>(),
+    })
 }
 
 fn embedder(status: &EmbedderStatus) -> Value {

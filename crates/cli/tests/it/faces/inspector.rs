@@ -108,21 +108,17 @@ fn many(grains: usize) -> String {
     lines
 }
 
-/// `GRAINSTORE_PAGE_GRAINS` and `GRAINSTORE_PAGE_MS` set the number of grains and the limit of a page; a debug
+/// `GRAINSTORE_PAGE_GRAINS` and `GRAINSTORE_PAGE_MS` set the number of grains and the limit of a page when it is compiled; a debug
 /// build is held to a loose one.
 #[test]
 #[ignore = "needs chromium with playwright-core"]
 fn the_pages_of_a_store_of_50000_grains_open_in_time() {
-    let asked = |name: &str, usual: &str| std::env::var(name).unwrap_or_else(|_| usual.to_owned());
-    let grains = asked("GRAINSTORE_PAGE_GRAINS", "50000").parse().unwrap();
+    let grains = option_env!("GRAINSTORE_PAGE_GRAINS").unwrap_or("50000");
+    let most_ms = option_env!("GRAINSTORE_PAGE_MS").unwrap_or("15000");
     let home = Home::new();
-    home.write("many.jsonl", many(grains));
+    home.write("many.jsonl", many(grains.parse().unwrap()));
     home.ok(&["--quiet", "import", "many.jsonl"]);
     let served = Served::with(&home, "read,write,erase,export,import,admin", &["--ui"]);
-    let said = driven(
-        "inspector_many.mjs",
-        &served,
-        &[&asked("GRAINSTORE_PAGE_MS", "15000")],
-    );
+    let said = driven("inspector_many.mjs", &served, &[most_ms]);
     println!("{said}");
 }

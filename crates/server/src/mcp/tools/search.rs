@@ -132,7 +132,7 @@ impl Tool for Query {
             shown if shown < envelope.results.len() => page(shown)?.next_cursor,
             _ => envelope.next_cursor,
         };
-        let next = next.and_then(|cursor| scope.shown(cursor));
+        let next = next.and_then(|cursor| scope.shown(&cursor));
         Ok(answer(&envelope, items, text, next))
     }
 }
@@ -181,7 +181,7 @@ impl Query {
             next = changes.position();
         }
         let next_cursor = match next < changes.end() {
-            true => scope.shown(next.get()),
+            true => scope.shown(&next.get()),
             false => None,
         };
         if items.is_empty() {
