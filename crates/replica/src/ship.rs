@@ -20,7 +20,7 @@ use crate::{Error, Hash, tree};
 /// How a store is shipped.
 #[derive(Debug, Default)]
 pub struct ShipOptions {
-    /// Those for whom objects are encrypted; none for objects in the clear.
+    /// The recipients that objects are encrypted to; `None` leaves objects in the clear.
     pub recipients: Option<Recipients>,
     /// Signs each manifest, so that readers can demand it ([`TrustedSigner`](crate::TrustedSigner)); a copy whose newest
     /// manifest it has not signed is refused.

@@ -105,7 +105,7 @@ impl Replicate {
         }
     }
 
-    /// A pass is told to programs; a person is told of erasures.
+    /// Prints each pass as JSON; as text only one that erased something, or after which erasures wait.
     fn tell_news(&self, shipped: &Shipped, out: &mut Output) -> std::io::Result<()> {
         if out.is_json() || shipped.erased > 0 || shipped.waits > 0 {
             self.tell(shipped, out)?;

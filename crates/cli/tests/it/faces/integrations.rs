@@ -29,7 +29,7 @@ fn texts(home: &Home) -> Vec<String> {
     stored.map(text).collect()
 }
 
-/// Sets up the memory of an agent in a home, and returns what its person is told to type.
+/// Sets up the memory of an agent in a home directory, and returns the notes that the command prints.
 fn installed(home: &Home, agent: &str) -> String {
     let ran = setup(home, &["install", agent]);
     assert_eq!(ran.code, 0, "{ran:?}");

@@ -50,7 +50,7 @@ pub(in crate::mcp) struct Item {
     /// The version that replaced it.
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded_by: Option<String>,
-    /// When and by whom it was stored, where that is asked.
+    /// The time and the author of its entry in the ledger, in an answer to `changes_since`.
     #[serde(skip_serializing_if = "Option::is_none")]
     stored_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,7 +123,7 @@ impl Item {
         }
     }
 
-    /// Adds when and by whom it was stored.
+    /// Adds the time and the author of its entry in the ledger.
     pub(in crate::mcp) fn stored(self, version: &Version) -> Self {
         let by = version
             .stored_by

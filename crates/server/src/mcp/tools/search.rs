@@ -138,7 +138,7 @@ impl Tool for Query {
 }
 
 impl Query {
-    /// Returns the grains that were stored since, in that order, with when and by whom.
+    /// Returns the grains that were stored since, in the order of the ledger, with time and author.
     fn changes(&self, since: Time, scope: &Scope) -> Result<Answer<Results>, Failure> {
         if self.sort.is_some() || self.descending {
             return Err(Failure::usage(
