@@ -45,6 +45,21 @@ fn a_model_that_is_down_fails_no_put_is_named_in_the_statistics_and_is_tried_aga
 }
 
 #[test]
+fn a_text_that_came_alone_while_a_model_was_down_is_tried_again() {
+    let model = Concepts::named("concepts@1");
+    model.is_down.store(true, Ordering::SeqCst);
+    let store = Store::in_memory(options(&[Arc::clone(&model)])).unwrap();
+    let alone = put(&store, "a dog");
+    let failed = store.maintenance().unwrap().flush_text().unwrap_err();
+    assert_eq!(failed.code(), "ERR_EMBEDDER");
+
+    model.is_down.store(false, Ordering::SeqCst);
+    flush(&store);
+    assert!(store.embedding(&alone, "concepts@1").unwrap().is_some());
+    assert_eq!(statuses(&store)[0].failed, None);
+}
+
+#[test]
 fn a_text_that_a_model_cannot_embed_does_not_keep_the_others_from_it() {
     let model = Arc::new(Concepts {
         name: "concepts@1".to_owned(),

@@ -237,10 +237,12 @@ impl WaitingRows {
         self.rows.iter().take(len).collect()
     }
 
-    /// Has the texts tried again that were refused.
+    /// Has the texts tried again that failed, also those after which no other text came to show
+    /// whether the model was down.
     pub(crate) fn retry(&mut self) {
-        let refused = std::mem::take(&mut self.refused);
-        self.rows.unite(&refused);
+        for failed in [&mut self.refused, &mut self.skipped] {
+            self.rows.unite(&std::mem::take(failed));
+        }
     }
 
     fn succeed(&mut self, batch: &[EmbedText], stored: u64) {
