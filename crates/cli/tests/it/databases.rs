@@ -193,3 +193,17 @@ fn an_import_says_what_came_and_what_to_ask() {
         assert_eq!(screen.matches("grainstore recall").count(), 3, "{screen}");
     }
 }
+
+#[test]
+fn an_import_proposes_no_id_as_a_question() {
+    let home = Home::new();
+    home.ok(&["init"]);
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/pam");
+    let screen = home.ok(&["import", sample]);
+    let asked: Vec<_> = screen.split("grainstore recall \"").skip(1).collect();
+    assert_eq!(asked.len(), 3, "{screen}");
+    for question in asked {
+        let question = question.lines().next().unwrap().trim_end_matches('"');
+        assert!(question.contains(' '), "{question}");
+    }
+}

@@ -185,7 +185,8 @@ fn is_question(said: &str) -> bool {
     said.trim_end().ends_with('?') && said.len() < QUESTION_LEN_MAX
 }
 
-/// Returns a text as one line that a shell takes in double quotes; `None` if nothing is left of it.
+/// Returns a text as one line that a shell takes in double quotes; `None` if it has no word, as an
+/// id has none.
 fn question(said: &str) -> Option<String> {
     let line = said.trim().lines().next()?;
     let plain: String = line
@@ -193,7 +194,9 @@ fn question(said: &str) -> Option<String> {
         .map(|c| if "\"$`\\!".contains(c) { ' ' } else { c })
         .collect();
     let plain = cut(&printable(plain.trim()), QUESTION_WIDTH);
-    (!plain.is_empty()).then_some(plain)
+    let is_word = |word: &str| word.chars().count() > 1 && word.chars().all(char::is_alphabetic);
+    let is_said = plain.split([' ', '?', '.', ',']).any(is_word);
+    is_said.then_some(plain)
 }
 
 /// The losses that need a reason.
