@@ -96,7 +96,7 @@ fn find(view: &View, search: &Search<'_>) -> tantivy::Result<Searched> {
             plan: &plan,
             norms: &norms,
             ranking,
-            asked: &query.asked,
+            asked_cues: query.asked_cues,
             accept: search.accept,
             meaning: search.meaning,
             dated: search.dated,

@@ -62,7 +62,6 @@ fn the_rules_of_each_hit_together_are_its_score() {
         "neighbours",
         "question",
         "session",
-        "speaker",
         "within",
         "words",
     ];
