@@ -36,7 +36,8 @@ fn of_store(code: ErrorCode) -> Option<&'static str> {
              grains that are already stored are not stored twice"
         }
         ErrorCode::StorageReadOnly => {
-            "run the command as the owner of the store, or copy the store"
+            "run the command as the owner of the store; of a directory that follows another store, \
+             `grainstore restore DIR NEW` makes a store that may be written"
         }
         ErrorCode::StorageDamaged => {
             "`grainstore check --deep` lists the damage; `grainstore restore BACKUP NEW` creates a new \

@@ -35,7 +35,15 @@ pub(crate) fn fetched(
         let mut follower = Follower::open(bucket, &path, options).await?;
         follower.pass().await
     });
-    fetched.map_err(|error| failed(&error, &url))?;
+    if let Err(error) = fetched {
+        if path.exists() {
+            let path = path.display();
+            session.out.note(format!(
+                "the same command goes on with {path}; remove it to give up"
+            ));
+        }
+        return Err(failed(&error, &url));
+    }
     Ok(Fetched { path })
 }
 

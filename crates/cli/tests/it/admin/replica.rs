@@ -57,6 +57,7 @@ fn a_copy_is_shipped_restored_and_followed() {
     assert!(got.contains("shipped"), "{got}");
     let ran = home.run_with(&["--store", "follower", "put", "-"], events(99, 100));
     assert!(ran.stderr.contains("ERR_STORAGE_READ_ONLY"), "{ran:?}");
+    assert!(ran.stderr.contains("restore DIR NEW"), "{ran:?}");
     assert_eq!(
         home.run(&["follow", &url, "memory.grains", "--once"]).code,
         2
@@ -104,6 +105,8 @@ fn a_copy_that_lost_something_is_refused_and_shipped_anew_if_asked() {
     let ran = home.run(&["replicate", &url, "--once"]);
     assert_eq!(ran.code, 4, "{ran:?}");
     assert!(ran.stderr.contains("has lost 1 of its objects"), "{ran:?}");
+    let ran = home.run(&["restore", &url, "new"]);
+    assert!(ran.stderr.contains("new.fetched; remove it"), "{ran:?}");
     home.ok(&["replicate", &url, "--once", "--anew"]);
     home.ok(&["restore", &url, "new"]);
     fs::remove_dir_all(home.path("copy/manifests")).unwrap();
