@@ -39,6 +39,10 @@ impl TextView {
         false
     }
 
+    pub(crate) fn uncommitted(&self, _ledger_len: u64) -> u64 {
+        0
+    }
+
     pub(crate) fn compact(&self) -> Result<(), Error> {
         Ok(())
     }

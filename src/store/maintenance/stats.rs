@@ -41,6 +41,8 @@ pub struct Stats {
     pub last_backup: Option<Time>,
     /// Erasures that were begun and wait for room or for a disk that works.
     pub erasures_waiting: u64,
+    /// Entries that searches find and no file of the text view has: the next open indexes them again.
+    pub text_uncommitted: u64,
     /// The reason why the text view cannot be used.
     pub text_unavailable: Option<String>,
     /// How far the grains are embedded, by each of [`Options::embedders`](crate::Options::embedders).
@@ -93,6 +95,7 @@ pub(crate) fn stats(store: &Access) -> Result<Stats, Error> {
         torn_files: engine.ledger().torn_files()?,
         last_backup: last_backup(engine.disk()),
         erasures_waiting: engine.state().erasures().open().len() as u64,
+        text_uncommitted: engine.text().uncommitted(engine.ledger().len()),
         text_unavailable: engine.text().unavailable(),
         embedders: embedder_statuses(engine),
     })

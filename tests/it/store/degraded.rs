@@ -241,6 +241,20 @@ fn a_text_view_that_cannot_be_opened_or_built_leaves_everything_but_search() {
 }
 
 #[test]
+fn entries_that_no_file_of_the_text_view_has_are_counted() {
+    let store = Store::in_memory(options()).unwrap();
+    for n in 0..3 {
+        store.put(Draft::event(format!("tea number {n}"))).unwrap();
+    }
+    let maintenance = store.maintenance().unwrap();
+    let uncommitted = || maintenance.stats().unwrap().text_uncommitted;
+    let entries = maintenance.stats().unwrap().entries;
+    assert_eq!((found(&store, "tea"), uncommitted()), (3, entries));
+    maintenance.flush_text().unwrap();
+    assert_eq!((found(&store, "tea"), uncommitted()), (3, 0));
+}
+
+#[test]
 fn a_search_that_builds_the_text_view_has_its_whole_time_left_for_the_answer() {
     let disk = Faulty::default();
     filled(&disk, 60);

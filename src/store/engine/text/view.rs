@@ -98,6 +98,12 @@ impl TextView {
         text.is_some_and(|text| text.watermark() < ledger_len)
     }
 
+    /// Returns how many of the entries of a ledger of this length no file of the view covers.
+    pub(crate) fn uncommitted(&self, ledger_len: u64) -> u64 {
+        let committed = self.current().map(|text| text.committed());
+        committed.map_or(0, |committed| ledger_len.saturating_sub(committed))
+    }
+
     /// # Errors
     /// As [`Text::compact`].
     pub(crate) fn compact(&self) -> Result<(), Error> {

@@ -92,6 +92,7 @@ fn stats_json(path: &str, stats: &store::Stats) -> Value {
         "ledger_bytes": stats.ledger_bytes,
         "torn_files": stats.torn_files,
         "erasures_waiting": stats.erasures_waiting,
+        "text_uncommitted": stats.text_uncommitted,
         "text_unavailable": stats.text_unavailable,
         "embedders": stats.embedders.iter().map(embedder).collect::<Vec<_>>(),
     })

@@ -61,7 +61,7 @@ impl Cal {
     pub(crate) fn run(mut self, session: &mut Session) -> anyhow::Result<Exit> {
         let statement = match &self.file {
             Some(file) => Some(read_document(file)?),
-            None => Some(self.statement.join(" ")).filter(|text| !text.is_empty()),
+            None => (!self.statement.is_empty()).then(|| self.statement.join(" ")),
         };
         let query = statement.as_deref().map(parse);
         let is_change = |query: &Query| query.is_change() && self.allow_changes;

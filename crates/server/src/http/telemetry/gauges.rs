@@ -14,7 +14,7 @@ pub(crate) fn store_metrics(store: &Store, disk_free: Option<u64>) -> Result<Str
     let reviews = admin.reviews()?.len();
     let due = admin.pending_erasures()?.len();
     let backup = stats.last_backup.map_or(0, |at| at.ms() / 1_000);
-    let gauges: [(&str, u64); 10] = [
+    let gauges: [(&str, u64); 11] = [
         ("grains", stats.grains),
         ("grains_current", stats.current),
         ("entries", stats.entries),
@@ -24,6 +24,7 @@ pub(crate) fn store_metrics(store: &Store, disk_free: Option<u64>) -> Result<Str
             "text_unavailable",
             u64::from(stats.text_unavailable.is_some()),
         ),
+        ("text_uncommitted", stats.text_uncommitted),
         ("embeddings_waiting", waiting),
         ("reviews_open", reviews as u64),
         (

@@ -112,6 +112,7 @@ pub(super) const MISTAKES: &str = r#"
 2 | search tea AND | AND, search --help
 2 | search objct:tea | objct, subject
 2 | cal RECALL nonsense | nonsense, CAL-E003
+2 | cal  | no statement, CAL-E014
 2 | cal DELETE everything | DELETE, never deletes
 2 | cal RECALL beliefs WHERE colour = "red" | colour, CAL-E004
 2 | ls everything | 'everything', namespaces
