@@ -1,6 +1,7 @@
 //! `grainstore follow`: a directory for readers that is brought after a copy.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use grainstore_replica::{Followed, Follower};
@@ -57,7 +58,7 @@ impl Follow {
     }
 
     async fn go_on(&self, follower: &mut Follower, out: &mut Output) -> Result<Followed, CliError> {
-        let mut pace = Pace::of(self.every);
+        let mut pace = Pace::of(Duration::from_millis(self.every));
         out.note(format!("note: following {}", self.url));
         loop {
             pace.begin();
@@ -69,7 +70,10 @@ impl Follow {
                     }
                     pace.rest().await;
                 }
-                Err(error) => pace.bear(&error, &self.url, out).await?,
+                Err(error) => {
+                    out.note(pace.bear(&error, &self.url)?);
+                    pace.wait().await;
+                }
             }
         }
     }

@@ -10,7 +10,6 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::args::read_document;
 use crate::error::CliError;
-use crate::output::Output;
 use crate::session::Session;
 
 /// Opens the place that a URL names, with the variables of the environment.
@@ -85,8 +84,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    pub(super) fn of(milliseconds: u64) -> Self {
-        let every = Duration::from_millis(milliseconds);
+    pub(super) fn of(every: Duration) -> Self {
         Self {
             every,
             pause: every,
@@ -106,21 +104,19 @@ impl Pace {
         tokio::time::sleep(left).await;
     }
 
-    /// Says why a pass failed, and waits; returns an error that does not pass.
-    pub(super) async fn bear(
-        &mut self,
-        error: &Error,
-        url: &str,
-        out: &mut Output,
-    ) -> Result<(), CliError> {
+    /// Returns why a pass failed that is tried again; an error that does not pass is one.
+    pub(super) fn bear(&mut self, error: &Error, url: &str) -> Result<String, CliError> {
         if !error.is_passing() {
             return Err(failed(error, url));
         }
-        let text = crate::error::with_causes(error);
-        out.note(format!("note: {url}: {text}; trying again"));
         self.pause = (self.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
+        let text = crate::error::with_causes(error);
+        Ok(format!("note: {url}: {text}; trying again"))
+    }
+
+    /// Waits after a pass that failed.
+    pub(super) async fn wait(&self) {
         tokio::time::sleep(self.pause).await;
-        Ok(())
     }
 }
 

@@ -2,13 +2,14 @@
 //!
 //! It runs beside the processes that write, and takes no lock that they take.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 use grainstore_replica::{ManifestKey, Recipients, ShipOptions, Shipped, Shipper};
 use serde_json::json;
 
-use super::place::{Pace, failed, open, runtime};
+use super::place::{failed, open, runtime};
+use super::shipping::{Told, go_on};
 use crate::args::read_key;
 use crate::error::{CliError, Exit};
 use crate::output::Output;
@@ -79,30 +80,16 @@ impl Replicate {
 
     /// Ships until an error that does not pass.
     async fn go_on(&self, shipper: &mut Shipper, out: &mut Output) -> Result<Shipped, CliError> {
-        let mut pace = Pace::of(self.every);
-        let mut checked = Instant::now();
-        let mut waited = 0;
         out.note(format!("note: shipping to {}", self.url));
-        loop {
-            pace.begin();
-            let mut passed = shipper.pass().await;
-            if passed.is_ok() && checked.elapsed() > CHECKED_EVERY {
-                checked = Instant::now();
-                passed = shipper.check().await.and(passed);
+        let every = Duration::from_millis(self.every);
+        let ended = go_on(shipper, &self.url, every, |told| match told {
+            Told::Passed(shipped) => self.tell_news(shipped, out),
+            Told::Waits(text) => {
+                out.note(text);
+                Ok(())
             }
-            match passed {
-                Ok(shipped) => {
-                    let is_news = shipped.added > 0 || shipped.erased > 0;
-                    if is_news || shipped.waits != waited {
-                        waited = shipped.waits;
-                        let told = self.tell_news(&shipped, out);
-                        told.map_err(|error| CliError::of(&error))?;
-                    }
-                    pace.rest().await;
-                }
-                Err(error) => pace.bear(&error, &self.url, out).await?,
-            }
-        }
+        });
+        match ended.await? {}
     }
 
     /// Prints each pass as JSON; as text only one that erased something, or after which erasures wait.
@@ -148,5 +135,3 @@ impl Replicate {
         Ok(())
     }
 }
-
-const CHECKED_EVERY: Duration = Duration::from_secs(600);

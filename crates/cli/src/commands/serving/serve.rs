@@ -14,6 +14,8 @@ use serde_json::json;
 use super::unit;
 use crate::args::{Statements, read_key};
 use crate::commands::maintenance::disk_free;
+#[cfg(feature = "replica")]
+use crate::commands::replica::ship_beside;
 use crate::error::{CliError, Exit};
 use crate::session::Session;
 
@@ -68,6 +70,10 @@ pub(crate) struct Serve {
     /// owner only
     #[arg(long, value_name = "FILE")]
     sign_key: Option<String>,
+    /// Ship the store to this place too, as `grainstore replicate URL` does
+    #[cfg(feature = "replica")]
+    #[arg(long, value_name = "URL")]
+    replicate: Option<String>,
     #[command(flatten)]
     statements: Statements,
     /// Send a span of each request, without content, to this OpenTelemetry collector (OTLP over
@@ -101,6 +107,7 @@ impl Serve {
             let message = "no token lets anyone in yet: `grainstore token add --help`";
             session.out.note(message);
         }
+        self.replicate(session)?;
         let is_quiet = session.out.is_quiet();
         let log = move |line: &str| {
             if !is_quiet {
@@ -140,6 +147,26 @@ impl Serve {
 }
 
 impl Serve {
+    /// Ships the store beside the requests, if that is asked for.
+    #[cfg(feature = "replica")]
+    fn replicate(&self, session: &Session) -> Result<(), CliError> {
+        let Some(url) = &self.replicate else {
+            return Ok(());
+        };
+        let is_quiet = session.out.is_quiet();
+        let log = move |line: &str| {
+            if !is_quiet {
+                drop(writeln!(io::stderr().lock(), "{line}"));
+            }
+        };
+        ship_beside(session.store_path().to_owned(), url.clone(), log)
+    }
+
+    #[cfg(not(feature = "replica"))]
+    fn replicate(&self, _: &Session) -> Result<(), CliError> {
+        Ok(())
+    }
+
     fn listening(&self) -> Result<Serving, CliError> {
         let serving = match (&self.tls_cert, &self.tls_key) {
             (Some(certificate), Some(key)) => Serving::with_tls(self.listen, certificate, key),
@@ -206,6 +233,12 @@ impl Serve {
             .iter()
             .map(|url| format!("--allow-origin={url}"));
         let traces = self.otlp.iter().map(|url| format!("--otlp={url}"));
+        #[cfg(feature = "replica")]
+        arguments.extend(
+            self.replicate
+                .iter()
+                .map(|url| format!("--replicate={url}")),
+        );
         let cal = self.statements.argument().map(str::to_owned);
         arguments.extend(public.chain(pages).chain(traces).chain(cal));
         for (option, is_set) in [

@@ -115,6 +115,32 @@ fn a_copy_that_lost_something_is_refused_and_shipped_anew_if_asked() {
 }
 
 #[test]
+fn a_server_ships_what_it_and_others_store() {
+    let home = Home::new();
+    home.put(&events(0, 3));
+    let url = url(&home);
+    let mut server = start(
+        &home,
+        &["serve", "--listen", "127.0.0.1:0", "--replicate", &url],
+    );
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    assert!(line.starts_with("http://"), "{line}");
+    home.put(&events(3, 7));
+    // Each run waits for nothing but the copy; a copy that does not come fails the test.
+    let entries = |_| {
+        let ran = home.run(&["--json", "follow", &url, "follower", "--once"]);
+        json(&ran)["entries"].as_u64()
+    };
+    let shipped = (0..1_000).map(entries).any(|entries| entries == Some(7));
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(shipped);
+}
+
+#[test]
 fn a_place_that_is_none_is_named() {
     let home = Home::new();
     home.put(&events(0, 1));
@@ -195,7 +221,7 @@ fn start(home: &Home, args: &[&str]) -> Child {
         .stdin(Stdio::null())
         .stderr(Stdio::null());
     // Only one is listened to, and the others must not wait for a reader.
-    let is_heard = args.contains(&"replicate");
+    let is_heard = args.contains(&"replicate") || args.contains(&"serve");
     command.stdout(if is_heard {
         Stdio::piped()
     } else {

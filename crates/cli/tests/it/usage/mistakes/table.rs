@@ -91,6 +91,7 @@ pub(super) const MISTAKES: &str = r#"
 2 | query --confidence 0.9..0.1 | confidence, ends before it begins
 2 | query --derived-from xyz | xyz, 64
 2 | serve --listen 80 | '80', 127.0.0.1:7471
+2 | serve --listen 127.0.0.1:0 --replicate ftp://x | s3://BUCKET
 2 | serve --listen localhost | 'localhost', 127.0.0.1:7471
 2 | serve --public-url nowhere | nowhere, https://HOST
 2 | token add --allow all | 'all', read, export
