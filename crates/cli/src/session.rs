@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use grainstore::crypto::{DidDocuments, KeySource};
 use grainstore::index::Addresses;
 use grainstore::store::Create;
+use grainstore::text::TextOptions;
 use grainstore::{ErrorCode, Maintenance, Options, Store};
 use serde_json::json;
 
@@ -236,6 +237,23 @@ impl Session {
         })
     }
 
+    /// Opens the store for adding the grains of a file, or creates it: much is written once and little of it
+    /// read again, so that smaller caches and batches serve as well and the memory does not grow with the file.
+    pub(crate) fn open_to_import(&self) -> Result<Store, CliError> {
+        let mut options = self.options();
+        options.index.flush_rows = IMPORT_ROWS;
+        options.index.cache_bytes = IMPORT_CACHE;
+        options.index.result_cache_bytes = IMPORT_CACHE;
+        options.text = options.text.map(|text| TextOptions {
+            budget_bytes: IMPORT_BUDGET,
+            ..text
+        });
+        self.open_with(Options {
+            create: Create::IfMissing,
+            ..options
+        })
+    }
+
     /// Opens the store, which must exist, for one question.
     pub(crate) fn open_for_question(&self) -> Result<Store, CliError> {
         self.open_to_read_with(self.brief_options())
@@ -338,6 +356,13 @@ impl Session {
 
 /// From so many grains on a command says that it embeds them.
 const TOLD_FROM: u64 = 64;
+
+/// The entries that wait in the index of an import, a quarter of what others let wait.
+const IMPORT_ROWS: u64 = 16_384;
+/// The caches of an import, which looks for ids that it mostly does not find.
+const IMPORT_CACHE: usize = 8 << 20;
+/// The memory of a segment of text in an import.
+const IMPORT_BUDGET: usize = 15 << 20;
 
 /// How long a count of retrievals may be in memory only.
 const COUNTED_WITHIN: Duration = Duration::from_secs(60);

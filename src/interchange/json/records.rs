@@ -85,7 +85,7 @@ impl<R: BufRead + Seek> JsonRecords<R> {
         while !is_last {
             let mut batch = Batch::default();
             while !batch.is_full() {
-                let mut line = Vec::new();
+                let mut line = batch.buffer();
                 let start = reader.at();
                 if !reader.line(&mut line)? {
                     is_last = true;
@@ -145,7 +145,7 @@ impl<R: BufRead + Seek> JsonRecords<R> {
             if let Some(start) = start {
                 self.reader.seek(start)?;
             }
-            let mut raw = Vec::new();
+            let mut raw = batch.buffer();
             if is_lines {
                 self.reader.line(&mut raw)?;
             } else {

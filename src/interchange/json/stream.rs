@@ -34,6 +34,13 @@ impl Batch {
         self.elements.push((raw, position));
     }
 
+    /// Returns room for the next element: as much as the last one took, since growing costs more than
+    /// reading. An element alone gets none.
+    pub(super) fn buffer(&self) -> Vec<u8> {
+        let last = self.elements.last().map_or(0, |(raw, _)| raw.len());
+        Vec::with_capacity(last.saturating_add(last / 4).min(BUFFER_ROOM_MAX))
+    }
+
     pub(super) const fn is_full(&self) -> bool {
         self.elements.len() >= BATCH_LEN || self.len >= BATCH_LEN_BYTES
     }
@@ -86,7 +93,7 @@ pub(crate) fn stream_lines<T: Send>(
         while !is_last {
             let mut batch = Batch::default();
             while !is_last && !batch.is_full() {
-                let mut line = Vec::new();
+                let mut line = batch.buffer();
                 let start = reader.at();
                 is_last = !reader.line(&mut line)?;
                 if !is_last {
@@ -145,7 +152,7 @@ impl<R: BufRead + Seek> JsonReader<R> {
         while !is_last {
             let mut batch = Batch::default();
             while !is_last && !batch.is_full() {
-                let mut raw = Vec::new();
+                let mut raw = batch.buffer();
                 let start;
                 (start, is_last) = self.element(&mut raw)?;
                 let position = Position {
@@ -172,6 +179,8 @@ impl<R: BufRead + Seek> JsonReader<R> {
     }
 }
 
+/// So that one long element does not reserve as much for all that follow.
+const BUFFER_ROOM_MAX: usize = 4096;
 /// The buffer of a file that is read from front to back.
 pub(crate) const BUFFER_LEN: usize = 256 * 1024;
 /// Enough elements to keep every processor busy, few enough to keep memory flat.

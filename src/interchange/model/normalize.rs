@@ -17,6 +17,38 @@ pub(crate) fn normalize_text(text: &str) -> String {
     nfc_parts(text).concat()
 }
 
+/// Returns the text as [`normalize_text`] does, and most texts as they are.
+pub(crate) fn normalized_text(text: String) -> String {
+    match text.is_ascii() {
+        true => text,
+        false => normalize_text(&text),
+    }
+}
+
+/// Returns a value as [`normalize_value`] does, and most values as they are.
+pub(crate) fn normalized(value: Value) -> Value {
+    match is_normal(&value, DEPTH_MAX) {
+        true => value,
+        false => normalize_value(&value),
+    }
+}
+
+/// Returns whether normalising changes nothing, as far as that is seen at a glance.
+fn is_normal(value: &Value, depth_left: usize) -> bool {
+    let Some(below) = depth_left.checked_sub(1) else {
+        return false;
+    };
+    match value {
+        Value::Text(text) => text.is_ascii(),
+        Value::Array(items) => items.iter().all(|item| is_normal(item, below)),
+        Value::Map(map) => {
+            let mut members = map.iter();
+            members.all(|(name, value)| name.is_ascii() && is_normal(value, below))
+        }
+        _ => true,
+    }
+}
+
 /// Returns a value that a grain can hold. JSON text stands for a value that is nested deeper than
 /// every profile allows, or has two names that become one.
 pub(crate) fn normalize_value(value: &Value) -> Value {
@@ -198,6 +230,9 @@ mod tests {
         };
         assert_eq!(normalize_value(&deep(11)), deep(11));
         assert_eq!(normalize_value(&deep(12)), Value::from(deep(12).to_json()));
+        for value in [deep(11), deep(12), "Zoe\u{308}".into(), "plain".into()] {
+            assert_eq!(normalized(value.clone()), normalize_value(&value));
+        }
         let twins = Value::from_json("{\"a\": 1, \"\u{feff}a\": 2}").unwrap();
         assert!(normalize_value(&twins).as_text().is_some());
     }

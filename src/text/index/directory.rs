@@ -21,6 +21,7 @@ use tantivy::directory::{
 };
 
 use crate::ledger::{Disk, DiskFile, OpenMode};
+use crate::text::index::disk::WindowedFile;
 
 /// The folder of the index on a disk, as the index library uses it. A clone is another handle.
 #[derive(Clone)]
@@ -32,6 +33,8 @@ pub(in crate::text) struct DiskDirectory {
     read: Arc<Mutex<HashMap<String, Weak<[u8]>>>>,
     /// The segment that is being built, for a builder's handle.
     staging: Option<Arc<Staging>>,
+    /// Whether files are read a window at a time, and not mapped.
+    is_windowed: bool,
 }
 
 /// The files of a segment that no list names yet. They are removed when the last handle is dropped,
@@ -73,6 +76,15 @@ impl DiskDirectory {
             mapped: mapped.and_then(|path| MmapDirectory::open(path).ok()),
             read: Arc::default(),
             staging: None,
+            is_windowed: false,
+        }
+    }
+
+    /// Returns a handle for reading each file once, in little memory.
+    pub(in crate::text) fn windowed(&self) -> Self {
+        Self {
+            is_windowed: true,
+            ..self.clone()
         }
     }
 
@@ -147,7 +159,11 @@ impl Directory for DiskDirectory {
         if let Some(mapped) = self.mapped.as_ref().filter(|_| is_mapped) {
             // The disk refuses a link, which mapping would follow.
             let found = self.disk.open(&name, OpenMode::Read);
-            found.map_err(|error| not_read(error, path))?;
+            let file = found.map_err(|error| not_read(error, path))?;
+            if self.is_windowed {
+                let file = WindowedFile::new(file).map_err(|error| not_read(error, path))?;
+                return Ok(Arc::new(file));
+            }
             return mapped.get_file_handle(path);
         }
         let contents = self.contents(&name);

@@ -103,12 +103,13 @@ impl SegmentList {
         segments: &[(Segment, Vec<u32>)],
         cancelled: &Arc<AtomicUsize>,
     ) -> tantivy::Result<Option<NewSegment>> {
+        let reading = Index::open(self.directory.windowed())?;
         let mut sources = Vec::with_capacity(segments.len());
         let mut filters = Vec::with_capacity(segments.len());
         for (segment, erased) in segments {
             let documents = segment.meta().max_doc();
             if erased.len() < documents as usize {
-                sources.push(segment.clone());
+                sources.push(reading.segment(segment.meta().clone()));
                 filters.push(alive(documents, erased)?);
             }
         }

@@ -3,14 +3,14 @@
 use crate::codec::{ContentAddress, Map, Profile, Value};
 use crate::grain::{Draft, Grain, Lifecycle, StatusChange, Time, Type};
 use crate::interchange::io::record_sink::RecordSink;
-use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::normalize::{
-    ascii_json, normalize_tag, normalize_text, normalize_value, object_of, residual_json,
+    self, ascii_json, normalize_tag, normalize_text, normalized, normalized_text, residual_json,
 };
 use crate::interchange::model::rfc3339::to_rfc3339;
 use crate::interchange::{Diagnostics, Error, ForeignId, Format, Loss, Place, Record};
 
 use super::item::{Fact, Item, Said, Turn};
+use super::known::{Known, Notes};
 use crate::code::ErrorCode;
 
 /// Builds the records of a source, in the order of its items.
@@ -22,9 +22,7 @@ pub(super) struct Builder<'a> {
     pub(super) sink: RecordSink<'a>,
     pub(super) findings: Diagnostics,
     pub(super) loss: Loss,
-    ids: CompactTable<()>,
-    /// The grains that later ones name.
-    grains: CompactTable<ContentAddress>,
+    pub(super) known: Known<'a>,
     /// The place of the element that is read, and the time of its file.
     pub(super) place: Place,
     pub(super) written: Option<Time>,
@@ -35,6 +33,7 @@ impl<'a> Builder<'a> {
         format: Format,
         scope: Option<&'a str>,
         profile: Profile,
+        notes: Option<&'a Notes>,
         take: &'a mut dyn FnMut(Record) -> bool,
     ) -> Self {
         Self {
@@ -44,8 +43,7 @@ impl<'a> Builder<'a> {
             sink: RecordSink::new(take),
             findings: Diagnostics::default(),
             loss: Loss::default(),
-            ids: CompactTable::new(),
-            grains: CompactTable::new(),
+            known: Known::new(notes),
             place: Place::File,
             written: None,
         }
@@ -57,18 +55,16 @@ impl<'a> Builder<'a> {
     }
 
     /// Returns the grain of a turn that was built before.
-    pub(super) fn grain_of(&self, session: &str, id: &str) -> Option<ContentAddress> {
-        self.grains.get(self.grains.key((session, id))).copied()
+    pub(super) fn grain_of(&mut self, session: &str, id: &str) -> Option<ContentAddress> {
+        self.known.grain_of((session, id))
     }
 
     /// Has those that answer a turn without a grain answer what it answered.
     pub(super) fn pass_on(&mut self, session: &str, id: &str, parent: &str) {
-        let key = self.grains.key((session, id));
-        if let Some(grain) = self
-            .grain_of(session, parent)
-            .filter(|_| self.grains.get(key).is_none())
+        if let Some(grain) = self.grain_of(session, parent)
+            && self.grain_of(session, id).is_none()
         {
-            self.grains.insert(key, grain);
+            self.known.insert((session, id), grain);
         }
     }
 
@@ -100,7 +96,7 @@ impl<'a> Builder<'a> {
             self.lose(kind);
             return None;
         };
-        if !self.ids.add(self.ids.key((id.scope(), &item.id))) {
+        if !self.known.is_new((id.scope(), &item.id)) {
             self.lose("duplicate");
             return None;
         }
@@ -111,8 +107,8 @@ impl<'a> Builder<'a> {
         match Record::finish(draft, self.profile, self.place.clone()) {
             Ok(mut record) => {
                 if is_turn {
-                    let key = self.grains.key((session.as_str(), own.as_str()));
-                    self.grains.insert(key, record.grain.address());
+                    let turn = (session.as_str(), own.as_str());
+                    self.known.insert(turn, record.grain.address());
                 }
                 record.foreign_id = Some(id);
                 record.status = status;
@@ -126,8 +122,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn draft(&self, item: Item, user: &str, created: Time) -> Draft {
-        let kept = kept(&item);
+    fn draft(&mut self, mut item: Item, user: &str, created: Time) -> Draft {
+        let kept = kept(&mut item);
         let (mut context, draft) = match item.said {
             Said::Fact(fact) => (Map::new(), fact.draft(user)),
             Said::Turn(mut turn) => {
@@ -147,9 +143,9 @@ impl<'a> Builder<'a> {
             .created_at(created)
             .source("imported")
             .set("origin_namespace", self.format.name())
-            .set("context", normalize_value(&Value::Map(context)));
+            .set("context", normalized(Value::Map(context)));
         if let Some(session) = item.session {
-            draft = draft.session(normalize_text(&session));
+            draft = draft.session(normalized_text(session));
         }
         if let Some(time) = item.valid_from {
             draft = draft.valid_from(time);
@@ -172,18 +168,15 @@ impl<'a> Builder<'a> {
 impl Fact {
     fn draft(self, user: &str) -> Draft {
         // As the owner of a memory of PAM, and as its facts in words are: a person has one subject.
-        let subject = self.subject.map(|it| normalize_text(&it));
+        let subject = self.subject.map(normalized_text);
         let subject = subject.unwrap_or_else(|| format!("pam:owner:{user}"));
-        let relation = self.relation.map(|it| normalize_text(&it));
+        let relation = self.relation.map(normalized_text);
         let relation = relation.unwrap_or_else(|| "pam:fact".to_owned());
-        let object = match &self.object {
-            Value::Text(text) => object_of(text),
-            object => normalize_value(object),
-        };
+        let object = object_of(self.object);
         let draft = Draft::belief(subject, relation, object).confidence(1.0);
         let sentence = self.sentence.into_iter();
         sentence.fold(draft, |draft, it| {
-            draft.set("embedding_text", normalize_text(&it))
+            draft.set("embedding_text", normalized_text(it))
         })
     }
 }
@@ -194,10 +187,10 @@ impl Turn {
         if let Some(role) = self.role {
             draft = draft.role(role);
         }
-        let text = normalize_text(&self.text);
+        let text = normalized_text(self.text);
         // OMS 8.2 wants content or blocks.
         if !self.blocks.is_empty() || text.is_empty() {
-            let blocks: Vec<_> = self.blocks.iter().map(normalize_value).collect();
+            let blocks: Vec<_> = self.blocks.into_iter().map(normalized).collect();
             draft = draft.set("content_blocks", blocks);
         }
         if !text.is_empty() {
@@ -205,7 +198,7 @@ impl Turn {
         }
         let model = self.model.into_iter();
         model.fold(draft, |draft, it| {
-            draft.set("model_id", normalize_text(&it))
+            draft.set("model_id", normalized_text(it))
         })
     }
 }
@@ -227,7 +220,7 @@ fn ended(at: Time, ended_as: Option<Lifecycle>) -> StatusChange {
 
 /// Returns the part of an element that its grain does not have: its members, and the times by which a
 /// newer version is told.
-fn kept(item: &Item) -> Map {
+fn kept(item: &mut Item) -> Map {
     let times = [("created_at", item.created), ("updated_at", item.updated)];
     let times = times
         .into_iter()
@@ -235,12 +228,20 @@ fn kept(item: &Item) -> Map {
     let times: Map = times.collect();
     let mut kept = Map::new();
     if !item.record.is_empty() {
-        kept.insert("record", item.record.clone());
+        kept.insert("record", std::mem::take(&mut item.record));
     }
     if !times.is_empty() {
         kept.insert("temporal", times);
     }
     kept
+}
+
+/// Returns what a fact says as the object of a Belief.
+fn object_of(said: Value) -> Value {
+    match said {
+        Value::Text(text) if text.is_empty() || !text.is_ascii() => normalize::object_of(&text),
+        said => normalized(said),
+    }
 }
 
 /// Returns everything that a grain says of the element it was read from.

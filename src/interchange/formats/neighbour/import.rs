@@ -18,6 +18,7 @@ use crate::interchange::model::record_set::RecordSource;
 use crate::interchange::{Diagnostics, Error, Loss, Place, ReadOptions, Record};
 
 use super::builder::Builder;
+use super::known::Notes;
 use super::source::{Reader, Source};
 
 /// The files of one source.
@@ -27,7 +28,8 @@ pub(super) struct Import {
     scope: Option<String>,
     profile: Profile,
     default: Option<Time>,
-    output: Option<Output>,
+    /// What the first reading found out.
+    first: Option<(Output, Notes)>,
 }
 
 /// Where elements come from.
@@ -86,7 +88,7 @@ impl Import {
             scope: options.scope.clone(),
             profile: options.profile,
             default: options.default_created_at,
-            output: None,
+            first: None,
         }
     }
 
@@ -104,6 +106,7 @@ impl Import {
             sink,
             findings,
             loss,
+            known,
             ..
         } = builder;
         let output = sink.finish();
@@ -112,7 +115,7 @@ impl Import {
             let nothing = Error::format(ErrorCode::ProviderShape, Place::File, message);
             return Err(findings.list.into_iter().next().unwrap_or(nothing));
         }
-        self.output = Some(output);
+        self.first = Some((output, known.into_notes()));
         Ok(Validation {
             len: output.len,
             findings,
@@ -122,7 +125,8 @@ impl Import {
 
     fn builder<'a>(&'a self, take: &'a mut dyn FnMut(Record) -> bool) -> Builder<'a> {
         let scope = self.scope.as_deref();
-        Builder::new(self.source.format, scope, self.profile, take)
+        let notes = self.first.as_ref().map(|(_, notes)| notes);
+        Builder::new(self.source.format, scope, self.profile, notes, take)
     }
 
     fn pass(&self, builder: &mut Builder<'_>) -> Result<(), Error> {
@@ -200,8 +204,8 @@ impl RecordSource for Import {
     fn each(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
         let mut builder = self.builder(take);
         self.pass(&mut builder).map_err(|_| changed())?;
-        match self.output {
-            Some(output) => builder.sink.compare(output),
+        match &self.first {
+            Some((output, _)) => builder.sink.compare(*output),
             None => Err(changed()),
         }
     }

@@ -9,6 +9,7 @@ mod archive;
 mod builder;
 mod import;
 mod item;
+mod known;
 mod reader;
 mod source;
 mod sources;

@@ -1,6 +1,9 @@
 //! A conversation of any provider, on its way to a PAM conversation document (PAM 25).
 
+use std::collections::{HashMap, HashSet};
+
 use crate::codec::{Map, Value};
+use crate::interchange::Loss;
 pub(super) use crate::interchange::formats::members::{
     object, objects, rest, stable_id, text, time,
 };
@@ -19,6 +22,8 @@ pub(super) struct Conversation {
     pub(super) messages: Vec<Message>,
     /// The members without a place of their own.
     pub(super) raw: Map,
+    /// What no record carries, by name.
+    pub(super) lost: Loss,
 }
 
 /// A message of it.
@@ -57,7 +62,57 @@ impl Message {
     }
 }
 
+/// Returns the objects of a list of messages, each with its place in it; anything else in it is counted.
+pub(super) fn listed<'a>(map: &'a Map, name: &str, lost: &mut Loss) -> Vec<(usize, &'a Map)> {
+    let items = map.get(name).and_then(Value::as_array).unwrap_or_default();
+    let mut found = Vec::with_capacity(items.len());
+    for (number, item) in items.iter().enumerate() {
+        match item.as_map() {
+            Some(item) => found.push((number, item)),
+            None => lost.count(MESSAGE_LOSS),
+        }
+    }
+    found
+}
+
+/// Returns a node of a graph, and its message. Nodes without one hold the others together; a node or a
+/// message that is no object is counted.
+pub(super) fn spoken<'a>(node: &'a Value, lost: &mut Loss) -> Option<(&'a Map, &'a Map)> {
+    let map = node.as_map();
+    let message = map.map_or(Some(node), |map| map.get("message"));
+    let said = message.and_then(Value::as_map);
+    if said.is_none() && message.is_some_and(|it| *it != Value::Nil) {
+        lost.count(MESSAGE_LOSS);
+    }
+    Some((map?, said?))
+}
+
+/// Returns an id for a message without one: of its place in its conversation, and of its text.
+pub(super) fn placed_id(provider: &str, conversation: &str, number: usize, said: &str) -> String {
+    stable_id(&[provider, conversation, &number.to_string(), said])
+}
+
 impl Conversation {
+    /// Takes out of the messages what would keep all of them from being read: one that has the id of an
+    /// earlier one, and in a circle of messages that answer each other the link of its first.
+    pub(super) fn untangle(&mut self) {
+        let mut ids = HashSet::new();
+        let before = self.messages.len();
+        self.messages.retain(|it| ids.insert(it.id.clone()));
+        (self.messages.len()..before).for_each(|_| self.lost.count("duplicate"));
+        for number in first_of_circles(&self.messages) {
+            if let Some(message) = self.messages.get_mut(number) {
+                message.parent = None;
+                self.lost.count(CIRCLE_LOSS);
+            }
+        }
+    }
+
+    /// Returns whether messages of it answered each other in a circle.
+    pub(super) fn had_circle(lost: &Loss) -> bool {
+        lost.iter().any(|(name, _)| name == CIRCLE_LOSS)
+    }
+
     /// Makes every message answer the one before it, where the provider gives no other order.
     pub(super) fn thread(&mut self) {
         let mut last: Option<String> = None;
@@ -117,7 +172,7 @@ impl Conversation {
         if !self.raw.is_empty() {
             document.insert("raw_metadata", self.raw);
         }
-        let known: std::collections::HashSet<String> = self
+        let known: HashSet<String> = self
             .messages
             .iter()
             .map(|message| message.id.clone())
@@ -173,5 +228,94 @@ impl Message {
             map.insert("raw_metadata", self.raw);
         }
         Value::Map(map)
+    }
+}
+
+/// Returns of each circle of messages that answer each other the number of its first message.
+fn first_of_circles(messages: &[Message]) -> Vec<usize> {
+    let numbers: HashMap<&str, usize> = messages
+        .iter()
+        .enumerate()
+        .map(|(number, message)| (message.id.as_str(), number))
+        .collect();
+    let answered = |number: usize| {
+        let parent = messages.get(number)?.parent.as_deref()?;
+        numbers.get(parent).copied()
+    };
+    // By which walk a message was met: each is met once, so that a long chain costs its length.
+    let mut met: HashMap<usize, usize> = HashMap::new();
+    let mut first = Vec::new();
+    for start in 0..messages.len() {
+        let mut at = Some(start);
+        while let Some(here) = at.filter(|here| !met.contains_key(here)) {
+            met.insert(here, start);
+            at = answered(here);
+        }
+        let Some(closes) = at.filter(|here| met.get(here) == Some(&start)) else {
+            continue;
+        };
+        let mut earliest = closes;
+        let mut here = answered(closes);
+        while let Some(on) = here.filter(|on| *on != closes) {
+            earliest = earliest.min(on);
+            here = answered(on);
+        }
+        first.push(earliest);
+    }
+    first
+}
+
+/// Messages that are none.
+const MESSAGE_LOSS: &str = "message";
+/// Links that would close a circle.
+const CIRCLE_LOSS: &str = "parent_id";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_circle_is_opened_at_its_first_message_alone() {
+        let of = |messages: &[(&str, &str)]| {
+            let messages = messages.iter().map(|(id, parent)| Message {
+                id: (*id).to_owned(),
+                parent: Some((*parent).to_owned()).filter(|it| !it.is_empty()),
+                ..Message::default()
+            });
+            let mut conversation = Conversation {
+                messages: messages.collect(),
+                ..Conversation::default()
+            };
+            conversation.untangle();
+            let messages = conversation.messages.into_iter();
+            let links: Vec<_> = messages
+                .map(|it| format!("{}<{}", it.parent.unwrap_or_default(), it.id))
+                .collect();
+            let lost: Vec<_> = conversation
+                .lost
+                .iter()
+                .map(|(name, count)| format!("{name} {count}"))
+                .collect();
+            (links.join(" "), lost.join(", "))
+        };
+        let expected = |links: &str, lost: &str| (links.to_owned(), lost.to_owned());
+        assert_eq!(
+            of(&[("a", ""), ("b", "a"), ("c", "a")]),
+            expected("<a a<b a<c", "")
+        );
+        assert_eq!(of(&[("a", "a")]), expected("<a", "parent_id 1"));
+        // The tail before a circle stays on it.
+        assert_eq!(
+            of(&[
+                ("t", "c"),
+                ("b", "c"),
+                ("c", "d"),
+                ("d", "b"),
+                ("x", "y"),
+                ("y", "x")
+            ]),
+            expected("c<t <b d<c b<d <x x<y", "parent_id 2")
+        );
+        assert_eq!(of(&[("a", ""), ("a", "a")]), expected("<a", "duplicate 1"));
     }
 }

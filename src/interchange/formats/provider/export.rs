@@ -51,6 +51,7 @@ impl Export {
     ) -> Result<(Self, Validation), Vec<Error>> {
         let mut index = ValidationIndex::of(&files, provider).map_err(|error| vec![error])?;
         let mut findings = std::mem::take(&mut index.findings);
+        let index_loss = std::mem::take(&mut index.loss);
         // A file alone often names no owner, whom the whole export names.
         let owner = options.scope.as_ref().or(index.owner.as_ref());
         let owner = owner.or(index.account.as_ref());
@@ -69,13 +70,14 @@ impl Export {
             sink,
             faults,
             findings: found,
-            loss,
+            mut loss,
             ..
         } = pass;
         if !faults.is_empty() {
             return Err(faults.list);
         }
         findings.append(found);
+        loss.merge(&index_loss);
         let output = sink.finish();
         export.output = Some(output);
         let validated = Validation {
@@ -112,8 +114,13 @@ struct Pass<'a> {
     fact_count: u64,
 }
 
-/// A conversation: its id, and what is built of it unless it has no time.
-type Said = (String, Option<ConvertedConversation>);
+/// A conversation on its way to records.
+struct Said {
+    id: String,
+    /// `None`: it has no time.
+    converted: Option<ConvertedConversation>,
+    lost: Loss,
+}
 
 impl<'a> Pass<'a> {
     fn new(export: &'a Export, take: &'a mut dyn FnMut(Record) -> bool) -> Self {
@@ -206,7 +213,7 @@ impl<'a> Pass<'a> {
     fn table(&mut self, part: &SourceFile) -> Result<(), JsonError> {
         // The validation pass has read this table.
         let read = part.read(BUFFER_LEN, |input| copilot::conversations(input))?;
-        let (conversations, _) = read.unwrap_or_default();
+        let (conversations, ..) = read.unwrap_or_default();
         for conversation in conversations {
             self.conversation(self.export.said(conversation));
         }
@@ -232,18 +239,25 @@ impl<'a> Pass<'a> {
         })
     }
 
-    fn conversation(&mut self, (id, conversation): Said) {
-        let Some(conversation) = conversation else {
-            // The place names it: equal findings are shown as one.
-            let place = format!("conversation {id}");
-            return self
-                .findings
-                .push(fault(code::TIME, &place, "has no time".into()));
+    fn conversation(&mut self, said: Said) {
+        // The place names it: equal findings are shown as one.
+        let place = format!("conversation {}", said.id);
+        let Some(conversation) = said.converted else {
+            self.loss.count("conversation");
+            let timeless = fault(code::TIME, &place, "has no time".into());
+            return self.findings.push(timeless);
         };
-        if !self.conversations.add(self.conversations.key(&id)) {
-            let what = format!("conversation {id}");
-            return self.findings.push(Converter::duplicate(&what));
+        if !self.conversations.add(self.conversations.key(&said.id)) {
+            self.loss.count("duplicate");
+            return self.findings.push(Converter::duplicate(&place));
         }
+        if Conversation::had_circle(&said.lost) {
+            let message =
+                "messages of it answer each other in a circle: the first of them answers none";
+            self.findings
+                .push(fault(code::SHAPE, &place, message.into()));
+        }
+        self.loss.merge(&said.lost);
         let number = self.talk_count;
         self.talk_count = number.saturating_add(1);
         self.give(conversation.numbered(number));
@@ -254,10 +268,12 @@ impl<'a> Pass<'a> {
         let (name, importer) = (export.provider.name(), importer(export.provider));
         let id = fact.id.clone();
         let Some(memory) = fact.into_pam(name, importer, export.index.newest.text()) else {
+            self.loss.count("memory");
             let message = "has no time, and nothing it came with has one".into();
             return self.findings.push(fault(code::TIME, &id, message));
         };
         if !self.facts.add(self.facts.key(&id)) {
+            self.loss.count("duplicate");
             return self.findings.push(Converter::duplicate(&id));
         }
         let number = self.fact_count;
@@ -280,10 +296,15 @@ impl<'a> Pass<'a> {
 impl Export {
     fn said(&self, mut conversation: Conversation) -> Said {
         let id = conversation.id.clone();
+        conversation.untangle();
         chatgpt::add_feedback(&mut conversation, &self.index.feedback);
+        let lost = std::mem::take(&mut conversation.lost);
         let pair = conversation.into_pam(self.provider.name(), importer(self.provider));
-        let conversation =
-            pair.map(|(entry, document)| self.converter.conversation(entry, &document));
-        (id, conversation)
+        let converted = pair.map(|(entry, document)| self.converter.conversation(entry, &document));
+        Said {
+            id,
+            converted,
+            lost,
+        }
     }
 }

@@ -4,7 +4,7 @@ use crate::codec::{Map, Value};
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::{BUFFER_LEN, JsonError, Position, stream_file};
-use crate::interchange::{Diagnostics, Error};
+use crate::interchange::{Diagnostics, Error, Loss};
 
 use super::code::{fault, syntax};
 use super::detect::{PAGE_HEAD_LEN, is_page};
@@ -28,6 +28,7 @@ pub(super) struct ValidationIndex {
     pub(super) newest: Newest,
     pub(super) feedback: Feedback,
     pub(super) findings: Diagnostics,
+    pub(super) loss: Loss,
     /// A file that is a web page, which is not read.
     page: Option<String>,
 }
@@ -99,7 +100,12 @@ impl ValidationIndex {
     fn table(&mut self, name: &str, part: &SourceFile) -> Result<Kind, Error> {
         let read = part.read(BUFFER_LEN, |input| copilot::conversations(input));
         let read = read.map_err(|source| part.error(name, source))?;
-        let (_, bad) = read.map_err(|message| syntax(name, message))?;
+        let (_, bad, empty) = read.map_err(|message| syntax(name, message))?;
+        (0..empty).for_each(|_| self.loss.count("empty message"));
+        let timeless = bad
+            .more
+            .saturating_add(u64::try_from(bad.list.len()).unwrap_or(u64::MAX));
+        (0..timeless).for_each(|_| self.loss.count("message"));
         let listed = bad.list.iter().map(|row| {
             let place = format!("row {row} of {name}");
             fault(code::TIME, &place, "has no time that can be read".into())
@@ -143,6 +149,7 @@ impl ValidationIndex {
             self.findings.push(fault(code::SHAPE, name, message));
         }
         if skipped > 0 {
+            (0..skipped).for_each(|_| self.loss.count("record"));
             let message = format!("{skipped} records have no time or are no exchange");
             self.findings.push(fault(code::SHAPE, name, message));
         }
@@ -159,6 +166,7 @@ impl ValidationIndex {
             found.newest.merge(summarize.newest);
             found.account = found.account.take().or(summarize.account);
             if summarize.is_other {
+                found.loss.count("record");
                 let error = other(arrays, name, summarize.position);
                 found.findings.push(error);
             }
@@ -183,6 +191,7 @@ impl ValidationIndex {
         self.newest.merge(found.newest);
         self.account = self.account.take().or(found.account);
         self.findings.append(found.findings);
+        self.loss.merge(&found.loss);
         Ok(Kind::Items { has_facts })
     }
 }

@@ -1,8 +1,11 @@
-//! Segments on disk, opened: those of a commit, and where the turns of conversations are in one.
+//! Segments on disk, opened: those of a commit, where the turns of conversations are in one, and how a merge
+//! reads them.
 
 mod committed;
 mod segment;
 mod turn_runs;
+mod windowed_file;
 
 pub(in crate::text) use committed::Committed;
 pub(in crate::text) use segment::{DiskSegment, RowOrder, TurnValues, WINDOW_LEN};
+pub(in crate::text) use windowed_file::WindowedFile;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use grainstore::interchange::{Format, ReadOptions};
-use grainstore::store::{Create, Summary};
+use grainstore::store::Summary;
 
 use super::arrival::Arrival;
 use super::format::{AUTO, Dialect, ImportFormat, import_format};
@@ -126,7 +126,7 @@ impl Import {
             arrival.show(&summary.loss, &mut session.out)?;
             return Ok(outcome(&summary, format, total, session));
         }
-        let store = session.open_or(Create::IfMissing)?;
+        let store = session.open_to_import()?;
         let before = store.admin()?.persons_seen()?;
         let bar = progress::storing(&session.out, total);
         let summary = store.import_with(reading, &mut |done| bar.set_position(done))?;

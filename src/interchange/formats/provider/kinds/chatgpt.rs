@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 
-use super::super::conversation::{Conversation, Message, object, objects, rest, text};
+use super::super::conversation::{Conversation, Message, object, objects, rest, spoken, text};
+use crate::interchange::Loss;
 
 /// Reads one conversation; `None` if the object is none.
 pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Option<Conversation> {
@@ -20,11 +21,10 @@ pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Opti
         "mapping",
         "default_model_slug",
     ];
-    let mut messages = Vec::new();
+    let (mut messages, mut lost) = (Vec::new(), Loss::default());
     for (key, node) in nodes.iter() {
-        let Some(node) = node.as_map() else { continue };
-        if let Some(map) = node.get("message").and_then(Value::as_map) {
-            let mut message = message(map);
+        if let Some((node, said)) = spoken(node, &mut lost) {
+            let mut message = message(said);
             message.id = text(node, "id").unwrap_or(key).to_owned();
             message.parent = ancestor(nodes, node);
             messages.push(message);
@@ -42,6 +42,7 @@ pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Opti
         model: text(map, "default_model_slug").map(str::to_owned),
         messages,
         raw: rest(map, &placed),
+        lost,
     })
 }
 

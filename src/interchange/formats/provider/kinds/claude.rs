@@ -2,15 +2,21 @@
 
 use crate::codec::{Map, Value};
 
-use super::super::conversation::{Conversation, Message, object, objects, rest, text, time};
+use super::super::conversation::{
+    Conversation, Message, listed, object, objects, placed_id, rest, text, time,
+};
 use super::chatgpt::is_url;
+use crate::interchange::Loss;
 
 /// Reads one conversation; `None` if the object is none.
 pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Option<Conversation> {
     map.get("chat_messages")?.as_array()?;
     let account = map.get("account").and_then(Value::as_map);
+    let id = text(map, "uuid")?;
+    let mut lost = Loss::default();
+    let said = listed(map, "chat_messages", &mut lost).into_iter();
     let mut conversation = Conversation {
-        id: text(map, "uuid")?.to_owned(),
+        id: id.to_owned(),
         title: text(map, "name").map(str::to_owned),
         created_at: time(map, "created_at"),
         updated_at: time(map, "updated_at"),
@@ -19,7 +25,10 @@ pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Opti
             .map(str::to_owned),
         model: text(map, "model").map(str::to_owned),
         is_archived: None,
-        messages: objects(map, "chat_messages").flat_map(messages).collect(),
+        messages: said
+            .flat_map(|(number, it)| messages(it, id, number))
+            .collect(),
+        lost,
         raw: rest(
             map,
             &[
@@ -41,10 +50,8 @@ pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Opti
 }
 
 /// Returns a message, its thoughts before it, and the results of its tools after it.
-fn messages(map: &Map) -> Vec<Message> {
-    let Some(mut message) = message(map) else {
-        return Vec::new();
-    };
+fn messages(map: &Map, conversation: &str, number: usize) -> Vec<Message> {
+    let mut message = message(map, conversation, number);
     let mut all = Vec::new();
     let thought = said_in(map, "thinking", "thinking");
     if !thought.is_empty() && !message.is_thought {
@@ -106,13 +113,15 @@ fn said_in(map: &Map, kind: &str, name: &str) -> String {
     lines.join("\n")
 }
 
-fn message(map: &Map) -> Option<Message> {
+fn message(map: &Map, conversation: &str, number: usize) -> Message {
     let role = match text(map, "sender") {
         Some("human") => "user",
         _ => "assistant",
     };
+    let said = text(map, "text").unwrap_or_default();
+    let id = || placed_id("claude", conversation, number, said);
     let mut message = Message {
-        id: text(map, "uuid")?.to_owned(),
+        id: text(map, "uuid").map_or_else(id, str::to_owned),
         role,
         created_at: time(map, "created_at"),
         // The sentinel is not among the messages, so it falls away with every unknown parent.
@@ -141,7 +150,7 @@ fn message(map: &Map) -> Option<Message> {
             |text: &str| object([("type", Some("text".into())), ("text", Some(text.into()))]);
         message.parts = texts.filter(|text| !text.is_empty()).map(part).collect();
     }
-    Some(message)
+    message
 }
 
 fn read_content(map: &Map, message: &mut Message) {

@@ -17,16 +17,21 @@ struct Columns {
     author: Option<usize>,
 }
 
-/// Reads all conversations, and the numbers of rows without a valid time. Rows are in no order, so
-/// all of them are in memory together.
+/// Reads all conversations, the numbers of rows without a valid time, and how many rows say nothing.
+/// Rows are in no order, so all of them are in memory together.
 ///
 /// # Errors
 /// An error of the file as a whole; one of more than 16 MiB or 65,536 messages is refused, since a
 /// ZIP archive of a few kilobytes may hold any number of rows.
 pub(in crate::interchange::formats::provider) fn conversations(
     input: impl BufRead,
-) -> Result<(Vec<Conversation>, Diagnostics<u64>), String> {
-    let (columns, mut rows, bad) = read(input)?;
+) -> Result<(Vec<Conversation>, Diagnostics<u64>, u64), String> {
+    let Table {
+        columns,
+        mut rows,
+        bad,
+        empty,
+    } = read(input)?;
     // FileSet run newest first; of one moment the question comes before the answer.
     rows.reverse();
     rows.sort_by_key(|(at, is_answer, ..)| (*at, *is_answer));
@@ -64,14 +69,23 @@ pub(in crate::interchange::formats::provider) fn conversations(
     }
     let mut conversations: Vec<Conversation> = conversations.into_values().collect();
     conversations.iter_mut().for_each(Conversation::thread);
-    Ok((conversations, bad))
+    Ok((conversations, bad, empty))
 }
 
 /// A row: its moment, whether an assistant said it, its time as text, its title and its text.
 type Row = (Time, bool, String, String, String);
 
-/// Reads the rows of a table in the order of the file, and the numbers of those without a valid time.
-fn read(mut input: impl BufRead) -> Result<(Columns, Vec<Row>, Diagnostics<u64>), String> {
+/// A table, its rows in the order of the file.
+struct Table {
+    columns: Columns,
+    rows: Vec<Row>,
+    /// The numbers of those without a valid time.
+    bad: Diagnostics<u64>,
+    /// How many say nothing.
+    empty: u64,
+}
+
+fn read(mut input: impl BufRead) -> Result<Table, String> {
     let start = input.fill_buf().map_err(|error| error.to_string())?;
     if start.starts_with(b"\xef\xbb\xbf") {
         input.consume(3);
@@ -81,12 +95,13 @@ fn read(mut input: impl BufRead) -> Result<(Columns, Vec<Row>, Diagnostics<u64>)
     let header = reader.headers().map_err(|error| error.to_string())?;
     let columns = columns(header).ok_or("the header is none of Copilot's")?;
     let mut rows: Vec<Row> = Vec::new();
-    let mut bad = Diagnostics::default();
+    let (mut bad, mut empty) = (Diagnostics::default(), 0_u64);
     for (number, row) in (2_u64..).zip(reader.records()) {
         let row = row.map_err(|error| error.to_string())?;
         let cell = |at: usize| row.get(at).unwrap_or_default();
         let text = cell(columns.text);
         if text.is_empty() {
+            empty = empty.saturating_add(1);
             continue;
         }
         let author = columns.author.map_or("user", cell).to_ascii_lowercase();
@@ -114,7 +129,12 @@ fn read(mut input: impl BufRead) -> Result<(Columns, Vec<Row>, Diagnostics<u64>)
     if reader.position().byte() >= TABLE_LEN_MAX {
         return Err("a table of more than 16 MiB is not read".into());
     }
-    Ok((columns, rows, bad))
+    Ok(Table {
+        columns,
+        rows,
+        bad,
+        empty,
+    })
 }
 
 /// Returns whether a first line is the header of one of Copilot's files.

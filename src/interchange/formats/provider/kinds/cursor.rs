@@ -3,7 +3,7 @@
 use crate::codec::{Int, Map, Value};
 use crate::grain::Time;
 
-use super::super::conversation::{Conversation, Message, objects, rest, stable_id, text, time};
+use super::super::conversation::{Conversation, Message, listed, placed_id, rest, text, time};
 
 /// Reads one conversation; `None` if the object is none.
 pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Option<Conversation> {
@@ -29,7 +29,7 @@ pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Opti
         raw: rest(map, &placed),
         ..Conversation::default()
     };
-    for (number, bubble) in objects(map, list).enumerate() {
+    for (number, bubble) in listed(map, list, &mut conversation.lost) {
         conversation.messages.push(message(bubble, id, number));
     }
     conversation.thread();
@@ -48,7 +48,7 @@ fn message(map: &Map, conversation: &str, number: usize) -> Message {
     let said = said.unwrap_or_default();
     let own = text(map, "bubbleId").or_else(|| text(map, "id"));
     let id = own.map_or_else(
-        || stable_id(&["cursor", conversation, &number.to_string(), said]),
+        || placed_id("cursor", conversation, number, said),
         str::to_owned,
     );
     let timing = map.get("timingInfo").and_then(Value::as_map);

@@ -4,17 +4,19 @@
 use crate::codec::{Map, Value};
 use crate::interchange::model::rfc3339::parse_rfc3339;
 
-use super::super::conversation::{Conversation, Message, object, objects, rest, text, time};
+use super::super::conversation::{
+    Conversation, Message, object, objects, rest, spoken, text, time,
+};
 use super::chatgpt::is_url;
+use crate::interchange::Loss;
 
 /// Reads one conversation; `None` if the object is none.
 pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Option<Conversation> {
     let nodes = map.get("mapping")?.as_map()?;
     let placed = ["id", "title", "inserted_at", "updated_at", "mapping"];
-    let mut messages: Vec<(usize, Message)> = Vec::new();
+    let (mut messages, mut lost) = (Vec::<(usize, Message)>::new(), Loss::default());
     for (key, node) in nodes.iter() {
-        let Some(node) = node.as_map() else { continue };
-        let Some(said) = node.get("message").and_then(Value::as_map) else {
+        let Some((node, said)) = spoken(node, &mut lost) else {
             continue;
         };
         let above = ancestors(nodes, node);
@@ -37,6 +39,7 @@ pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Opti
         updated_at: time(map, "updated_at"),
         messages: messages.into_iter().map(|(_, message)| message).collect(),
         raw: rest(map, &placed),
+        lost,
         ..Conversation::default()
     })
 }

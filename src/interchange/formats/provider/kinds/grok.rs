@@ -4,9 +4,12 @@
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 
-use super::super::conversation::{Conversation, Message, object, objects, rest, text, time};
+use super::super::conversation::{
+    Conversation, Message, listed, object, objects, placed_id, rest, text, time,
+};
 use super::super::fact::{Fact, titled};
 use super::chatgpt::is_url;
+use crate::interchange::Loss;
 
 /// Reads one conversation; `None` if the object is none.
 pub(in crate::interchange::formats::provider) fn conversation(
@@ -18,7 +21,14 @@ pub(in crate::interchange::formats::provider) fn conversation(
     let placed = [id_name, "title", "create_time", "modify_time", "user_id"];
     let mut raw = rest(map, &placed);
     raw.extend_with(rest(wrapped, &["conversation", "responses"]));
-    let responses = objects(wrapped, "responses");
+    let mut lost = Loss::default();
+    let mut messages = Vec::new();
+    for (number, wrapped) in listed(wrapped, "responses", &mut lost) {
+        match wrapped.get("response").and_then(Value::as_map) {
+            Some(response) => messages.push(message(wrapped, response, (id, number))),
+            None => lost.count("message"),
+        }
+    }
     Some(Conversation {
         id: id.to_owned(),
         title: text(map, "title").map(str::to_owned),
@@ -27,17 +37,20 @@ pub(in crate::interchange::formats::provider) fn conversation(
         account: text(map, "user_id").map(str::to_owned),
         model: None,
         is_archived: None,
-        messages: responses.filter_map(message).collect(),
+        messages,
         raw,
+        lost,
     })
 }
 
-fn message(wrapped: &Map) -> Option<Message> {
-    let map = wrapped.get("response")?.as_map()?;
-    let (id_name, id) = named(map, ["_id", "response_id"])?;
+/// Reads a message, whose place is the conversation and a number in it.
+fn message(wrapped: &Map, map: &Map, (conversation, number): (&str, usize)) -> Message {
+    let (id_name, id) = named(map, ["_id", "response_id"]).unzip();
+    let said = text(map, "message").unwrap_or_default();
+    let placed_id = || placed_id("grok", conversation, number, said);
     let is_human = text(map, "sender").is_some_and(|it| it.eq_ignore_ascii_case("human"));
     let placed = [
-        id_name,
+        id_name.unwrap_or_default(),
         "parent_response_id",
         "sender",
         "message",
@@ -48,7 +61,7 @@ fn message(wrapped: &Map) -> Option<Message> {
     let mut raw = rest(map, &placed);
     raw.extend_with(rest(wrapped, &["response"]));
     let mut message = Message {
-        id: id.to_owned(),
+        id: id.map_or_else(placed_id, str::to_owned),
         role: if is_human { "user" } else { "assistant" },
         created_at: map.get("create_time").and_then(moment),
         parent: text(map, "parent_response_id").map(str::to_owned),
@@ -80,7 +93,7 @@ fn message(wrapped: &Map) -> Option<Message> {
             message.attachments.push(object(parts));
         }
     }
-    Some(message)
+    message
 }
 
 /// Returns the first of two members that is a text, with its name: of two kinds of exports.
