@@ -7,10 +7,12 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 
+use crate::grain::Time;
 use crate::index::{Index, RetrievalCounters};
 use crate::ledger::{DiskFile, Lock, TreeHistory};
 use crate::store::Error;
 use crate::store::engine::embedding::Embeddings;
+use crate::store::engine::follow::{Reach, turn_of};
 use crate::store::engine::processes::{Idle, Peers, Turn};
 use crate::store::engine::recovery::RecoveryReport;
 use crate::store::engine::text::TextView;
@@ -190,4 +192,24 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// Waits as [`Engine::exclusive`] does, for a change of the files of this machine alone: no turn among
+/// other machines is taken, and nothing may be appended.
+///
+/// # Errors
+/// As [`Engine::exclusive`].
+pub(crate) fn exclusive_here(engine: &Engine) -> Result<Exclusive<'_>, Error> {
+    let lead = engine.commits.queue.lead_alone();
+    let turn = turn_of(engine, Reach::Here)?;
+    Ok(Exclusive::new(
+        turn,
+        engine.commits.writer.lock(),
+        Some(lead),
+    ))
+}
+
+/// Reports that the cache was opened while its shared ledger did not answer.
+pub(crate) fn report_stale(engine: &mut Engine, since: Option<Time>) {
+    engine.reader.recovery.stale_since = since;
 }

@@ -16,7 +16,7 @@ fn a_transaction_alone_appends_to_the_ledger_of_an_open_store() {
             };
             // `Transaction::append` takes admitted frames only.
             let is_transaction = ["txn", "self"].contains(receiver);
-            let is_append = ["append", "append_unsynced"].contains(name);
+            let is_append = ["append", "append_agreed", "append_unsynced"].contains(name);
             *dot == "." && *open == "(" && is_append && !is_transaction
         });
         if calls.count() > 0 {

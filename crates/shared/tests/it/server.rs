@@ -3,9 +3,10 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
@@ -26,6 +27,16 @@ impl Server {
             eprintln!("SKIPPED: PostgreSQL is not installed, so nothing was tested here");
             return None;
         };
+        let server = Self::prepared(bin);
+        server.run(
+            "initdb",
+            &["-U", "gs", "--auth=trust", "--locale=C", "-E", "UTF8", "-N"],
+        );
+        server.up();
+        Some(server)
+    }
+
+    fn prepared(bin: PathBuf) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = free.local_addr().unwrap().port();
@@ -33,16 +44,50 @@ impl Server {
         let server = Self { folder, bin, port };
         let data = server.data();
         fs::create_dir(&data).unwrap();
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
         for path in [server.folder.path(), &data].iter().filter(|_| is_root()) {
             let owned = Command::new("chown").arg("postgres").arg(path).status();
             assert!(owned.unwrap().success(), "chown {}", path.display());
         }
-        server.run(
-            "initdb",
-            &["-U", "gs", "--auth=trust", "--locale=C", "-E", "UTF8", "-N"],
-        );
-        server.up();
-        Some(server)
+        server
+    }
+
+    /// Starts a standby of this server. If it is synchronous, nothing is acknowledged from then on that it has
+    /// not.
+    pub(crate) fn standby(&self, is_synchronous: bool) -> Self {
+        let standby = Self::prepared(self.bin.clone());
+        let port = self.port.to_string();
+        let from = ["-h", "127.0.0.1", "-p", &port, "-U", "gs"];
+        let how = ["-R", "-X", "stream", "-c", "fast"];
+        standby.run("pg_basebackup", &[&from[..], &how[..]].concat());
+        standby.up();
+        if is_synchronous {
+            self.sql(
+                "postgres",
+                "ALTER SYSTEM SET synchronous_standby_names = '*'",
+            );
+            self.sql("postgres", "SELECT pg_reload_conf()");
+        }
+        standby
+    }
+
+    /// Makes a standby the primary.
+    pub(crate) fn promote(&self) {
+        self.run("pg_ctl", &["-w", "promote"]);
+    }
+
+    /// Kills it as a machine dies: the first process at once, the others when they see that.
+    pub(crate) fn kill(&self) {
+        let pid = self.pid().unwrap();
+        let killed = Command::new("kill").args(["-KILL", &pid]).status();
+        assert!(killed.unwrap().success());
+        // So that no later end is sent to another process of the number.
+        fs::remove_file(self.data().join("postmaster.pid")).unwrap();
+    }
+
+    fn pid(&self) -> Option<String> {
+        let text = fs::read_to_string(self.data().join("postmaster.pid")).ok()?;
+        Some(text.lines().next()?.to_owned())
     }
 
     /// Starts it on its directory, and waits until it answers.
@@ -119,8 +164,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let pid = fs::read_to_string(self.data().join("postmaster.pid")).ok();
-        let Some(pid) = pid.and_then(|text| Some(text.lines().next()?.to_owned())) else {
+        let Some(pid) = self.pid() else {
             return;
         };
         drop(Command::new("kill").args(["-QUIT", &pid]).status());
@@ -160,6 +204,8 @@ pub(crate) struct Proxy {
 
 #[derive(Default)]
 struct State {
+    /// The port of the server.
+    server: AtomicU16,
     is_cut: AtomicBool,
     /// The text of a statement whose answer is lost, once.
     loses: Mutex<Option<&'static str>>,
@@ -170,12 +216,14 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let state = Arc::new(State::default());
+        state.server.store(server, Ordering::SeqCst);
         let shared = Arc::clone(&state);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 if shared.is_cut.load(Ordering::SeqCst) {
                     continue;
                 }
+                let server = shared.server.load(Ordering::SeqCst);
                 let Ok(server) = TcpStream::connect(("127.0.0.1", server)) else {
                     continue;
                 };
@@ -190,6 +238,11 @@ impl Proxy {
         let (before, after) = url.rsplit_once(':').unwrap();
         let (_, database) = after.split_once('/').unwrap();
         format!("{before}:{}/{database}", self.port)
+    }
+
+    /// Leads new connections to another server.
+    pub(crate) fn lead_to(&self, server: u16) {
+        self.state.server.store(server, Ordering::SeqCst);
     }
 
     /// Passes the next statement with this text on, and cuts its line before the answer comes.
