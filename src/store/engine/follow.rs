@@ -22,11 +22,11 @@ use crate::store::state::{Body, DecodedEntry, State};
 use super::apply::Scanned;
 use super::embedding::Tend;
 use super::folder::derived_files;
-use super::instance::{Engine, exclusive_here};
+use super::instance::Engine;
 #[cfg(feature = "sealing")]
 use super::persons::{move_overlays, open_followed, without_expired};
-use super::processes::{Idle, Turn};
-use super::sharing;
+use super::processes::{Idle, Reach, Turn};
+use super::sharing::{Lease, watch};
 use super::text::reload_text;
 
 impl Engine {
@@ -45,14 +45,37 @@ impl Engine {
         }
     }
 
-    /// Waits for the turn of this process to write, and applies what others wrote before it; `None`
-    /// in a process that only reads.
+    /// Waits for the turn of this process to write, and applies what others wrote before it; `None` in a
+    /// process that only reads.
     ///
     /// # Errors
-    /// `ERR_STORE_LOCKED` after [`Options::lock_wait`](crate::store::Options::lock_wait); storage
-    /// errors.
-    pub(crate) fn take_turn(&self) -> Result<Option<Turn<'_>>, Error> {
-        turn_of(self, Reach::Turn)
+    /// `ERR_STORE_LOCKED` after [`Options::lock_wait`](crate::store::Options::lock_wait); storage errors;
+    /// `ERR_UNREACHABLE` for a turn that reaches other machines.
+    pub(crate) fn take_turn(&self, reach: Reach) -> Result<Option<Turn<'_>>, Error> {
+        let peers = self.peers();
+        let Some(turns) = &peers.turns else {
+            return Ok(None);
+        };
+        let mut turn = turns.take(self.ledger(), self.options().lock_wait)?;
+        let shared = peers.shared.as_ref().filter(|_| reach != Reach::Here);
+        if let (Some(shared), Reach::Turn) = (shared, reach) {
+            turn.lease = Some(shared.take_turn(self.options().lock_wait)?);
+        }
+        let _applying = peers.applying.lock();
+        let is_behind = self.ledger().is_behind();
+        if is_behind {
+            peers.is_lagging.store(true, Ordering::Release);
+        }
+        let others_wrote = self.ledger().begin_turn(is_behind, erased_rows)?;
+        turns.name(others_wrote);
+        if let Some(shared) = shared {
+            let head = turn.lease.as_ref().map(Lease::head);
+            // From then on a question waits until the news is applied: bodies that it still sees go.
+            let is_there = || peers.is_lagging.store(true, Ordering::Release);
+            shared.pull(self.ledger(), self.manifest().store_id, head, is_there)?;
+        }
+        apply_rest(self)?;
+        Ok(Some(turn))
     }
 
     /// Runs a step that appends entries and applies them, while no other thread applies any.
@@ -214,51 +237,6 @@ impl Engine {
     }
 }
 
-/// How far a turn reaches, where the directory is a cache of a sequence that machines share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::store::engine) enum Reach {
-    /// The files of this machine.
-    Here,
-    /// The same, with what other machines wrote.
-    News,
-    /// The same, and no other machine appends.
-    Turn,
-}
-
-/// Waits for a turn, and applies what others wrote before it; `None` in a process that only reads.
-///
-/// # Errors
-/// As [`Engine::take_turn`]; `ERR_UNREACHABLE`.
-pub(in crate::store::engine) fn turn_of(
-    engine: &Engine,
-    reach: Reach,
-) -> Result<Option<Turn<'_>>, Error> {
-    let peers = engine.peers();
-    let Some(turns) = &peers.turns else {
-        return Ok(None);
-    };
-    let mut turn = turns.take(engine.ledger(), engine.options().lock_wait)?;
-    let shared = peers.shared.as_ref().filter(|_| reach != Reach::Here);
-    if let (Some(shared), Reach::Turn) = (shared, reach) {
-        turn.lease = Some(shared.take_turn(engine.options().lock_wait)?);
-    }
-    let _applying = peers.applying.lock();
-    let is_behind = engine.ledger().is_behind();
-    if is_behind {
-        peers.is_lagging.store(true, Ordering::Release);
-    }
-    let others_wrote = engine.ledger().begin_turn(is_behind, erased_rows)?;
-    turns.name(others_wrote);
-    if let Some(shared) = shared {
-        let head = turn.lease.as_ref().map(sharing::Lease::head);
-        // From then on a question waits until the news is applied: bodies that it still sees go.
-        let is_there = || peers.is_lagging.store(true, Ordering::Release);
-        shared.pull(engine.ledger(), engine.manifest().store_id, head, is_there)?;
-    }
-    apply_rest(engine)?;
-    Ok(Some(turn))
-}
-
 /// Applies the entries of the ledger that the index lacks.
 fn apply_rest(engine: &Engine) -> Result<(), Error> {
     let rows = EntryId::new(engine.index().watermark())..EntryId::new(engine.ledger().len());
@@ -410,7 +388,7 @@ impl Engine {
                 tracing::warn!(%error, "what another process began waits");
             }
         });
-        sharing::watch(self);
+        watch(self);
         match started {
             Ok(idle) => self.set_idle(idle),
             Err(error) => tracing::warn!(%error, "other processes are followed at questions only"),
@@ -441,7 +419,7 @@ impl Engine {
     /// # Errors
     /// Storage errors.
     pub(crate) fn keep(&self, lock: Lock) -> Result<(), Error> {
-        let _writer = exclusive_here(self)?;
+        let _writer = self.exclusive(Reach::Here)?;
         let peers = self.peers();
         let _applying = peers.applying.lock();
         peers.is_keeper.store(true, Ordering::Release);

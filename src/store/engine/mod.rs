@@ -26,7 +26,7 @@ pub(crate) use folder::{
     LOCK, WRITER, create_private, no_manifest, prepare_folder, refuse_follower, refuse_planted,
     this_process,
 };
-pub(crate) use instance::{Engine, exclusive_here, report_stale};
+pub(crate) use instance::{Engine, report_stale};
 #[cfg(feature = "signatures")]
 pub(crate) use note::note_if_due;
 pub(crate) use note::{note, with_tree};
@@ -36,9 +36,9 @@ pub(crate) use persons::{
     is_vault_rotten, lock_persons, lock_wiped, master_key, renew_unlocked, unlock_for_writer,
     vault_fault, vault_of, vault_or_new,
 };
-pub(crate) use processes::authorize_locks;
 #[doc(hidden)]
 pub use processes::untrusted_file_system;
+pub(crate) use processes::{Reach, authorize_locks};
 pub(crate) use queue::{Enqueued, LeaderGuard, Reply};
 pub use recovery::RecoveryReport;
 pub(crate) use sharing::{

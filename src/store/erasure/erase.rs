@@ -11,7 +11,7 @@ use crate::ledger::{self, EntryId, Kind, Ledger};
 use crate::policy::Authorization;
 use crate::store::Error;
 use crate::store::engine::{
-    Caller, Engine, blank_shared, erase_text, exclusive_here, leave_expunged, remove_text_files,
+    Caller, Engine, Reach, blank_shared, erase_text, leave_expunged, remove_text_files,
     take_expunged,
 };
 use crate::store::erasure::person::destroy_keys;
@@ -195,7 +195,7 @@ pub(crate) fn expunge_followed(engine: &Engine) -> Result<(), Error> {
     if rows.is_empty() {
         return Ok(());
     }
-    let _writer = exclusive_here(engine)?;
+    let _writer = engine.exclusive(Reach::Here)?;
     engine.ledger().remove_torn_files()?;
     expunge(engine, &rows).inspect_err(|_| leave_expunged(engine, &rows))
 }

@@ -28,7 +28,7 @@ pub(super) enum Value {
     Text(String),
 }
 
-/// What a line has to do.
+/// The work of a line.
 enum Call {
     Ask(Asked),
     /// Nothing but an answer, after what was told before.

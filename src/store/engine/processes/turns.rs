@@ -34,6 +34,17 @@ pub(crate) struct Turn<'a> {
     ledger: &'a Ledger,
 }
 
+/// How far a turn reaches, where the directory is a cache of a sequence that machines share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The files of this machine.
+    Here,
+    /// The same, with what other machines wrote.
+    News,
+    /// The same, and no other machine appends.
+    Turn,
+}
+
 impl Turns {
     /// Opens the lock files, and creates them if they are missing.
     pub(in crate::store::engine) fn open(

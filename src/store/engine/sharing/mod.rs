@@ -4,7 +4,7 @@
 //! | question | file |
 //! | --- | --- |
 //! | the turn among machines, and its renewal | `shared_ledger.rs`, `renewal.rs` |
-//! | a frame that the sequence takes, bodies that it blanks | `shared_ledger.rs` |
+//! | a frame that the sequence takes, bodies that it blanks | `shared_ledger.rs`, `steps.rs` |
 //! | how the ledger of the cache is brought to the head of the sequence | `pull.rs` |
 //! | the thread that looks for news; the mark of a cache | `watch.rs`, `cache.rs` |
 
@@ -12,6 +12,7 @@ mod cache;
 mod pull;
 mod renewal;
 mod shared_ledger;
+mod steps;
 mod watch;
 
 pub(crate) use cache::{authorize_cache, mark_cache};

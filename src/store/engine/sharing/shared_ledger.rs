@@ -12,7 +12,6 @@ use grainstore_shared::{Appended, Head, Node, Proposal, Sequence, Turn};
 use parking_lot::Mutex;
 
 use crate::ledger::{self, EntryId, Ledger, StoreId, blanked_frame, is_same_frame};
-use crate::store::engine::instance::Engine;
 use crate::store::{Clock, Error, Options};
 
 use super::pull::pull_all;
@@ -90,7 +89,12 @@ impl SharedLedger {
     /// # Errors
     /// `ERR_STORE_LOCKED` if another machine has appended meanwhile: the frame is not there.
     /// `ERR_UNREACHABLE`: the outcome is unknown.
-    fn commit(&self, expected: Head, frame: &[u8], end: Head) -> Result<(), ledger::Error> {
+    pub(super) fn commit(
+        &self,
+        expected: Head,
+        frame: &[u8],
+        end: Head,
+    ) -> Result<(), ledger::Error> {
         let proposal = Proposal {
             node: self.node,
             expected,
@@ -133,7 +137,11 @@ impl SharedLedger {
     }
 
     /// Blanks entries in the sequence, as they are blank in the ledger here.
-    fn blank(&self, store_id: &StoreId, rows: &[EntryId]) -> Result<(), grainstore_shared::Error> {
+    pub(super) fn blank(
+        &self,
+        store_id: &StoreId,
+        rows: &[EntryId],
+    ) -> Result<(), grainstore_shared::Error> {
         let mut rows = rows.to_vec();
         rows.sort_unstable();
         let mut rest = rows.as_slice();
@@ -194,6 +202,12 @@ impl SharedLedger {
         }
     }
 
+    /// Returns how long ago the sequence answered last.
+    pub(super) fn silence(&self) -> Option<Duration> {
+        let heard = (*self.heard.lock())?;
+        Some(self.clock.monotonic().saturating_sub(heard))
+    }
+
     pub(super) fn heard<T, E>(&self, answer: Result<T, E>) -> Result<T, E> {
         if answer.is_ok() {
             *self.heard.lock() = Some(self.clock.monotonic());
@@ -221,50 +235,6 @@ impl fmt::Debug for SharedLedger {
             .field("sequence", &self.sequence)
             .finish_non_exhaustive()
     }
-}
-
-/// Returns what offers a frame to the sequence of the store before it is written here; `None` for a
-/// store of its own.
-pub(crate) fn offer(engine: &Engine) -> Option<Box<ledger::Agree<'_>>> {
-    let shared = engine.peers().shared.as_ref()?;
-    Some(Box::new(|expected, frame, end| {
-        shared.commit(expected, frame, end)
-    }))
-}
-
-/// Blanks entries where other machines read them.
-///
-/// # Errors
-/// `ERR_UNREACHABLE`, `ERR_STORAGE_IO`; a retry is safe.
-pub(crate) fn blank_shared(engine: &Engine, rows: &[EntryId]) -> Result<(), Error> {
-    match &engine.peers().shared {
-        Some(shared) => {
-            let blanked = shared.blank(&engine.manifest().store_id, rows);
-            Ok(blanked.map_err(ledger::Error::from)?)
-        }
-        None => Ok(()),
-    }
-}
-
-/// Takes the entries that other machines erased and that the derived files here may still hold.
-pub(crate) fn take_expunged(engine: &Engine) -> Vec<EntryId> {
-    std::mem::take(&mut *engine.peers().must_expunge.lock())
-        .into_iter()
-        .collect()
-}
-
-/// Leaves entries that were taken for the next attempt.
-pub(crate) fn leave_expunged(engine: &Engine, rows: &[EntryId]) {
-    engine.peers().must_expunge.lock().extend(rows);
-    engine.erase_later();
-}
-
-/// Returns how long ago the sequence answered last; `None` for a store of its own, and if it has not since
-/// the store was opened.
-pub(crate) fn shared_age(engine: &Engine) -> Option<Duration> {
-    let shared = engine.peers().shared.as_ref()?;
-    let heard = (*shared.heard.lock())?;
-    Some(shared.clock.monotonic().saturating_sub(heard))
 }
 
 fn taken() -> ledger::Error {

@@ -5,8 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 use crate::store::Error;
-use crate::store::engine::follow::{Reach, turn_of};
 use crate::store::engine::instance::Engine;
+use crate::store::engine::processes::Reach;
 
 /// Starts the thread, where the store is a cache. It ends with the store.
 pub(in crate::store::engine) fn watch(engine: &Arc<Engine>) {
@@ -53,7 +53,7 @@ pub(crate) fn pull(engine: &Engine) -> Result<(), Error> {
         return Ok(());
     }
     let _lead = engine.commits().queue.lead_alone();
-    turn_of(engine, Reach::News).map(drop)
+    engine.take_turn(Reach::News).map(drop)
 }
 
 /// How long the thread waits for news, and after a failure.
