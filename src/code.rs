@@ -110,6 +110,7 @@ codes! {
         StorageFull "ERR_STORAGE_FULL" "no space left on the disk"
         StorageHalted "ERR_STORAGE_HALTED" "a ledger that stopped writing after a failure"
         StorageIo "ERR_STORAGE_IO" "a file operation that the system refused"
+        Unreachable "ERR_UNREACHABLE" "a shared ledger that does not answer"
         StorageReadOnly "ERR_STORAGE_READ_ONLY" "a directory that may only be read"
         IndexDamaged "ERR_INDEX_DAMAGED" "an index file that is not what was written"
         Text "ERR_TEXT" "a text index that is off, or whose library failed"

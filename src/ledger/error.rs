@@ -131,6 +131,19 @@ pub enum Error {
         /// The error of the system.
         source: io::Error,
     },
+    /// A sequence that several machines share, and that cannot be reached or refuses.
+    #[error(transparent)]
+    Shared(#[from] grainstore_shared::Error),
+    /// A shared sequence that does not continue what this machine has of it.
+    #[error(
+        "the shared ledger has {there} entries and does not continue the {here} that were read from it: it was rolled back or replaced"
+    )]
+    SharedDiffers {
+        /// The number of entries here.
+        here: u64,
+        /// The number of entries there.
+        there: u64,
+    },
     /// A lock that another process, or another handle in this one, holds.
     #[error("the store is in use by {}", holder.as_deref().unwrap_or("another writer"))]
     Locked {
@@ -150,6 +163,10 @@ impl Error {
     /// Returns the code that names the kind of error.
     pub const fn code(&self) -> ErrorCode {
         match self {
+            Self::Shared(grainstore_shared::Error::Unreachable(_)) => ErrorCode::Unreachable,
+            Self::Shared(grainstore_shared::Error::Missing(_)) => ErrorCode::NotAStore,
+            Self::Shared(_) => ErrorCode::StorageIo,
+            Self::SharedDiffers { .. } => ErrorCode::BackupDiverged,
             Self::Damaged { .. } | Self::CopyDamaged { .. } => ErrorCode::StorageDamaged,
             Self::Io { .. } | Self::Read { .. } => ErrorCode::StorageIo,
             Self::Full { .. } => ErrorCode::StorageFull,

@@ -25,6 +25,7 @@ pub(crate) use disk::lock::holder_in;
 pub(crate) use disk::overlay_disk::OverlayDisk;
 pub use entry_id::EntryId;
 pub use error::Error;
+pub(crate) use log::append::{Agree, head_at};
 pub(crate) use log::copy::OnDamage;
 pub use log::ledger::LedgerOptions;
 pub(crate) use log::published_end::END;
@@ -36,6 +37,7 @@ pub(crate) use recovery::redaction_audit::ErasureDecoder;
 pub(crate) use recovery::salvage::{Found, FoundEntry, LostBytes, Place, Proof, salvage};
 pub use recovery::torn_tail::TornTail;
 pub use store_id::StoreId;
+pub(crate) use stretch::blank::{blanked_frame, is_same_frame};
 pub(crate) use stretch::source::{beginning, published_end, read_stretch};
 
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.

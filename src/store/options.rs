@@ -93,6 +93,30 @@ pub struct Options {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub scratch: Option<PathBuf>,
+    /// The sequence that this store shares with those on other machines. The directory is then a cache
+    /// of it: a change is decided on the head of the sequence and is durable there before it is
+    /// acknowledged, and what others wrote is read from it. `None`, the default: the directory is the
+    /// store.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use grainstore::{Draft, Options, Store};
+    /// use grainstore_shared::MemorySequence;
+    ///
+    /// let sequence = MemorySequence::default();
+    /// let open = |cache| {
+    ///     let shared = Some(Arc::new(sequence.clone()) as _);
+    ///     Store::open(cache, Options { shared, ..Options::default() })
+    /// };
+    /// let (here, there) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    /// let address = open(here.path())?.put(Draft::event("hello"))?;
+    /// assert!(open(there.path())?.exists(&address)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub shared: Option<Arc<dyn grainstore_shared::Sequence>>,
+    /// Whether a cache opens although its sequence does not answer: it answers from what it has, and
+    /// refuses changes. Off by default: opening is `ERR_UNREACHABLE`.
+    pub stale_ok: bool,
     /// The options of the ledger.
     pub ledger: LedgerOptions,
     /// The options of the index.
@@ -137,6 +161,8 @@ impl Default for Options {
             lock_wait: Duration::from_secs(5),
             ballast_bytes: 4 << 20,
             scratch: None,
+            shared: None,
+            stale_ok: false,
             ledger: LedgerOptions::default(),
             index: IndexOptions::default(),
             accesses: None,

@@ -7,10 +7,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use grainstore_shared::{Appended, Head, Identity, Node, Proposal, Sequence};
+
 use crate::ledger::{
-    self, Disk, EntryId, FileDisk, Ledger, LedgerPosition, Lock, StoreId, Stretch,
+    self, Disk, EntryId, FileDisk, Ledger, LedgerPosition, Lock, StoreId, Stretch, head_at,
 };
-use crate::store::engine::{WRITER, no_manifest, prepare_folder, refuse_planted, this_process};
+use crate::store::engine::{
+    WRITER, no_manifest, prepare_folder, pull_all, refuse_planted, this_process,
+};
 use crate::store::records::{Manifest, erased_rows};
 use crate::store::{Create, Error};
 
@@ -112,3 +116,127 @@ pub fn open_copy(path: &Path, manifest: &[u8]) -> Result<(Ledger, Vec<EntryId>, 
     };
     Ok((ledger, unproven, lock))
 }
+
+/// Begins the shared sequence of a store; returns that of another which came first.
+///
+/// # Errors
+/// `ERR_UNREACHABLE`, `ERR_STORAGE_IO`; `ERR_STORAGE_DAMAGED` for bytes that are no `MANIFEST`.
+pub fn begin_shared(sequence: &dyn Sequence, manifest: &[u8]) -> Result<Identity, Error> {
+    let store_id = id_in(manifest)?;
+    let identity = Identity {
+        store: *store_id.as_bytes(),
+        manifest: manifest.to_vec(),
+        origin: head_at(&beginning(&store_id)),
+    };
+    if sequence.create(&identity).map_err(ledger::Error::from)? {
+        return Ok(identity);
+    }
+    let found = sequence.identity().map_err(ledger::Error::from)?;
+    let missing = grainstore_shared::Error::refused("the store is there under another name");
+    Ok(found.ok_or(ledger::Error::from(missing))?)
+}
+
+/// Brings a directory to the head of a shared sequence, from nothing if it is new.
+///
+/// # Errors
+/// As [`open_copy`]; `ERR_UNREACHABLE`; `ERR_BACKUP_DIVERGED` if the sequence does not continue the ledger of
+/// the directory.
+pub fn fold(sequence: &dyn Sequence, identity: &Identity, path: &Path) -> Result<(), Error> {
+    let store_id = id_in(&identity.manifest)?;
+    let (ledger, unproven, _lock) = open_copy(path, &identity.manifest)?;
+    let head = sequence.head().map_err(ledger::Error::from)?;
+    pull_all(sequence, &ledger, store_id, head, unproven, || ())
+}
+
+/// Ships the ledger of a directory to a shared sequence, addresses and chain unchanged: one that is new, or
+/// that holds the beginning of the same. Returns the number of entries that were added.
+///
+/// # Errors
+/// `ERR_BACKUP_DIVERGED` if the sequence is of another store or of another history; `ERR_STORE_LOCKED` while
+/// machines write to it; `ERR_UNREACHABLE`, after which it may be begun again; storage errors.
+pub fn share(path: &Path, sequence: &dyn Sequence, node: Node) -> Result<u64, Error> {
+    let (disk, manifest) = open_source(path)?;
+    let disk: Arc<dyn Disk> = Arc::new(disk);
+    let _lock = Lock::take(&*disk, WRITER, &this_process())?;
+    let identity = begin_shared(sequence, &manifest)?;
+    if Manifest::parse(&identity.manifest)? != Manifest::parse(&manifest)? {
+        return Err(Error::OtherStore {
+            path: path.to_owned(),
+        });
+    }
+    let store_id = id_in(&manifest)?;
+    let there = sequence.head().map_err(ledger::Error::from)?;
+    let until = durable_end(&disk, store_id)?;
+    let mut at = beginning(&store_id);
+    while at.entries < until.entries {
+        let is_there = at.entries < there.entries;
+        let max = if is_there { AT_ONCE } else { 1 };
+        let stretch = read_stretch(&*disk, &store_id, at, until, max)?;
+        if stretch.to.entries > there.entries.max(at.entries) && is_there {
+            // The end of what is there lies inside: it is looked for frame by frame.
+            at = each_frame(&*disk, &store_id, at, until, there)?;
+            continue;
+        }
+        if !is_there {
+            offer(sequence, node, &stretch)?;
+        }
+        at = stretch.to;
+        require_same(head_at(&at), there)?;
+    }
+    require_same(head_at(&at), there)?;
+    match at.entries < there.entries {
+        true => Err(differs(at.entries, there).into()),
+        false => Ok(until.entries.saturating_sub(there.entries)),
+    }
+}
+
+/// Follows the frames of a ledger one by one to the head of a sequence.
+fn each_frame(
+    disk: &dyn Disk,
+    store_id: &StoreId,
+    from: LedgerPosition,
+    until: LedgerPosition,
+    there: Head,
+) -> Result<LedgerPosition, Error> {
+    let mut at = from;
+    while at.entries < there.entries {
+        at = read_stretch(disk, store_id, at, until, 1)?.to;
+    }
+    match head_at(&at) == there {
+        true => Ok(at),
+        false => Err(differs(at.entries, there).into()),
+    }
+}
+
+fn require_same(here: Head, there: Head) -> Result<(), Error> {
+    match here.entries == there.entries && here != there {
+        true => Err(differs(here.entries, there).into()),
+        false => Ok(()),
+    }
+}
+
+fn differs(here: u64, there: Head) -> ledger::Error {
+    ledger::Error::SharedDiffers {
+        here,
+        there: there.entries,
+    }
+}
+
+fn offer(sequence: &dyn Sequence, node: Node, stretch: &Stretch) -> Result<(), Error> {
+    let proposal = Proposal {
+        node,
+        expected: head_at(&stretch.from),
+        frame: stretch.bytes(),
+        end: head_at(&stretch.to),
+    };
+    match sequence.append(&proposal).map_err(ledger::Error::from)? {
+        Appended::Yes => Ok(()),
+        Appended::No => {
+            let holder = Some("another machine, which writes the shared ledger".to_owned());
+            Err(ledger::Error::Locked { holder }.into())
+        }
+    }
+}
+
+/// The bytes of a ledger that are read at once.
+const AT_ONCE: usize = 4 << 20;

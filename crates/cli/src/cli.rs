@@ -32,6 +32,8 @@ use crate::commands::questions::{Cal, Embed, ModelTool, Query, Recall, Search, S
 #[cfg(feature = "replica")]
 use crate::commands::replica::{Follow, Replicate};
 use crate::commands::serving::{Serve, TokenTool};
+#[cfg(feature = "postgres")]
+use crate::commands::shared::Shared;
 use crate::commands::signing::{AgentTool, DidTool, GrainTool, TrustTool};
 use crate::commands::user::UserTool;
 use crate::commands::vault::VaultTool;
@@ -41,6 +43,7 @@ use crate::error::{CliError, Exit, is_broken_pipe};
 use crate::help;
 use crate::other_names::{self, suggest};
 use crate::output::{Output, is_styled, set_color};
+use crate::place::PlaceArgs;
 use crate::session::Session;
 use crate::{completion, trace};
 
@@ -49,17 +52,22 @@ use crate::{completion, trace};
 #[command(name = "grainstore", version, long_version = help::VERSION, arg_required_else_help = true)]
 pub(crate) struct Cli {
     /// Store directory
+    ///
+    /// Or, of a ledger that machines share, postgres://user@host/database?store=NAME.
     #[arg(
         long,
         global = true,
         value_name = "DIR",
         env = "GRAINSTORE_STORE",
+        hide_env_values = true,
         default_value = "./memory.grains",
         value_parser = OsStringValueParser::new().map(store_folder),
         value_hint = ValueHint::AnyPath,
         display_order = 100
     )]
     store: PathBuf,
+    #[command(flatten)]
+    place: PlaceArgs,
     // Hidden: the error that a longer wait avoids names it.
     /// Longest wait of a change for another process
     #[arg(
@@ -169,6 +177,9 @@ enum Command {
     Replicate(Replicate),
     #[cfg(feature = "replica")]
     Follow(Follow),
+    #[cfg(feature = "postgres")]
+    #[command(flatten)]
+    Shared(Shared),
     Demo(Demo),
     Mcp(McpTool),
     Hook(HookTool),
@@ -237,13 +248,12 @@ impl Cli {
         for note in config.notes() {
             out.note(note);
         }
-        let mut session = match Session::new(
-            self.store,
-            &self.did_document,
-            &self.master_key,
-            Duration::from_secs(self.wait),
-            out,
-        ) {
+        let place = self.place.of(self.store);
+        let session = place.and_then(|place| {
+            let wait = Duration::from_secs(self.wait);
+            Session::new(place, &self.did_document, &self.master_key, wait, out)
+        });
+        let mut session = match session {
             Ok(session) => session.with_model(self.embed),
             Err(error) => {
                 drop(Output::new(self.json, self.quiet).error(&error));
@@ -364,6 +374,8 @@ impl Command {
             Self::Replicate(command) => command.run(session),
             #[cfg(feature = "replica")]
             Self::Follow(command) => command.run(session),
+            #[cfg(feature = "postgres")]
+            Self::Shared(command) => command.run(session),
             Self::Demo(command) => command.run(session),
             Self::Mcp(command) => command.run(session),
             Self::Hook(command) => command.run(session),

@@ -147,8 +147,12 @@ const ALSO: &[&str] = &[
     "man",
     "merge",
     "model",
+    #[cfg(feature = "postgres")]
+    "pull",
     "scan",
     "schema",
+    #[cfg(feature = "postgres")]
+    "ship",
     "similar",
     "status",
     "sync",

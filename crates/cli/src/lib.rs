@@ -16,6 +16,7 @@ mod hex;
 mod interrupt;
 mod other_names;
 mod output;
+mod place;
 mod proof;
 mod session;
 mod trace;

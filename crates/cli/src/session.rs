@@ -17,12 +17,15 @@ use crate::args::{MasterKeyArgs, read_document};
 use crate::embedder::EmbedArgs;
 use crate::error::{CliError, Exit};
 use crate::output::Output;
+use crate::place::Place;
 use crate::trace::Opening;
 
 /// The context of one run: the directory of the store, and the output.
 #[derive(Debug)]
 pub(crate) struct Session {
+    /// The directory: the store, or the cache of a shared ledger.
     store: PathBuf,
+    place: Place,
     resolver: Arc<DidDocuments>,
     master_key: Option<Arc<KeySource>>,
     /// The sealed persons whom a command unlocks.
@@ -37,7 +40,7 @@ pub(crate) struct Session {
 impl Session {
     /// Starts a run with the DID documents of these files, and a master key if there is one.
     pub(crate) fn new(
-        store: PathBuf,
+        place: Place,
         documents: &[PathBuf],
         master_key: &MasterKeyArgs,
         wait: Duration,
@@ -50,7 +53,8 @@ impl Session {
             added.map_err(|error| CliError::of(&error).at(path.display()))?;
         }
         Ok(Self {
-            store,
+            store: place.path().to_owned(),
+            place,
             resolver: Arc::new(resolver),
             master_key: master_key.source()?.map(Arc::new),
             persons: master_key.persons().to_vec(),
@@ -100,6 +104,8 @@ impl Session {
             lock_wait: self.wait,
             // A store whose program counts retrievals goes on counting here (OMS 22.10).
             accesses: self.counts_accesses().then_some(COUNTED_WITHIN),
+            shared: self.place.shared(),
+            stale_ok: self.place.is_stale_ok(),
             ..Options::default()
         }
     }
@@ -122,7 +128,7 @@ impl Session {
 
     /// Opens the store to show what an import would bring: where there is none, an empty one in memory.
     pub(crate) fn open_to_preview(&self) -> Result<Store, CliError> {
-        match self.store.exists() {
+        match self.store.exists() || self.place.shared().is_some() {
             true => self.open_to_read(),
             false => Store::in_memory(self.options()).map_err(|error| CliError::of(&error)),
         }
@@ -144,10 +150,18 @@ impl Session {
 
     /// Opens the store to serve it: with the model that was named; creates it if there is none.
     pub(crate) fn open_to_serve(&self) -> Result<Store, CliError> {
-        self.open_with(Options {
+        let store = self.open_with(Options {
             create: Create::IfMissing,
             ..self.options_with_model()?
-        })
+        })?;
+        self.warn_of_loss();
+        Ok(store)
+    }
+
+    fn warn_of_loss(&self) {
+        if let Some(warning) = self.place.warning() {
+            self.out.note(warning);
+        }
     }
 
     fn options_with_model(&self) -> Result<Options, CliError> {
@@ -281,6 +295,9 @@ impl Session {
         let store = Store::open(&self.store, options);
         drop(opening);
         let store = store.map_err(|error| CliError::of(&error).in_store(&self.store))?;
+        if create == Create::New {
+            self.warn_of_loss();
+        }
         if create != Create::New && store.recovery_report().created {
             self.out.note(format!("created {}", self.store.display()));
         }
@@ -314,6 +331,11 @@ impl Session {
     /// Reports what recovery did when the store was opened.
     fn report_recovery(&self, store: &Store) {
         let opened = store.recovery_report();
+        if let Some(since) = opened.stale_since {
+            self.out.note(format!(
+                "note: the shared ledger does not answer; this is what was read from it before, up to {since}"
+            ));
+        }
         if let Some(fault) = &opened.manifest_repaired {
             self.out
                 .note(format!("note: {fault}; it was written anew from its copy"));

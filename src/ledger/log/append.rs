@@ -6,6 +6,8 @@
 use std::io;
 use std::ops::Range;
 
+use grainstore_shared::Head;
+
 use super::closed_segments::ClosedSegments;
 use super::ledger::Ledger;
 use super::tail::Tail;
@@ -29,7 +31,22 @@ impl Ledger {
     /// every append after an unknown outcome, until the ledger is opened again, and
     /// `ERR_STORAGE_DAMAGED` before that if the segment was removed or replaced.
     pub fn append(&self, time_ms: i64, entries: &[NewEntry<'_>]) -> Result<Range<EntryId>, Error> {
-        self.append_up_to(time_ms, entries, 0)
+        self.append_up_to(time_ms, entries, 0, &mut |_, _, _| Ok(()))
+    }
+
+    /// Appends as [`Ledger::append`] does a frame to which `agree` agrees: it is given the head before
+    /// the frame, its bytes and the head behind it, while nothing is written here. After its error the
+    /// ledger is as it was.
+    ///
+    /// # Errors
+    /// As [`Ledger::append`], and as `agree`.
+    pub(crate) fn append_agreed(
+        &self,
+        time_ms: i64,
+        entries: &[NewEntry<'_>],
+        agree: &mut Agree<'_>,
+    ) -> Result<Range<EntryId>, Error> {
+        self.append_up_to(time_ms, entries, 0, agree)
     }
 
     /// Appends as [`Ledger::append`] does, and returns before the entries are durable. A crash
@@ -44,7 +61,22 @@ impl Ledger {
         time_ms: i64,
         entries: &[NewEntry<'_>],
     ) -> Result<Range<EntryId>, Error> {
-        self.append_up_to(time_ms, entries, UNSYNCED_MAX)
+        self.append_up_to(time_ms, entries, UNSYNCED_MAX, &mut |_, _, _| Ok(()))
+    }
+
+    /// Returns where frames of `len` bytes that come from elsewhere are to lie, for
+    /// [`Ledger::append_stretch`].
+    pub(crate) fn place_for(&self, len: u64) -> LedgerPosition {
+        let end = self.offsets.read().end();
+        let is_sparse = self.tail.lock().is_sparse;
+        match self.has_room(end, len) && !is_sparse {
+            true => end,
+            false => LedgerPosition {
+                segment: end.segment.saturating_add(1),
+                offset: segment_file::HEADER_LEN as u64,
+                ..end
+            },
+        }
     }
 
     /// Appends the frames of another copy of this ledger, as they stand there, and makes them durable.
@@ -109,6 +141,7 @@ impl Ledger {
         time_ms: i64,
         entries: &[NewEntry<'_>],
         unsynced_max: u64,
+        agree: &mut Agree<'_>,
     ) -> Result<Range<EntryId>, Error> {
         let tail = &mut *self.tail.lock();
         if tail.halted {
@@ -143,6 +176,11 @@ impl Ledger {
             head = leaf(&head, header);
             entry_offsets.extend(CheckedOffset::new(end.offset + offset as u64, header));
         })?;
+        let behind = Head {
+            entries: end.entries + entries.len() as u64,
+            leaf: head,
+        };
+        agree(head_at(&end), &tail.frame, behind)?;
         let is_synced = tail.unsynced + len as u64 > unsynced_max;
         write(tail, end, is_synced)?;
         // Readers see the frame from here on; under `append`, only once it is durable.
@@ -188,12 +226,15 @@ impl Ledger {
     /// Closes the last segment if a frame of `len` bytes would take it past its size.
     fn roll(&self, tail: &mut Tail, len: u64) -> Result<(), Error> {
         let end = self.offsets.read().end();
-        let max = self.options.segment_bytes.min(u64::from(u32::MAX));
-        let has_room = end.offset == segment_file::HEADER_LEN as u64 || end.offset + len <= max;
-        match has_room && !tail.is_sparse {
+        match self.has_room(end, len) && !tail.is_sparse {
             true => Ok(()),
             false => self.begin_segment(tail, end),
         }
+    }
+
+    fn has_room(&self, end: LedgerPosition, len: u64) -> bool {
+        let max = self.options.segment_bytes.min(u64::from(u32::MAX));
+        end.offset == segment_file::HEADER_LEN as u64 || end.offset.saturating_add(len) <= max
     }
 
     /// Closes the last segment, which ends at `end`, and begins the next.
@@ -233,6 +274,18 @@ impl Ledger {
         Ok(())
     }
 }
+
+/// Returns a position as a sequence that several machines share has it: without the segment, which
+/// each of them begins where it will.
+pub(crate) const fn head_at(position: &LedgerPosition) -> Head {
+    Head {
+        entries: position.entries,
+        leaf: position.head,
+    }
+}
+
+/// Agrees to a frame, or not: the head before it, its bytes, the head behind it.
+pub(crate) type Agree<'a> = dyn FnMut(Head, &[u8], Head) -> Result<(), Error> + 'a;
 
 /// Removes a segment that was created in part; returns whether it is gone.
 fn uncreate(disk: &dyn Disk, number: u32) -> bool {

@@ -7,7 +7,7 @@ mod closed_segments;
 mod open_segments;
 mod tail;
 pub(super) mod ledger;
-mod append;
+pub(super) mod append;
 mod read;
 mod redact;
 pub(super) mod published_end;

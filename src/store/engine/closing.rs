@@ -12,6 +12,9 @@ impl Drop for Engine {
         }
         #[cfg(feature = "signatures")]
         note_if_due(self, true);
+        if let Some(shared) = &self.peers().shared {
+            shared.settle();
+        }
         if !self.is_keeper() {
             return;
         }

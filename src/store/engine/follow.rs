@@ -25,7 +25,8 @@ use super::folder::derived_files;
 use super::instance::Engine;
 #[cfg(feature = "sealing")]
 use super::persons::{move_overlays, open_followed, without_expired};
-use super::processes::{Idle, Turn};
+use super::processes::{Idle, Reach, Turn};
+use super::sharing::{Lease, watch};
 use super::text::reload_text;
 
 impl Engine {
@@ -44,18 +45,22 @@ impl Engine {
         }
     }
 
-    /// Waits for the turn of this process to write, and applies what others wrote before it; `None`
-    /// in a process that only reads.
+    /// Waits for the turn of this process to write, and applies what others wrote before it; `None` in a
+    /// process that only reads.
     ///
     /// # Errors
-    /// `ERR_STORE_LOCKED` after [`Options::lock_wait`](crate::store::Options::lock_wait); storage
-    /// errors.
-    pub(crate) fn take_turn(&self) -> Result<Option<Turn<'_>>, Error> {
+    /// `ERR_STORE_LOCKED` after [`Options::lock_wait`](crate::store::Options::lock_wait); storage errors;
+    /// `ERR_UNREACHABLE` for a turn that reaches other machines.
+    pub(crate) fn take_turn(&self, reach: Reach) -> Result<Option<Turn<'_>>, Error> {
         let peers = self.peers();
         let Some(turns) = &peers.turns else {
             return Ok(None);
         };
-        let turn = turns.take(self.ledger(), self.options().lock_wait)?;
+        let mut turn = turns.take(self.ledger(), self.options().lock_wait)?;
+        let shared = peers.shared.as_ref().filter(|_| reach != Reach::Here);
+        if let (Some(shared), Reach::Turn) = (shared, reach) {
+            turn.lease = Some(shared.take_turn(self.options().lock_wait)?);
+        }
         let _applying = peers.applying.lock();
         let is_behind = self.ledger().is_behind();
         if is_behind {
@@ -63,6 +68,12 @@ impl Engine {
         }
         let others_wrote = self.ledger().begin_turn(is_behind, erased_rows)?;
         turns.name(others_wrote);
+        if let Some(shared) = shared {
+            let head = turn.lease.as_ref().map(Lease::head);
+            // From then on a question waits until the news is applied: bodies that it still sees go.
+            let is_there = || peers.is_lagging.store(true, Ordering::Release);
+            shared.pull(self.ledger(), self.manifest().store_id, head, is_there)?;
+        }
         apply_rest(self)?;
         Ok(Some(turn))
     }
@@ -332,6 +343,11 @@ fn reload_index(engine: &Engine, disk: &Arc<dyn Disk>) -> Result<Option<EntryId>
 }
 
 fn hide(engine: &Engine, rows: &[EntryId]) -> Result<(), Error> {
+    let peers = engine.peers();
+    if peers.shared.is_some() && peers.is_keeper() {
+        peers.must_expunge.lock().extend(rows);
+        engine.erase_later();
+    }
     let is_of_state = engine
         .state_cell()
         .read()
@@ -372,6 +388,7 @@ impl Engine {
                 tracing::warn!(%error, "what another process began waits");
             }
         });
+        watch(self);
         match started {
             Ok(idle) => self.set_idle(idle),
             Err(error) => tracing::warn!(%error, "other processes are followed at questions only"),
@@ -402,7 +419,7 @@ impl Engine {
     /// # Errors
     /// Storage errors.
     pub(crate) fn keep(&self, lock: Lock) -> Result<(), Error> {
-        let _writer = self.exclusive()?;
+        let _writer = self.exclusive(Reach::Here)?;
         let peers = self.peers();
         let _applying = peers.applying.lock();
         peers.is_keeper.store(true, Ordering::Release);

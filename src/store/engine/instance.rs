@@ -7,11 +7,12 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 
+use crate::grain::Time;
 use crate::index::{Index, RetrievalCounters};
 use crate::ledger::{DiskFile, Lock, TreeHistory};
 use crate::store::Error;
 use crate::store::engine::embedding::Embeddings;
-use crate::store::engine::processes::{Idle, Peers, Turn};
+use crate::store::engine::processes::{Idle, Peers, Reach, Turn};
 use crate::store::engine::recovery::RecoveryReport;
 use crate::store::engine::text::TextView;
 use crate::store::engine::writer::{Commits, Exclusive};
@@ -163,14 +164,14 @@ impl Engine {
     }
 
     /// Waits until no other thread and no other process writes, and brings the store to what they
-    /// wrote.
+    /// wrote. Only a turn that reaches other machines may append.
     ///
     /// # Errors
     /// `ERR_STORE_LOCKED` if another process writes for longer than
     /// [`Options::lock_wait`](crate::store::Options::lock_wait); storage errors.
-    pub(crate) fn exclusive(&self) -> Result<Exclusive<'_>, Error> {
+    pub(crate) fn exclusive(&self, reach: Reach) -> Result<Exclusive<'_>, Error> {
         let lead = self.commits.queue.lead_alone();
-        let turn = self.take_turn()?;
+        let turn = self.take_turn(reach)?;
         Ok(Exclusive::new(turn, self.commits.writer.lock(), Some(lead)))
     }
 
@@ -185,9 +186,14 @@ impl Engine {
     /// As [`Engine::exclusive`].
     pub(crate) fn sync(&self) -> Result<(), Error> {
         if self.ledger().durable() < self.ledger().len() {
-            let _writer = self.exclusive()?;
+            let _writer = self.exclusive(Reach::Here)?;
             self.ledger().sync()?;
         }
         Ok(())
     }
+}
+
+/// Reports that the cache was opened while its shared ledger did not answer.
+pub(crate) fn report_stale(engine: &mut Engine, since: Option<Time>) {
+    engine.reader.recovery.stale_since = since;
 }

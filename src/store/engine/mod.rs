@@ -15,6 +15,7 @@ mod persons;
 mod processes;
 mod queue;
 mod recovery;
+mod sharing;
 #[cfg_attr(not(feature = "text"), path = "no_text.rs")]
 mod text;
 mod writer;
@@ -25,7 +26,7 @@ pub(crate) use folder::{
     LOCK, WRITER, create_private, no_manifest, prepare_folder, refuse_follower, refuse_planted,
     this_process,
 };
-pub(crate) use instance::Engine;
+pub(crate) use instance::{Engine, report_stale};
 #[cfg(feature = "signatures")]
 pub(crate) use note::note_if_due;
 pub(crate) use note::{note, with_tree};
@@ -35,11 +36,15 @@ pub(crate) use persons::{
     is_vault_rotten, lock_persons, lock_wiped, master_key, renew_unlocked, unlock_for_writer,
     vault_fault, vault_of, vault_or_new,
 };
-pub(crate) use processes::authorize_locks;
 #[doc(hidden)]
 pub use processes::untrusted_file_system;
+pub(crate) use processes::{Reach, authorize_locks};
 pub(crate) use queue::{Enqueued, LeaderGuard, Reply};
 pub use recovery::RecoveryReport;
+pub(crate) use sharing::{
+    authorize_cache, blank_shared, leave_expunged, mark_cache, offer, pull, pull_all, shared_age,
+    take_expunged,
+};
 pub(crate) use text::{erase_text, remove_text_files};
 #[cfg(feature = "text")]
 pub(crate) use text::{language, text_view};

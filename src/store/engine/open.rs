@@ -90,11 +90,8 @@ fn beside(disk: &Arc<dyn Disk>, manifest: &Manifest, options: &Options) -> Resul
     };
     let engine = follow(disk, || {
         let derived: Arc<dyn Disk> = Arc::new(OverlayDisk::new(Arc::clone(disk)));
-        let peers = Peers::of_writer(
-            Arc::clone(disk),
-            Turns::open(&**disk, &options.clock)?,
-            false,
-        );
+        let turns = Turns::open(&**disk, &options.clock)?;
+        let peers = Peers::of_writer(Arc::clone(disk), turns, false, &options)?;
         follow_once(disk, &derived, manifest, &options, peers)
     })?;
     engine.measure_clock();
@@ -134,7 +131,7 @@ fn keep(
     if let Err(error) = ballast.restore(&*disk) {
         tracing::warn!(%error, "no room is kept for erasing on a full disk");
     }
-    let peers = Peers::of_writer(Arc::clone(&disk), turns, true);
+    let peers = Peers::of_writer(Arc::clone(&disk), turns, true, &options)?;
     let manifest_file = Manifest::open(&*disk)?;
     let core = Core::new(CoreFiles {
         options,
@@ -154,12 +151,17 @@ fn keep(
         lock: Mutex::new(Some(lock)),
     };
     let engine = Engine::new(core, reader);
+    let flushed = EntryId::new(engine.index().flushed());
     engine.catch_up()?;
     engine.ledger().end_turn();
     drop(may_write);
     engine.measure_clock();
     // Before another process can keep this one from completing them.
     engine.hide_begun()?;
+    if engine.peers().shared.is_some() {
+        // Another machine may have completed them while this one was closed.
+        engine.hide_completed(flushed)?;
+    }
     Ok(engine)
 }
 

@@ -1,5 +1,6 @@
 //! The report of opening a store: what a crash left, and which derived files were rebuilt.
 
+use crate::grain::Time;
 use crate::ledger::{EntryId, TornTail};
 
 /// The findings when a store was opened.
@@ -25,4 +26,7 @@ pub struct RecoveryReport {
     /// read; the next deletion, [`compact`](crate::Maintenance::compact) and the next open
     /// try again.
     pub erasure_waits: Option<String>,
+    /// The time of the newest entry, where the shared ledger of which the directory is a cache did not
+    /// answer: what was written since may be missing.
+    pub stale_since: Option<Time>,
 }

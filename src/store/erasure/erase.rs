@@ -10,7 +10,10 @@ use crate::index::{Family, Snapshot};
 use crate::ledger::{self, EntryId, Kind, Ledger};
 use crate::policy::Authorization;
 use crate::store::Error;
-use crate::store::engine::{Caller, Engine, erase_text, remove_text_files};
+use crate::store::engine::{
+    Caller, Engine, Reach, blank_shared, erase_text, leave_expunged, remove_text_files,
+    take_expunged,
+};
 use crate::store::erasure::person::destroy_keys;
 use crate::store::erasure::protections::protections_left_by;
 use crate::store::read::forget_reads;
@@ -151,6 +154,7 @@ fn complete_erasure(
     engine.index().erase(rows.iter().copied());
     engine.caches().forget(rows);
     engine.ledger().redact(rows)?;
+    blank_shared(engine, rows)?;
     if is_of_state {
         engine.recover_state()?;
     }
@@ -159,11 +163,7 @@ fn complete_erasure(
     if !engine.is_keeper() {
         return destroyed;
     }
-    with_room(engine, || Ok(engine.index().expunge()?))?;
-    erase_text(engine, rows)?;
-    if let Some(counts) = engine.retrievals() {
-        with_room(engine, || Ok(counts.forget(rows)?))?;
-    }
+    expunge(engine, rows)?;
     destroyed?;
     let mut frame = AdmittedFrame::default();
     for begun in begun.iter().copied() {
@@ -174,6 +174,30 @@ fn complete_erasure(
         tracing::warn!(%error, "no room is kept for erasing on a full disk");
     }
     Ok(())
+}
+
+/// Removes entries from the derived files, which this process keeps.
+fn expunge(engine: &Engine, rows: &[EntryId]) -> Result<(), Error> {
+    with_room(engine, || Ok(engine.index().expunge()?))?;
+    erase_text(engine, rows)?;
+    if let Some(counts) = engine.retrievals() {
+        with_room(engine, || Ok(counts.forget(rows)?))?;
+    }
+    Ok(())
+}
+
+/// Removes from the derived files of this machine the entries that another machine erased.
+///
+/// # Errors
+/// Storage errors; the entries stay hidden, and the next attempt removes them.
+pub(crate) fn expunge_followed(engine: &Engine) -> Result<(), Error> {
+    let rows = take_expunged(engine);
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let _writer = engine.exclusive(Reach::Here)?;
+    engine.ledger().remove_torn_files()?;
+    expunge(engine, &rows).inspect_err(|_| leave_expunged(engine, &rows))
 }
 
 /// Adds the persons whose keys go to the first of the records, with every entry that is sealed

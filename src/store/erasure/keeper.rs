@@ -7,7 +7,7 @@ use crate::ledger::{self, EntryId, Lock};
 use crate::store::Error;
 use crate::store::engine::Engine;
 
-use super::erase::resume_erasures;
+use super::erase::{expunge_followed, resume_erasures};
 
 /// Waits until the keeper has removed what erasures begun here left in the derived files; takes its
 /// place if it is gone.
@@ -75,7 +75,9 @@ fn become_keeper(engine: &Engine, lock: Lock) -> Result<(), Error> {
 }
 
 fn resume_or_later(engine: &Engine) -> Result<(), Error> {
-    resume_erasures(engine).inspect_err(|_| engine.erase_later())
+    let expunged = expunge_followed(engine);
+    let resumed = expunged.and_then(|()| resume_erasures(engine));
+    resumed.inspect_err(|_| engine.erase_later())
 }
 
 /// How long the wait for the keeper sleeps between two looks.

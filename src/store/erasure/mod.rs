@@ -12,9 +12,9 @@ mod waiting;
 mod withdrawn;
 
 pub(crate) use delete::{delete, delete_batch};
-pub(crate) use erase::resume_erasures;
 #[cfg(feature = "sealing")]
 pub(crate) use erase::{erase_replaced, resume_erasures_as};
+pub(crate) use erase::{expunge_followed, resume_erasures};
 pub(crate) use keeper::{require_keeper, tend};
 #[cfg(feature = "signatures")]
 pub(crate) use person::erasure_receipt;

@@ -2,7 +2,7 @@
 //! is carried out with it.
 
 use crate::codec::nfc;
-use crate::store::engine::lock_persons;
+use crate::store::engine::{Reach, lock_persons};
 use crate::store::keys::unlock_person;
 use crate::store::{Access, Error};
 
@@ -22,7 +22,7 @@ pub(crate) fn unlock(store: &Access, user: &str) -> Result<(), Error> {
 /// See [`Store::lock`](crate::Store::lock).
 pub(crate) fn lock(store: &Access, user: &str) -> Result<(), Error> {
     let engine = store.owner()?.engine();
-    let _writer = engine.exclusive()?;
+    let _writer = engine.exclusive(Reach::Here)?;
     match engine.keyring().uid_of(&nfc(user)) {
         Some(uid) => engine.applying(|| lock_persons(engine, &[uid])),
         None => Ok(()),

@@ -13,7 +13,7 @@ use super::check_signatures::{self, Signatures};
 use super::checkpoint::{check_checkpoints, checkpointed};
 use super::report::{Report, Severity};
 use crate::store::commit::embedder_statuses;
-use crate::store::engine::Engine;
+use crate::store::engine::{Engine, Reach};
 #[cfg(feature = "sealing")]
 use crate::store::engine::{is_vault_rotten, vault_fault};
 use crate::store::records::{COPY, MANIFEST, Manifest, SealedRecord, erased_rows};
@@ -23,7 +23,7 @@ use crate::store::{Access, Error};
 /// See [`Maintenance::check_structure`](crate::Maintenance::check_structure).
 pub(crate) fn check_structure(store: &Access) -> Result<Report, Error> {
     let engine = store.engine();
-    let _writer = engine.exclusive()?;
+    let _writer = engine.exclusive(Reach::Here)?;
     let mut report = Report {
         grains: store.snapshot().grains().len(),
         ..Report::default()
@@ -48,7 +48,7 @@ pub(crate) fn check_structure(store: &Access) -> Result<Report, Error> {
 pub(crate) fn check(store: &Access) -> Result<Report, Error> {
     let engine = store.engine();
     // Held so that the index and the ledger are compared at one moment.
-    let _writer = engine.exclusive()?;
+    let _writer = engine.exclusive(Reach::Here)?;
     let mut report = Report::default();
     let verification = ledger::verify_at(engine.ledger(), &checkpointed(engine))?;
     report.ledger(&verification);

@@ -1,6 +1,7 @@
 //! Compaction: index runs and text segments are merged, and the room of blank bodies in the ledger is
 //! given back.
 
+use crate::store::engine::Reach;
 use crate::store::erasure::{require_keeper, resume_erasures};
 #[cfg(feature = "sealing")]
 use crate::store::keys::rekey_due_in_passing;
@@ -48,7 +49,7 @@ pub(crate) fn compact(store: &Access) -> Result<Compacted, Error> {
     resume_erasures(engine)?;
     #[cfg(feature = "sealing")]
     rekey_due_in_passing(engine)?;
-    let writer = engine.exclusive()?;
+    let writer = engine.exclusive(Reach::Here)?;
     engine.ledger().remove_torn_files()?;
     engine.ledger().give_back_blanked()?;
     engine.freeze();

@@ -1,6 +1,7 @@
 //! Statistics of a store: counts and sizes.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::grain::Type;
 use crate::ledger::{OpenMode, StoreId};
@@ -8,6 +9,7 @@ use crate::ledger::{OpenMode, StoreId};
 use super::backup::last_backup;
 use crate::grain::Time;
 use crate::store::commit::embedder_statuses;
+use crate::store::engine::shared_age;
 use crate::store::{Access, EmbedderStatus, Error};
 
 /// Statistics of a store: counts and sizes.
@@ -47,6 +49,9 @@ pub struct Stats {
     pub text_unavailable: Option<String>,
     /// How far the grains are embedded, by each of [`Options::embedders`](crate::Options::embedders).
     pub embedders: Vec<EmbedderStatus>,
+    /// How long ago the shared ledger answered, of which the directory is a cache; `None` for a store of
+    /// its own, or if it has not answered since the store was opened.
+    pub shared_silence: Option<Duration>,
 }
 
 /// See [`Maintenance::stats`](crate::Maintenance::stats).
@@ -98,5 +103,6 @@ pub(crate) fn stats(store: &Access) -> Result<Stats, Error> {
         text_uncommitted: engine.text().uncommitted(engine.ledger().len()),
         text_unavailable: engine.text().unavailable(),
         embedders: embedder_statuses(engine),
+        shared_silence: shared_age(engine),
     })
 }

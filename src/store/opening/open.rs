@@ -10,12 +10,14 @@ use crate::store::audit::anchored;
 use crate::store::commit::{keep_embedded, next_to_embed};
 use crate::store::engine::{
     Background, Engine, authorize_locks, join, open_to_read, prepare_folder, refuse_follower,
-    refuse_planted,
+    refuse_planted, report_stale,
 };
-use crate::store::erasure::{self, resume_erasures};
+use crate::store::erasure::{self, expunge_followed, resume_erasures};
 #[cfg(feature = "sealing")]
 use crate::store::keys::seal_unsealed;
 use crate::store::{Access, Create, Error, Options};
+
+use super::cache::{bring_up, fold_again, prepare_cache, refuse_cache};
 
 /// See [`Store::open`](crate::Store::open).
 pub(crate) fn open(path: impl AsRef<Path>, options: Options) -> Result<Access, Error> {
@@ -24,11 +26,24 @@ pub(crate) fn open(path: impl AsRef<Path>, options: Options) -> Result<Access, E
 
 pub(crate) fn open_folder(path: &Path, options: Options, is_repair: bool) -> Result<Access, Error> {
     authorize_locks(path)?;
+    let options = match options.shared.clone() {
+        Some(sequence) => prepare_cache(path, &*sequence, options)?,
+        None => options,
+    };
     prepare_folder(path, options.create)?;
     let disk = Arc::new(FileDisk::new(path));
     refuse_planted(&disk, path)?;
     refuse_follower(&disk)?;
-    finished(join(disk, path, options, is_repair)?)
+    refuse_cache(&disk, &options)?;
+    let is_cache = options.shared.is_some();
+    let engine = match join(Arc::clone(&disk) as _, path, options.clone(), is_repair) {
+        Err(error) if is_cache && error.code() == ErrorCode::StorageDamaged => {
+            fold_again(path, &options)?;
+            join(disk, path, options, is_repair)?
+        }
+        joined => joined?,
+    };
+    finished(engine)
 }
 
 /// See [`Store::open_on`](crate::Store::open_on).
@@ -70,12 +85,14 @@ pub(crate) fn tend(store: &Access) -> Result<(), Error> {
 
 /// Completes what a crash interrupted, if this process keeps the store.
 fn finished(mut engine: Engine) -> Result<Access, Error> {
+    let stale_since = bring_up(&engine)?;
     if engine.is_keeper() {
         let waits = resume_at_opening(&engine).err();
         #[cfg(feature = "sealing")]
         seal_unsealed(&engine);
         engine.report_opening(waits.map(|error| error.to_string()));
     }
+    report_stale(&mut engine, stale_since);
     anchored(with_background(engine))
 }
 
@@ -96,7 +113,7 @@ fn with_background(engine: Engine) -> Access {
 /// # Errors
 /// Storage errors. The erasure then waits, and the store opens all the same.
 fn resume_at_opening(engine: &Engine) -> Result<(), Error> {
-    let resumed = resume_erasures(engine);
+    let resumed = expunge_followed(engine).and_then(|()| resume_erasures(engine));
     let resumed = match resumed {
         Err(error) if error.code() == ErrorCode::StorageFull => {
             engine.move_index_to_memory()?;

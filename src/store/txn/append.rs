@@ -6,7 +6,7 @@ use crate::grain::Time;
 use crate::ledger::{self, EntryId};
 #[cfg(feature = "signatures")]
 use crate::store::engine::note_if_due;
-use crate::store::engine::{Engine, Writer};
+use crate::store::engine::{Engine, Writer, offer};
 use crate::store::records::{PolicyRecord, Reading, Record};
 use crate::store::{Durability, Error};
 
@@ -80,9 +80,12 @@ fn write(
     // grains be stored twice.
     writer.is_halted = true;
     let may_wait = engine.options().durability == Durability::Relaxed || frame.is_of_reads();
-    let append = || match may_wait {
-        true => engine.ledger().append_unsynced(time.ms(), &entries),
-        false => engine.ledger().append(time.ms(), &entries),
+    let append = || match (offer(engine), may_wait) {
+        (Some(mut agree), _) => engine
+            .ledger()
+            .append_agreed(time.ms(), &entries, &mut *agree),
+        (None, true) => engine.ledger().append_unsynced(time.ms(), &entries),
+        (None, false) => engine.ledger().append(time.ms(), &entries),
     };
     // In the turn of this process no other one appends.
     let len = engine.ledger().len();

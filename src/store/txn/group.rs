@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::ledger;
-use crate::store::engine::{Caller, Engine, Enqueued, LeaderGuard, Reply};
+use crate::store::engine::{Caller, Engine, Enqueued, LeaderGuard, Reach, Reply};
 use crate::store::records::PendingPut;
 use crate::store::{Durability, Error};
 
@@ -35,7 +35,7 @@ fn lead_group(engine: &Engine, lead: &mut LeaderGuard<'_, Vec<PendingPut>, Resul
         Durability::Sync | Durability::Relaxed => Duration::ZERO,
     };
     // More requests arrive while other processes write.
-    let turn = engine.take_turn();
+    let turn = engine.take_turn(Reach::Turn);
     let requests = lead.take(FRAME_BYTES, patience);
     let right = match turn {
         Ok(turn) => engine.exclusive_of_leader(turn),

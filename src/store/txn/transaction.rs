@@ -11,7 +11,7 @@ use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::TrustedNow;
 use crate::store::Error;
-use crate::store::engine::{Caller, Engine, Exclusive};
+use crate::store::engine::{Caller, Engine, Exclusive, Reach};
 use crate::store::records::Record;
 use crate::store::rules::{Admitted, Permit, Proposed, admit};
 use crate::store::view::View;
@@ -44,7 +44,7 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// As [`Engine::exclusive`].
     pub(crate) fn begin(engine: &'a Engine, caller: Caller<'a>) -> Result<Self, Error> {
-        Ok(Self::with(engine, engine.exclusive()?, caller))
+        Ok(Self::with(engine, engine.exclusive(Reach::Turn)?, caller))
     }
 
     /// Makes a transaction of a right that is held.

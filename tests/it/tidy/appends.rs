@@ -16,7 +16,7 @@ fn a_transaction_alone_appends_to_the_ledger_of_an_open_store() {
             };
             // `Transaction::append` takes admitted frames only.
             let is_transaction = ["txn", "self"].contains(receiver);
-            let is_append = ["append", "append_unsynced"].contains(name);
+            let is_append = ["append", "append_agreed", "append_unsynced"].contains(name);
             *dot == "." && *open == "(" && is_append && !is_transaction
         });
         if calls.count() > 0 {
@@ -26,11 +26,15 @@ fn a_transaction_alone_appends_to_the_ledger_of_an_open_store() {
     assert_eq!(found, APPENDING);
 }
 
-const APPENDING: [&str; 4] = [
+const APPENDING: [&str; 6] = [
+    // To a sequence elsewhere, as a transaction offers it.
+    "src/store/engine/sharing/shared_ledger.rs",
     // Copies of a ledger that is no open store's yet.
     "src/store/maintenance/recovery/copying.rs",
     "src/store/maintenance/restore.rs",
     // Of a file of notes, outside the store.
     "src/store/note_schedule.rs",
+    // The frames of a store that moves to a sequence.
+    "src/store/replica.rs",
     "src/store/txn/append.rs",
 ];

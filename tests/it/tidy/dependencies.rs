@@ -25,7 +25,8 @@ const LICENCES: &[&str] = &[
 ];
 
 /// Packages that are there in several versions: ours and an older one that `age`, `coset`, `fs4`,
-/// `jsonschema`, `proptest` or `tantivy` still asks for. A name that is there once again leaves the list.
+/// `jsonschema`, `proptest`, `tantivy` or `tokio-postgres` still asks for. A name that is there once again
+/// leaves the list.
 const TWICE: &[&str] = &[
     "aead",
     "aes",
@@ -46,6 +47,7 @@ const TWICE: &[&str] = &[
     "der",
     "digest",
     "elliptic-curve",
+    "fallible-iterator",
     "ff",
     "fiat-crypto",
     "getrandom",
@@ -67,11 +69,13 @@ const TWICE: &[&str] = &[
     "rand_core",
     "sec1",
     "sha2",
+    "spki",
     "syn",
     "thiserror",
     "thiserror-impl",
     "toml",
     "universal-hash",
+    "wasi",
     "windows-sys",
 ];
 

@@ -16,6 +16,8 @@ pub(crate) mod policy;
 pub(crate) mod questions;
 #[cfg(feature = "replica")]
 pub(crate) mod replica;
+#[cfg(feature = "postgres")]
+pub(crate) mod shared;
 pub(crate) mod serving;
 pub(crate) mod signing;
 pub(crate) mod user;

@@ -18,6 +18,7 @@ use grainstore::ErrorCode;
 use serde::Deserialize;
 
 use crate::error::CliError;
+use crate::place::is_shared;
 use allowed::Allowed;
 use file::Found;
 
@@ -263,7 +264,10 @@ fn parsed(text: &str, path: &Path) -> Result<(Settings, Vec<String>), CliError> 
     ];
     let documents = settings.did_document.iter_mut().flatten();
     for path in paths.into_iter().flatten().chain(documents) {
-        *path = folder.join(&*path);
+        // The address of a shared ledger is no path.
+        if !path.to_str().is_some_and(is_shared) {
+            *path = folder.join(&*path);
+        }
     }
     Ok((settings, unknown))
 }

@@ -47,6 +47,10 @@ fn of_store(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::StorageIo | ErrorCode::StorageHalted => {
             "check the disk and its permissions, then run the same command again"
         }
+        ErrorCode::Unreachable => {
+            "look at the network and the server, then run the same command again: a put that went through \
+             is not stored twice; --stale-ok answers from what this machine has"
+        }
         ErrorCode::IndexDamaged => "`grainstore check --repair` rebuilds the index from the ledger",
         ErrorCode::Text => "`grainstore check --repair` rebuilds the text index from the ledger",
         ErrorCode::BackupDiverged => {

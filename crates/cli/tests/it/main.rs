@@ -19,5 +19,9 @@ mod faces;
 mod faults;
 mod foreign;
 mod rules;
+#[cfg(feature = "postgres")]
+#[expect(dead_code, reason = "a line that is cut is for the tests of the crate")]
+#[path = "../../../shared/tests/it/server.rs"]
+mod server;
 mod store;
 mod usage;

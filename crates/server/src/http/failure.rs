@@ -53,7 +53,8 @@ pub fn status_of(code: ErrorCode) -> u16 {
         | ErrorCode::StorageFull
         | ErrorCode::StorageHalted
         | ErrorCode::StorageReadOnly
-        | ErrorCode::Text => 503,
+        | ErrorCode::Text
+        | ErrorCode::Unreachable => 503,
         _ => match code.domain() {
             CodeDomain::Storage => 500,
             CodeDomain::Request => 400,

@@ -131,6 +131,7 @@ fn advice(code: ErrorCode) -> &'static str {
         ErrorCode::StorageFull => "tell the user that the disk is full",
         ErrorCode::Embedder => "tell the user that the embedding model does not answer",
         ErrorCode::StoreLocked => "try again in a moment",
+        ErrorCode::Unreachable => "tell the user that the shared ledger does not answer",
         ErrorCode::StorageIo
         | ErrorCode::StorageHalted
         | ErrorCode::StorageDamaged

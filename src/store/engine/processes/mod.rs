@@ -11,4 +11,5 @@ pub(crate) use file_system::authorize_locks;
 pub use file_system::untrusted_file_system;
 pub(super) use idle::Idle;
 pub(super) use peers::Peers;
+pub(crate) use turns::Reach;
 pub(super) use turns::{Turn, Turns};

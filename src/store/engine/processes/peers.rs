@@ -1,15 +1,17 @@
 //! The part of an open store that knows of other processes: its place in the order of writers, and
 //! whether it is the keeper.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::ledger::{self, Disk, Lock};
-use crate::store::Error;
+use crate::ledger::{self, Disk, EntryId, Lock};
 use crate::store::engine::folder::{LOCK, this_process};
+use crate::store::engine::sharing::SharedLedger;
+use crate::store::{Error, Options};
 
 use super::turns::Turns;
 
@@ -26,6 +28,10 @@ pub(in crate::store::engine) struct Peers {
     pub(in crate::store::engine) is_keeper: AtomicBool,
     /// Whether an erasure that another process began waits for the keeper.
     pub(in crate::store::engine) must_erase: AtomicBool,
+    /// The sequence of which the directory is a cache.
+    pub(in crate::store::engine) shared: Option<SharedLedger>,
+    /// Entries that another machine erased, and that the derived files of this one may still hold.
+    pub(in crate::store::engine) must_expunge: Mutex<BTreeSet<EntryId>>,
 }
 
 impl Peers {
@@ -38,20 +44,27 @@ impl Peers {
             is_lagging: AtomicBool::new(false),
             is_keeper: AtomicBool::new(false),
             must_erase: AtomicBool::new(false),
+            shared: None,
+            must_expunge: Mutex::default(),
         }
     }
 
     /// Returns those of a process that writes, and that is the keeper or not.
+    ///
+    /// # Errors
+    /// `ERR_NO_RANDOMNESS`.
     pub(in crate::store::engine) fn of_writer(
         below: Arc<dyn Disk>,
         turns: Turns,
         is_keeper: bool,
-    ) -> Self {
-        Self {
+        options: &Options,
+    ) -> Result<Self, Error> {
+        Ok(Self {
             turns: Some(turns),
             is_keeper: AtomicBool::new(is_keeper),
+            shared: SharedLedger::of(options)?,
             ..Self::of_reader(below)
-        }
+        })
     }
 
     /// Returns whether this process may write.

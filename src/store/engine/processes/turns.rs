@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use crate::ledger::{self, Disk, DiskFile, Ledger, OpenMode};
 use crate::store::engine::folder::{NEXT, WRITER, this_process};
+use crate::store::engine::sharing::Lease;
 use crate::store::{Clock, Error};
 
 /// The lock files of one process.
@@ -27,8 +28,21 @@ pub(in crate::store::engine) struct Turns {
 /// The right of this process to write, given back when dropped.
 #[must_use = "a turn ends when it is dropped"]
 pub(crate) struct Turn<'a> {
+    /// That of this machine among others, given back first.
+    pub(in crate::store::engine) lease: Option<Lease<'a>>,
     turns: &'a Turns,
     ledger: &'a Ledger,
+}
+
+/// How far a turn reaches, where the directory is a cache of a sequence that machines share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The files of this machine.
+    Here,
+    /// The same, with what other machines wrote.
+    News,
+    /// The same, and no other machine appends.
+    Turn,
 }
 
 impl Turns {
@@ -56,6 +70,7 @@ impl Turns {
     ) -> Result<Turn<'a>, Error> {
         self.lock(wait)?;
         Ok(Turn {
+            lease: None,
             turns: self,
             ledger,
         })
@@ -134,6 +149,7 @@ impl Turns {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
+        self.lease = None;
         self.ledger.end_turn();
         release(&*self.turns.writer);
     }

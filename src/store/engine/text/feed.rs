@@ -19,6 +19,7 @@ use super::view::open;
 use crate::store::engine::apply::WORTH_A_WORD;
 use crate::store::engine::folder::remove_text;
 use crate::store::engine::instance::Engine;
+use crate::store::engine::processes::Reach;
 
 /// Brings the text view to the end of the ledger. A view that cannot be fed is set aside.
 pub(in crate::store::engine) fn catch_up_text(engine: &Engine) {
@@ -128,7 +129,7 @@ pub(crate) fn text_view(engine: &Engine) -> Result<Arc<Text>, Error> {
     }
     let options = engine.text().options.ok_or(text::Error::Off)?;
     // Neither a writer nor an erasure may come between reading the ledger and feeding.
-    let _writer = engine.exclusive()?;
+    let _writer = engine.exclusive(Reach::Here)?;
     if let Some(text) = engine.text().current() {
         return Ok(text);
     }

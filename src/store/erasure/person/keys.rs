@@ -7,7 +7,7 @@ use crate::codec::nfc;
 use crate::crypto::MasterKey;
 use crate::ledger::EntryId;
 use crate::store::Error;
-use crate::store::engine::{Engine, lock_wiped, master_key, unlock_for_writer, vault_of};
+use crate::store::engine::{Engine, Reach, lock_wiped, master_key, unlock_for_writer, vault_of};
 use crate::store::keys::{retained_keys, tell};
 use crate::store::records::{KeyEventRecord, Uid};
 use crate::store::txn::Transaction;
@@ -28,7 +28,7 @@ pub(super) fn unlock_sealed(engine: &Engine, ids: &[String]) -> Result<Vec<Uid>,
     let Some(vault) = vault_of(engine)? else {
         return Ok(Vec::new());
     };
-    let _writer = engine.exclusive()?;
+    let _writer = engine.exclusive(Reach::Here)?;
     let mut uids = BTreeSet::new();
     for id in ids {
         if vault.has(&master_key(engine)?, id)? {

@@ -9,7 +9,7 @@ use crate::index::{Family, Snapshot};
 use crate::ledger::EntryId;
 use crate::policy::{Authorization, Rule};
 use crate::store::commit::put_one;
-use crate::store::engine::Engine;
+use crate::store::engine::{Engine, Reach};
 use crate::store::erasure::delete::kept_from_deletion;
 use crate::store::erasure::person::identity::Person;
 use crate::store::erasure::person::scope::{Found, Selection};
@@ -131,7 +131,7 @@ pub(crate) fn person_report(owner: Owner<'_>, person: &Person) -> Result<PersonR
     selection.read_on()?;
     // No frame is half applied while no other thread writes.
     let (snapshot, entries) = {
-        let _writer = engine.exclusive()?;
+        let _writer = engine.exclusive(Reach::Here)?;
         selection.read_on()?;
         (engine.snapshot(), engine.ledger().len())
     };

@@ -5,3 +5,5 @@ mod doctor;
 mod recover;
 mod replica;
 mod settings;
+#[cfg(feature = "postgres")]
+mod shared;
