@@ -18,6 +18,6 @@ mod watch;
 pub(crate) use cache::{authorize_cache, mark_cache};
 pub(crate) use pull::pull_all;
 pub(super) use shared_ledger::{Lease, SharedLedger};
-pub(crate) use shared_ledger::{blank_shared, leave_expunged, offer, shared_age, take_expunged};
+pub(crate) use steps::{blank_shared, leave_expunged, offer, shared_age, take_expunged};
 pub(crate) use watch::pull;
 pub(super) use watch::watch;
