@@ -65,7 +65,7 @@ impl Grain {
         self.0.is_signed()
     }
 
-    /// Returns a field; `undefined` if the grain has none of this name.
+    /// Returns a field; `null` if the grain has none of this name.
     #[napi(ts_return_type = "any")]
     pub fn get<'env>(&self, env: &'env Env, name: String) -> Result<Option<Unknown<'env>>> {
         let field = self.0.field(&name);
