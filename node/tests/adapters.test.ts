@@ -126,7 +126,7 @@ test("Express answers the routes of a store", async (t) => {
   const refused = await fetch(`${site}/v1/search`, { method: "POST" });
   assert.equal(refused.status, 401);
   const body = JSON.stringify({ type: "event", content: "hello" });
-  const put = await fetch(`${site}/v1/put`, { method: "POST", headers, body });
+  const put = await fetch(`${site}/v1/grains`, { method: "POST", headers, body });
   assert.equal(put.status, 200, await put.clone().text());
   assert.equal(await store.count(), 1);
 });
