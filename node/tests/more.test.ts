@@ -121,7 +121,7 @@ test("what waits for its turn when a signal is given is not begun", async (t) =>
     assert.equal(it.status, "rejected");
     assert.equal((it.reason as Error).name, "AbortError");
   }
-  assert.ok((await store.count()) < 500);
+  assert.ok((await store.count()) < 250);
 });
 
 test("a signal that is not given changes nothing", async (t) => {
