@@ -167,6 +167,17 @@ wheel out="target/wheels":
     cd "$apart" && "$tools/bin/python" -m pytest -q tests/test_store.py tests/test_values.py \
         tests/test_command.py -k "not follows_from_others"
 
+# The package of Node.js with the extension for this platform, in target/node
+node out="target/node":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    mkdir -p "{{out}}"
+    out=$(cd "{{out}}" && pwd)
+    cd node
+    node build.mjs --profile dist --locked
+    # It has what was built, so that its installation builds nothing.
+    npm pack --pack-destination "$out" --ignore-scripts
+
 # Static programs, Debian packages, an image, an SBOM and checksums in target/packages (`just dist x86_64`)
 dist *architectures:
     .ci/dist {{architectures}}

@@ -16,7 +16,7 @@ const ROOTS: &[(&str, &str)] = &[
 ];
 
 /// The packages that the workspace leaves out.
-const APART: [&str; 3] = ["fuzz", "benches", "python"];
+const APART: [&str; 4] = ["fuzz", "benches", "node", "python"];
 
 /// A package of the project: its folder and its manifest.
 struct Package {
