@@ -54,6 +54,14 @@ impl<'a> Builder<'a> {
         self.loss.count(name);
     }
 
+    /// Returns the objects of an array; anything else in it is counted.
+    pub(super) fn objects<'v>(&mut self, map: &'v Map, name: &str, lost: &str) -> Vec<&'v Map> {
+        let items = map.get(name).and_then(Value::as_array).unwrap_or_default();
+        let found: Vec<_> = items.iter().filter_map(Value::as_map).collect();
+        (found.len()..items.len()).for_each(|_| self.lose(lost));
+        found
+    }
+
     /// Returns the grain of a turn that was built before.
     pub(super) fn grain_of(&mut self, session: &str, id: &str) -> Option<ContentAddress> {
         self.known.grain_of((session, id))

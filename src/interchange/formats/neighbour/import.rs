@@ -28,7 +28,7 @@ pub(super) struct Import {
     scope: Option<String>,
     profile: Profile,
     default: Option<Time>,
-    /// What the first reading found out.
+    /// The result of the first reading.
     first: Option<(Output, Notes)>,
 }
 

@@ -11,7 +11,7 @@ use std::hash::Hash;
 use crate::codec::ContentAddress;
 use crate::interchange::model::compact_table::CompactTable;
 
-/// What the first reading of a file found out for those after it.
+/// The notes of the first reading of a file for those after it.
 #[derive(Default)]
 pub(super) struct Notes {
     /// The numbers of the items whose id came before, in their order.
@@ -144,7 +144,7 @@ mod tests {
         ContentAddress::of(&number.to_be_bytes())
     }
 
-    /// What each of two readings finds of the same items: whether an id is new, and the turn that it names.
+    /// The findings of a reading of items: of each whether its id is new, and the turn that it names.
     fn read(known: &mut Known<'_>, items: &[(u64, u64)]) -> Vec<(bool, Option<ContentAddress>)> {
         let mut found = Vec::new();
         for (id, names) in items {

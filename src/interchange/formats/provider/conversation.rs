@@ -22,7 +22,7 @@ pub(super) struct Conversation {
     pub(super) messages: Vec<Message>,
     /// The members without a place of their own.
     pub(super) raw: Map,
-    /// What no record carries, by name.
+    /// The parts that no record carries, by name.
     pub(super) lost: Loss,
 }
 

@@ -12,7 +12,7 @@ use super::fact::Newest;
 use super::item::Item;
 use super::kinds::chatgpt::{self, Feedback};
 use super::kinds::gemini::{self, Plan};
-use super::kinds::{copilot, grok};
+use super::kinds::{claude_memory, copilot, grok};
 use super::{Provider, code, conversation};
 use crate::interchange::formats::provider::item;
 use crate::interchange::formats::provider::item::item;
@@ -52,6 +52,8 @@ struct ElementSummary {
     account: Option<String>,
     has_facts: bool,
     is_other: bool,
+    /// How many documents of it are none.
+    no_documents: usize,
 }
 
 impl ValidationIndex {
@@ -165,6 +167,7 @@ impl ValidationIndex {
             has_facts |= summarize.has_facts;
             found.newest.merge(summarize.newest);
             found.account = found.account.take().or(summarize.account);
+            (0..summarize.no_documents).for_each(|_| found.loss.count("document"));
             if summarize.is_other {
                 found.loss.count("record");
                 let error = other(arrays, name, summarize.position);
@@ -203,6 +206,7 @@ fn summarize(provider: Provider, value: &Value, position: Position) -> ElementSu
         account: None,
         has_facts: false,
         is_other: false,
+        no_documents: 0,
     };
     match item(provider, value, position) {
         Item::Conversation(conversation) => {
@@ -212,6 +216,7 @@ fn summarize(provider: Provider, value: &Value, position: Position) -> ElementSu
         Item::Facts(facts) => {
             summarize.newest = Newest::of_facts(&facts);
             summarize.has_facts = true;
+            summarize.no_documents = claude_memory::no_documents(value);
         }
         Item::Other => summarize.is_other = true,
     }

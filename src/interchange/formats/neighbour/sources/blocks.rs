@@ -27,7 +27,10 @@ impl Content {
         let (mut has_more, mut is_result) = (false, true);
         for block in value.as_array().unwrap_or_default() {
             let Some(block) = block.as_map() else {
-                texts.extend(block.as_text());
+                match block.as_text() {
+                    Some(said) => texts.push(said),
+                    None => builder.lose("block"),
+                }
                 continue;
             };
             let kind = text(block, "type").unwrap_or_default();
@@ -42,7 +45,11 @@ impl Content {
                 }
                 _ => {
                     has_more = true;
-                    blocks.extend(other(block, kind, builder));
+                    let other = other(block, kind, builder);
+                    if other.is_none() {
+                        builder.lose(if kind.is_empty() { "block" } else { kind });
+                    }
+                    blocks.extend(other);
                 }
             }
         }
@@ -118,10 +125,7 @@ fn other(block: &Map, kind: &str, builder: &mut Builder<'_>) -> Option<Value> {
             builder.lose(kind);
             of(&[("type", kind)])
         }
-        kind => {
-            builder.lose(if kind.is_empty() { "block" } else { kind });
-            return None;
-        }
+        _ => return None,
     })
 }
 

@@ -30,6 +30,13 @@ pub(in crate::interchange::formats::provider) fn memories(map: &Map) -> Option<V
     Some(facts)
 }
 
+/// Returns how many documents of a project are none.
+pub(in crate::interchange::formats::provider) fn no_documents(map: &Value) -> usize {
+    let docs = map.as_map().and_then(|map| map.get("docs")?.as_array());
+    let docs = docs.unwrap_or_default().iter();
+    docs.filter(|it| it.as_map().is_none()).count()
+}
+
 /// Reads one project; `None` if the object is none.
 pub(in crate::interchange::formats::provider) fn project(map: &Map) -> Option<Vec<Fact>> {
     if !map.contains("prompt_template") && !map.contains("docs") {

@@ -40,7 +40,9 @@ pub(in crate::interchange::formats::provider) fn conversations(
         let placed = ["time", "title", "titleUrl", "details", "safeHtmlItem"];
         let mut raw = rest(map, &placed);
         // HTML and interactions hold more than the text taken out of them.
-        for name in ["safeHtmlItem", "userInteractions", "title"] {
+        let details = Some("details").filter(|_| !are_read(map));
+        let names = ["safeHtmlItem", "userInteractions", "title"];
+        for name in names.into_iter().chain(details) {
             if let Some(value) = map.get(name) {
                 raw.insert(name, value.clone());
             }
@@ -234,6 +236,17 @@ fn exchange(map: &Map) -> Option<Vec<(&'static str, String)>> {
         }
     }
     Some(said)
+}
+
+/// Returns whether all details of a record are questions and answers, as [`exchange`] reads them.
+fn are_read(map: &Map) -> bool {
+    let is_said = |detail: &&Map| {
+        let is_named = matches!(text(detail, "name"), Some("Request" | "Response"));
+        is_named && text(detail, "value").is_some()
+    };
+    let details = map.get("details").and_then(Value::as_array);
+    let said = objects(map, "details").filter(is_said).count();
+    details.unwrap_or_default().len() == said
 }
 
 /// Returns the text inside a JSON text, or the text itself.

@@ -41,7 +41,7 @@ impl Reader for GeminiCli {
             created: map.get("startTime").and_then(moment),
             ..Conversation::default()
         };
-        for message in objects(map, "messages") {
+        for message in builder.objects(map, "messages", "message") {
             say(message, &mut conversation, builder);
         }
         true
@@ -57,12 +57,12 @@ fn say(map: &Map, conversation: &mut Conversation, builder: &mut Builder<'_>) {
     };
     let mut content = Content::read(map.get("content").unwrap_or(&Value::Nil), builder);
     let mut results = Vec::new();
-    for thinking in objects(map, "thoughts") {
+    for thinking in builder.objects(map, "thoughts", "thought") {
         let parts = ["subject", "description"].into_iter();
         let parts: Vec<_> = parts.filter_map(|part| text(thinking, part)).collect();
         content.add(thought(&parts.join(": ")));
     }
-    for tool in objects(map, "toolCalls") {
+    for tool in builder.objects(map, "toolCalls", "toolCall") {
         let (id, Some(name)) = (text(tool, "id"), text(tool, "name")) else {
             builder.lose("toolCall");
             continue;

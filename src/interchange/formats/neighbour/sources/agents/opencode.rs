@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::codec::{Map, Value};
 use crate::interchange::Format;
-use crate::interchange::formats::members::{moment, objects, rest, text};
+use crate::interchange::formats::members::{moment, rest, text};
 use crate::interchange::formats::neighbour::builder::Builder;
 use crate::interchange::formats::neighbour::source::{Reader, Source};
 
@@ -80,7 +80,7 @@ impl Reader for Opencode {
                 directory: text(info, "directory").map(str::to_owned),
                 ..Conversation::default()
             };
-            for message in objects(map, "messages") {
+            for message in builder.objects(map, "messages", "message") {
                 let info = message.get("info").and_then(Value::as_map);
                 if !info.is_some_and(|info| self.say(info, message.get("parts"), builder)) {
                     builder.lose("message");
@@ -225,7 +225,7 @@ impl Opencode {
         let Some(role) = text(map, "role").and_then(role) else {
             return false;
         };
-        for tool in objects(map, "tool_calls") {
+        for tool in builder.objects(map, "tool_calls", "tool call") {
             let function = tool.get("function").and_then(Value::as_map).unwrap_or(tool);
             if let Some(name) = text(function, "name") {
                 let given = ["arguments", "input", "args"].into_iter();

@@ -46,7 +46,8 @@ impl Reader for AiStudio {
         {
             builder.lose("systemInstruction");
         }
-        for (number, chunk) in objects(prompt, "chunks").enumerate() {
+        let chunks = builder.objects(prompt, "chunks", "chunk").into_iter();
+        for (number, chunk) in chunks.enumerate() {
             let Some(role) = text(chunk, "role").and_then(role) else {
                 builder.lose("chunk");
                 continue;

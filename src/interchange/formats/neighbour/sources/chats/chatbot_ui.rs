@@ -2,7 +2,7 @@
 
 use crate::codec::Value;
 use crate::interchange::Format;
-use crate::interchange::formats::members::{objects, rest, text};
+use crate::interchange::formats::members::{rest, text};
 use crate::interchange::formats::neighbour::builder::Builder;
 use crate::interchange::formats::neighbour::source::{Reader, Source};
 
@@ -42,7 +42,8 @@ impl Reader for ChatbotUi {
             model: model.flatten().map(str::to_owned),
             ..Conversation::default()
         };
-        for (number, message) in objects(map, "messages").enumerate() {
+        let messages = builder.objects(map, "messages", "message").into_iter();
+        for (number, message) in messages.enumerate() {
             let Some(role) = text(message, "role").and_then(role) else {
                 builder.lose("message");
                 continue;

@@ -2,7 +2,7 @@
 
 use crate::codec::Value;
 use crate::interchange::Format;
-use crate::interchange::formats::members::{moment, objects, rest, text};
+use crate::interchange::formats::members::{moment, rest, text};
 use crate::interchange::formats::neighbour::builder::Builder;
 use crate::interchange::formats::neighbour::source::{Reader, Source};
 
@@ -37,7 +37,7 @@ impl Reader for Jan {
         };
         self.thread.go_on("jan", thread);
         let mut content = Content::default();
-        for part in objects(map, "content") {
+        for part in builder.objects(map, "content", "part") {
             let said = part.get("text").and_then(Value::as_map);
             match said.and_then(|said| text(said, "value")) {
                 Some(said) => content.say(said),

@@ -2,7 +2,7 @@
 
 use crate::codec::{Map, Value};
 use crate::interchange::Format;
-use crate::interchange::formats::members::{moment, objects, rest, text};
+use crate::interchange::formats::members::{moment, rest, text};
 use crate::interchange::formats::neighbour::builder::Builder;
 use crate::interchange::formats::neighbour::source::{Reader, Source};
 
@@ -91,14 +91,14 @@ fn collect<'a>(
     nodes: &mut Vec<Node<'a>>,
     builder: &mut Builder<'_>,
 ) {
-    let mut pending: Vec<&Map> = objects(map, name).collect();
+    let mut pending = builder.objects(map, name, "message");
     pending.reverse();
     while let Some(message) = pending.pop() {
         match text(message, "messageId") {
             Some(id) => nodes.push((id, text(message, "parentMessageId"), message)),
             None => builder.lose("message"),
         }
-        let mut below: Vec<_> = objects(message, "children").collect();
+        let mut below = builder.objects(message, "children", "message");
         below.reverse();
         pending.extend(below);
     }

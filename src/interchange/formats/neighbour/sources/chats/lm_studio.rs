@@ -2,7 +2,7 @@
 
 use crate::codec::{Map, Value};
 use crate::interchange::Format;
-use crate::interchange::formats::members::{moment, objects, rest, text};
+use crate::interchange::formats::members::{moment, rest, text};
 use crate::interchange::formats::neighbour::builder::Builder;
 use crate::interchange::formats::neighbour::source::{Reader, Source};
 
@@ -44,7 +44,8 @@ impl Reader for LmStudio {
             created: moment(created),
             ..Conversation::default()
         };
-        for (number, message) in objects(map, "messages").enumerate() {
+        let messages = builder.objects(map, "messages", "message").into_iter();
+        for (number, message) in messages.enumerate() {
             let id = format!("{session}/{number}");
             say(message, id, &mut conversation, builder);
         }
@@ -53,7 +54,7 @@ impl Reader for LmStudio {
 }
 
 fn say(map: &Map, id: String, conversation: &mut Conversation, builder: &mut Builder<'_>) {
-    let versions: Vec<_> = objects(map, "versions").collect();
+    let versions = builder.objects(map, "versions", "version");
     let chosen = map.get("currentlySelected").and_then(Value::as_i64);
     let chosen = chosen.and_then(|at| versions.get(usize::try_from(at).ok()?));
     let Some(version) = chosen.or(versions.last()) else {
@@ -67,7 +68,7 @@ fn say(map: &Map, id: String, conversation: &mut Conversation, builder: &mut Bui
     let mut content = Content::default();
     let own = version.get("content").and_then(Value::as_array);
     parts(own.unwrap_or_default(), false, &mut content, builder);
-    for step in objects(version, "steps") {
+    for step in builder.objects(version, "steps", "part") {
         let style = step.get("style").and_then(Value::as_map);
         let is_thought = style.and_then(|style| text(style, "type")) == Some("thinking");
         let said = step.get("content").and_then(Value::as_array);

@@ -2,7 +2,7 @@
 
 use crate::codec::{Map, Value};
 use crate::interchange::Format;
-use crate::interchange::formats::members::{moment, objects, rest, text};
+use crate::interchange::formats::members::{moment, rest, text};
 use crate::interchange::formats::neighbour::builder::Builder;
 use crate::interchange::formats::neighbour::source::{Reader, Source};
 
@@ -56,7 +56,9 @@ impl Reader for OpenWebui {
         };
         let Some(messages) = messages else {
             // The oldest chats have a list alone.
-            objects(chat, "messages").for_each(|it| say(it, None, &mut conversation, builder));
+            for it in builder.objects(chat, "messages", "message") {
+                say(it, None, &mut conversation, builder);
+            }
             return chat.contains("messages");
         };
         let nodes = messages.iter();
@@ -64,6 +66,7 @@ impl Reader for OpenWebui {
         let nodes: Vec<_> = nodes
             .map(|(id, node)| (id, text(node, "parentId"), node))
             .collect();
+        (nodes.len()..messages.len()).for_each(|_| builder.lose("message"));
         let (ordered, left) = in_order(&nodes);
         for (id, parent, message) in ordered {
             let answers = Some((id, parent));

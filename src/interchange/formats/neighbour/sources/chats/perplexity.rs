@@ -44,7 +44,7 @@ impl Reader for Perplexity {
                 .and_then(moment),
             ..Conversation::default()
         };
-        for entry in objects(map, "entries") {
+        for entry in builder.objects(map, "entries", "entry") {
             let Some(asked) = text(entry, "query_str") else {
                 builder.lose("entry");
                 continue;
@@ -85,7 +85,7 @@ impl Reader for Perplexity {
 fn answer(entry: &Map, builder: &mut Builder<'_>) -> Content {
     let mut content = Content::default();
     let mut said = Vec::new();
-    for block in objects(entry, "blocks") {
+    for block in builder.objects(entry, "blocks", "block") {
         let markdown = block.get("markdown_block").and_then(Value::as_map);
         let of_it = markdown
             .and_then(|it| text(it, "answer"))

@@ -2,7 +2,7 @@
 
 use crate::codec::{Map, Value};
 use crate::interchange::Format;
-use crate::interchange::formats::members::{moment, objects, rest, text};
+use crate::interchange::formats::members::{moment, rest, text};
 use crate::interchange::formats::neighbour::builder::Builder;
 use crate::interchange::formats::neighbour::source::{Reader, Source};
 
@@ -46,7 +46,8 @@ fn chat(map: &Map, builder: &mut Builder<'_>) {
         model: text(map, "model").map(str::to_owned),
         ..Conversation::default()
     };
-    for (number, message) in objects(map, "messages").enumerate() {
+    let messages = builder.objects(map, "messages", "message").into_iter();
+    for (number, message) in messages.enumerate() {
         let Some(role) = text(message, "role").and_then(role) else {
             builder.lose("message");
             continue;

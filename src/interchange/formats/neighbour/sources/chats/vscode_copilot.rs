@@ -46,7 +46,7 @@ impl Reader for VscodeCopilot {
             created: map.get("creationDate").and_then(moment),
             ..Conversation::default()
         };
-        for request in objects(map, "requests") {
+        for request in builder.objects(map, "requests", "request") {
             let message = request.get("message");
             let asked = message.and_then(|it| it.as_text().or_else(|| text(it.as_map()?, "text")));
             let id = text(request, "requestId").map(str::to_owned);

@@ -2,7 +2,7 @@
 
 use crate::codec::{Map, Value};
 use crate::interchange::Format;
-use crate::interchange::formats::members::{moment, objects, rest, text};
+use crate::interchange::formats::members::{moment, rest, text};
 use crate::interchange::formats::neighbour::builder::Builder;
 use crate::interchange::formats::neighbour::item::{Fact, Item, Said, Turn};
 use crate::interchange::formats::neighbour::source::{Reader, Source};
@@ -131,7 +131,11 @@ fn episode(map: &Map, id: &str, builder: &mut Builder<'_>) -> bool {
         ..Conversation::default()
     };
     let mut record = of.record;
-    for (number, turn) in objects(map, "turns").enumerate() {
+    for (number, turn) in builder
+        .objects(map, "turns", "turn")
+        .into_iter()
+        .enumerate()
+    {
         let Some(role) = text(turn, "role").and_then(role) else {
             builder.lose("turn");
             continue;

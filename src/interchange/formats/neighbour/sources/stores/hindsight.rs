@@ -2,7 +2,7 @@
 
 use crate::codec::{Map, Value};
 use crate::interchange::Format;
-use crate::interchange::formats::members::{moment, objects, rest, stable_id, text};
+use crate::interchange::formats::members::{moment, rest, stable_id, text};
 use crate::interchange::formats::neighbour::builder::Builder;
 use crate::interchange::formats::neighbour::item::{Item, Said, Turn};
 use crate::interchange::formats::neighbour::source::{Reader, Source};
@@ -58,7 +58,7 @@ impl Reader for Hindsight {
         } else {
             builder.lose("document");
         }
-        for fact in objects(map, "facts") {
+        for fact in builder.objects(map, "facts", "fact") {
             let Some(said) = text(fact, "text") else {
                 builder.lose("fact");
                 continue;

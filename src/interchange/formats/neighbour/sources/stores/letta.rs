@@ -4,7 +4,7 @@
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::Format;
-use crate::interchange::formats::members::{moment, objects, parsed, rest, stable_id, text};
+use crate::interchange::formats::members::{moment, parsed, rest, stable_id, text};
 use crate::interchange::formats::neighbour::builder::Builder;
 use crate::interchange::formats::neighbour::item::Item;
 use crate::interchange::formats::neighbour::source::{Reader, Source};
@@ -76,7 +76,7 @@ impl Letta {
             session: name.to_owned(),
             ..Conversation::default()
         };
-        for message in objects(map, "messages") {
+        for message in builder.objects(map, "messages", "event") {
             match read(message, builder) {
                 Some(message) => conversation.say(message, builder),
                 None => builder.lose("event"),
@@ -137,7 +137,7 @@ fn read(map: &Map, builder: &mut Builder<'_>) -> Option<Message> {
             content.text = said.to_owned();
         }
     }
-    for tool in objects(map, "tool_calls") {
+    for tool in builder.objects(map, "tool_calls", "tool call") {
         let function = tool.get("function").and_then(Value::as_map).unwrap_or(tool);
         let input = function.get("arguments").map(parsed);
         if let Some(name) = text(function, "name") {
