@@ -44,6 +44,7 @@ fn a_store_on_postgresql_is_used_as_one_in_a_directory() {
         &[
             "delete",
             &address,
+            "--yes",
             "--reason",
             "asked for",
             "--authority",
