@@ -37,7 +37,9 @@ pub(super) fn prepare_cache(
         }
         (Ok(Some(identity)), _) => identity,
         (Ok(None), Create::Never) => {
-            let missing = grainstore_shared::Error::Missing(path.display().to_string());
+            // The sequence knows its own name.
+            let missing = || grainstore_shared::Error::Missing(path.display().to_string());
+            let missing = sequence.head().err().unwrap_or_else(missing);
             return Err(ledger::Error::from(missing).into());
         }
         (Ok(None), _) => {

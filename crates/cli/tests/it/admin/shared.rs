@@ -38,12 +38,13 @@ fn a_store_on_postgresql_is_used_as_one_in_a_directory() {
     assert_eq!(put.code, 0, "{put:?}");
     let address = put.stdout.trim().to_owned();
     let found = run("b", &["search", "tea"], "");
-    assert!(found.stdout.contains(&address), "{found:?}");
+    assert!(found.stdout.contains("likes tea"), "{found:?}");
     let deleted = run(
         "b",
         &[
             "delete",
             &address,
+            "--yes",
             "--reason",
             "asked for",
             "--authority",
