@@ -78,8 +78,8 @@ impl Note {
     }
 
     /// Returns the text.
-    #[napi]
-    pub fn to_string(&self) -> String {
+    #[napi(js_name = "toString")]
+    pub fn text(&self) -> String {
         self.0.to_string()
     }
 }

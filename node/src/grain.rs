@@ -80,6 +80,10 @@ impl Grain {
 
     /// Whether it is the same grain: its bytes are the same, as its address is.
     #[napi]
+    #[allow(
+        clippy::use_self,
+        reason = "the macro moves the type out of the block, where Self is none"
+    )]
     pub fn equals(&self, other: &Grain) -> bool {
         self.0.address() == other.0.address()
     }
@@ -91,8 +95,8 @@ impl Grain {
     }
 
     /// Returns its content in one line, with its type and the beginning of its address.
-    #[napi]
-    pub fn to_string(&self) -> String {
+    #[napi(js_name = "toString")]
+    pub fn in_one_line(&self) -> String {
         let of = self.0.type_().name().unwrap_or("unknown");
         let address = self.0.address().to_string();
         format!("Grain({of}: {:?}, {address:.12}…)", self.0.summary())

@@ -100,8 +100,8 @@ impl Recollection {
     }
 
     /// Returns it as Markdown for a prompt.
-    #[napi]
-    pub fn to_string(&self) -> String {
+    #[napi(js_name = "toString")]
+    pub fn markdown(&self) -> String {
         self.0.render(Format::Markdown)
     }
 }

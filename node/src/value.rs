@@ -149,7 +149,9 @@ pub(crate) fn unknown<'env>(env: &'env Env, value: &Value) -> Result<Unknown<'en
         Value::Nil => Null.into_unknown(env),
         Value::Bool(flag) => flag.into_unknown(env),
         Value::Int(int) => match (int.as_i64(), int.as_u64()) {
-            (Some(number), _) if number.unsigned_abs() < SAFE.unsigned_abs() => number.into_unknown(env),
+            (Some(number), _) if number.unsigned_abs() < SAFE.unsigned_abs() => {
+                number.into_unknown(env)
+            }
             (Some(number), _) => BigInt::from(number).into_unknown(env),
             (None, number) => BigInt::from(number.unwrap_or_default()).into_unknown(env),
         },
