@@ -12,6 +12,7 @@ use grainstore::{Options, Store};
 use super::foreign::codes;
 use crate::whole::{Import, pam, provider};
 
+mod counted;
 mod kinds;
 mod once;
 

@@ -68,8 +68,10 @@ fn say(map: &Map, conversation: &mut Conversation, builder: &mut Builder<'_>) {
             continue;
         };
         content.add(call(id, name, tool.get("args")));
-        if let Some(said) = output(tool) {
-            results.push(result(id, &said));
+        match output(tool) {
+            Some(said) => results.push(result(id, &said)),
+            None if tool.contains("result") => builder.lose("result"),
+            None => {}
         }
     }
     let id = text(map, "id").map(str::to_owned);

@@ -206,8 +206,11 @@ impl Opencode {
         let (mut content, mut results) = (Content::default(), Vec::new());
         match said.and_then(Value::as_array) {
             Some(parts) => {
-                for part in parts.iter().filter_map(Value::as_map) {
-                    read(part, &mut content, &mut results, builder);
+                for part in parts {
+                    match part.as_map() {
+                        Some(part) => read(part, &mut content, &mut results, builder),
+                        None => builder.lose("part"),
+                    }
                 }
             }
             None => content = Content::read(said.unwrap_or(&Value::Nil), builder),
@@ -270,6 +273,9 @@ fn read(part: &Map, content: &mut Content, results: &mut Vec<Value>, builder: &m
         Some("reasoning") => content.add(thought(text(part, "text").unwrap_or_default())),
         Some("tool") => {
             let state = part.get("state").and_then(Value::as_map);
+            if state.is_none() && part.contains("state") {
+                builder.lose("state");
+            }
             let id = text(part, "callID");
             let name = text(part, "tool").unwrap_or("tool");
             content.add(call(id, name, state.and_then(|state| state.get("input"))));

@@ -55,6 +55,9 @@ impl Reader for OpenWebui {
             ..Conversation::default()
         };
         let Some(messages) = messages else {
+            if chat.contains("history") {
+                builder.lose("history");
+            }
             // The oldest chats have a list alone.
             for it in builder.objects(chat, "messages", "message") {
                 say(it, None, &mut conversation, builder);
