@@ -207,13 +207,12 @@ fn rankings(shape: Shape, model: Option<String>) -> Vec<(String, Ranking)> {
         meaning: 0.0,
         ..Ranking::default()
     };
-    let without: [(&str, LeaveOut); 10] = [
+    let without: [(&str, LeaveOut); 9] = [
         ("`date` and `within`", |it| {
             (it.date, it.within) = (1.0, 0.0);
         }),
         ("`within`", |it| it.within = 0.0),
         ("`answer_type`", |it| it.answer_type = 1.0),
-        ("`speaker`", |it| it.speaker = 1.0),
         ("`neighbours`", |it| it.neighbours = 0.0),
         ("`session`", |it| it.session = 0.0),
         ("`question`", |it| it.question = 1.0),

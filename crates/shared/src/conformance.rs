@@ -439,6 +439,10 @@ fn node(n: u8) -> Node {
     Node::new([n; 16])
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "an expectation is written where it is passed"
+)]
 fn expect<T: PartialEq + std::fmt::Debug>(
     found: Result<T, crate::Error>,
     expected: T,

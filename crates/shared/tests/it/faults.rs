@@ -36,7 +36,7 @@ fn stores_on_postgresql_do_as_those_in_memory() {
     racing(&Nodes::on(sequence(&server.create("racing"))), 3, 3, 6);
     policy_race(&Nodes::on(sequence(&server.create("policy"))), 12);
     erased_everywhere(&Nodes::on(sequence(&server.create("erased"))));
-    moves(sequence(&server.create("moves")));
+    moves(&sequence(&server.create("moves")));
 }
 
 #[test]

@@ -461,10 +461,11 @@ fn a_sequence_that_was_rolled_back_is_named_and_not_believed() {
 
 #[test]
 fn a_store_moves_to_a_sequence_and_back_unchanged() {
-    moves(Arc::new(MemorySequence::default()));
+    let sequence: Arc<dyn Sequence> = Arc::new(MemorySequence::default());
+    moves(&sequence);
 }
 
-pub(crate) fn moves(sequence: Arc<dyn Sequence>) {
+pub(crate) fn moves(sequence: &Arc<dyn Sequence>) {
     use grainstore::store::replica;
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("own");
@@ -474,25 +475,25 @@ pub(crate) fn moves(sequence: Arc<dyn Sequence>) {
     let before = head(&store);
     drop(store);
     let node = Node::new([5; 16]);
-    assert_eq!(replica::share(&own, &*sequence, node).unwrap(), before.0);
+    assert_eq!(replica::share(&own, &**sequence, node).unwrap(), before.0);
     assert_eq!(
-        replica::share(&own, &*sequence, node).unwrap(),
+        replica::share(&own, &**sequence, node).unwrap(),
         0,
         "again adds nothing"
     );
 
-    let nodes = Nodes::on(Arc::clone(&sequence));
+    let nodes = Nodes::on(Arc::clone(sequence));
     let cache = nodes.open("cache");
     assert_eq!(head(&cache), before);
     assert!(cache.get(&put[3]).unwrap().is_none());
     let later = cache.put(event(1_000)).unwrap();
     drop(cache);
-    let refused = replica::share(&own, &*sequence, node).unwrap_err();
+    let refused = replica::share(&own, &**sequence, node).unwrap_err();
     assert_eq!(refused.code(), "ERR_BACKUP_DIVERGED", "it has moved on");
 
     let back = folder.path().join("back");
     let identity = sequence.identity().unwrap().unwrap();
-    replica::fold(&*sequence, &identity, &back).unwrap();
+    replica::fold(&**sequence, &identity, &back).unwrap();
     let back = Store::open(&back, Options::default()).unwrap();
     assert!(back.get(&later).unwrap().is_some());
     assert_eq!(total(&back), 30);
