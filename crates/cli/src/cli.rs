@@ -51,9 +51,7 @@ use crate::{completion, trace};
 #[derive(Debug, Parser)]
 #[command(name = "grainstore", version, long_version = help::VERSION, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// Store directory
-    ///
-    /// Or, of a ledger that machines share, postgres://user@host/database?store=NAME.
+    /// Store directory, or the postgres:// address of a shared ledger
     #[arg(
         long,
         global = true,

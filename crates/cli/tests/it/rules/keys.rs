@@ -182,6 +182,9 @@ fn keys_of(text: &str) -> Vec<String> {
     members.map(|member| format!("{outer}{member}")).collect()
 }
 
+/// The commands that need PostgreSQL: `admin::shared` runs them.
+const ELSEWHERE: [&str; 2] = ["pull", "ship"];
+
 #[test]
 fn the_documented_keys_are_those_that_commands_print() {
     let (seen, documented) = (seen().0, documented());
@@ -192,7 +195,8 @@ fn the_documented_keys_are_those_that_commands_print() {
             faults.push(format!("| `{command}` | {} |", keys.join(", ")));
         }
     }
-    let unseen = documented.keys().filter(|it| !seen.contains_key(*it));
+    let is_unseen = |it: &&String| !seen.contains_key(*it) && !ELSEWHERE.contains(&it.as_str());
+    let unseen = documented.keys().filter(is_unseen);
     faults.extend(unseen.map(|command| format!("not run here: {command}")));
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
