@@ -108,7 +108,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Policy and trust",
         &[
-            "user", "vault", "hold", "consent", "policy", "trust", "agent", "grain",
+            "user", "hold", "consent", "policy", "trust", "agent", "grain",
         ],
     ),
     (
@@ -160,6 +160,7 @@ const ALSO: &[&str] = &[
     "token",
     "undo",
     "upgrade",
+    "vault",
 ];
 
 const TAIL: &str = "Exit codes: 0 success, 1 nothing or partly, 2 error, 3 denied, 4 damage. `grainstore COMMAND --help` says more";
