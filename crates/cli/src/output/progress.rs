@@ -26,8 +26,10 @@ pub(crate) fn spinner(out: &Output, what: String, interrupted: &str) -> Progress
     } else {
         ProgressBar::new_spinner().with_message(what)
     };
-    bar.enable_steady_tick(TICK);
-    Progress::new(bar, interrupted.to_owned())
+    let progress = Progress::new(bar, interrupted.to_owned());
+    // Drawn once Ctrl-C is answered: a person presses it when something is shown.
+    progress.bar.enable_steady_tick(TICK);
+    progress
 }
 
 /// Shows the share of `total` records that is stored, the rate of the last seconds, and the time
@@ -35,13 +37,13 @@ pub(crate) fn spinner(out: &Output, what: String, interrupted: &str) -> Progress
 pub(crate) fn storing(out: &Output, total: u64) -> Progress {
     let bar = ProgressBar::new(total).with_message("1/2 storing");
     let bar = styled(out, bar, RECORDS);
-    // Without it the rate would stay as it was while nothing moves.
-    bar.enable_steady_tick(TICK);
     let seen = bar.clone();
     let _interrupted = interrupt::telling(move || {
         let done = seen.position();
         interrupted(&format!("{done} of {total} stored"))
     });
+    // Without it the rate would stay as it was while nothing moves.
+    bar.enable_steady_tick(TICK);
     Progress { bar, _interrupted }
 }
 
