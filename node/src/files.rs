@@ -15,7 +15,7 @@ use crate::value::members;
 /// The answer to a command of the memory tool.
 #[napi(object, object_from_js = false)]
 pub struct ToolAnswer {
-    /// What the model is told.
+    /// The text for the model.
     pub text: String,
     /// Whether the command failed.
     pub is_failure: bool,

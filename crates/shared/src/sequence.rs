@@ -21,7 +21,7 @@ pub struct Head {
     pub leaf: [u8; 32],
 }
 
-/// The name of one opening of a store, by which its turn is told from those of others: random bytes.
+/// The name of one opening of a store, which says who has the turn: random bytes.
 ///
 /// ```
 /// assert_eq!(grainstore_shared::Node::new([7; 16]).to_bytes(), [7; 16]);

@@ -108,13 +108,7 @@ impl Serve {
             session.out.note(message);
         }
         self.replicate(session)?;
-        let is_quiet = session.out.is_quiet();
-        let log = move |line: &str| {
-            if !is_quiet {
-                // A log that cannot be written stops no answer.
-                drop(writeln!(io::stderr().lock(), "{line}"));
-            }
-        };
+        let log = log(session.out.is_quiet());
         let app = App::new(store, tokens, Limits::default(), log);
         let path = session.store_path().to_owned();
         let app = app.measuring_disk(move || disk_free(&path));
@@ -153,12 +147,7 @@ impl Serve {
         let Some(url) = &self.replicate else {
             return Ok(());
         };
-        let is_quiet = session.out.is_quiet();
-        let log = move |line: &str| {
-            if !is_quiet {
-                drop(writeln!(io::stderr().lock(), "{line}"));
-            }
-        };
+        let log = log(session.out.is_quiet());
         ship_beside(session.store_path().to_owned(), url.clone(), log)
     }
 
@@ -249,6 +238,16 @@ impl Serve {
             arguments.extend(is_set.then(|| option.to_owned()));
         }
         Ok(arguments)
+    }
+}
+
+/// Returns the log of a server: each line goes to stderr.
+fn log(is_quiet: bool) -> impl Fn(&str) + Send + Sync + 'static {
+    move |line: &str| {
+        if !is_quiet {
+            // A log that cannot be written stops no answer.
+            drop(writeln!(io::stderr().lock(), "{line}"));
+        }
     }
 }
 
