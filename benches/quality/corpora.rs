@@ -47,6 +47,7 @@ const PARAMETERS: &[Parameter] = &[
         |it, to| it.assistant = to,
         &[1.0, 0.95, 0.9, 0.8],
     ),
+    ("speaker", |it, to| it.speaker = to, &[1.0, 1.05, 1.1, 1.2]),
     ("date", |it, to| it.date = to, &[1.0, 1.15, 1.3, 1.5]),
     ("within", |it, to| it.within = to, &[0.0, 0.5, 1.0, 2.0]),
     (

@@ -37,6 +37,11 @@ impl TombstoneKey {
         self.mark(3, &[scope.as_bytes(), digest.as_bytes()])
     }
 
+    /// Returns the mark of a turn of a conversation with an agent, whatever grain says it.
+    pub(crate) fn of_turn(&self, parts: &[&[u8]]) -> [u8; 32] {
+        self.mark(4, parts)
+    }
+
     fn mark(&self, domain: u8, parts: &[&[u8]]) -> [u8; 32] {
         // HMAC-SHA256 takes keys of every length; this one has 32 bytes.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&*self.0) else {

@@ -74,7 +74,12 @@ fn suggest_option(error: &mut clap::Error, args: &[OsString], command: &clap::Co
     let name = given.trim_start_matches('-');
     let name = name.split_once('=').map_or(name, |(name, _)| name);
     let pointer = OTHER_OPTIONS.iter().find(|(other, _)| *other == name);
+    let is_text = TEXT_OF_REMEMBER.contains(&name) && args.iter().any(|arg| arg == "remember");
     let tip = match pointer {
+        _ if is_text => {
+            "it is the text, without an option: `remember Porto --subject ana --relation lives_in`"
+                .to_owned()
+        }
         Some((_, pointer)) => format!("use {pointer}"),
         None => {
             let has_it = |of: &&clap::Command| {
@@ -176,6 +181,9 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("migrate", &["upgrade"]),
     ("load", &["import"]),
 ];
+
+/// Fields that the text of `remember` becomes.
+const TEXT_OF_REMEMBER: &[&str] = &["object", "content", "text"];
 
 /// Options of other tools, and what does the same here.
 const OTHER_OPTIONS: &[(&str, &str)] = &[

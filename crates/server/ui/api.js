@@ -59,7 +59,13 @@ export async function follow(path, told, signal) {
 async function lines(answer, told) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
+  let begun = performance.now();
   for (;;) {
+    // What has come is read without a pause: the page must be drawn, and may be left, meanwhile.
+    if (performance.now() - begun > 12) {
+      await new Promise((resolve) => { setTimeout(resolve); });
+      begun = performance.now();
+    }
     const { done, value } = await reader.read();
     rest += value ?? "";
     const parts = rest.split("\n");

@@ -21,25 +21,28 @@ export async function open({ query, isCurrent, signal }) {
   const list = walkable(h("ol", { class: "results" }));
   const counts = new Map();
   let kept = [];
+  const newest = () => kept.slice(-SHOWN);
   let total = 0;
   let waiting = 0;
   const draw = () => {
     waiting = 0;
     if (!isCurrent()) return;
     authors.replaceChildren(facets(["changes"], { since, by: query.by }, "by", counts, "everyone"));
-    list.replaceChildren(...kept.map((version) => stored(version)));
+    list.replaceChildren(...newest().reverse().map((version) => stored(version)));
     if (total === 0) list.replaceChildren(h("li", { class: "quiet" }, "Nothing was stored since then."));
-    say(`${counted(total, "memory", "memories")} stored since ${since}${total > kept.length ? `, the newest ${kept.length} shown` : ""}`);
+    say(`${counted(total, "memory", "memories")} stored since ${since}${total > SHOWN ? `, the newest ${SHOWN} shown` : ""}`);
   };
-  show("What happened", form, authors, list, downloads("changes", () => kept.map((one) => ({ stored: new Date(one.stored_at).toISOString(), by: author(one), ...rowOf(one.address, one.grain) }))));
+  show("What happened", form, authors, list, downloads("changes", () => newest().reverse().map((one) => ({ stored: new Date(one.stored_at).toISOString(), by: author(one), ...rowOf(one.address, one.grain) }))));
   const told = (version) => {
     const by = author(version);
     counts.set(by, (counts.get(by) ?? 0) + 1);
     if (!query.by || query.by === by) {
       total += 1;
-      kept = [version, ...kept.slice(0, SHOWN - 1)];
+      kept.push(version);
+      if (kept.length > 2 * SHOWN) kept = newest();
     }
-    waiting ||= setTimeout(draw, 150);
+    // The first is shown at once.
+    waiting ||= setTimeout(draw, counts.size === 1 && counts.get(by) === 1 ? 0 : 150);
   };
   // The feed does not end: the page is complete without it.
   const feed = follow(`/v1/changes?${new URLSearchParams({ from: since })}`, told, signal);

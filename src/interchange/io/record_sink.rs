@@ -2,7 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::interchange::{Error, Place, Record};
+use crate::interchange::model::record_set::note_warnings;
+use crate::interchange::{Error, Finding, Place, Record};
 
 /// Passes records to `take` until it returns `false`, counting them and hashing their addresses.
 pub(crate) struct RecordSink<'a> {
@@ -11,6 +12,7 @@ pub(crate) struct RecordSink<'a> {
     len: u64,
     has_signed: bool,
     hash: Sha256,
+    warnings: Vec<Finding>,
 }
 
 /// The result of one reading.
@@ -30,6 +32,7 @@ impl<'a> RecordSink<'a> {
             len: 0,
             has_signed: false,
             hash: Sha256::new(),
+            warnings: Vec::new(),
         }
     }
 
@@ -39,6 +42,7 @@ impl<'a> RecordSink<'a> {
             self.len = self.len.saturating_add(1);
             self.has_signed |= record.grain.is_signed();
             self.hash.update(record.grain.address().as_bytes());
+            note_warnings(&record, &mut self.warnings);
             self.is_wanted = (self.take)(record);
         }
         self.is_wanted
@@ -48,12 +52,14 @@ impl<'a> RecordSink<'a> {
         self.is_wanted
     }
 
-    pub(crate) fn finish(self) -> Output {
-        Output {
+    /// Returns the result of the reading, and the warnings about its grains.
+    pub(crate) fn finish(self) -> (Output, Vec<Finding>) {
+        let output = Output {
             len: self.len,
             has_signed: self.has_signed,
             hash: self.hash.finalize().into(),
-        }
+        };
+        (output, self.warnings)
     }
 
     /// Ends a second reading, and compares it with the first.
@@ -62,7 +68,7 @@ impl<'a> RecordSink<'a> {
     /// `ERR_IO` if the two differ, unless `take` ended this one.
     pub(crate) fn compare(self, validated: Output) -> Result<(), Error> {
         let is_whole = self.is_wanted;
-        if is_whole && self.finish() != validated {
+        if is_whole && self.finish().0 != validated {
             return Err(changed());
         }
         Ok(())

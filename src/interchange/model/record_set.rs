@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::codec::{ContentAddress, Profile};
 use crate::crypto::{Resolver, verify_signature};
-use crate::interchange::{Error, Record};
+use crate::interchange::{Error, Finding, Record};
 
 use super::of_user::OfUser;
 use crate::interchange::formats::tree_ids::SharedIds;
@@ -33,6 +33,8 @@ pub struct RecordSet {
     /// Those whose signature did not verify.
     refused: HashSet<ContentAddress>,
     tree: Option<KnownTree>,
+    /// The warnings about their grains, if the validation has noted them.
+    warnings: Option<Vec<Finding>>,
 }
 
 /// A tree of notes.
@@ -115,6 +117,15 @@ impl RecordSet {
             has_signed,
             refused: HashSet::new(),
             tree: None,
+            warnings: None,
+        }
+    }
+
+    /// Returns the records with the warnings that the validation has noted.
+    pub(crate) fn with_warnings(self, warnings: Vec<Finding>) -> Self {
+        Self {
+            warnings: Some(warnings),
+            ..self
         }
     }
 
@@ -183,6 +194,7 @@ impl RecordSet {
         };
         Self {
             source: Source::File(Box::new(make(source))),
+            warnings: None,
             ..self
         }
     }
@@ -208,6 +220,29 @@ impl RecordSet {
             Ok::<(), Error>(())
         })?;
         Ok(records)
+    }
+
+    /// Returns the warnings about their grains, up to 10,000: as the validation of the file noted them, or by
+    /// reading it.
+    ///
+    /// ```
+    /// use grainstore::interchange::RecordSet;
+    ///
+    /// assert!(RecordSet::default().warnings().unwrap().is_empty());
+    /// ```
+    ///
+    /// # Errors
+    /// As [`RecordSet::into_vec`].
+    pub fn warnings(mut self) -> Result<Vec<Finding>, Error> {
+        if let Some(warnings) = self.warnings.take().filter(|_| self.refused.is_empty()) {
+            return Ok(warnings);
+        }
+        let mut warnings = Vec::new();
+        self.each(|record| {
+            note_warnings(&record, &mut warnings);
+            Ok::<(), Error>(())
+        })?;
+        Ok(warnings)
     }
 
     /// Passes them to `take` one by one.
@@ -307,6 +342,16 @@ impl fmt::Debug for RecordSet {
             .finish_non_exhaustive()
     }
 }
+
+/// Adds the warnings about a record's grain, up to a number that fits any report.
+pub(crate) fn note_warnings(record: &Record, warnings: &mut Vec<Finding>) {
+    let left = WARNINGS_MAX.saturating_sub(warnings.len());
+    let noted = record.warnings.iter().take(left);
+    warnings.extend(noted.map(|warning| (record.place.clone(), warning.to_string())));
+}
+
+/// As many as an import lists.
+const WARNINGS_MAX: usize = 10_000;
 
 /// Passes valid records to `take`; those that are not were reported by the validation.
 pub(crate) fn each_valid(

@@ -20,7 +20,7 @@ use crate::store::read::forget_reads;
 use crate::store::records::{ErasedRecord, ErasingRecord, Record, SealedRecord, Uid};
 #[cfg(feature = "sealing")]
 use crate::store::rules::Deed;
-use crate::store::rules::Permit;
+use crate::store::rules::{Permit, Turn};
 use crate::store::txn::{AdmittedFrame, Transaction};
 
 /// Commits a frame whose sealed entries stand for entries in the clear, and erases these.
@@ -301,6 +301,7 @@ fn erasure_plan(
     for (row, address) in targets {
         rows.insert(*row);
         tombstones.push(key.of_address(address));
+        tombstones.extend(turn_mark(engine, *row, address)?);
         let mentions = snapshot.pointing_at(Family::Mentions, address).rows()?;
         for entry in mentions.iter() {
             match engine.record_at(entry)? {
@@ -323,6 +324,26 @@ fn erasure_plan(
         }
     }
     Ok(tombstones)
+}
+
+/// Returns the mark of the turn that a grain says. Bytes that cannot be read say none, and are erased all the
+/// same.
+fn turn_mark(
+    engine: &Engine,
+    row: EntryId,
+    address: &ContentAddress,
+) -> Result<Option<[u8; 32]>, Error> {
+    let key = engine.manifest().tombstone_key();
+    match engine.grain_at(row, address) {
+        Ok(grain) => Ok(Turn::of(&grain).map(|turn| turn.mark(&key))),
+        Err(error) => match error.code() {
+            ErrorCode::StorageDamaged
+            | ErrorCode::Integrity
+            | ErrorCode::Corrupt
+            | ErrorCode::Locked => Ok(None),
+            _ => Err(error),
+        },
+    }
 }
 
 /// Returns whether an entry is sealed for a person: the index holds a hash of the pseudonym.

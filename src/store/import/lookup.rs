@@ -14,8 +14,7 @@ use crate::store::import::batch::Importer;
 use crate::store::import::preview::Preview;
 use crate::store::import::turn::same_turn;
 use crate::store::read::{beside, named_by};
-use crate::store::rules::was_deleted;
-use crate::store::rules::was_named;
+use crate::store::rules::{was_deleted, was_named, was_said};
 use crate::store::txn::{AdmittedFrame, Transaction};
 use crate::store::view::Version;
 
@@ -247,6 +246,9 @@ impl Importer<'_> {
         }
         let snapshot = self.engine.snapshot();
         if by_name || was_deleted(&self.engine.as_of(&self.engine.snapshot()), &address)? {
+            return Ok(self.engine.as_of(&snapshot).locate(&address)?.is_none());
+        }
+        if was_said(&self.engine.as_of(&snapshot), &record.grain)? {
             return Ok(self.engine.as_of(&snapshot).locate(&address)?.is_none());
         }
         for exported in exported_addresses(record) {

@@ -1,11 +1,10 @@
-//! Turns of a conversation with an agent: a hook stores one as a turn, and an import of the agent's log as a
-//! message. The two have other fields; the agent, the session, the time, the role and the text make them one.
+//! Turns of a conversation with an agent that the store has, or had, in one form or the other.
 
-use crate::codec::{ContentAddress, Value};
+use crate::codec::ContentAddress;
 use crate::grain::Grain;
 use crate::index::Family;
 use crate::interchange::logged_turn;
-use crate::store::rules::was_named;
+use crate::store::rules::{Turn, was_named, was_said};
 use crate::store::view::View;
 use crate::store::{Error, Owner};
 
@@ -18,11 +17,14 @@ pub(crate) fn same_turn(
     turn: &Grain,
     sees: impl Fn(&Grain) -> Result<bool, Error>,
 ) -> Result<Option<ContentAddress>, Error> {
+    let Some(said) = Turn::of(turn) else {
+        return Ok(None);
+    };
     let at = Some(turn.created_at());
     let rows = view.snapshot().in_time(Family::EventTime, at, at).set()?;
     for row in rows.iter() {
         let grain = view.version_at(row)?.grain;
-        if is_same(&grain, turn) && sees(&grain)? {
+        if Turn::of(&grain).as_ref() == Some(&said) && sees(&grain)? {
             return Ok(Some(grain.address()));
         }
     }
@@ -34,7 +36,9 @@ pub(crate) fn has_turn(owner: Owner<'_>, turn: &Grain, id: Option<&str>) -> Resu
     let store = owner.store();
     let snapshot = store.snapshot();
     let view = store.engine.as_of(&snapshot);
-    if same_turn(&view, turn, |grain| store.sees(&snapshot, grain))?.is_some() {
+    if same_turn(&view, turn, |grain| store.sees(&snapshot, grain))?.is_some()
+        || was_said(&view, turn)?
+    {
         return Ok(true);
     }
     // An import without a user names its own.
@@ -47,19 +51,6 @@ pub(crate) fn has_turn(owner: Owner<'_>, turn: &Grain, id: Option<&str>) -> Resu
         }
     }
     Ok(false)
-}
-
-fn is_same(a: &Grain, b: &Grain) -> bool {
-    let agent = |grain: &Grain| {
-        let context = grain.field("context").and_then(Value::as_map);
-        context.and_then(|context| context.get("agent")).cloned()
-    };
-    let text = |grain: &Grain| grain.text("content").map(|text| text.trim().to_owned());
-    let mut fields = ["session_id", "role"].iter();
-    a.type_() == b.type_()
-        && fields.all(|name| a.field(name) == b.field(name))
-        && text(a) == text(b)
-        && agent(a) == agent(b)
 }
 
 /// The user of what is imported for none.

@@ -14,6 +14,7 @@ mod signature;
 mod stored;
 mod table;
 mod trust;
+mod turn;
 
 pub(crate) use admit::{Admitted, Proposed, admit};
 pub(crate) use changes::{Deed, Guard, Permit};
@@ -23,7 +24,8 @@ pub(crate) use regimes::{kept_by, required_reason};
 pub(crate) use review::{authorize_unreviewed, requires_review};
 pub(crate) use signature::stronger_signature;
 #[cfg(feature = "interchange")]
-pub(crate) use stored::{was_deleted, was_named};
+pub(crate) use stored::{was_deleted, was_named, was_said};
 pub(crate) use table::Way;
 pub use table::describe;
 pub(crate) use trust::{authorize_signers, authorize_successor};
+pub(crate) use turn::Turn;

@@ -7,6 +7,8 @@ use crate::grain::ForeignId;
 use crate::grain::Grain;
 use crate::store::Error;
 use crate::store::records::Record;
+#[cfg(feature = "interchange")]
+use crate::store::rules::Turn;
 use crate::store::view::View;
 
 /// Ruling S13: a view stands for its original, and is no grain of its own.
@@ -54,6 +56,20 @@ pub(crate) fn was_named(view: &View<'_>, id: &ForeignId) -> Result<bool, Error> 
     has_tombstone(view, |store| {
         let mark = store.manifest().tombstone_key().of_foreign_id(id);
         store.tombstones_for(mark, &mark)
+    })
+}
+
+/// Returns whether the turn of a conversation that a grain says was deleted here, as this grain or another.
+///
+/// # Errors
+/// Storage errors.
+#[cfg(feature = "interchange")]
+pub(crate) fn was_said(view: &View<'_>, grain: &Grain) -> Result<bool, Error> {
+    let Some(turn) = Turn::of(grain) else {
+        return Ok(false);
+    };
+    has_tombstone(view, |store| {
+        vec![turn.mark(&store.manifest().tombstone_key())]
     })
 }
 

@@ -1,10 +1,20 @@
-//! The words of a question, and the kind of answer that it asks for.
+//! `Asked`: the persons and the kind of answer that a question names, and its words.
 //!
-//! They are read off the text of a query, whatever its clauses are, and only rank: no text is found
-//! or missed because of them.
+//! It is read off the text of a query, whatever its clauses are, and only ranks: no text is found
+//! or missed because of it.
 
 use crate::text::analysis::chunk;
 use crate::text::analysis::cues;
+use crate::text::document::hash_of_name;
+
+/// The persons and kinds of answer that a question names.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(in crate::text) struct Asked {
+    /// The hashes of its words: a speaker is named by one of them.
+    names: Vec<u32>,
+    /// [`cues::NUMBER`] and [`cues::TIME`].
+    pub(in crate::text) cues: u8,
+}
 
 /// A word of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,11 +46,20 @@ pub(crate) fn question_words(text: &str) -> Vec<QuestionWord> {
     parts.map(word).collect()
 }
 
-/// Returns the kinds of answer that a question asks for: [`cues::NUMBER`] and [`cues::TIME`].
-pub(in crate::text) fn asked_cues(text: &str) -> u8 {
-    let words = question_words(text).into_iter();
-    let words: Vec<String> = words.map(|word| word.folded).collect();
-    cues::asked_cues(&words)
+impl Asked {
+    pub(in crate::text) fn of(text: &str) -> Self {
+        let words = question_words(text).into_iter();
+        let words: Vec<String> = words.map(|word| word.folded).collect();
+        Self {
+            names: words.iter().map(|word| hash_of_name(word)).collect(),
+            cues: cues::asked_cues(&words),
+        }
+    }
+
+    /// Returns whether it names a speaker.
+    pub(in crate::text) fn names(&self, speaker: u32) -> bool {
+        self.names.contains(&speaker)
+    }
 }
 
 /// A longer text is not a question.

@@ -8,7 +8,7 @@ use crate::codec::nfc;
 use crate::text::analysis::chunk::{self, Chunk, Part};
 use crate::text::analysis::script::Script;
 use crate::text::error::Error;
-use crate::text::query::asked::asked_cues;
+use crate::text::query::asked::Asked;
 use crate::text::query::ast::{Leaf, Node, Role, Word};
 use crate::text::query::parse::{self, Form, Item, Run};
 
@@ -38,7 +38,7 @@ use crate::text::query::parse::{self, Form, Item, Run};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Query {
     pub(in crate::text) clauses: Vec<(Role, Node)>,
-    pub(in crate::text) asked_cues: u8,
+    pub(in crate::text) asked: Asked,
     /// The text without operators and without what is excluded.
     plain: String,
     is_truncated: bool,
@@ -130,7 +130,7 @@ impl Query {
         let clauses = lowering.clauses(items, 1.0);
         Self {
             clauses,
-            asked_cues: asked_cues(text),
+            asked: Asked::of(text),
             plain,
             is_truncated: lowering.words_left == 0,
         }

@@ -96,7 +96,7 @@ fn find(view: &View, search: &Search<'_>) -> tantivy::Result<Searched> {
             plan: &plan,
             norms: &norms,
             ranking,
-            asked_cues: query.asked_cues,
+            asked: &query.asked,
             accept: search.accept,
             meaning: search.meaning,
             dated: search.dated,

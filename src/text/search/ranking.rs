@@ -33,6 +33,8 @@ pub struct Ranking {
     pub question: f64,
     /// The factor of a turn of an assistant.
     pub assistant: f64,
+    /// The factor of a turn of the one speaker of its conversation whom the question names.
+    pub speaker: f64,
     /// The factor of a turn that was said when the question says.
     pub date: f64,
     /// The score that such a turn has beside that of its words.
@@ -107,6 +109,8 @@ pub(in crate::text) struct RankingExplanation {
     pub(in crate::text) assistant: f64,
     /// The factor of a question that is answered.
     pub(in crate::text) question: f64,
+    /// The factor of the speaker whom the question names.
+    pub(in crate::text) speaker: f64,
     /// The factor of a date that the question names.
     pub(in crate::text) date: f64,
     /// The factor of the kind of answer.
@@ -120,7 +124,7 @@ impl RankingExplanation {
     pub(in crate::text) fn score(&self) -> f64 {
         let sum = self.words + self.meaning + self.within;
         let sum = sum + self.neighbours + self.answer + self.session;
-        let product = self.assistant * self.question;
+        let product = self.assistant * self.question * self.speaker;
         sum * (product * self.date * self.answer_type) * self.signals
     }
 
@@ -137,6 +141,7 @@ impl RankingExplanation {
         let factors = [
             ("assistant", self.assistant),
             ("question", self.question),
+            ("speaker", self.speaker),
             ("date", self.date),
             ("answer_type", self.answer_type),
             ("signals", self.signals),
@@ -157,6 +162,7 @@ impl Default for RankingExplanation {
             session: 0.0,
             assistant: 1.0,
             question: 1.0,
+            speaker: 1.0,
             date: 1.0,
             answer_type: 1.0,
             signals: 1.0,
@@ -172,6 +178,7 @@ impl Ranking {
         answer: 0.0,
         question: 1.0,
         assistant: 1.0,
+        speaker: 1.0,
         date: 1.0,
         within: 0.0,
         answer_type: 1.0,
@@ -260,6 +267,7 @@ impl Default for Ranking {
             answer: 0.5,
             question: 0.85,
             assistant: 0.9,
+            speaker: 1.1,
             date: 1.3,
             within: 1.0,
             answer_type: 1.15,

@@ -8,6 +8,7 @@ use std::ops::Range;
 use crate::ledger::EntryId;
 use crate::text::index::schema::Fields;
 use crate::text::index::segment_reader::Segment;
+use crate::text::query::asked::Asked;
 use crate::text::query::plan::Plan;
 use crate::text::query::statistics::as_f64;
 use crate::text::search::conversation::{self, Conversation, Conversations, Turn};
@@ -44,7 +45,7 @@ pub(in crate::text) struct Reranker<'a> {
     pub(in crate::text) plan: &'a Plan,
     pub(in crate::text) norms: &'a [f64; 256],
     pub(in crate::text) ranking: &'a Ranking,
-    pub(in crate::text) asked_cues: u8,
+    pub(in crate::text) asked: &'a Asked,
     pub(in crate::text) accept: &'a (dyn Fn(EntryId) -> bool + Sync),
     pub(in crate::text) meaning: Option<&'a Meaning<'a>>,
     pub(in crate::text) dated: Dated<'a>,
@@ -202,6 +203,7 @@ impl Reranker<'_> {
             .map(|passage| passage.score(self.plan, len_mean))
             .collect();
         let window = thread.window();
+        let speaker = self.named_speaker(thread);
         let turns = thread.turns.as_slice();
         for (at, turn) in turns.iter().enumerate() {
             let Some(matched) = turn.matched else {
@@ -216,6 +218,9 @@ impl Reranker<'_> {
             let next = at.checked_add(1).and_then(|at| turns.get(at));
             if next.is_some_and(|next| is_answered_by(turn, next)) {
                 explanation.question = self.ranking.question;
+            }
+            if speaker.is_some_and(|speaker| turn.traits.speaker() == speaker) {
+                explanation.speaker = self.ranking.speaker;
             }
             rank(turn, explanation);
         }
@@ -239,6 +244,19 @@ impl Reranker<'_> {
         let beside = [at.checked_sub(1), at.checked_add(1)];
         let sums = beside.map(|at| self.ranking.neighbours * own(at).unwrap_or(missing));
         sums.iter().sum()
+    }
+
+    /// Returns the speaker of a conversation whom the question names, if it names one alone.
+    fn named_speaker(&self, thread: &Conversation) -> Option<u32> {
+        if self.ranking.speaker == 1.0 {
+            return None;
+        }
+        let speakers = thread.turns.iter().map(|turn| turn.traits.speaker());
+        let mut speakers: Vec<u32> = speakers.filter(|speaker| *speaker != 0).collect();
+        speakers.sort_unstable();
+        speakers.dedup();
+        let mut named = speakers.into_iter().filter(|it| self.asked.names(*it));
+        named.next().filter(|_| named.next().is_none())
     }
 
     /// Returns the explanation of a turn, with the factors that are its own.
@@ -268,7 +286,7 @@ impl Reranker<'_> {
             assistant: factor(turn.traits.is_assistant(), ranking.assistant),
             date: factor(is_dated, ranking.date),
             answer_type: factor(
-                self.asked_cues & turn.traits.cues() != 0,
+                self.asked.cues & turn.traits.cues() != 0,
                 ranking.answer_type,
             ),
             ..RankingExplanation::default()

@@ -229,3 +229,39 @@ fn the_accounts_of_one_person_are_one_user_if_the_caller_says_so() {
     let import = || store.import(reading()).unwrap();
     assert_eq!((import().inserted, import().inserted), (9, 0));
 }
+
+#[test]
+fn a_message_larger_than_a_grain_costs_no_other_message_of_its_conversation() {
+    let node = |id: &str, parent: &str, text: &str| {
+        format!(
+            r#""{id}": {{"id": "{id}", "parent": "{parent}", "message": {{"id": "{id}",
+             "author": {{"role": "user"}}, "create_time": 1700000000.5,
+             "content": {{"content_type": "text", "parts": ["{text}"]}}}}}}"#
+        )
+    };
+    let nodes = [
+        node("a", "", "first"),
+        node("b", "a", &"x".repeat(1_200_000)),
+        node("c", "b", "last"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("conversations.json");
+    let export = format!(
+        r#"[{{"conversation_id": "k", "create_time": 1700000000, "mapping": {{{}}}}}]"#,
+        nodes.join(",")
+    );
+    std::fs::write(&path, export).unwrap();
+    let file = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
+    let loss: Vec<_> = file.loss.iter().map(|(name, _)| name.to_owned()).collect();
+    assert_eq!(loss, ["message"]);
+    let import = open(&path);
+    assert_eq!(said(&import), named(&[("user", "first"), ("user", "last")]));
+    let named = findings(&import).join("\n");
+    assert!(named.contains("k#"), "{named}");
+    // The answer to it answers what it answered.
+    let [first, last] = events(&import)[..] else {
+        panic!("two messages");
+    };
+    let parent = last.grain.text("parent_message_id").unwrap();
+    assert_eq!(parent.parse(), Ok(first.grain.address()));
+}

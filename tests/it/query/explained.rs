@@ -62,6 +62,7 @@ fn the_rules_of_each_hit_together_are_its_score() {
         "neighbours",
         "question",
         "session",
+        "speaker",
         "within",
         "words",
     ];

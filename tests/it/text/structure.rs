@@ -122,6 +122,27 @@ fn each_rule_multiplies_the_turns_that_it_is_about() {
         2,
         0.5,
     );
+    assert_factor(
+        &text,
+        "tea ben",
+        &Ranking {
+            speaker: 2.0,
+            ..base
+        },
+        3,
+        2.0,
+    );
+    // Both are named: neither is the one.
+    assert_factor(
+        &text,
+        "tea ben anna",
+        &Ranking {
+            speaker: 2.0,
+            ..base
+        },
+        3,
+        1.0,
+    );
     let answer_type = Ranking {
         answer_type: 2.0,
         ..base

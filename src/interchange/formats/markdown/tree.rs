@@ -258,7 +258,7 @@ impl Tree {
         let mut take = |_| true;
         let mut sink = RecordSink::new(&mut take);
         self.pass(&mut sink, Some((errors, loss)))?;
-        let output = sink.finish();
+        let (output, _) = sink.finish();
         self.output = Some(output);
         Ok(output.len)
     }
@@ -314,7 +314,7 @@ impl RecordSource for Tree {
         self.pass(&mut sink, None)?;
         // The ids may be others than those of the first reading, and so may the grains.
         let is_whole = sink.is_wanted();
-        let len = sink.finish().len;
+        let len = sink.finish().0.len;
         let is_same = !is_whole || self.output.is_some_and(|output| output.len == len);
         is_same.then_some(()).ok_or_else(changed)
     }

@@ -15,7 +15,7 @@ use crate::interchange::json::{
     BUFFER_LEN, JsonError, Position, VALUE_LEN_MAX, stream_file, stream_lines, strict,
 };
 use crate::interchange::model::record_set::RecordSource;
-use crate::interchange::{Diagnostics, Error, Loss, Place, ReadOptions, Record};
+use crate::interchange::{Diagnostics, Error, Finding, Loss, Place, ReadOptions, Record};
 
 use super::builder::Builder;
 use super::known::Notes;
@@ -50,6 +50,7 @@ pub(super) type Rows =
 #[derive(Default)]
 pub(super) struct Validation {
     pub(super) len: u64,
+    pub(super) warnings: Vec<Finding>,
     pub(super) findings: Diagnostics,
     pub(super) loss: Loss,
 }
@@ -109,7 +110,7 @@ impl Import {
             known,
             ..
         } = builder;
-        let output = sink.finish();
+        let (output, warnings) = sink.finish();
         if output.len == 0 {
             let message = format!("holds nothing of {}", self.source.format);
             let nothing = Error::format(ErrorCode::ProviderShape, Place::File, message);
@@ -118,6 +119,7 @@ impl Import {
         self.first = Some((output, known.into_notes()));
         Ok(Validation {
             len: output.len,
+            warnings,
             findings,
             loss,
         })

@@ -110,7 +110,7 @@ fn import_file(mut import: Import, mut file: ImportFile) -> ReadResult {
     let validation = import.validate().map_err(|error| vec![error])?;
     file.findings.extend(Vec::from(validation.findings));
     file.loss = validation.loss;
-    file.records = RecordSet::new(import, validation.len, false);
+    file.records = RecordSet::new(import, validation.len, false).with_warnings(validation.warnings);
     Ok(file)
 }
 

@@ -18,6 +18,8 @@ pub(super) const ENTRIES: usize = 2;
 
 /// The loss that an unread conversation is counted under.
 pub(super) const CONVERSATION_LOSS: &str = "conversations_index.storage";
+/// And a message of a foreign export that fits no grain.
+pub(super) const MESSAGE_LOSS: &str = "message";
 
 /// The name of the store in its directory.
 pub const STORE: &str = "memory-store.json";

@@ -49,7 +49,8 @@ impl FormatReader for Pam {
         let output = validation.output;
         let vectors = validation.vectors.map(ForeignVectors::new);
         Ok(ImportFile {
-            records: RecordSet::new(store, output.len, output.has_signed),
+            records: RecordSet::new(store, output.len, output.has_signed)
+                .with_warnings(validation.warnings),
             errors: validation.errors,
             findings: validation.findings.into(),
             loss: validation.loss,

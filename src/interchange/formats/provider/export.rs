@@ -10,7 +10,7 @@ use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::{BUFFER_LEN, JsonError, Position, read_in_order, stream_file};
 use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::record_set::RecordSource;
-use crate::interchange::{Diagnostics, Error, Loss, ReadOptions, Record};
+use crate::interchange::{Diagnostics, Error, Finding, Loss, ReadOptions, Record};
 
 use super::code::fault;
 use super::conversation::Conversation;
@@ -36,6 +36,7 @@ pub(crate) struct Export {
 /// The result of validating an export.
 pub(crate) struct Validation {
     pub(crate) output: Output,
+    pub(crate) warnings: Vec<Finding>,
     pub(crate) findings: Diagnostics,
     pub(crate) loss: Loss,
 }
@@ -78,10 +79,11 @@ impl Export {
         }
         findings.append(found);
         loss.merge(&index_loss);
-        let output = sink.finish();
+        let (output, warnings) = sink.finish();
         export.output = Some(output);
         let validated = Validation {
             output,
+            warnings,
             findings,
             loss,
         };

@@ -12,6 +12,7 @@ mod code;
 mod detect;
 mod export;
 mod fact;
+mod graph;
 mod item;
 mod kinds;
 mod parts;

@@ -46,12 +46,13 @@ fn read(format: Format, input: Input<'_>, options: &ReadOptions, is_only_it: boo
     let (found, findings) = exports(input, wanted, is_only_it)?;
     file.findings = findings;
     let (mut open, mut errors) = (Vec::new(), Vec::new());
-    let (mut len, mut has_signed) = (0_u64, false);
+    let (mut len, mut has_signed, mut warnings) = (0_u64, false, Vec::new());
     for parts in found {
         match Export::open(parts, options) {
             Ok((export, validation)) => {
                 open.push(export);
                 len = len.saturating_add(validation.output.len);
+                warnings.extend(validation.warnings);
                 has_signed |= validation.output.has_signed;
                 file.findings.extend(Vec::from(validation.findings));
                 file.loss.merge(&validation.loss);
@@ -68,7 +69,7 @@ fn read(format: Format, input: Input<'_>, options: &ReadOptions, is_only_it: boo
     if !errors.is_empty() {
         return Err(errors.into());
     }
-    file.records = RecordSet::new(Exports(open), len, has_signed);
+    file.records = RecordSet::new(Exports(open), len, has_signed).with_warnings(warnings);
     Ok(file)
 }
 

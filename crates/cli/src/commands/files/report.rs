@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use grainstore::interchange::{self, ForeignId, Format, ImportFile, Loss, RecordSet};
+use grainstore::interchange::{self, ForeignId, Format, ImportFile, Loss};
 use grainstore::store::Summary;
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ pub(super) fn report_validation(
     out: &mut Output,
 ) -> anyhow::Result<()> {
     let grains = reading.records.len();
-    let warnings = warnings_of(std::mem::take(&mut reading.records))?;
+    let warnings = std::mem::take(&mut reading.records).warnings()?;
     let errors = cli_errors(&reading.errors, path);
     if out.is_json() {
         return Ok(out.json(&json!({
@@ -230,23 +230,6 @@ fn report_conflicts(summary: &Summary, out: &Output) {
         out.note(format!("denied: {place}: {existing} is protected ({rule})"));
     }
 }
-
-/// Returns the warnings about the grains of a file, up to a number that fits any report.
-fn warnings_of(records: RecordSet) -> Result<Findings, interchange::Error> {
-    let mut warnings = Findings::new();
-    records.each(|record| {
-        let left = WARNINGS_MAX.saturating_sub(warnings.len());
-        let noted = record.warnings.iter().take(left);
-        warnings.extend(noted.map(|warning| (record.place.clone(), warning.to_string())));
-        Ok::<(), interchange::Error>(())
-    })?;
-    Ok(warnings)
-}
-
-type Findings = Vec<(interchange::Place, String)>;
-
-/// As many as an import lists.
-const WARNINGS_MAX: usize = 10_000;
 
 /// Lists the findings on a file, and the fields that grains could not carry; on stderr, the warnings
 /// about grains.

@@ -82,7 +82,9 @@ impl Recall {
             self.format
         };
         if format != Format::Json && known.is_empty() {
+            let has_other_words = !session.has_model() && handle.query(&filter, 1, None)?.total > 0;
             session.out.note(match known.less_relevant {
+                0 if has_other_words => NO_WORD.to_owned(),
                 0 => "nothing found".to_owned(),
                 left_out => format!("nothing relevant found: {left_out} less relevant left out"),
             });
@@ -112,3 +114,7 @@ impl Recall {
         Ok(Exit::done_if(!known.is_empty()))
     }
 }
+
+/// It does not follow that nothing is known.
+const NO_WORD: &str = "nothing found: no memory shares a word with the question; with a model it is found by meaning too \
+                       (grainstore model --help)";

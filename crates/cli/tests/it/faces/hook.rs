@@ -407,4 +407,8 @@ fn a_session_that_a_hook_stored_does_not_come_again_with_its_transcript() {
     let counts = (&result["inserted"], &result["unchanged"]);
     assert_eq!(counts, (&0.into(), &2.into()), "{result}");
     assert_eq!(texts(&home).len(), 2);
+    delete_the_first(&home);
+    let result = home.run(&["--json", "import", "transcript.jsonl"]).json();
+    assert_eq!(result["inserted"], 0, "{result}");
+    assert_eq!(texts(&home), ["Done."]);
 }

@@ -50,12 +50,14 @@ pub(crate) struct RecordBuilder<'a> {
 
 /// The records of a conversation.
 pub(crate) struct BuiltConversation {
-    /// Its messages, all or none, with their ids; each after the one it answers.
+    /// Its messages with their ids, each after the one it answers; of a PAM file all or none.
     pub(crate) messages: Vec<(String, Record)>,
     /// Its State; `None` of turns that came in no file, which have none.
     pub(crate) whole: Option<Result<Record, Error>>,
     /// The reason why its messages are missing.
     pub(crate) fault: Option<Error>,
+    /// Why a message of a foreign export is none of them.
+    pub(crate) lost: Vec<Error>,
 }
 
 impl RecordBuilder<'_> {
@@ -85,9 +87,12 @@ impl RecordBuilder<'_> {
         document: Option<(&Value, &str)>,
     ) -> BuiltConversation {
         let (mut messages, mut read, mut fault) = (Vec::new(), None, None);
+        let mut lost = Vec::new();
         if let Some((value, at)) = document {
-            let built = Conversation::read(value, at, entry, self.version)
-                .and_then(|conversation| Ok((self.events(entry, &conversation)?, conversation)));
+            let built =
+                Conversation::read(value, at, entry, self.version).and_then(|conversation| {
+                    Ok((self.events(entry, &conversation, &mut lost)?, conversation))
+                });
             match built {
                 Ok((built, conversation)) => {
                     messages = built;
@@ -103,6 +108,7 @@ impl RecordBuilder<'_> {
                 messages,
                 whole: None,
                 fault,
+                lost,
             };
         }
         let tail = read.as_ref().and_then(|document| document.tail);
@@ -118,6 +124,7 @@ impl RecordBuilder<'_> {
             messages,
             whole: Some(whole),
             fault,
+            lost,
         }
     }
 
@@ -125,6 +132,7 @@ impl RecordBuilder<'_> {
         &self,
         entry: &IndexEntry<'_>,
         conversation: &Conversation<'_>,
+        lost: &mut Vec<Error>,
     ) -> Result<Vec<(String, Record)>, Error> {
         let mut addresses: HashMap<&str, ContentAddress> = HashMap::new();
         let mut records = Vec::new();
@@ -146,7 +154,18 @@ impl RecordBuilder<'_> {
             let platform = conversation.platform;
             let answers = answers.remove(message.id).unwrap_or_default();
             let draft = message.draft(&self.owner, entry.id, platform, parent, &answers)?;
-            let mut record = self.finish(draft, Place::Pointer(message.object.at.clone()))?;
+            let place = Place::Pointer(message.object.at.clone());
+            let mut record = match self.finish(draft, place) {
+                Ok(record) => record,
+                // One of a foreign export that is larger than a grain costs no other. The answers to it
+                // answer what it answered.
+                Err(error) if self.names.message != Names::PAM.message => {
+                    addresses.extend(parent.map(|parent| (message.id, parent)));
+                    lost.push(error);
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             addresses.insert(message.id, record.grain.address());
             record.foreign_id = Some(ForeignId::new(
                 self.names.message,

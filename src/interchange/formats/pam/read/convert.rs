@@ -4,7 +4,7 @@ use crate::codec::{Map, Profile, Value};
 use crate::interchange::{Diagnostics, Error, Place, Record};
 
 use super::super::code;
-use super::super::names::{CONVERSATION_LOSS, SCHEMA};
+use super::super::names::{CONVERSATION_LOSS, MESSAGE_LOSS, SCHEMA};
 use super::super::types::conversation::IndexEntry;
 use super::super::types::head::Head;
 use super::super::types::memory::Memory;
@@ -103,6 +103,10 @@ impl ConvertedConversation {
         if let Some(error) = conversation.fault {
             converted.findings.push(error);
             converted.lost.push(CONVERSATION_LOSS);
+        }
+        for error in conversation.lost {
+            converted.findings.push(error);
+            converted.lost.push(MESSAGE_LOSS);
         }
         let messages = conversation.messages.into_iter().map(|(_, record)| record);
         converted.records.extend(messages);

@@ -6,7 +6,9 @@ use crate::codec::{Profile, Value};
 use crate::interchange::io::record_sink::{Output, changed};
 use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::model::record_set::RecordSource;
-use crate::interchange::{Diagnostics, Error, ForeignId, Loss, ReadOptions, Record, Signature};
+use crate::interchange::{
+    Diagnostics, Error, Finding, ForeignId, Loss, ReadOptions, Record, Signature,
+};
 
 use super::super::files::conversation_files::ConversationFiles;
 use super::super::json::{broken, outline};
@@ -34,6 +36,7 @@ pub(crate) struct StoreFile {
 /// The result of validating a store.
 pub(crate) struct Validation {
     pub(crate) output: Output,
+    pub(crate) warnings: Vec<Finding>,
     pub(crate) findings: Diagnostics,
     pub(crate) loss: Loss,
     pub(crate) base: Option<ForeignId>,
@@ -73,9 +76,10 @@ impl StoreFile {
         if options.is_strict && !faults.is_empty() {
             return Err(faults.list);
         }
-        let output = pass.sink.finish();
+        let (output, warnings) = pass.sink.finish();
         let validated = Validation {
             output,
+            warnings,
             findings,
             loss: pass.loss,
             errors: faults.list,

@@ -6,6 +6,7 @@ use crate::codec::{Map, Value};
 use crate::grain::Time;
 
 use super::super::conversation::{Conversation, Message, object, objects, rest, spoken, text};
+use super::super::graph::places;
 use crate::interchange::Loss;
 
 /// Reads one conversation; `None` if the object is none.
@@ -22,11 +23,13 @@ pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Opti
         "default_model_slug",
     ];
     let (mut messages, mut lost) = (Vec::new(), Loss::default());
+    let places = places(nodes);
     for (key, node) in nodes.iter() {
         if let Some((node, said)) = spoken(node, &mut lost) {
             let mut message = message(said);
             message.id = text(node, "id").unwrap_or(key).to_owned();
-            message.parent = ancestor(nodes, node);
+            let above = places.get(key).and_then(|place| place.nearest);
+            message.parent = above.map(str::to_owned);
             messages.push(message);
         }
     }
@@ -44,20 +47,6 @@ pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Opti
         raw: rest(map, &placed),
         lost,
     })
-}
-
-/// Returns the nearest node above that has a map.
-fn ancestor(nodes: &Map, node: &Map) -> Option<String> {
-    let mut parent = text(node, "parent")?;
-    // As many steps as there are nodes: more would be a cycle.
-    for _ in 0..nodes.len() {
-        let node = nodes.get(parent)?.as_map()?;
-        if node.get("message").is_some_and(|it| it.as_map().is_some()) {
-            return Some(text(node, "id").unwrap_or(parent).to_owned());
-        }
-        parent = text(node, "parent")?;
-    }
-    None
 }
 
 fn message(map: &Map) -> Message {

@@ -7,6 +7,7 @@ use crate::interchange::model::rfc3339::parse_rfc3339;
 use super::super::conversation::{
     Conversation, Message, object, objects, rest, spoken, text, time,
 };
+use super::super::graph::places;
 use super::chatgpt::is_url;
 use crate::interchange::Loss;
 
@@ -15,17 +16,18 @@ pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Opti
     let nodes = map.get("mapping")?.as_map()?;
     let placed = ["id", "title", "inserted_at", "updated_at", "mapping"];
     let (mut messages, mut lost) = (Vec::<(usize, Message)>::new(), Loss::default());
+    let places = places(nodes);
     for (key, node) in nodes.iter() {
         let Some((node, said)) = spoken(node, &mut lost) else {
             continue;
         };
-        let above = ancestors(nodes, node);
-        let mut message = message(said, above.len());
+        let above = places.get(key).copied().unwrap_or_default();
+        let mut message = message(said, above.depth);
         message.id = text(node, "id").unwrap_or(key).to_owned();
-        message.parent = above.first().map(|id| (*id).to_owned());
+        message.parent = above.nearest.map(str::to_owned);
         let thought = thought(said, &mut message);
-        messages.extend(thought.into_iter().map(|thought| (above.len(), thought)));
-        messages.push((above.len(), message));
+        messages.extend(thought.into_iter().map(|thought| (above.depth, thought)));
+        messages.push((above.depth, message));
     }
     // A graph has no order of its own: by time, and a question before its answer.
     messages.sort_by_key(|(depth, message)| {
@@ -42,23 +44,6 @@ pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Opti
         lost,
         ..Conversation::default()
     })
-}
-
-/// Returns the ids of the nodes with messages above one, the nearest first.
-fn ancestors<'a>(nodes: &'a Map, node: &'a Map) -> Vec<&'a str> {
-    let mut found = Vec::new();
-    let mut parent = text(node, "parent");
-    // As many steps as there are nodes: more would be a cycle.
-    for _ in 0..nodes.len() {
-        let Some((id, node)) = parent.and_then(|id| Some((id, nodes.get(id)?.as_map()?))) else {
-            break;
-        };
-        if node.get("message").is_some_and(|it| it.as_map().is_some()) {
-            found.push(text(node, "id").unwrap_or(id));
-        }
-        parent = text(node, "parent");
-    }
-    found
 }
 
 fn message(map: &Map, depth: usize) -> Message {

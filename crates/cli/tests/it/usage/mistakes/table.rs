@@ -211,6 +211,7 @@ pub(super) const MISTAKES: &str = r#"
 2 | stats --db x | --store DIR
 2 | recall tea --tags a | --tag TAG
 2 | remember tea --user-id ana | --user ID
+2 | remember --subject ana --relation lives_in --object Porto | without an option, remember Porto
 2 | recall tea --session-id s | --session ID
 2 | query --before yesterday | --until TIME
 2 | query --after yesterday | --since TIME
@@ -227,7 +228,7 @@ pub(super) const MISTAKES: &str = r#"
 1 | export --format jsonl --user nobody | nobody
 1 | export --format jsonl --person Ana | Ana
 1 | search zebra | nothing found
-1 | recall zebra | nothing found
+1 | recall zebra | shares a word, model --help
 1 | query --subject nobody | nothing found
 1 | sessions | no conversations
 1 | token list | token add
