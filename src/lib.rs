@@ -55,8 +55,8 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! - **Calls block**, until the disk has the data for a write. A [`Store`] is cheap to clone and may be
-//!   shared by threads.
+//! - **Calls block**, a write until the disk has it; every question after that finds it. A [`Store`] is
+//!   cheap to clone and may be shared by threads.
 //! - **A call is atomic**: [`Store::put_batch`] stores all grains or none, [`Store::supersede`] the new
 //!   grain and the end of the old one. There is no transaction over several calls: of two
 //!   supersessions of one grain the second gets `ERR_CONFLICT`. The pages of a query show one moment.
@@ -71,7 +71,7 @@
 //!   `interchange` (import and export) and `encryption` (files with age) are asked for. None changes the
 //!   files.
 //!
-//! README and `docs/design.md` of the repository have the guarantees and the architecture,
+//! Of the repository README has the limits, `docs/design.md` the guarantees and the architecture, and
 //! `docs/guide.md` an agent in 15 minutes.
 
 // The modules are declared in dependency order: each may use those above it and nothing below

@@ -1,7 +1,7 @@
 //! Every format to every other and back: what comes back is what was there, less what is counted, and
 //! nothing is added. The table of docs/interchange.md is made here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -260,8 +260,17 @@ fn count_of_equal(some: &[Memory], others: &[Memory]) -> usize {
     some.iter().filter(is_there).count()
 }
 
-/// Returns the row of a pair in the table.
-fn row(from: Format, through: Format, generated: &[Vec<u8>]) -> String {
+/// A pair of formats: the memories of the files, those that came back as they were, and what was
+/// counted.
+struct Row {
+    from: Format,
+    through: Format,
+    count: usize,
+    equal: usize,
+    lost: BTreeSet<String>,
+}
+
+fn row(from: Format, through: Format, generated: &[Vec<u8>]) -> Row {
     let fixtures = valid(from).into_iter().filter(|path| path.is_file());
     let fixtures: Vec<_> = fixtures.map(|path| std::fs::read(path).unwrap()).collect();
     let stored = fixtures.iter().chain(generated.first());
@@ -269,29 +278,61 @@ fn row(from: Format, through: Format, generated: &[Vec<u8>]) -> String {
     let more = generated.iter().skip(1);
     let more = more.filter_map(|document| through_formats(document, from, through));
     let (mut count, mut equal) = (0, 0);
-    let mut lost: BTreeMap<String, u64> = BTreeMap::new();
+    let mut lost = BTreeSet::new();
     for (before, after, loss) in stored.chain(more) {
         assert!(after.len() <= before.len(), "{from} {through}: {after:?}");
         let same = count_of_equal(&before, &after);
         assert!(same == before.len() || !loss.is_empty(), "{from} {through}");
         count += before.len();
         equal += same;
-        for (name, times) in loss.iter() {
-            *lost.entry(name.to_owned()).or_default() += times;
-        }
+        lost.extend(loss.iter().map(|(name, _)| name.to_owned()));
     }
-    let names: Vec<_> = lost.keys().map(|name| format!("`{name}`")).collect();
-    let names = match names.is_empty() {
-        true => "–".to_owned(),
-        false => names.join(", "),
-    };
-    format!("| {from} | {through} | {count} | {equal} | {names} |")
+    Row {
+        from,
+        through,
+        count,
+        equal,
+        lost,
+    }
+}
+
+/// Returns the table: a row for each format of files, a column for each that they went through; and
+/// below it what was counted.
+fn table(rows: &[Row]) -> String {
+    let mut table = String::from("| memories |");
+    let names = FORMATS.map(|through| format!("`{through}`"));
+    writeln!(table, " {} |", names.join(" | ")).unwrap();
+    writeln!(table, "|{}", " --- |".repeat(FORMATS.len() + 1)).unwrap();
+    for from in FORMATS {
+        let of = rows.iter().filter(|row| row.from == from);
+        let counts: BTreeSet<_> = of.clone().map(|row| row.count).collect();
+        assert_eq!(counts.len(), 1, "{from}: {counts:?}");
+        let count = counts.first().unwrap();
+        write!(table, "| {count} of `{from}` |").unwrap();
+        for through in FORMATS {
+            match of.clone().find(|row| row.through == through) {
+                Some(row) => write!(table, " {} |", row.equal).unwrap(),
+                None => table.push_str(" – |"),
+            }
+        }
+        table.push('\n');
+    }
+    let mut lost = BTreeMap::<_, Vec<_>>::new();
+    for row in rows.iter().filter(|row| !row.lost.is_empty()) {
+        let through = lost.entry((row.from.name(), &row.lost)).or_default();
+        through.push(format!("`{}`", row.through));
+    }
+    table.push_str("\n| of | through | counted |\n| --- | --- | --- |\n");
+    for ((from, names), through) in lost {
+        let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+        let (through, names) = (through.join(", "), names.join(", "));
+        writeln!(table, "| `{from}` | {through} | {names} |").unwrap();
+    }
+    table
 }
 
 #[test]
 fn what_comes_back_through_another_format_is_what_was_there_less_what_is_counted() {
-    let mut table = String::from("| from | through | memories | as they were | counted |\n");
-    table.push_str("| --- | --- | --- | --- | --- |\n");
     let files = u64::from(cases(FILES));
     let generated = FORMATS.map(|from| (0..files).map(|seed| generated(from, seed)).collect());
     let generated: Vec<Vec<Vec<u8>>> = generated.into();
@@ -319,9 +360,8 @@ fn what_comes_back_through_another_format_is_what_was_there_less_what_is_counted
             });
         }
     });
-    for row in rows.into_inner().unwrap().values() {
-        writeln!(table, "{row}").unwrap();
-    }
+    let rows: Vec<_> = rows.into_inner().unwrap().into_values().collect();
+    let table = table(&rows);
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/interchange.md");
     let docs = std::fs::read_to_string(docs).unwrap();
     // A longer run has more documents.

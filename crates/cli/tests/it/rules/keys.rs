@@ -154,7 +154,8 @@ fn seen() -> Seen {
     seen
 }
 
-/// Returns the rows of the table: each command with its keys.
+/// Returns the rows of the table: each command with its keys, and where it shows a status, the members
+/// that the row of `status` has.
 fn documented() -> BTreeMap<String, BTreeSet<String>> {
     let (_, table) = PAGE.split_once("| command | keys |").unwrap();
     let rows = table.lines().skip(2).take_while(|row| row.starts_with('|'));
@@ -166,20 +167,40 @@ fn documented() -> BTreeMap<String, BTreeSet<String>> {
             .map(|command| (command, keys.clone()))
             .collect::<Vec<_>>()
     });
-    rows.collect()
+    let mut rows: BTreeMap<_, BTreeSet<String>> = rows.collect();
+    let status = rows["status"].clone();
+    let status: Vec<_> = status
+        .iter()
+        .filter_map(|key| key.strip_prefix("status."))
+        .collect();
+    for keys in rows.values_mut() {
+        *keys = std::mem::take(keys)
+            .into_iter()
+            .flat_map(|key| match key.strip_suffix("status.*") {
+                Some(outer) => {
+                    let members = status.iter();
+                    members.map(|it| format!("{outer}status.{it}")).collect()
+                }
+                None => vec![key],
+            })
+            .collect();
+    }
+    rows
 }
 
 fn quoted(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
 
-/// Returns the keys that `a.{b, c}` stands for.
+/// Returns the keys that `{a, b}.{c, d}` stands for.
 fn keys_of(text: &str) -> Vec<String> {
-    let Some((outer, members)) = text.split_once('{') else {
+    let Some((before, rest)) = text.split_once('{') else {
         return vec![text.to_owned()];
     };
-    let members = members.trim_end_matches('}').split(", ");
-    members.map(|member| format!("{outer}{member}")).collect()
+    let (members, after) = rest.split_once('}').unwrap();
+    let members = members.split(", ");
+    let keys = members.map(|member| format!("{before}{member}{after}"));
+    keys.flat_map(|key| keys_of(&key)).collect()
 }
 
 /// The commands that need PostgreSQL: `admin::shared` runs them.
