@@ -9,14 +9,42 @@ export function dated<T extends object, K extends keyof T>(of: T, name: K): Date
 }
 
 export type Status = native.Standing;
-export type Found = native.Found;
 export type Line = Dated<native.Line, "time">;
-export type Version = Dated<native.Version, "storedAt">;
 export type Change = Dated<native.Change, "at">;
 export type Hold = Dated<native.Hold, "since">;
 export type Checkpoint = Dated<native.Checkpoint, "time">;
 export type { Exported, Imported, Named, PersonReport, Refused, Signature } from "./native/index.cjs";
 export type TrustRule = native.Rule;
+
+/** One result of a search or a query. `String(it)` is that of its grain. */
+export interface Found extends native.Found {}
+
+export class Found {
+  /** @internal Makes one of the extension's, without a copy. */
+  static of(found: native.Found): Found {
+    return Object.setPrototypeOf(found, Found.prototype) as Found;
+  }
+
+  private constructor() {}
+
+  toString(): string {
+    return this.grain.toString();
+  }
+}
+
+/** One version of a grain. `String(it)` is that of its grain. */
+export interface Version extends Dated<native.Version, "storedAt"> {}
+
+export class Version {
+  /** @internal */
+  constructor(version: native.Version) {
+    Object.assign(this, dated(version, "storedAt"));
+  }
+
+  toString(): string {
+    return this.grain.toString();
+  }
+}
 
 /** The best results of a search, or a page of a query. */
 export class Results implements Iterable<Found> {
@@ -34,7 +62,7 @@ export class Results implements Iterable<Found> {
 
   /** @internal */
   constructor(page: native.Page) {
-    this.found = page.found;
+    this.found = page.found.map(Found.of);
     this.total = page.total;
     this.totalIsLowerBound = page.totalIsLowerBound;
     this.isPartial = page.isPartial;

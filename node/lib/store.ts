@@ -20,12 +20,11 @@ import {
 import {
   Answer,
   type Change,
-  dated,
   type Found,
   Recollection,
   Results,
   type Status,
-  type Version,
+  Version,
 } from "./results.js";
 
 /** The fields of `remember` besides its text. */
@@ -266,7 +265,7 @@ export class Store extends Auditing implements AsyncDisposable {
   /** Returns the versions of a grain, oldest first. Rejects with `NotFound`. */
   async history(address: AddressOf, { signal }: Signalled = {}): Promise<Version[]> {
     const versions = await ask(signal, async (abort) => this.native.history(addressOf(address), abort));
-    return versions.map((version) => dated(version, "storedAt"));
+    return versions.map((version) => new Version(version));
   }
 
   /**

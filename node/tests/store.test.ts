@@ -232,6 +232,16 @@ test("a loop over a query may be left", async (t) => {
   assert.equal((await all(store.query({ page: 2 }))).length, 9);
 });
 
+test("a result and a version are as text what their grain is", async (t) => {
+  const store = await memory(t);
+  const grain = (await store.get(await likes(store)))!;
+  const [row] = await all(store.query());
+  const [found] = await store.search("tea");
+  const [version] = await store.history(grain);
+  assert.deepEqual([row, found, version].map(String), [1, 2, 3].map(() => String(grain)));
+  assert.ok(version!.storedAt instanceof Date);
+});
+
 test("the order is that which is asked for", async (t) => {
   const store = await memory(t);
   for (const confidence of [0.2, 0.9, 0.5]) {
