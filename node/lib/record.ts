@@ -17,6 +17,8 @@ export interface Record {
   told: Fields;
   coding: string;
   data: Uint8Array;
+  /** The person whose it is. */
+  user?: string | undefined;
   /** The grains that it is stored as. */
   addresses?: string[];
 }
@@ -78,6 +80,7 @@ export class Records {
         namespace: this.#root,
         entity_id: this.#name(kind, thread, namespace, of),
         session_id: short([thread]),
+        user_id: record.user,
         structural_tags: [this.#tag(kind)],
         // Not for answers to questions (OMS 22.8).
         recall_priority: "cold",
