@@ -20,12 +20,21 @@ export type TrustRule = native.Rule;
 export interface Found extends native.Found {}
 
 export class Found {
-  /** @internal Makes one of the extension's, without a copy. */
-  static of(found: native.Found): Found {
-    return Object.setPrototypeOf(found, Found.prototype) as Found;
+  readonly #grains: native.Grains;
+  readonly #row: number;
+  #grain: native.Grain | undefined;
+
+  /** @internal */
+  constructor(found: native.Found, grains: native.Grains, row: number) {
+    Object.assign(this, found);
+    this.#grains = grains;
+    this.#row = row;
   }
 
-  private constructor() {}
+  get grain(): native.Grain {
+    this.#grain ??= this.#grains.at(this.#row);
+    return this.#grain;
+  }
 
   toString(): string {
     return this.grain.toString();
@@ -61,8 +70,8 @@ export class Results implements Iterable<Found> {
   readonly nextCursor: string | undefined;
 
   /** @internal */
-  constructor(page: native.Page) {
-    this.found = page.found.map(Found.of);
+  constructor(page: native.Page, found: readonly Found[] = foundIn(page)) {
+    this.found = found;
     this.total = page.total;
     this.totalIsLowerBound = page.totalIsLowerBound;
     this.isPartial = page.isPartial;
@@ -82,6 +91,11 @@ export class Results implements Iterable<Found> {
   [Symbol.iterator](): Iterator<Found> {
     return this.found[Symbol.iterator]();
   }
+}
+
+/** Returns the results of a page. */
+export function foundIn({ found, grains }: native.Page): Found[] {
+  return found.map((it, row) => new Found(it, grains, row));
 }
 
 /** The memories for a question, within a budget of tokens. `String(it)` gives Markdown for a prompt. */

@@ -22,6 +22,7 @@ import {
   Answer,
   type Change,
   type Found,
+  foundIn,
   Recollection,
   Results,
   type Status,
@@ -243,15 +244,15 @@ export class Store extends Auditing implements AsyncDisposable {
   async queryPage(
     { sort, limit = 500, cursor, signal, ...conditions }: { sort?: string | undefined; limit?: number; cursor?: string | undefined } & Conditions & Signalled = {},
   ): Promise<Results> {
-    const found: native.Found[] = [];
+    const found: Found[] = [];
     for (;;) {
       const rows = Math.min(limit - found.length, CHUNK);
       const page = await ask(signal, (abort) =>
         inLane(rows, async () => this.native.query(sort, rows, cursor, conditions, abort)),
       );
-      found.push(...page.found);
+      found.push(...foundIn(page));
       cursor = page.nextCursor;
-      if (cursor === undefined || found.length >= limit || page.isPartial) return new Results({ ...page, found });
+      if (cursor === undefined || found.length >= limit || page.isPartial) return new Results(page, found);
     }
   }
 
