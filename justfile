@@ -228,6 +228,15 @@ cost-python:
     "$VIRTUAL_ENV/bin/maturin" develop --quiet --release --locked
     "$VIRTUAL_ENV/bin/python" benches/cost.py cargo bench --quiet --locked --bench cost
 
+# What calls of the Node.js package cost beside those of the library, and how long its event loop waits
+cost-node:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    cd node
+    export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/../target}
+    node build.mjs
+    node --expose-gc benches/cost.mjs cargo bench --quiet --locked --bench cost
+
 # Sealed persons beside the same grains in the clear, unlocking, erasures with their receipts
 bench-sealed *arguments:
     just bench --only sealed {{arguments}}
