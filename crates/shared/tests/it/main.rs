@@ -14,3 +14,4 @@ mod nodes;
 mod planted;
 mod server;
 mod suite;
+mod turns;
