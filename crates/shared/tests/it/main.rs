@@ -8,6 +8,7 @@
     reason = "a test says what it skipped and what it saw"
 )]
 
+mod failovers;
 mod faults;
 mod faulty;
 mod nodes;
