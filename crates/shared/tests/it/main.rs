@@ -11,6 +11,9 @@
 mod failovers;
 mod faults;
 mod faulty;
+mod histories;
+#[path = "../linear/mod.rs"]
+mod linear;
 mod nodes;
 mod planted;
 mod server;
