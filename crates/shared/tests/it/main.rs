@@ -18,4 +18,5 @@ mod nodes;
 mod planted;
 mod server;
 mod suite;
+mod turmoil;
 mod turns;
