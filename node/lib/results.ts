@@ -1,3 +1,6 @@
+import { inspect, type InspectOptions } from "node:util";
+
+import { INSPECT } from "./grain.js";
 import type * as native from "./native/index.cjs";
 
 /** A type whose members `K` are dates, where the extension has milliseconds since 1970. */
@@ -38,6 +41,14 @@ export class Found {
 
   toString(): string {
     return this.grain.toString();
+  }
+
+  toJSON(): object {
+    return { ...this, grain: this.grain };
+  }
+
+  [INSPECT](_: number, options: InspectOptions): string {
+    return `Found ${inspect(this.toJSON(), options)}`;
   }
 }
 

@@ -1,6 +1,7 @@
 import { Auditing, type Grounds } from "./auditing.js";
 import { Changes } from "./changes.js";
 import { ask, call, described } from "./failure.js";
+import { INSPECT } from "./grain.js";
 import type { SigningKey } from "./keys.js";
 import { CHUNK, inLane } from "./lane.js";
 import * as native from "./native/index.cjs";
@@ -98,7 +99,7 @@ export class Store extends Auditing implements AsyncDisposable {
     return `<grainstore.Store ${this.native.describe()}>`;
   }
 
-  [Symbol.for("nodejs.util.inspect.custom")](): string {
+  [INSPECT](): string {
     return this.toString();
   }
 

@@ -43,6 +43,29 @@ test("a client speaks MCP with it", async (t) => {
   assert.equal((await once(server, "exit"))[0], 0);
 });
 
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  test(`a browser sees the inspector of the command, until ${signal}`, { timeout: 60_000 }, async (t) => {
+    const path = join(folder(t), "memory.grains");
+    const words = ["--store", path, "serve", "--ui", "--listen", "127.0.0.1:0"];
+    const server = spawn(process.execPath, [program, ...words], { stdio: ["ignore", "pipe", "pipe"] });
+    t.after(() => server.kill("SIGKILL"));
+    let told = "";
+    let site: string | undefined;
+    for (const output of [server.stdout, server.stderr]) {
+      output.on("data", (more: Buffer) => {
+        told += String(more);
+        site ??= told.match(/inspector is at (\S+)\s/)?.[1];
+        if (site !== undefined) server.emit("served");
+      });
+    }
+    await once(server, "served");
+    const page = await fetch(site!);
+    assert.deepEqual([page.status, page.headers.get("content-type")?.split(";")[0]], [200, "text/html"]);
+    server.kill(signal);
+    assert.equal((await once(server, "exit"))[0], 0);
+  });
+}
+
 test("the example of a chat agent remembers between its runs", async (t) => {
   const path = join(folder(t), "memory.grains");
   const example = join(package_, "examples/chat.mjs");

@@ -265,6 +265,18 @@ test("a result and a version are as text what their grain is", async (t) => {
   assert.ok(version!.storedAt instanceof Date);
 });
 
+test("a grain and a result show what they hold, and are JSON", async (t) => {
+  const store = await memory(t);
+  const address = await store.put({ type: "event", content: "hi", created_at: 1, context: { bytes: 1n << 60n } });
+  const [found] = await store.search("hi");
+  const { grain } = found!;
+  assert.equal(inspect(grain), String(grain));
+  assert.deepEqual(JSON.parse(JSON.stringify(grain)), JSON.parse(grain.toText()));
+  assert.match(inspect(found), /^Found \{[^]*grain: Grain\(event: "hi"/);
+  const told = JSON.parse(JSON.stringify(found)) as { address: string; grain: Fields };
+  assert.deepEqual([told.address, told.grain["content"]], [address, "hi"]);
+});
+
 test("the order is that which is asked for", async (t) => {
   const store = await memory(t);
   for (const confidence of [0.2, 0.9, 0.5]) {
