@@ -9,14 +9,51 @@ export function dated<T extends object, K extends keyof T>(of: T, name: K): Date
 }
 
 export type Status = native.Standing;
-export type Found = native.Found;
 export type Line = Dated<native.Line, "time">;
-export type Version = Dated<native.Version, "storedAt">;
 export type Change = Dated<native.Change, "at">;
 export type Hold = Dated<native.Hold, "since">;
 export type Checkpoint = Dated<native.Checkpoint, "time">;
 export type { Exported, Imported, Named, PersonReport, Refused, Signature } from "./native/index.cjs";
 export type TrustRule = native.Rule;
+
+/** One result of a search or a query. `String(it)` is that of its grain. */
+export interface Found extends native.Found {}
+
+export class Found {
+  readonly #grains: native.Grains;
+  readonly #row: number;
+  #grain: native.Grain | undefined;
+
+  /** @internal */
+  constructor(found: native.Found, grains: native.Grains, row: number) {
+    Object.assign(this, found);
+    this.#grains = grains;
+    this.#row = row;
+  }
+
+  get grain(): native.Grain {
+    this.#grain ??= this.#grains.at(this.#row);
+    return this.#grain;
+  }
+
+  toString(): string {
+    return this.grain.toString();
+  }
+}
+
+/** One version of a grain. `String(it)` is that of its grain. */
+export interface Version extends Dated<native.Version, "storedAt"> {}
+
+export class Version {
+  /** @internal */
+  constructor(version: native.Version) {
+    Object.assign(this, dated(version, "storedAt"));
+  }
+
+  toString(): string {
+    return this.grain.toString();
+  }
+}
 
 /** The best results of a search, or a page of a query. */
 export class Results implements Iterable<Found> {
@@ -33,8 +70,8 @@ export class Results implements Iterable<Found> {
   readonly nextCursor: string | undefined;
 
   /** @internal */
-  constructor(page: native.Page) {
-    this.found = page.found;
+  constructor(page: native.Page, found: readonly Found[] = foundIn(page)) {
+    this.found = found;
     this.total = page.total;
     this.totalIsLowerBound = page.totalIsLowerBound;
     this.isPartial = page.isPartial;
@@ -54,6 +91,11 @@ export class Results implements Iterable<Found> {
   [Symbol.iterator](): Iterator<Found> {
     return this.found[Symbol.iterator]();
   }
+}
+
+/** Returns the results of a page. */
+export function foundIn({ found, grains }: native.Page): Found[] {
+  return found.map((it, row) => new Found(it, grains, row));
 }
 
 /** The memories for a question, within a budget of tokens. `String(it)` gives Markdown for a prompt. */

@@ -2,6 +2,7 @@ import { Auditing, type Grounds } from "./auditing.js";
 import { Changes } from "./changes.js";
 import { ask, call, described } from "./failure.js";
 import type { SigningKey } from "./keys.js";
+import { CHUNK, inLane } from "./lane.js";
 import * as native from "./native/index.cjs";
 import { model } from "./embedder.js";
 import {
@@ -20,12 +21,12 @@ import {
 import {
   Answer,
   type Change,
-  dated,
   type Found,
+  foundIn,
   Recollection,
   Results,
   type Status,
-  type Version,
+  Version,
 } from "./results.js";
 
 /** The fields of `remember` besides its text. */
@@ -166,9 +167,18 @@ export class Store extends Auditing implements AsyncDisposable {
   ): Promise<native.Grain | null | (native.Grain | null)[]> {
     return ask<native.Grain | null | (native.Grain | null)[]>(signal, async (abort) =>
       Array.isArray(of)
-        ? this.native.getBatch(of.map(addressOf), abort)
+        ? this.#list(of.map(addressOf), abort)
         : this.native.get(addressOf(of as AddressOf), abort),
     );
+  }
+
+  async #list(addresses: string[], abort: native.Abort | undefined): Promise<(native.Grain | null)[]> {
+    const found: (native.Grain | null)[] = [];
+    do {
+      const some = addresses.slice(found.length, found.length + CHUNK);
+      found.push(...(await inLane(some.length, () => this.native.getBatch(some, abort))));
+    } while (found.length < addresses.length);
+    return found;
   }
 
   /** Returns what the store says about a grain besides its bytes. Rejects with `NotFound`. */
@@ -234,9 +244,16 @@ export class Store extends Auditing implements AsyncDisposable {
   async queryPage(
     { sort, limit = 500, cursor, signal, ...conditions }: { sort?: string | undefined; limit?: number; cursor?: string | undefined } & Conditions & Signalled = {},
   ): Promise<Results> {
-    return new Results(
-      await ask(signal, async (abort) => this.native.query(sort, limit, cursor, conditions, abort)),
-    );
+    const found: Found[] = [];
+    for (;;) {
+      const rows = Math.min(limit - found.length, CHUNK);
+      const page = await ask(signal, (abort) =>
+        inLane(rows, async () => this.native.query(sort, rows, cursor, conditions, abort)),
+      );
+      found.push(...foundIn(page));
+      cursor = page.nextCursor;
+      if (cursor === undefined || found.length >= limit || page.isPartial) return new Results(page, found);
+    }
   }
 
   /** Returns how many grains satisfy conditions. */
@@ -266,7 +283,7 @@ export class Store extends Auditing implements AsyncDisposable {
   /** Returns the versions of a grain, oldest first. Rejects with `NotFound`. */
   async history(address: AddressOf, { signal }: Signalled = {}): Promise<Version[]> {
     const versions = await ask(signal, async (abort) => this.native.history(addressOf(address), abort));
-    return versions.map((version) => dated(version, "storedAt"));
+    return versions.map((version) => new Version(version));
   }
 
   /**

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 
 import type { Store } from "./store.js";
+import { erase } from "./versions.js";
 
 /** An item of a conversation with its role and its text. */
 export interface Said {
@@ -44,13 +45,13 @@ export class Turns {
   /** Erases the newest item and returns it; `undefined` if there is none. */
   async pop(): Promise<unknown> {
     const [newest] = await this.#newest(1);
-    if (newest !== undefined) await this.#erase([newest.address]);
+    if (newest !== undefined) await erase(this.#store, [newest.address]);
     return newest?.item;
   }
 
   /** Erases all items from the files. */
   async clear(): Promise<void> {
-    await this.#erase((await this.#newest()).map(({ address }) => address));
+    await erase(this.#store, (await this.#newest()).map(({ address }) => address));
   }
 
   async #newest(limit = Number.POSITIVE_INFINITY): Promise<{ address: string; item: unknown }[]> {
@@ -65,12 +66,6 @@ export class Turns {
       if (found.length >= limit) break;
     }
     return found.reverse();
-  }
-
-  async #erase(addresses: string[]): Promise<void> {
-    if (addresses.length > 0) {
-      await this.#store.delete(addresses, { reason: "deleted", authority: "the agent" });
-    }
   }
 }
 

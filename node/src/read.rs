@@ -51,7 +51,6 @@ impl Standing {
 pub struct Found {
     /// The address of the grain.
     pub address: String,
-    pub grain: Grain,
     pub status: Standing,
     /// Whether the store still holds the grain for true.
     pub is_current: bool,
@@ -65,10 +64,25 @@ pub struct Found {
     pub trust: Option<String>,
 }
 
+/// The grains of results. One becomes an object of JavaScript's when it is looked at: the thread of the event
+/// loop makes these objects, and the collector of garbage looks at each of them every time.
+#[napi]
+pub struct Grains(Vec<grainstore::Grain>);
+
+#[napi]
+impl Grains {
+    /// Returns the grain of a result.
+    #[napi(ts_return_type = "Grain")]
+    pub fn at(&self, row: u32) -> Option<Grain> {
+        self.0.get(row as usize).cloned().map(Grain::of)
+    }
+}
+
 /// The best results of a search, or a page of a query.
 #[napi(object, object_from_js = false)]
 pub struct Page {
     pub found: Vec<Found>,
+    pub grains: Grains,
     /// The number of all that match.
     pub total: f64,
     /// Whether there may be more than `total`.
@@ -83,21 +97,25 @@ pub struct Page {
 
 impl Page {
     fn of(envelope: Envelope) -> Self {
-        let found = envelope.results.into_iter().map(|found| Found {
-            address: found.grain.address().to_string(),
-            is_current: found.status.is_current(),
-            status: Standing::of(&found.status),
-            grain: Grain::of(found.grain),
-            score: found.score,
-            matched_fields: found.matched_fields.into_iter().map(Into::into).collect(),
-            trust: found
-                .signature
-                .as_ref()
-                .map(|it| it.trust.name().to_owned()),
-            signer: found.signature.map(|it| it.signer.to_string()),
+        let found = envelope.results.into_iter().map(|found| {
+            let row = Found {
+                address: found.grain.address().to_string(),
+                is_current: found.status.is_current(),
+                status: Standing::of(&found.status),
+                score: found.score,
+                matched_fields: found.matched_fields.into_iter().map(Into::into).collect(),
+                trust: found
+                    .signature
+                    .as_ref()
+                    .map(|it| it.trust.name().to_owned()),
+                signer: found.signature.map(|it| it.signer.to_string()),
+            };
+            (row, found.grain)
         });
+        let (found, grains) = found.unzip();
         Self {
-            found: found.collect(),
+            found,
+            grains: Grains(grains),
             total: envelope.total as f64,
             total_is_lower_bound: envelope.total_is_lower_bound,
             is_partial: envelope.is_partial || envelope.is_cut,

@@ -5,20 +5,10 @@ import { test } from "node:test";
 import { InMemoryStore, type Item, type Operation } from "@langchain/langgraph-checkpoint";
 import { GrainStore } from "grainstore/langgraph";
 
-import { memory } from "./place.js";
+import { memory, random } from "./place.js";
 
 const LABELS = ["a", "b", "users", "ü", "a%b"];
 const KEYS = ["k", "k:1", "ключ", "constructor"];
-
-/** Returns numbers that follow from a seed (mulberry32). */
-function random(seed: number): (below: number) => number {
-  return (below) => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 function operation(draw: (below: number) => number): Operation {
   const pick = <T>(of: readonly T[]): T => of[draw(of.length)]!;

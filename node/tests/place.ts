@@ -33,3 +33,13 @@ export async function all<T>(of: AsyncIterable<T>): Promise<T[]> {
   for await (const one of of) found.push(one);
   return found;
 }
+
+/** Returns numbers that follow from a seed (mulberry32). */
+export function random(seed: number): (below: number) => number {
+  return (below) => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}

@@ -222,6 +222,29 @@ test("pages follow each other and show one moment", async (t) => {
   assert.deepEqual(seen, turns.map((it) => it.content));
 });
 
+test("a page and a list of any length come whole", async (t) => {
+  const store = await memory(t);
+  const notes = await store.putBatch(Array.from({ length: 1_300 }, (_, n) => grains.event(`${n}`)));
+  const page = await store.queryPage({ limit: 1_200 });
+  const rest = await store.queryPage({ limit: 1_200, cursor: page.nextCursor });
+  assert.deepEqual([page.length, page.total, rest.length, rest.nextCursor], [1_200, 1_300, 100, undefined]);
+  assert.deepEqual([...page, ...rest].map((it) => it.address), notes);
+  assert.deepEqual((await store.get([...notes, NOWHERE])).map((it) => it?.address), [...notes, undefined]);
+  assert.deepEqual(await store.get([]), []);
+});
+
+test("of many pages at once each is answered, and none holds another", async (t) => {
+  const store = await memory(t);
+  await store.putBatch(Array.from({ length: 200 }, (_, n) => grains.event(`${n}`)));
+  const stop = new AbortController();
+  const more = [{}, { cursor: "x" }, { signal: stop.signal }];
+  const pages = Array.from({ length: 60 }, (_, n) => store.queryPage({ limit: 100, ...more[n % 3] }));
+  stop.abort();
+  const outcomes = await Promise.allSettled(pages);
+  assert.deepEqual(outcomes.map((it) => it.status === "fulfilled"), outcomes.map((_, n) => n % 3 === 0));
+  assert.equal((await store.queryPage({ limit: 100 })).length, 100);
+});
+
 test("a loop over a query may be left", async (t) => {
   const store = await memory(t);
   await store.putBatch(Array.from({ length: 9 }, (_, n) => grains.event(`${n}`)));
@@ -230,6 +253,16 @@ test("a loop over a query may be left", async (t) => {
     break;
   }
   assert.equal((await all(store.query({ page: 2 }))).length, 9);
+});
+
+test("a result and a version are as text what their grain is", async (t) => {
+  const store = await memory(t);
+  const grain = (await store.get(await likes(store)))!;
+  const [row] = await all(store.query());
+  const [found] = await store.search("tea");
+  const [version] = await store.history(grain);
+  assert.deepEqual([row, found, version].map(String), [1, 2, 3].map(() => String(grain)));
+  assert.ok(version!.storedAt instanceof Date);
 });
 
 test("the order is that which is asked for", async (t) => {

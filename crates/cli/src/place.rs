@@ -72,8 +72,8 @@ impl Place {
     pub(crate) fn warning(&self) -> Option<&'static str> {
         let may_lose = self.shared.as_ref().and_then(|shared| shared.may_lose());
         (may_lose == Some(true)).then_some(
-            "warning: synchronous_standby_names is empty: if the server is lost, what it acknowledged last may \
-             be, too",
+            "warning: the server commits without a standby (synchronous_standby_names is empty, or \
+             synchronous_commit is off or local): if it is lost, what it acknowledged last may be, too",
         )
     }
 }

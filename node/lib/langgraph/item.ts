@@ -1,10 +1,10 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 
+import { ascii, digest, NAME_MAX } from "../names.js";
 import type { Grain } from "../native/index.cjs";
 import type { Fields } from "../options.js";
 
-// The bytes and parts that a namespace of grains has at most are 512 and 64.
-const PATH_MAX = 480;
+// A namespace of grains has 64 parts at most.
 const PARTS_MAX = 60;
 
 /** An item as it is stored. */
@@ -26,7 +26,7 @@ export function pathOf(root: string, namespace: readonly string[]): [string, boo
     const hex = (letter: string) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`;
     const quoted = encodeURIComponent(label).replace(/[!'()*]/g, hex);
     const longer = `${path}:${quoted}`;
-    if (longer.length > PATH_MAX || count === PARTS_MAX) return [path, false];
+    if (longer.length > NAME_MAX || count === PARTS_MAX) return [path, false];
     path = longer;
   }
   return [path, true];
@@ -35,8 +35,8 @@ export function pathOf(root: string, namespace: readonly string[]): [string, boo
 /** Returns the entity that the versions of an item are about. */
 export function idOf(root: string, namespace: readonly string[], key: string): string {
   const name = ascii([root, ...namespace, key]);
-  if (name.length <= PATH_MAX) return name;
-  return `${root}#${createHash("sha256").update(name).digest("hex")}`;
+  if (name.length <= NAME_MAX) return name;
+  return `${root}#${digest(name)}`;
 }
 
 /** Returns the grain of an item. */
@@ -75,10 +75,4 @@ export function fromGrain(grain: Grain): Stored {
     updatedAt: new Date(grain.createdAt),
     paths: context["x-paths"] ?? [],
   };
-}
-
-/** Returns JSON in ASCII, which keeps what a grain does not: null in maps, text that is not NFC. */
-function ascii(value: unknown): string {
-  const escaped = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(value).replace(/[^\x20-\x7e]/g, escaped);
 }

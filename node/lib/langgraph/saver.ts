@@ -18,8 +18,8 @@ import {
   writesSortKey,
 } from "@langchain/langgraph-checkpoint";
 
+import { type Record, Records } from "../record.js";
 import type { Store } from "../store.js";
-import { type Record, Records } from "./record.js";
 
 /** What a channel without a value is kept as. */
 const EMPTY = "empty";

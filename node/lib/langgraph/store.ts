@@ -14,13 +14,10 @@ import {
   validateNamespace,
 } from "@langchain/langgraph-checkpoint";
 
-import { Conflict } from "../errors.js";
 import type { Store } from "../store.js";
+import { eraseVersions, putNext } from "../versions.js";
 import { passes } from "./filter.js";
 import { fromGrain, idOf, pathOf, type Stored, toGrain } from "./item.js";
-
-/** So often an item is replaced again that another process has replaced meanwhile. */
-const TRIES = 16;
 
 type Vectors = Map<string, number[]>;
 
@@ -162,7 +159,9 @@ export class GrainStore extends BaseStore {
       if (op.value === null) erased.push(...known);
       else if (known.length === 0) fresh.push({ op, parts });
       else {
-        await this.#keep(await this.#supersede(known[0]!, op, [...parts.keys()]), parts);
+        const again = async () => (await this.#versions(op.namespace, op.key))[0];
+        const next = (current?: Stored) => this.#grain(op, current, [...parts.keys()]);
+        await this.#keep(await putNext(this.#store, known[0], again, next), parts);
         erased.push(...known.slice(1));
       }
     }
@@ -171,7 +170,7 @@ export class GrainStore extends BaseStore {
       const addresses = await this.#store.putBatch(grains);
       for (const [at, { parts }] of fresh.entries()) await this.#keep(addresses[at]!, parts);
     }
-    await this.#erase(erased);
+    await eraseVersions(this.#store, erased);
   }
 
   #grain({ namespace, key, value }: PutOperation, known: Stored | undefined, paths: string[]) {
@@ -180,36 +179,10 @@ export class GrainStore extends BaseStore {
     return toGrain(this.#root, { namespace, key, value: value ?? {}, createdAt, updatedAt, paths });
   }
 
-  async #supersede(known: Stored, op: PutOperation, paths: string[]): Promise<string> {
-    for (let tries = 0; tries < TRIES; tries++) {
-      try {
-        return await this.#store.supersede(known.address, this.#grain(op, known, paths));
-      } catch (error) {
-        if (!(error instanceof Conflict)) throw error;
-        // Another process has put the item meanwhile.
-        const [newer] = await this.#versions(op.namespace, op.key);
-        if (newer === undefined) break;
-        known = newer;
-      }
-    }
-    return this.#store.put(this.#grain(op, undefined, paths));
-  }
-
   /** Stores the vectors of the parts of an item. */
   async #keep(address: string, parts: Vectors): Promise<void> {
     for (const [path, vector] of parts) {
       await this.#store.putEmbeddings(this.#model(path), { [address]: vector });
-    }
-  }
-
-  /** Erases all versions of items from the files. */
-  async #erase(items: readonly Stored[]): Promise<void> {
-    const versions = new Set<string>();
-    for (const { address } of items) {
-      for (const { grain } of await this.#store.history(address)) versions.add(grain.address);
-    }
-    if (versions.size > 0) {
-      await this.#store.delete([...versions], { reason: "deleted", authority: "the agent" });
     }
   }
 

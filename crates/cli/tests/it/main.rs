@@ -18,6 +18,13 @@ mod databases;
 mod faces;
 mod faults;
 mod foreign;
+#[cfg(unix)]
+#[expect(
+    dead_code,
+    reason = "answers that may be old are for the tests of shared ledgers"
+)]
+#[path = "../../../shared/tests/linear/mod.rs"]
+mod linear;
 mod rules;
 #[cfg(feature = "postgres")]
 #[expect(dead_code, reason = "a line that is cut is for the tests of the crate")]

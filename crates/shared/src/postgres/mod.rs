@@ -232,11 +232,11 @@ impl Sequence for PostgresSequence {
         self.turns.settle();
     }
 
-    /// It may where the server has no synchronous standby.
+    /// It may where a commit waits for no standby.
     fn may_lose(&self) -> Option<bool> {
-        let rows = self.main.ask(statements::STANDBYS, Vec::new()).ok()?;
-        let names: String = rows.first()?.try_get(0).ok()?;
-        Some(names.is_empty())
+        let rows = self.main.ask(statements::WAITS, Vec::new()).ok()?;
+        let waits: bool = rows.first()?.try_get(0).ok()?;
+        Some(!waits)
     }
 }
 

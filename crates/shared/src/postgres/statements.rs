@@ -87,4 +87,6 @@ pub(super) const TURNS_ARE_NOT_DURABLE: &str = "SET synchronous_commit = off";
 pub(super) const LISTEN: &str = "LISTEN grainstore";
 pub(super) const NOTIFY: &str = "NOTIFY grainstore";
 
-pub(super) const STANDBYS: &str = "SELECT current_setting('synchronous_standby_names')";
+/// Whether a commit waits for a standby.
+pub(super) const WAITS: &str = "SELECT current_setting('synchronous_standby_names') <> ''
+    AND current_setting('synchronous_commit') NOT IN ('off', 'local')";

@@ -12,16 +12,16 @@ use grainstore_shared::postgres::PostgresSequence;
 use crate::nodes::{Nodes, erased_everywhere, moves, policy_race, racing, soon, total};
 use crate::server::{Proxy, Server};
 
-fn sequence(url: &str) -> Arc<dyn Sequence> {
+pub(crate) fn sequence(url: &str) -> Arc<dyn Sequence> {
     Arc::new(PostgresSequence::open(url, None).unwrap())
 }
 
-fn event(n: usize) -> Draft {
+pub(crate) fn event(n: usize) -> Draft {
     Draft::event(format!("number {n}"))
 }
 
 /// Opens a node with a sequence of its own, as another machine has it.
-fn open(nodes: &Nodes, url: &str, node: &str) -> Store {
+pub(crate) fn open(nodes: &Nodes, url: &str, node: &str) -> Store {
     let mut options = nodes.options();
     options.shared = Some(sequence(url));
     Store::open(nodes.path(node), options).unwrap()
@@ -204,60 +204,6 @@ fn a_server_that_crashes_under_load_loses_nothing_that_was_acknowledged() {
     }
 }
 
-/// The number of failovers; `GRAINSTORE_FAILOVERS` overrides it at compile time.
-const FAILOVERS: &str = match option_env!("GRAINSTORE_FAILOVERS") {
-    Some(rounds) => rounds,
-    None => "1",
-};
-
-#[test]
-#[ignore = "needs PostgreSQL"]
-fn a_primary_that_is_killed_leaves_all_that_was_acknowledged() {
-    for round in 0..FAILOVERS.parse().unwrap() {
-        let Some(primary) = Server::start() else {
-            return;
-        };
-        let standby = primary.standby(true);
-        let proxy = Proxy::start(primary.port);
-        let url = proxy.through(&primary.create("failover"));
-        let nodes = Nodes::on(sequence(&url));
-        let stores = [open(&nodes, &url, "a"), open(&nodes, &url, "b")];
-        let put = thread::scope(|scope| {
-            let writers: Vec<_> = stores
-                .iter()
-                .enumerate()
-                .map(|(node, store)| {
-                    let put = move |n| store.put(event(node * 1_000 + n)).ok();
-                    scope.spawn(move || (0..60).filter_map(put).collect::<Vec<_>>())
-                })
-                .collect();
-            thread::sleep(Duration::from_millis(500));
-            primary.kill();
-            standby.promote();
-            proxy.lead_to(standby.port);
-            let puts = writers
-                .into_iter()
-                .flat_map(|writer| writer.join().unwrap());
-            puts.collect::<Vec<_>>()
-        });
-        let fresh = open(&nodes, &standby.url("failover"), "fresh");
-        let missing = put
-            .iter()
-            .filter(|address| fresh.get(address).unwrap().is_none())
-            .count();
-        println!(
-            "round {round}: {} of 120 acknowledged, {missing} missing",
-            put.len()
-        );
-        assert_eq!(missing, 0);
-        let checked = fresh.maintenance().unwrap().check().unwrap();
-        assert!(checked.findings.is_empty(), "{:?}", checked.findings);
-        for store in &stores {
-            soon("all that is there", || total(store) == total(&fresh));
-        }
-    }
-}
-
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn a_server_without_a_synchronous_standby_is_told() {
@@ -273,4 +219,9 @@ fn a_server_without_a_synchronous_standby_is_told() {
     );
     server.sql("postgres", "SELECT pg_reload_conf()");
     soon("the setting", || sequence.may_lose() == Some(false));
+    server.sql("postgres", "ALTER SYSTEM SET synchronous_commit = 'local'");
+    server.sql("postgres", "SELECT pg_reload_conf()");
+    soon("a server that waits for none", || {
+        sequence.may_lose() == Some(true)
+    });
 }

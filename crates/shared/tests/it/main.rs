@@ -8,9 +8,15 @@
     reason = "a test says what it skipped and what it saw"
 )]
 
+mod failovers;
 mod faults;
 mod faulty;
+mod histories;
+#[path = "../linear/mod.rs"]
+mod linear;
 mod nodes;
 mod planted;
 mod server;
 mod suite;
+mod turmoil;
+mod turns;

@@ -69,13 +69,13 @@ pub(crate) fn total(store: &Store) -> u64 {
     store.query(&Filter::new(), 1, None).unwrap().total
 }
 
-fn head(store: &Store) -> (u64, [u8; 32]) {
+pub(crate) fn head(store: &Store) -> (u64, [u8; 32]) {
     let stats = store.maintenance().unwrap().stats().unwrap();
     (stats.entries, stats.head)
 }
 
 /// Returns the bytes of the ledger of a cache.
-fn ledger(path: &Path) -> Vec<u8> {
+pub(crate) fn ledger(path: &Path) -> Vec<u8> {
     let mut files: Vec<_> = fs::read_dir(path.join("ledger")).unwrap().collect();
     files.sort_by_key(|file| file.as_ref().unwrap().path());
     let files = files

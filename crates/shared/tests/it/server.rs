@@ -52,22 +52,22 @@ impl Server {
         server
     }
 
-    /// Starts a standby of this server. If it is synchronous, nothing is acknowledged from then on that it has
-    /// not.
-    pub(crate) fn standby(&self, is_synchronous: bool) -> Self {
+    /// Starts a standby of this server, which follows it through a port. If it is synchronous, nothing is
+    /// acknowledged from then on that it has not.
+    pub(crate) fn standby(&self, port: u16, is_synchronous: bool) -> Self {
         let standby = Self::prepared(self.bin.clone());
-        let port = self.port.to_string();
+        let port = port.to_string();
         let from = ["-h", "127.0.0.1", "-p", &port, "-U", "gs"];
         let how = ["-R", "-X", "stream", "-c", "fast"];
         standby.run("pg_basebackup", &[&from[..], &how[..]].concat());
         standby.up();
-        if is_synchronous {
-            self.sql(
-                "postgres",
-                "ALTER SYSTEM SET synchronous_standby_names = '*'",
-            );
-            self.sql("postgres", "SELECT pg_reload_conf()");
+        let names = "ALTER SYSTEM SET synchronous_standby_names = '*'";
+        self.sql("postgres", names);
+        if !is_synchronous {
+            let waits = "ALTER SYSTEM SET synchronous_commit = 'local'";
+            self.sql("postgres", waits);
         }
+        self.sql("postgres", "SELECT pg_reload_conf()");
         standby
     }
 
@@ -108,6 +108,15 @@ impl Server {
     /// Kills it, all processes at once, as a crash does.
     pub(crate) fn crash(&self) {
         self.run("pg_ctl", &["-m", "immediate", "-w", "stop"]);
+    }
+
+    /// Ends every connection to a database.
+    pub(crate) fn end_connections(&self, database: &str) {
+        let ends = format!(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+             WHERE datname = '{database}' AND pid <> pg_backend_pid()"
+        );
+        self.sql(database, &ends);
     }
 
     /// Creates a database and returns its address.
@@ -248,6 +257,10 @@ impl Proxy {
     /// Passes the next statement with this text on, and cuts its line before the answer comes.
     pub(crate) fn lose_answers_of(&self, text: &'static str) {
         *self.state.loses.lock().unwrap() = Some(text);
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
     }
 
     pub(crate) fn waits_for_loss(&self) -> bool {

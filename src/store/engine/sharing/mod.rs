@@ -3,7 +3,7 @@
 //!
 //! | question | file |
 //! | --- | --- |
-//! | the turn among machines, and its renewal | `shared_ledger.rs`, `renewal.rs` |
+//! | the turn among machines, its renewal, its sharing out | `shared_ledger.rs`, `renewal.rs`, `rivals.rs` |
 //! | a frame that the sequence takes, bodies that it blanks | `shared_ledger.rs`, `steps.rs` |
 //! | how the ledger of the cache is brought to the head of the sequence | `pull.rs` |
 //! | the thread that looks for news; the mark of a cache | `watch.rs`, `cache.rs` |
@@ -11,6 +11,7 @@
 mod cache;
 mod pull;
 mod renewal;
+mod rivals;
 mod shared_ledger;
 mod steps;
 mod watch;

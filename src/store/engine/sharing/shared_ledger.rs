@@ -16,6 +16,7 @@ use crate::store::{Clock, Error, Options};
 
 use super::pull::pull_all;
 use super::renewal::{LEASE, Renewal};
+use super::rivals::{LONGEST_WAIT, Rivals};
 
 /// The sequence of an open store.
 pub(in crate::store::engine) struct SharedLedger {
@@ -26,6 +27,7 @@ pub(in crate::store::engine) struct SharedLedger {
     /// When the sequence answered last, by the clock that never goes back.
     heard: Mutex<Option<Duration>>,
     renewal: Renewal,
+    rivals: Mutex<Rivals>,
 }
 
 /// The turn of this machine, given back when dropped.
@@ -51,6 +53,7 @@ impl SharedLedger {
             clock: Arc::clone(&options.clock),
             heard: Mutex::new(None),
             renewal: Renewal::new(Arc::clone(sequence), Node::new(node)),
+            rivals: Mutex::default(),
         }))
     }
 
@@ -63,15 +66,19 @@ impl SharedLedger {
     /// # Errors
     /// `ERR_STORE_LOCKED`, `ERR_UNREACHABLE`.
     pub(in crate::store::engine) fn take_turn(&self, wait: Duration) -> Result<Lease<'_>, Error> {
-        let mut waited = Duration::ZERO;
+        let mut waited = self.let_others_ask();
         let mut pause = FIRST_PAUSE;
         loop {
             let limit = match self.heard(self.sequence.take_turn(self.node, LEASE)) {
                 Ok(Turn::Taken(head)) => {
                     self.renewal.begin();
+                    self.rivals.lock().found(head, self.clock.monotonic());
                     return Ok(Lease { shared: self, head });
                 }
-                Ok(Turn::Waits) if waited < wait => LONGEST_PAUSE,
+                Ok(Turn::Waits) if waited < wait => {
+                    self.rivals.lock().refused(self.clock.monotonic());
+                    LONGEST_WAIT
+                }
                 Ok(Turn::Waits) => return Err(taken().into()),
                 // A server that takes the place of another answers in a moment.
                 Err(error) if error.is_unreachable() && waited < wait.min(RECONNECT) => RETRY_PAUSE,
@@ -81,6 +88,16 @@ impl SharedLedger {
             waited = waited.saturating_add(pause);
             pause = (pause * 2).min(limit);
         }
+    }
+
+    /// Waits after a turn until the machines that ask again and again had one chance: one with changes at all
+    /// times would take the turn each time that it gives it back. Returns how long.
+    fn let_others_ask(&self) -> Duration {
+        let rest = self.rivals.lock().rest(self.clock.monotonic());
+        if !rest.is_zero() {
+            self.clock.pause(rest);
+        }
+        rest
     }
 
     /// Appends a frame at the head on which it was decided. An outcome that is unknown is asked for: the
@@ -110,7 +127,10 @@ impl SharedLedger {
                 appended => appended.map(|_| true),
             };
             match self.heard(appended) {
-                Ok(true) => return Ok(()),
+                Ok(true) => {
+                    self.rivals.lock().left(end);
+                    return Ok(());
+                }
                 Ok(false) => return Err(taken()),
                 Err(error) if error.is_unreachable() && waited < RESOLVE => {
                     tracing::debug!(%error, "the outcome of a commit is asked for");
@@ -226,6 +246,8 @@ impl Lease<'_> {
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
         self.shared.renewal.end();
+        let now = self.shared.clock.monotonic();
+        self.shared.rivals.lock().ended(now);
     }
 }
 

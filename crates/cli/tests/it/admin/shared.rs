@@ -1,6 +1,10 @@
 //! `--store postgres://…`, `ship` and `pull`: a store that machines share, each with a cache.
 
+use serde_json::{Value, json};
+
 use crate::command::{Home, event};
+use crate::faces::mcp::{answer, call, hello};
+use crate::faces::serve::Served;
 use crate::server::Server;
 
 #[test]
@@ -98,4 +102,40 @@ fn a_store_is_shipped_to_postgresql_and_pulled_back() {
     );
     let refused = home.run(&["pull", "back", &url]);
     assert!(refused.stderr.contains("ERR_USAGE"), "{refused:?}");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn agents_reach_a_store_on_postgresql_over_http_and_mcp() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let url = server.create("faces");
+    let home = Home::new();
+    let at = |cache: &'static str| ["--store", url.as_str(), "--cache", cache];
+    home.ok(&[&at("a")[..], &["init"]].concat());
+
+    let served = Served::of_store(&home, &at("a"));
+    let put = served.put(&mut served.connect(), "the customer likes tea");
+    let address = put.unwrap();
+    let found = home.ok(&[&at("b")[..], &["get", &address]].concat());
+    assert!(found.contains("likes tea"), "{found}");
+
+    let belief = json!({ "subject": "mira", "relation": "prefers", "object": "green tea" });
+    let asked = json!({ "question": "what does the customer like?" });
+    let input = hello() + &call(1, "remember", &belief) + &call(2, "recall", &asked);
+    let ran = home.run_with(&[&at("b")[..], &["mcp"]].concat(), input);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let recalled = answer(&ran, 2)["result"]["content"][0]["text"].to_string();
+    assert!(recalled.contains("likes tea"), "{recalled}");
+    let stored = answer(&ran, 1)["result"]["structuredContent"]["address"].clone();
+    let stored = stored.as_str().unwrap();
+    // The server that runs hears of it, and so does a command on a cache of its own.
+    home.ok(&[&at("c")[..], &["get", stored]].concat());
+    let path = format!("/v1/grains/{stored}");
+    let is_heard = (0..200).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        served.ask("GET", &path, &Value::Null).unwrap().0 == 200
+    });
+    assert!(is_heard, "the server does not hear of what another wrote");
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::command::{Home, Ran};
 
-fn hello() -> String {
+pub(crate) fn hello() -> String {
     let params = json!({
         "protocolVersion": "2025-06-18",
         "capabilities": {},
@@ -22,7 +22,7 @@ fn request(id: u64, method: &str, params: &Value) -> String {
     format!("{request}\n")
 }
 
-fn call(id: u64, tool: &str, arguments: &Value) -> String {
+pub(crate) fn call(id: u64, tool: &str, arguments: &Value) -> String {
     request(
         id,
         "tools/call",
@@ -31,7 +31,7 @@ fn call(id: u64, tool: &str, arguments: &Value) -> String {
 }
 
 /// Returns the response to a request.
-fn answer(ran: &Ran, id: u64) -> Value {
+pub(crate) fn answer(ran: &Ran, id: u64) -> Value {
     let mut lines = ran.json_lines().into_iter();
     lines.find(|line| line["id"] == id).unwrap()
 }

@@ -11,7 +11,7 @@ mod floods;
 mod load;
 mod hook;
 mod integrations;
-mod mcp;
+pub(crate) mod mcp;
 #[cfg(unix)]
 mod mcp_inspector;
 #[cfg(unix)]

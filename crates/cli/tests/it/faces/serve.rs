@@ -44,10 +44,26 @@ impl Served {
         Self::by(home, shell, "read", &[])
     }
 
-    fn by(home: &Home, mut command: Command, allow: &str, options: &[&str]) -> Self {
+    /// Starts a server of the store that these options name.
+    pub(crate) fn of_store(home: &Home, store: &[&str]) -> Self {
+        Self::of(home, home.command(), "read,write", store, &[])
+    }
+
+    fn by(home: &Home, command: Command, allow: &str, options: &[&str]) -> Self {
+        Self::of(home, command, allow, &[], options)
+    }
+
+    fn of(
+        home: &Home,
+        mut command: Command,
+        allow: &str,
+        store: &[&str],
+        options: &[&str],
+    ) -> Self {
         let actor = ["--as", "did:web:bot.acme.example", "--allow", allow];
-        let token = home.ok(&[&["token", "add"][..], &actor].concat());
+        let token = home.ok(&[store, &["token", "add"], &actor].concat());
         let mut child = command
+            .args(store)
             .args(["serve", "--listen", "127.0.0.1:0"])
             .args(options)
             .stdout(Stdio::piped())
@@ -68,7 +84,24 @@ impl Served {
         TcpStream::connect(&self.at).unwrap()
     }
 
-    fn put(&self, stream: &mut TcpStream, content: &str) -> Option<String> {
+    /// Sends one request on a connection of its own; `None` where no whole answer comes.
+    pub(crate) fn ask(&self, method: &str, path: &str, body: &Value) -> Option<(u16, String)> {
+        let body = match body {
+            Value::Null => String::new(),
+            body => body.to_string(),
+        };
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            self.token,
+            body.len()
+        );
+        let mut stream = TcpStream::connect(&self.at).ok()?;
+        stream.write_all(request.as_bytes()).ok()?;
+        answer(&mut stream)
+    }
+
+    pub(crate) fn put(&self, stream: &mut TcpStream, content: &str) -> Option<String> {
         let body = format!("{{\"type\":\"event\",\"content\":\"{content}\"}}");
         let request = format!(
             "POST /v1/grains HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n\

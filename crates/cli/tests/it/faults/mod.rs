@@ -3,6 +3,8 @@
 #[cfg(target_os = "linux")]
 mod bombs;
 mod failures;
+#[cfg(unix)]
+mod histories;
 mod kill;
 #[cfg(target_os = "linux")]
 mod pipes;

@@ -1,8 +1,10 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 
-import type { Grain } from "../native/index.cjs";
-import type { Conditions, Fields } from "../options.js";
-import type { Store } from "../store.js";
+import { short } from "./names.js";
+import type { Grain } from "./native/index.cjs";
+import type { Conditions, Fields } from "./options.js";
+import type { Store } from "./store.js";
+import { erase } from "./versions.js";
 
 /** Bytes of a kind of a thread and a namespace of it. */
 export interface Record {
@@ -15,14 +17,14 @@ export interface Record {
   told: Fields;
   coding: string;
   data: Uint8Array;
+  /** The person whose it is. */
+  user?: string | undefined;
   /** The grains that it is stored as. */
   addresses?: string[];
 }
 
 // A grain has at most 1 MiB, and base64 makes four bytes of three.
 const PART = 600_000;
-const NAME_MAX = 480;
-const BATCH = 1_000;
 
 /** The records of a store below one namespace of grains. */
 export class Records {
@@ -56,11 +58,7 @@ export class Records {
 
   /** Erases records from the files. */
   async erase(records: readonly Record[]): Promise<void> {
-    const addresses = records.flatMap((record) => record.addresses ?? []);
-    for (let start = 0; start < addresses.length; start += BATCH) {
-      const some = addresses.slice(start, start + BATCH);
-      await this.#store.delete(some, { reason: "deleted", authority: "the agent" });
-    }
+    await erase(this.#store, records.flatMap((record) => record.addresses ?? []));
   }
 
   *#grains(record: Record): Generator<Fields> {
@@ -82,6 +80,7 @@ export class Records {
         namespace: this.#root,
         entity_id: this.#name(kind, thread, namespace, of),
         session_id: short([thread]),
+        user_id: record.user,
         structural_tags: [this.#tag(kind)],
         // Not for answers to questions (OMS 22.8).
         recall_priority: "cold",
@@ -130,11 +129,4 @@ function joined(grains: readonly Grain[]): Record {
     data: Buffer.concat(parts.map((part) => Buffer.from(part.context["x-data"], "base64"))),
     addresses: parts.map((part) => part.grain.address),
   };
-}
-
-/** Returns a text for names, in ASCII, which no normalisation changes, and short enough for a field. */
-export function short(names: readonly unknown[]): string {
-  const ascii = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  const name = JSON.stringify(names).replace(/[^\x20-\x7e]/g, ascii);
-  return name.length <= NAME_MAX ? name : createHash("sha256").update(name).digest("hex");
 }

@@ -1,0 +1,2 @@
+/** The memory of Mastra in a store of grains. */
+export { GrainMemory } from "./memory.js";
