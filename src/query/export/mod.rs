@@ -33,8 +33,8 @@ use self::entries::{StoreEntries, copied, entries};
 use self::revision::InRevision;
 use super::condition::Condition;
 use super::plan::rows_and_withheld;
-use super::run_query::query_sorted;
-use super::{Error, Filter, Sort};
+use super::run_query::pages;
+use super::{Error, Filter};
 
 /// The result of an export.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,14 +86,9 @@ pub(super) fn confined<'f>(owner: Owner<'_>, filter: &'f Filter) -> Result<Cow<'
     // An export needs the envelope of a file to write it as it came.
     let asked = filter.clone().with_expired().with_envelopes();
     let asked = asked.up_to_bytes(SEEN_LEN);
-    let (mut seen, mut after) = (Vec::new(), None);
-    loop {
-        let page = query_sorted(handle, &asked, Sort::of(&asked), SEEN_AT_ONCE, after)?;
-        seen.extend(page.results.iter().map(|found| found.address));
-        after = page.next_cursor;
-        if after.is_none() {
-            break;
-        }
+    let mut seen = Vec::new();
+    for page in pages(handle, asked, SEEN_AT_ONCE) {
+        seen.extend(page?.results.iter().map(|found| found.address));
     }
     let filter = match handle.capability().and_then(Capability::user) {
         Some(user) => filter.clone().user(user),
