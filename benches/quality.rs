@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use grainstore::store::{Embedder, Embedding};
-use grainstore::text::{Query, Ranking};
-use grainstore::{ContentAddress, Draft, Filter, Grain, Options, Store, Time, codec};
+use grainstore::text::Ranking;
+use grainstore::{ContentAddress, Draft, Filter, Grain, Options, Search, Store, Time, codec};
 use serde_json::Value;
 
 #[path = "quality/corpora.rs"]
@@ -276,7 +276,12 @@ fn hybrid(store: &Store, questions: &[Question]) -> Result<()> {
                 }
             })
             .collect();
-        let found = store.search_hybrid(&text, "random-indexing", &vector, &filter, 20)?;
+        let found = store.find(
+            &Search::parse(&text)?
+                .vector("random-indexing", &vector)
+                .filter(&filter)
+                .limit(20),
+        )?;
         let mut ranked = found.results.iter();
         let place = ranked.position(|found| question.answers.contains(&found.address));
         all.add(place.map(|place| place + 1));
@@ -482,8 +487,8 @@ fn time_of(text: &str) -> Option<i64> {
 /// Returns the place of the first answer among the best twenty.
 fn rank_of(store: &Store, question: &Question, ranking: &Ranking) -> Result<Option<usize>> {
     let filter = Filter::new().namespace(&question.namespace);
-    let query = Query::words(&question.text);
-    let found = store.search_ranked(&query, &filter, ranking, 20)?;
+    let search = Search::words(&question.text).ranking(*ranking);
+    let found = store.find(&search.filter(&filter).limit(20))?;
     let mut ranked = found.results.iter();
     let place = ranked.position(|found| question.answers.contains(&found.address));
     Ok(place.map(|place| place + 1))
@@ -549,8 +554,8 @@ fn cranfield(folder: &Path) -> Result<()> {
     ] {
         let (mut precision, mut gain, mut asked) = (0.0, 0.0, 0.0);
         for (text, grades) in &queries {
-            let query = Query::words(text);
-            let found = store.search_ranked(&query, &Filter::new(), &ranking, 1_000)?;
+            let search = Search::words(text).ranking(ranking);
+            let found = store.find(&search.limit(1_000))?;
             let found: Vec<f64> = found
                 .results
                 .iter()

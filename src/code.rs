@@ -5,9 +5,11 @@
 
 use std::fmt;
 
-/// Declares the codes by domain: the variant, its wire name and its meaning.
+/// Declares the codes by domain: the variant, its wire name, its group if it has one, and its meaning.
 macro_rules! codes {
-    ($($(#[doc = $about:literal])+ $domain:ident { $($code:ident $name:literal $doc:literal)+ })+) => {
+    ($($(#[doc = $about:literal])+ $domain:ident {
+        $($code:ident $name:literal $($group:ident)? $doc:literal)+
+    })+) => {
         /// The kind of an error, under the name of the specification, or ours where it has none.
         ///
         /// A code compares with its wire name:
@@ -45,6 +47,10 @@ macro_rules! codes {
             pub const fn domain(self) -> CodeDomain {
                 match self { $($(Self::$code)|+ => CodeDomain::$domain,)+ }
             }
+
+            const fn group(self) -> Option<Group> {
+                match self { $($(Self::$code => [$(Some(Group::$group),)? None][0],)+)+ }
+            }
         }
     };
 }
@@ -60,7 +66,7 @@ codes! {
         FloatInvalid "ERR_FLOAT_INVALID" "a float that is NaN or infinite"
         HashFormat "ERR_HASH_FORMAT" "an address that is not lower-case hexadecimal"
         HashLength "ERR_HASH_LENGTH" "an address that is not 64 characters long"
-        Integrity "ERR_INTEGRITY" "bytes that do not have the address expected"
+        Integrity "ERR_INTEGRITY" Corrupt "bytes that do not have the address expected"
         NoType "ERR_NO_TYPE" "a grain without a type"
         UnknownType "ERR_UNKNOWN_TYPE" "a type that does not exist"
         Schema "ERR_SCHEMA" "a field that is missing, forbidden or of another kind"
@@ -68,7 +74,7 @@ codes! {
         Range "ERR_RANGE" "a number or a size outside its range"
         SensitivityMismatch "ERR_SENSITIVITY_MISMATCH" "a header sensitivity below what the tags require"
         SignedMismatch "ERR_SIGNED_MISMATCH" "a signed flag without a signature, or the reverse"
-        NoRandomness "ERR_NO_RANDOMNESS" "the system provides no random bytes"
+        NoRandomness "ERR_NO_RANDOMNESS" Retryable "the system provides no random bytes"
         Did "ERR_DID" "a text that is not a supported DID"
         Key "ERR_KEY" "bytes that are not a usable key"
         Signature "ERR_SIGNATURE" "a signature that does not verify"
@@ -81,22 +87,22 @@ codes! {
     Policy {
         NotFound "ERR_NOT_FOUND" "no such grain"
         Conflict "ERR_CONFLICT" "a grain that is no longer current, or another that replaces it"
-        InvalidationDenied "ERR_INVALIDATION_DENIED" "a change that an invalidation policy or a hold forbids"
-        EvidenceRequired "ERR_EVIDENCE_REQUIRED" "a goal satisfied without the evidence it demands"
-        Consent "ERR_CONSENT" "a grain without a consent in force"
-        Dependency "ERR_DEPENDENCY" "a goal activated before the goals it depends on"
+        InvalidationDenied "ERR_INVALIDATION_DENIED" Denied "a change that an invalidation policy or a hold forbids"
+        EvidenceRequired "ERR_EVIDENCE_REQUIRED" Denied "a goal satisfied without the evidence it demands"
+        Consent "ERR_CONSENT" Denied "a grain without a consent in force"
+        Dependency "ERR_DEPENDENCY" Denied "a goal activated before the goals it depends on"
         Authority "ERR_AUTHORITY" "an administrative operation without reason and authority"
         Review "ERR_REVIEW" "no such review"
-        ReviewRequired "ERR_REVIEW_REQUIRED" "a grain that a person must review first"
-        AccessDenied "ERR_ACCESS_DENIED" "an operation outside the caller's scope or delegation"
-        PolicyDenied "ERR_POLICY_DENIED" "a grain that a regime forbids to store"
+        ReviewRequired "ERR_REVIEW_REQUIRED" Denied "a grain that a person must review first"
+        AccessDenied "ERR_ACCESS_DENIED" Denied "an operation outside the caller's scope or delegation"
+        PolicyDenied "ERR_POLICY_DENIED" Denied "a grain that a regime forbids to store"
         Policy "ERR_POLICY" "a document that is not a policy"
         Erased "ERR_ERASED" "a grain that was erased"
         Embedding "ERR_EMBEDDING" "a vector that is not an embedding of its model"
-        Embedder "ERR_EMBEDDER" "a model of the caller that made no vector"
+        Embedder "ERR_EMBEDDER" Retryable "a model of the caller that made no vector"
         Program "ERR_PROGRAM" "a program of the caller that failed, or a line of its answer that is none"
         View "ERR_VIEW" "a disclosed view where the original is needed"
-        Untrusted "ERR_UNTRUSTED" "a writer that the store does not trust there"
+        Untrusted "ERR_UNTRUSTED" Denied "a writer that the store does not trust there"
         Trust "ERR_TRUST" "a trust rule that is ambiguous"
     }
 
@@ -105,12 +111,12 @@ codes! {
         NotAStore "ERR_NOT_A_STORE" "a directory that is not a store"
         StoreExists "ERR_STORE_EXISTS" "a directory that is a store already"
         StoreVersion "ERR_STORE_VERSION" "a store of a newer version"
-        StoreLocked "ERR_STORE_LOCKED" "a store that another process or handle has open"
-        StorageDamaged "ERR_STORAGE_DAMAGED" "a file that is not what was written"
-        StorageFull "ERR_STORAGE_FULL" "no space left on the disk"
+        StoreLocked "ERR_STORE_LOCKED" Retryable "a store that another process or handle has open"
+        StorageDamaged "ERR_STORAGE_DAMAGED" Corrupt "a file that is not what was written"
+        StorageFull "ERR_STORAGE_FULL" Retryable "no space left on the disk"
         StorageHalted "ERR_STORAGE_HALTED" "a ledger that stopped writing after a failure"
         StorageIo "ERR_STORAGE_IO" "a file operation that the system refused"
-        Unreachable "ERR_UNREACHABLE" "a shared ledger that does not answer"
+        Unreachable "ERR_UNREACHABLE" Retryable "a shared ledger that does not answer"
         StorageReadOnly "ERR_STORAGE_READ_ONLY" "a directory that may only be read"
         IndexDamaged "ERR_INDEX_DAMAGED" "an index file that is not what was written"
         Text "ERR_TEXT" "a text index that is off, or whose library failed"
@@ -281,6 +287,40 @@ codes! {
         ProviderSyntax "PROVIDER_SYNTAX" "a text that is neither strict JSON nor CSV"
         ProviderShape "PROVIDER_SHAPE" "a file that the provider does not export"
         ProviderTime "PROVIDER_TIME" "a record without a time"
+    }
+}
+
+/// The codes to which a program answers alike.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Group {
+    Denied,
+    Retryable,
+    Corrupt,
+}
+
+impl ErrorCode {
+    /// Returns whether a rule of the grain or of the store forbids the call: a policy, a hold, a consent,
+    /// a review, trust, or the reach of the handle. The same call is refused again.
+    ///
+    /// ```
+    /// use grainstore::ErrorCode;
+    ///
+    /// assert!(ErrorCode::Consent.is_denied() && !ErrorCode::NotFound.is_denied());
+    /// ```
+    pub fn is_denied(self) -> bool {
+        self.group() == Some(Group::Denied)
+    }
+
+    /// Returns whether the same call may succeed later as it is: another process writes, the disk is full,
+    /// a machine or a model does not answer.
+    pub fn is_retryable(self) -> bool {
+        self.group() == Some(Group::Retryable)
+    }
+
+    /// Returns whether stored bytes are not those that were written. A damaged index is none of these: it
+    /// is built anew.
+    pub fn is_corrupt(self) -> bool {
+        self.group() == Some(Group::Corrupt)
     }
 }
 

@@ -60,8 +60,12 @@
 //! - **A call is atomic**: [`Store::put_batch`] stores all grains or none, [`Store::supersede`] the new
 //!   grain and the end of the old one. There is no transaction over several calls: of two
 //!   supersessions of one grain the second gets `ERR_CONFLICT`. The pages of a query show one moment.
-//! - **Errors** have a stable [code](Error::code) ([`ErrorCode`]). After a storage error the outcome of
-//!   a write is unknown: a repeated `put` of a grain with its `created_at` stores nothing twice.
+//! - **Questions**: [`Store::query`] by fields, and [`Store::pages`] for all pages; [`Store::find`] for a
+//!   [`Search`] by words, a vector or both; [`Store::recall`] for a prompt.
+//! - **Errors** have a stable [code](Error::code) ([`ErrorCode`]), and say whether they are a
+//!   [refusal](Error::is_denied), pass [by themselves](Error::is_retryable) or are
+//!   [damage](Error::is_corrupt). After a storage error the outcome of a write is unknown: a repeated
+//!   `put` of a grain with its `created_at` stores nothing twice.
 //! - **Processes**: any number on one machine open one directory. Each answer holds what any of them has
 //!   acknowledged.
 //! - **Rooms of the API**: [`Store`] reads and writes, [`Admin`] has the owner's decisions (policy, holds,
@@ -73,6 +77,10 @@
 //!
 //! Of the repository README has the limits, `docs/design.md` the guarantees and the architecture, and
 //! `docs/guide.md` an agent in 15 minutes.
+
+// The clock is an argument.
+#![deny(clippy::disallowed_types)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // The modules are declared in dependency order: each may use those above it and nothing below
 // (`tests/it/tidy/rooms.rs`).
@@ -106,7 +114,7 @@ pub use face::{
     Admin, Maintenance, Store, also_believed, newest_versions, recover, repair, restore,
 };
 pub use grain::{Draft, Grain, Time, Type};
-pub use query::{Envelope, Filter};
+pub use query::{Envelope, Filter, Search};
 pub use store::{Error, Options};
 
 /// The names of the example above, to be imported together.

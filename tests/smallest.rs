@@ -11,7 +11,7 @@ use grainstore::codec::Profile;
 use grainstore::crypto::from_delivery;
 use grainstore::policy::{Doubt, Trust};
 use grainstore::store::{Authorization, Embedding, Justification};
-use grainstore::{Draft, Filter, Grain, Options, Store};
+use grainstore::{Draft, Filter, Grain, Options, Search, Store};
 
 const ASKED: Authorization<'static> = Authorization {
     reason: "asked by letter",
@@ -44,7 +44,7 @@ fn a_store_of_any_build_puts_gets_queries_supersedes_and_deletes() {
         .query(&Filter::new().relation("prefers"), 10, None)
         .unwrap();
     assert_eq!((found.total, found.results[0].address), (1, coffee));
-    let near = store.nearest("tiny", &[1.0, 0.0], &Filter::new(), 1);
+    let near = store.find(&Search::near("tiny", &[1.0, 0.0]).limit(1));
     assert_eq!(near.unwrap().results[0].address, coffee);
     assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use grainstore::text::{Query, Ranking};
-use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+use grainstore::text::Ranking;
+use grainstore::{ContentAddress, Draft, Filter, Options, Search, Store, Time};
 use serde_json::Value;
 
 use super::recall::{interval, share};
@@ -179,9 +179,9 @@ impl Corpus {
                 Some(namespace) => Filter::new().namespace(namespace),
                 None => Filter::new(),
             };
-            let query = Query::words(&asked.text);
+            let query = Search::words(&asked.text);
             let store = &self.stores[asked.store];
-            let found = store.search_ranked(&query, &filter, &ranking, 10)?;
+            let found = store.find(&query.filter(&filter).ranking(ranking).limit(10))?;
             let gains = found.results.iter();
             let gains = gains.map(|found| asked.answers.get(&found.address).copied());
             let gains: Vec<f64> = gains.map(Option::unwrap_or_default).collect();

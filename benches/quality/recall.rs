@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use grainstore::query::Recall;
 use grainstore::render::{Format, tokens};
-use grainstore::text::{Query, Ranking};
-use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+use grainstore::text::Ranking;
+use grainstore::{ContentAddress, Draft, Filter, Options, Search, Store, Time};
 use serde_json::Value;
 
 use super::{Result, time_of};
@@ -179,8 +179,8 @@ fn result(
             known.render(Format::Markdown)
         }
         Method::Hits(ranking) => {
-            let query = Query::words(&question.text);
-            let found = store.search_ranked(&query, &filter, &ranking(), 100)?;
+            let query = Search::words(&question.text);
+            let found = store.find(&query.filter(&filter).ranking(ranking()).limit(100))?;
             let mut text = String::new();
             for found in found.results {
                 let one = format!("{}\n", found.grain.text("content").unwrap_or_default());

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use grainstore::index::{self, Family};
 use grainstore::ledger::EntryId;
-use grainstore::text::{Query, Ranking};
-use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+use grainstore::text::Ranking;
+use grainstore::{ContentAddress, Draft, Options, Search, Store, Time};
 
 use crate::Result;
 use crate::peer::{Count, Found, Pattern, Peer, Words};
@@ -77,19 +77,15 @@ impl Peer for Ours {
     fn search(&self, words: &Words, limit: usize) -> Result<Found> {
         // By words alone, as the peers: the default ranking also finds turns of a conversation that
         // have none of the words.
-        let query = Query::parse(&query_of(words))?;
-        let found = self
-            .0
-            .search_ranked(&query, &Filter::new(), &Ranking::WORDS, limit)?;
+        let search = Search::parse(&query_of(words))?.ranking(Ranking::WORDS);
+        let found = self.0.find(&search.limit(limit))?;
         let addresses = found.results.iter().map(|found| found.address);
         Ok(Found::Addresses(addresses.collect()))
     }
 
     fn count(&self, words: &Words) -> Result<Count> {
-        let query = Query::parse(&query_of(words))?;
-        let found = self
-            .0
-            .search_ranked(&query, &Filter::new(), &Ranking::WORDS, 1)?;
+        let search = Search::parse(&query_of(words))?.ranking(Ranking::WORDS);
+        let found = self.0.find(&search.limit(1))?;
         Ok(match found.total_is_lower_bound {
             true => Count::AtLeast(found.total),
             false => Count::Exactly(found.total),

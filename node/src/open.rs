@@ -53,7 +53,7 @@ pub fn open(path: Option<String>, options: Opened, models: Vec<Model>) -> Result
         let path = path.map(PathBuf::from);
         let opened = match &path {
             None => Handle::in_memory(options),
-            Some(path) if is_read_only => Handle::open_read_only(path, options),
+            Some(path) if is_read_only => Handle::open(path, options.read_only()),
             Some(path) => Handle::open(path, options),
         };
         let opened = opened.map_err(|error| failure::of(&error))?;

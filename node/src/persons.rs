@@ -102,17 +102,17 @@ impl Store {
 
     #[napi(ts_return_type = "Promise<void>")]
     pub fn unlock(&self, user: String, abort: Option<&Abort>) -> Promised<()> {
-        self.ask(abort, move |store| store.unlock(&user))
+        self.ask(abort, move |store| store.admin()?.unlock(&user))
     }
 
     #[napi(ts_return_type = "Promise<void>")]
     pub fn lock(&self, user: String, abort: Option<&Abort>) -> Promised<()> {
-        self.ask(abort, move |store| store.lock(&user))
+        self.ask(abort, move |store| store.admin()?.lock(&user))
     }
 
     #[napi(ts_return_type = "Promise<boolean>")]
     pub fn is_unlocked(&self, user: String, abort: Option<&Abort>) -> Promised<bool> {
-        self.ask(abort, move |store| Ok(store.is_unlocked(&user)))
+        self.ask(abort, move |store| Ok(store.admin()?.is_unlocked(&user)))
     }
 
     #[napi(ts_return_type = "Promise<PersonReport>")]

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use grainstore::Search;
 use grainstore::grain::Status;
 use grainstore::interchange::{Format, ImportFile, Loss, ReadOptions, WriteOptions};
 use grainstore::ledger::EntryId;
 use grainstore::query::{Cursor, Envelope, Recall};
 use grainstore::store::{Embedding, Summary};
-use grainstore::text::{Query, Ranking};
 use napi::bindgen_prelude::{Float32Array, Result, Unknown};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
@@ -269,9 +269,7 @@ impl Store {
         Ok(self.ask(abort, move |store| {
             let limit = limit as usize;
             let found = match is_plain {
-                true => {
-                    store.search_ranked(&Query::words(&text), &filter, &Ranking::default(), limit)
-                }
+                true => store.find(&Search::words(&text).filter(&filter).limit(limit)),
                 false => store.search(&text, &filter, limit),
             };
             found.map(Page::of)
@@ -294,7 +292,7 @@ impl Store {
         let sort = sort(order.as_deref(), &filter)?;
         Ok(self.ask(abort, move |store| {
             let after = cursor.as_deref().map(str::parse::<Cursor>).transpose()?;
-            let found = store.query_sorted(&filter, sort, limit as usize, after);
+            let found = store.query(&filter.sorted(sort), limit as usize, after);
             found.map(Page::of)
         }))
     }
@@ -476,8 +474,8 @@ impl Store {
         let filter = filter(conditions)?;
         let vector = vector.to_vec();
         Ok(self.ask(abort, move |store| {
-            let found = store.nearest(&model, &vector, &filter, limit as usize);
-            found.map(Page::of)
+            let search = Search::near(&model, &vector).filter(&filter);
+            store.find(&search.limit(limit as usize)).map(Page::of)
         }))
     }
 }

@@ -52,15 +52,15 @@ impl Store {
     }
 
     fn unlock(&self, py: Python<'_>, user: &str) -> PyResult<()> {
-        self.ask(py, |store| store.unlock(user))
+        self.ask(py, |store| store.admin()?.unlock(user))
     }
 
     fn lock(&self, py: Python<'_>, user: &str) -> PyResult<()> {
-        self.ask(py, |store| store.lock(user))
+        self.ask(py, |store| store.admin()?.lock(user))
     }
 
     fn is_unlocked(&self, py: Python<'_>, user: &str) -> PyResult<bool> {
-        self.ask(py, |store| Ok(store.is_unlocked(user)))
+        self.ask(py, |store| Ok(store.admin()?.is_unlocked(user)))
     }
 
     fn person_report(&self, py: Python<'_>, ids: Vec<String>) -> PyResult<Reported> {

@@ -14,8 +14,7 @@ use grainstore::query::{Cursor, Envelope, Found, Recall};
 use grainstore::store::{
     Authorization, Create, Durability, Embedder, Embedding, Justification, NewGrain, Summary,
 };
-use grainstore::text::{Query, Ranking};
-use grainstore::{Draft, Error, Options, Store as Handle};
+use grainstore::{Draft, Error, Options, Search, Store as Handle};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -84,7 +83,7 @@ pub(crate) fn open(
     };
     let opened = py.detach(|| match &path {
         None => Handle::in_memory(options),
-        Some(path) if read_only => Handle::open_read_only(path, options),
+        Some(path) if read_only => Handle::open(path, options.read_only()),
         Some(path) => Handle::open(path, options),
     });
     let opened = opened.map_err(|error| error::of(py, &error))?;
@@ -259,7 +258,7 @@ impl Store {
     ) -> PyResult<Answer> {
         let filter = filter(conditions)?;
         let envelope = self.ask(py, |store| match is_plain {
-            true => store.search_ranked(&Query::words(text), &filter, &Ranking::default(), limit),
+            true => store.find(&Search::words(text).filter(&filter).limit(limit)),
             false => store.search(text, &filter, limit),
         })?;
         Ok(answer(envelope))
@@ -277,7 +276,7 @@ impl Store {
         let sort = sort(order, &filter)?;
         let envelope = self.ask(py, |store| {
             let after = cursor.map(str::parse::<Cursor>).transpose()?;
-            store.query_sorted(&filter, sort, limit, after)
+            store.query(&filter.sorted(sort), limit, after)
         })?;
         Ok(answer(envelope))
     }
@@ -524,7 +523,8 @@ impl Store {
     ) -> PyResult<Answer> {
         let filter = filter(conditions)?;
         let envelope = self.ask(py, |store| {
-            store.nearest(model, &floats(&vector), &filter, limit)
+            let vector = floats(&vector);
+            store.find(&Search::near(model, &vector).filter(&filter).limit(limit))
         })?;
         Ok(answer(envelope))
     }

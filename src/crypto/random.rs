@@ -28,6 +28,10 @@ pub trait Random: fmt::Debug + Send + Sync {
 pub struct OsRandom;
 
 impl Random for OsRandom {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place where randomness enters; everywhere else it is an argument"
+    )]
     fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
         getrandom::fill(bytes).map_err(|source| Error::NoRandomness { source })
     }

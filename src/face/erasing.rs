@@ -278,6 +278,38 @@ impl<'a> Admin<'a> {
         erasure::run_consent_erasures(self.0, authorization)
     }
 
+    /// Unlocks a sealed person in this process: from here on their grains are in every answer, and new
+    /// ones can be stored, as those of any other person. It takes time in proportion to what is
+    /// stored of them. A person who is unlocked stays so, until another process erases them. A key whose
+    /// renewal is overdue is renewed ([`Options::rekey_within`](crate::Options::rekey_within)). Erasures
+    /// after a withdrawn consent that waited for the person are carried out
+    /// ([`Admin::run_consent_erasures`](crate::Admin::run_consent_erasures)).
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED` on behalf of a handle of a part; `ERR_USER_UNKNOWN` for a person without a key;
+    /// `ERR_MASTER_KEY`, `ERR_KEY`, `ERR_ROOT_MISSING`; storage errors.
+    #[cfg(feature = "sealing")]
+    pub fn unlock(self, user: &str) -> Result<(), Error> {
+        erasure::unlock(self.0, user)
+    }
+
+    /// Locks a person in this process: their keys are wiped, and nothing of them is in any answer. Of
+    /// a person who is not unlocked it does nothing.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED` on behalf of a handle of a part; storage errors, after which the person is
+    /// locked.
+    #[cfg(feature = "sealing")]
+    pub fn lock(self, user: &str) -> Result<(), Error> {
+        erasure::lock(self.0, user)
+    }
+
+    /// Returns whether a person is unlocked in this process.
+    #[cfg(feature = "sealing")]
+    pub fn is_unlocked(self, user: &str) -> bool {
+        erasure::is_unlocked(self.0, user)
+    }
+
     /// Returns the operations on the keys of sealed persons.
     #[cfg(feature = "sealing")]
     pub fn vault(self) -> VaultAdmin<'a> {

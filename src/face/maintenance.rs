@@ -11,7 +11,8 @@ use crate::index::Snapshot;
 use crate::ledger::Disk;
 use crate::query::{Filter, QueryPlan};
 use crate::store::{
-    Access, Audit, Backup, Checked, Compacted, Error, Report, Stats, audit, maintenance, read,
+    Access, Audit, Backup, Checked, Compacted, Error, Report, Stats, audit, maintenance, opening,
+    read,
 };
 use crate::{index, query};
 
@@ -231,6 +232,16 @@ impl<'a> Maintenance<'a> {
     /// `ERR_TEXT`; `ERR_EMBEDDER` if grains still wait, because a model failed; storage errors.
     pub fn flush_text(self) -> Result<(), Error> {
         maintenance::flush_text(self.0)
+    }
+
+    /// Does once what an open store in a directory does twice a second: takes in what other
+    /// processes wrote, and does what they wait for. For disks in memory, where nothing does it.
+    ///
+    /// # Errors
+    /// Storage errors.
+    #[doc(hidden)]
+    pub fn tend(self) -> Result<(), Error> {
+        opening::tend(self.0)
     }
 
     /// Makes every acknowledged write durable; without

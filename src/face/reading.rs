@@ -6,14 +6,10 @@ use crate::ledger::EntryId;
 use crate::query;
 #[cfg(feature = "text")]
 use crate::query::Recall;
-use crate::query::{Changes, Cursor, Envelope, Filter, Sort};
+use crate::query::{Changes, Cursor, Envelope, Filter, Search};
 #[cfg(feature = "text")]
 use crate::render::Recollection;
 use crate::store::{AgentCard, Error, Page, Signature, Version, governance, read};
-#[cfg(feature = "text")]
-use crate::text;
-#[cfg(feature = "text")]
-use crate::text::{Ranking, Snippet};
 
 use super::Store;
 
@@ -106,31 +102,9 @@ impl Store {
         read::resolve(&self.0, id)
     }
 
-    /// Returns up to `limit` grains that pass a filter, in the order in which they were stored; those
-    /// of one [session](Filter::session) in the order of time (OMS 28.6).
-    ///
-    /// ```
-    /// use grainstore::{Draft, Filter, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// store.put(Draft::belief("user", "prefers", "dark mode").confidence(0.9))?;
-    /// let found = store.query(&Filter::new().subject("user"), 10, None)?;
-    /// assert_eq!(found.total, 1);
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `ERR_FILTER`; storage errors.
-    pub fn query(
-        &self,
-        filter: &Filter,
-        limit: usize,
-        after: Option<Cursor>,
-    ) -> Result<Envelope, Error> {
-        query::query(&self.0, filter, limit, after)
-    }
-
-    /// Returns up to `limit` grains that pass a filter, in a sort order, from a cursor on.
+    /// Returns up to `limit` grains that pass a filter, from a cursor on: in the order of the filter
+    /// ([`Filter::sorted`]), or else in that in which they were stored, those of one
+    /// [session](Filter::session) in the order of time (OMS 28.6).
     ///
     /// All pages show the snapshot of the first page: neither concurrent writes nor expiry change
     /// their contents or total. Only erased grains disappear at once.
@@ -143,30 +117,47 @@ impl Store {
     /// for sure in [0.2, 0.9, 0.5] {
     ///     store.put(Draft::belief("user", "likes", format!("tea {sure}")).confidence(sure))?;
     /// }
-    /// let sort = Sort::by(SortBy::Confidence).descending();
-    /// let page = store.query_sorted(&Filter::new(), sort, 2, None)?;
-    /// let rest = store.query_sorted(&Filter::new(), sort, 2, page.next_cursor)?;
-    /// assert_eq!(rest.results[0].grain.text("object"), Some("tea 0.2"));
+    /// let surest_first = Filter::new().sorted(Sort::by(SortBy::Confidence).descending());
+    /// let page = store.query(&surest_first, 2, None)?;
+    /// let rest = store.query(&surest_first, 2, page.next_cursor)?;
+    /// assert_eq!((page.total, rest.results[0].grain.text("object")), (3, Some("tea 0.2")));
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
     /// # Errors
     /// `ERR_FILTER`; `ERR_CURSOR` for a cursor of another query; storage errors.
-    pub fn query_sorted(
+    pub fn query(
         &self,
         filter: &Filter,
-        sort: Sort,
         limit: usize,
         after: Option<Cursor>,
     ) -> Result<Envelope, Error> {
-        query::query_sorted(&self.0, filter, sort, limit, after)
+        query::query(&self.0, filter, limit, after)
     }
 
-    /// Returns the `limit` grains that match `text` best, among those that pass a filter.
+    /// Returns all pages of a [query](Store::query), of up to `limit` grains each. After an error there
+    /// are no more.
     ///
-    /// The query language is described in [`text::Query`]. A grain is searchable as soon as `put`
-    /// returns. Turns of a conversation are also ranked by the turns around them, and in a store with
-    /// an embedder ([`Options::embedders`](crate::Options::embedders)) all by their meaning too.
+    /// ```
+    /// use grainstore::{Draft, Filter, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// store.put_batch((0..5).map(|n| Draft::event(format!("note {n}"))))?;
+    /// let pages = store.pages(&Filter::new(), 2);
+    /// let counts = pages.map(|page| Ok(page?.results.len()));
+    /// assert_eq!(counts.collect::<Result<Vec<_>, grainstore::Error>>()?, [2, 2, 1]);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    pub fn pages(
+        &self,
+        filter: &Filter,
+        limit: usize,
+    ) -> impl Iterator<Item = Result<Envelope, Error>> + use<'_> {
+        query::pages(&self.0, filter.clone(), limit)
+    }
+
+    /// Returns the `limit` grains that match `text` best, among those that pass a filter: what
+    /// [`Store::find`] does with [`Search::parse`] and nothing else.
     ///
     /// ```
     /// use grainstore::{Draft, Filter, Options, Store};
@@ -179,122 +170,25 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `ERR_SEARCH_SYNTAX`; `ERR_FILTER`; storage errors; `ERR_TEXT`, also for a store opened
-    /// without its text view; `ERR_EMBEDDER` if the model does not embed the question:
-    /// [`Store::search_ranked`] with a `meaning` of 0 does not ask it.
+    /// `ERR_SEARCH_SYNTAX`; as [`Store::find`].
     #[cfg(feature = "text")]
     pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
-        query::search(&self.0, text, filter, limit)
+        self.find(&Search::parse(text)?.filter(filter).limit(limit))
     }
 
-    /// Returns the `limit` grains that match a query best under `ranking`, among those that pass a
-    /// filter.
+    /// Returns the grains that a [`Search`] finds, best first.
     ///
-    /// ```
-    /// use grainstore::text::{Query, Ranking};
-    /// use grainstore::{Draft, Filter, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// store.put(Draft::event("what about tea (or coffee?"))?;
-    /// let query = Query::words("tea (or what?");
-    /// let found = store.search_ranked(&query, &Filter::new(), &Ranking::WORDS, 10)?;
-    /// assert_eq!(found.total, 1);
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
+    /// A grain is searchable as soon as `put` returns. Turns of a conversation are also ranked by the
+    /// turns around them, and in a store with an embedder
+    /// ([`Options::embedders`](crate::Options::embedders)) all by their meaning too.
     ///
     /// # Errors
-    /// As [`Store::search`], except `ERR_SEARCH_SYNTAX`.
-    #[cfg(feature = "text")]
-    pub fn search_ranked(
-        &self,
-        query: &text::Query,
-        filter: &Filter,
-        ranking: &Ranking,
-        limit: usize,
-    ) -> Result<Envelope, Error> {
-        query::search_ranked(&self.0, query, filter, ranking, limit)
-    }
-
-    /// Returns for each result the excerpt of about `len_max` characters with the most matches, and
-    /// where they are.
-    ///
-    /// ```
-    /// use grainstore::{Draft, Filter, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// store.put(Draft::belief("user", "prefers", "dark modes").confidence(0.9))?;
-    /// let found = store.search("mode", &Filter::new(), 10)?;
-    /// let snippets = store.snippets("mode", &found, 80)?;
-    /// assert_eq!(snippets[0].marked("*", "*"), "user prefers dark *modes*");
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `ERR_SEARCH_SYNTAX`; `ERR_TEXT`.
-    #[cfg(feature = "text")]
-    pub fn snippets(
-        &self,
-        text: &str,
-        found: &Envelope,
-        len_max: usize,
-    ) -> Result<Vec<Snippet>, Error> {
-        query::snippets(&self.0, text, found, len_max)
-    }
-
-    /// Returns the `limit` best grains by words and vectors combined, among those that pass a
-    /// filter: what [`Store::search`] does in a store with an embedder, for a vector that the caller
-    /// brings.
-    ///
-    /// How much nearer to the vector a grain is than the mean of those that pass the filter, in
-    /// standard deviations, is added to the score of its words
-    /// ([`Ranking::meaning`](crate::text::Ranking::meaning)), so that a grain is found by either, and lifts the turns beside
-    /// it. Below 600 vectors, where deviations are noise, it has a smaller share. The total is a
-    /// lower bound: the greater of those by words and by vectors.
-    ///
-    /// # Errors
-    /// As [`Store::search`] and [`Store::nearest`].
-    #[cfg(feature = "text")]
-    pub fn search_hybrid(
-        &self,
-        text: &str,
-        model: &str,
-        vector: &[f32],
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Envelope, Error> {
-        query::search_hybrid(&self.0, text, model, vector, filter, limit)
-    }
-
-    /// Returns the `limit` grains whose vectors of a model are nearest to a vector, among those
-    /// that pass a filter. Up to 50,000 vectors of the model are all compared; of more those that are
-    /// likely to be near, so that a few of the nearest may be missed, unless at most 12,000 pass the
-    /// filter. The score is (1 + cosine) / 2.
-    ///
-    /// # Errors
-    /// `ERR_FILTER`; `ERR_EMBEDDING` for a vector of another length; storage errors.
-    pub fn nearest(
-        &self,
-        model: &str,
-        vector: &[f32],
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Envelope, Error> {
-        query::nearest(&self.0, model, vector, filter, limit)
-    }
-
-    /// Returns the `limit` grains whose vectors are nearest to that of a grain, without the grain
-    /// itself; none if it has no vector of the model.
-    ///
-    /// # Errors
-    /// `ERR_NOT_FOUND`; as [`Store::nearest`].
-    pub fn similar(
-        &self,
-        address: &ContentAddress,
-        model: &str,
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Envelope, Error> {
-        query::similar(&self.0, address, model, filter, limit)
+    /// `ERR_FILTER`; storage errors; for words `ERR_TEXT`, also for a store opened without its text
+    /// view, and `ERR_EMBEDDER` if the model does not embed the question: a `meaning` of 0 in the
+    /// ranking does not ask it; for a vector `ERR_EMBEDDING` if it has another length than the model's;
+    /// for a grain `ERR_NOT_FOUND`, and what [`Store::get`] refuses.
+    pub fn find(&self, search: &Search<'_>) -> Result<Envelope, Error> {
+        query::find(&self.0, search)
     }
 
     /// Returns the grains that match a question best, among those that pass a filter, with the
@@ -325,7 +219,7 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_FILTER`; storage errors; `ERR_TEXT`, also for a store opened without its text view;
-    /// `ERR_EMBEDDER` as [`Store::search`].
+    /// `ERR_EMBEDDER` as [`Store::find`].
     #[cfg(feature = "text")]
     pub fn recall(
         &self,

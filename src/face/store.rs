@@ -46,10 +46,18 @@ use crate::store::{Access, Error, Options, RecoveryReport, opening};
 #[derive(Clone, Debug)]
 pub struct Store(pub(crate) Access);
 
+/// A handle goes from thread to thread, and so does every error.
+const _: () = {
+    const fn is_shared<T: Send + Sync + 'static>() {}
+    is_shared::<Store>();
+    is_shared::<Error>();
+    is_shared::<Options>();
+};
+
 impl Store {
-    /// Opens the store in a directory, and creates it if [`Options::create`] allows. Other processes
-    /// may have it open, too: each answer holds what any of them has acknowledged when the question
-    /// is asked, and each change is decided on that.
+    /// Opens the store in a directory, as [`Options::create`] says: by default it is created if there
+    /// is none. Other processes may have it open, too: each answer holds what any of them has
+    /// acknowledged when the question is asked, and each change is decided on that.
     ///
     /// # Errors
     /// `ERR_NOT_A_STORE`, `ERR_STORE_EXISTS`, `ERR_STORE_VERSION`, `ERR_STORE_LOCKED` if another
@@ -60,7 +68,7 @@ impl Store {
         opening::open(path, options).map(Self)
     }
 
-    /// Opens the store on a disk of the caller's, and creates it if [`Options::create`] allows.
+    /// Opens the store on a disk of the caller's, as [`Options::create`] says.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -88,50 +96,6 @@ impl Store {
     /// `ERR_NO_RANDOMNESS`; `ERR_STORAGE_IO`.
     pub fn in_memory(options: Options) -> Result<Self, Error> {
         opening::in_memory(options).map(Self)
-    }
-
-    /// Opens a store for reading, beside a process that writes it or not. Each answer holds what
-    /// that process has acknowledged when the question is asked. Nothing in the directory is
-    /// changed and no lock is taken, so the directory may be one that can only be read; what has to
-    /// be built anew is built in memory. The handle's changes are refused, and so is a read that a
-    /// regime wants recorded.
-    ///
-    /// ```
-    /// use grainstore::{Draft, Options, Store};
-    ///
-    /// let home = tempfile::tempdir()?;
-    /// let writer = Store::open(home.path().join("memory"), Options::default())?;
-    /// let reader = Store::open_read_only(home.path().join("memory"), Options::default())?;
-    /// let address = writer.put(Draft::event("hello"))?;
-    /// assert!(reader.get(&address)?.is_some());
-    /// let refused = reader.put(Draft::event("a note")).unwrap_err();
-    /// assert_eq!(refused.code(), "ERR_STORAGE_READ_ONLY");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `ERR_NOT_A_STORE`, `ERR_STORE_VERSION`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn open_read_only(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
-        opening::open_read_only(path, options).map(Self)
-    }
-
-    /// Opens a store on a disk of the caller's for reading, as [`Store::open_read_only`].
-    ///
-    /// # Errors
-    /// As [`Store::open_read_only`].
-    #[doc(hidden)]
-    pub fn open_read_only_on(disk: &Arc<dyn Disk>, options: Options) -> Result<Self, Error> {
-        opening::open_read_only_on(disk, options).map(Self)
-    }
-
-    /// Does once what an open store in a directory does twice a second: takes in what other
-    /// processes wrote, and does what they wait for. For disks in memory, where nothing does it.
-    ///
-    /// # Errors
-    /// Storage errors.
-    #[doc(hidden)]
-    pub fn tend(&self) -> Result<(), Error> {
-        opening::tend(&self.0)
     }
 
     /// Returns a handle narrowed to an author (OMS 12.1). If this handle has another author, the

@@ -5,8 +5,6 @@ use crate::crypto::Did;
 use crate::grain::{Grain, Verification};
 #[cfg(feature = "interchange")]
 use crate::interchange::ImportFile;
-#[cfg(feature = "sealing")]
-use crate::store::erasure;
 use crate::store::{
     Embedding, Error, HandedOff, Handoff, Justification, NewGrain, commit, governance, lineage,
     read,
@@ -199,37 +197,6 @@ impl Store {
         governance::thread(&self.0, message)
     }
 
-    /// Unlocks a sealed person in this process: from here on their grains are in every answer, and new
-    /// ones can be stored, as those of any other person. It takes time in proportion to what is
-    /// stored of them. A person who is unlocked stays so, until another process erases them. A key whose
-    /// renewal is overdue is renewed ([`Options::rekey_within`](crate::Options::rekey_within)). Erasures
-    /// after a withdrawn consent that waited for the person are carried out
-    /// ([`Admin::run_consent_erasures`](crate::Admin::run_consent_erasures)).
-    ///
-    /// # Errors
-    /// `ERR_ACCESS_DENIED` for a narrowed handle; `ERR_USER_UNKNOWN` for a person without a key;
-    /// `ERR_MASTER_KEY`, `ERR_KEY`, `ERR_ROOT_MISSING`; storage errors.
-    #[cfg(feature = "sealing")]
-    pub fn unlock(&self, user: &str) -> Result<(), Error> {
-        erasure::unlock(&self.0, user)
-    }
-
-    /// Locks a person in this process: their keys are wiped, and nothing of them is in any answer. Of
-    /// a person who is not unlocked it does nothing.
-    ///
-    /// # Errors
-    /// `ERR_ACCESS_DENIED` for a narrowed handle; storage errors, after which the person is locked.
-    #[cfg(feature = "sealing")]
-    pub fn lock(&self, user: &str) -> Result<(), Error> {
-        erasure::lock(&self.0, user)
-    }
-
-    /// Returns whether a person is unlocked in this process.
-    #[cfg(feature = "sealing")]
-    pub fn is_unlocked(&self, user: &str) -> bool {
-        erasure::is_unlocked(&self.0, user)
-    }
-
     /// Stores vectors that a model made of grains, each in place of an earlier one of that model: all
     /// of them, or none if one is refused. A vector is a ledger entry, goes into backups, and is
     /// deleted with its grain.
@@ -238,14 +205,14 @@ impl Store {
     ///
     /// ```
     /// use grainstore::store::Embedding;
-    /// use grainstore::{Draft, Filter, Options, Store};
+    /// use grainstore::{Draft, Options, Search, Store};
     ///
     /// let store = Store::in_memory(Options::default())?;
     /// let tea = store.put(Draft::event("she likes tea"))?;
     /// let sea = store.put(Draft::event("she lives by the sea"))?;
     /// store.put_embeddings(&[Embedding::new(tea, "tiny", &[0.9, 0.1])])?;
     /// store.put_embeddings(&[Embedding::new(sea, "tiny", &[0.2, 0.8])])?;
-    /// let near = store.nearest("tiny", &[1.0, 0.0], &Filter::new(), 1)?;
+    /// let near = store.find(&Search::near("tiny", &[1.0, 0.0]).limit(1))?;
     /// assert_eq!(near.results[0].address, tea);
     /// # Ok::<(), grainstore::Error>(())
     /// ```

@@ -22,6 +22,7 @@ pub use options::{Addresses, IndexOptions};
 pub(crate) use read::column::Column;
 pub(crate) use read::key_range::Estimate;
 pub use retrieval_counters::RetrievalCount;
+pub(crate) use retrieval_counters::RetrievalCounters;
 
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
 #[doc(hidden)]
@@ -35,7 +36,6 @@ pub use self::{
     memory::batch::Batch,
     read::scan::Scan,
     read::snapshot::{Pattern, Snapshot},
-    retrieval_counters::RetrievalCounters,
     row_set::RowSet,
     rows::Rows,
 };

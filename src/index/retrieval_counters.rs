@@ -21,25 +21,8 @@ use crate::index::run::{FOLDER, Reader};
 ///
 /// They are the only data that a store may lose: a crash takes the counts since the last write, and
 /// a damaged file counts as none.
-///
-/// ```
-/// use std::sync::Arc;
-/// use std::time::Duration;
-/// use grainstore::grain::Time;
-/// use grainstore::index::RetrievalCounters;
-/// use grainstore::ledger::{Disk, EntryId, MemoryDisk, StoreId};
-///
-/// let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
-/// disk.create_folder("index")?;
-/// let open = || RetrievalCounters::open(&disk, StoreId::new([7; 16]), Duration::from_secs(60), 10);
-/// let counters = open()?;
-/// counters.record([3, 4, 3].map(EntryId::new), Time::from_ms(1_000));
-/// counters.flush()?;
-/// assert_eq!(open()?.of(EntryId::new(3)).map(|counted| counted.count), Some(2));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
-pub struct RetrievalCounters {
+pub(crate) struct RetrievalCounters {
     disk: Arc<dyn Disk>,
     store_id: StoreId,
     /// The age at which counts are written.
@@ -70,7 +53,7 @@ impl RetrievalCounters {
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`.
-    pub fn open(
+    pub(crate) fn open(
         disk: &Arc<dyn Disk>,
         store_id: StoreId,
         staleness: Duration,
@@ -99,13 +82,13 @@ impl RetrievalCounters {
     }
 
     /// Returns the count of a row; `None` if it was never retrieved.
-    pub fn of(&self, row: EntryId) -> Option<RetrievalCount> {
+    pub(crate) fn of(&self, row: EntryId) -> Option<RetrievalCount> {
         self.part(row)?.lock().get(&row).copied()
     }
 
     /// Counts a retrieval of each row, and writes the counters if the oldest count has reached the
     /// age.
-    pub fn record(&self, rows: impl IntoIterator<Item = EntryId>, now: Time) {
+    pub(crate) fn record(&self, rows: impl IntoIterator<Item = EntryId>, now: Time) {
         let mut any = false;
         for row in rows {
             if let Some(part) = self.part(row) {
@@ -136,7 +119,7 @@ impl RetrievalCounters {
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
-    pub fn forget(&self, rows: &[EntryId]) -> Result<(), Error> {
+    pub(crate) fn forget(&self, rows: &[EntryId]) -> Result<(), Error> {
         let mut written = self.written.lock();
         for row in rows {
             if let Some(part) = self.part(*row) {
@@ -150,7 +133,7 @@ impl RetrievalCounters {
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
-    pub fn flush(&self) -> Result<(), Error> {
+    pub(crate) fn flush(&self) -> Result<(), Error> {
         let mut written = self.written.lock();
         if written.since.is_none() {
             return Ok(());

@@ -42,6 +42,20 @@ pub(crate) trait Files<E> {
     fn may_be_many(&self) -> bool;
 }
 
+impl<E, F: Files<E> + ?Sized> Files<E> for &mut F {
+    fn write(
+        &mut self,
+        path: &str,
+        write: &mut dyn FnMut(&mut dyn Write) -> Result<(), E>,
+    ) -> Result<(), E> {
+        (**self).write(path, write)
+    }
+
+    fn may_be_many(&self) -> bool {
+        (**self).may_be_many()
+    }
+}
+
 /// Returns the value of several texts, if all of them are equal.
 ///
 /// # Errors

@@ -1,7 +1,8 @@
 //! The trait that each format implements once, in all its serializations.
 //!
-//! A new format is a folder below `formats` with an implementation of [`FormatReader`], a variant of
-//! [`Format`], and a line in the registry. How a format is written is its folder's own affair.
+//! A new format is a folder below `formats` with an implementation of [`FormatReader`], one of
+//! [`FormatWriter`](super::FormatWriter) if it is written, a variant of [`Format`], and a line in
+//! the registry for each.
 
 use crate::codec::Value;
 use crate::grain::{Grain, Status};

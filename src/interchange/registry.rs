@@ -1,13 +1,13 @@
-//! The readers of all formats. No format may import this file: a reader knows no other one.
+//! The readers and writers of all formats. No format may import this file: none knows another one.
 
 use crate::codec::{ContentAddress, Value};
 use crate::grain::Grain;
 
-use super::Format;
-use super::Record;
 use super::format_reader::FormatReader;
+use super::formats::format_writer::FormatWriter;
 use super::formats::{aimem, jsonl, markdown, mg, neighbour, omi, pam, provider};
 use super::model::embedded_grain;
+use super::{Error, Format, Record};
 
 /// Every reader, in the order in which they are asked.
 pub(super) static READERS: [&dyn FormatReader; 8] = [
@@ -33,6 +33,24 @@ impl Format {
             Self::Markdown => &markdown::Markdown,
             Self::Provider(_) => &provider::Providers,
             _ => &neighbour::Neighbours,
+        }
+    }
+}
+
+impl Format {
+    /// Returns the writer of a format; `None` for one that is read only, or is a copy of grains and not
+    /// a record of each.
+    pub(crate) fn writer<E: From<Error> + Send + 'static>(
+        self,
+    ) -> Option<&'static dyn FormatWriter<E>> {
+        match self {
+            Self::Pam => Some(&pam::Pam),
+            Self::Aimem | Self::AimemNdjson => Some(&aimem::Aimem),
+            Self::Omi | Self::OmiJsonl => Some(&omi::Omi),
+            Self::Langgraph | Self::McpMemory | Self::Mem0 | Self::Cogx => {
+                Some(&neighbour::Neighbours)
+            }
+            _ => None,
         }
     }
 }

@@ -60,8 +60,10 @@ impl Cursor {
     }
 }
 
+/// The hash of a query, the same whether its order was named or is the one by default.
 fn question(filter: &Filter, sort: Sort) -> u32 {
-    let hash: [u8; 32] = Sha256::digest(format!("{filter:?} {sort:?}")).into();
+    let filter = filter.clone().sorted(sort);
+    let hash: [u8; 32] = Sha256::digest(format!("{filter:?}")).into();
     hash.first_chunk()
         .map_or(0, |bytes| u32::from_be_bytes(*bytes))
 }

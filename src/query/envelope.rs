@@ -57,6 +57,9 @@ pub struct Found {
     /// [`Ranking::explains`](crate::text::Ranking::explains): the score, before it is mapped to [0, 1), is the sum of `words`,
     /// `meaning`, `within`, `neighbours`, `answer` and `session`, times the others.
     pub explanation: Vec<(&'static str, f64)>,
+    /// The excerpt with the most matches, if it was asked for ([`Search::snippets`](super::Search::snippets)).
+    #[cfg(feature = "text")]
+    pub snippet: Option<crate::text::Snippet>,
 }
 
 impl Envelope {

@@ -1,5 +1,4 @@
-//! `Filter`: the conditions that grains of a result must meet. It is a plain value, validated when
-//! used.
+//! `Filter`: the conditions that grains of a result must meet, a plain value, validated when used.
 
 use std::sync::Arc;
 
@@ -7,8 +6,7 @@ use crate::codec::ContentAddress;
 use crate::grain::{ENVELOPE_TAG, Namespace, Time, Type, Verification};
 use crate::index::Family;
 
-use super::Error;
-use super::condition::Condition;
+use super::{Error, Sort, condition::Condition};
 
 /// Selects grains. All conditions must hold; without any it selects every grain that is current and
 /// not [expired](Self::with_expired).
@@ -33,6 +31,7 @@ pub struct Filter {
     with_expired: bool,
     with_envelopes: bool,
     answer_len_max: Option<usize>,
+    pub(super) order: Option<Sort>,
 }
 
 /// Which versions of a lineage are selected.
@@ -51,6 +50,13 @@ impl Filter {
     /// Returns a filter that every current grain passes.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Answers a query in this order. A search and a recall have their own: the best first.
+    #[must_use]
+    pub const fn sorted(mut self, order: Sort) -> Self {
+        self.order = Some(order);
+        self
     }
 
     /// Ends an answer with the grain by which its grains have so many bytes, whatever its limit is; a

@@ -1,6 +1,6 @@
 //! Queries: filters, plans, sort orders, pages, export, and the result envelope (OMS 28.1, 28.4).
 //!
-//! `Store::query`, `Store::search`, `Store::recall` and `Admin::export` are implemented here. Each
+//! `Store::query`, `Store::find`, `Store::recall` and `Admin::export` are implemented here. Each
 //! is evaluated on one snapshot, so concurrent writes do not show. The room decides what a caller
 //! may see in a result; it changes no state but access counters and the audit of reads.
 
@@ -21,14 +21,10 @@ mod envelope;
 mod export;
 mod filter;
 mod groups;
-#[cfg(feature = "text")]
-mod hybrid;
 mod names;
-mod nearest;
 mod plan;
 #[cfg(feature = "text")]
 mod recall;
-#[cfg(feature = "text")]
 mod search;
 mod sort;
 mod visible;
@@ -49,19 +45,16 @@ pub use export::ExportReport;
 pub(crate) use export::{export, export_file, sync_tree};
 pub use filter::Filter;
 pub(crate) use groups::groups;
-#[cfg(feature = "text")]
-pub(crate) use hybrid::search_hybrid;
 pub(crate) use names::also_believed;
-pub(crate) use nearest::{nearest, similar};
 pub(crate) use plan::explain;
 pub use plan::{AccessPath, PlanStep, QueryPlan};
 #[cfg(feature = "text")]
 pub use recall::Recall;
 #[cfg(feature = "text")]
 pub(crate) use recall::recall;
-pub(crate) use run_query::{query, query_sorted};
-#[cfg(feature = "text")]
-pub(crate) use search::{search, search_ranked, snippets};
+pub(crate) use run_query::{pages, query};
+pub use search::Search;
+pub(crate) use search::find;
 pub use sort::{Sort, SortBy};
 #[cfg(feature = "text")]
 pub use when::period;

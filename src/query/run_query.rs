@@ -1,4 +1,4 @@
-//! `Store::query` and `query_sorted`: the evaluation of one page of a filter.
+//! `Store::query` and `Store::pages`: the evaluation of a filter, one page at a time.
 //!
 //! The rows come from `plan.rs`, their order from `sort.rs`.
 
@@ -19,21 +19,27 @@ pub(crate) fn query(
     limit: usize,
     after: Option<Cursor>,
 ) -> Result<Envelope, Error> {
-    query_sorted(store, filter, Sort::of(filter), limit, after)
+    visible_page(store, filter, Sort::of(filter), limit, after)
 }
 
-/// See [`Store::query_sorted`](crate::Store::query_sorted).
-pub(crate) fn query_sorted(
+/// See [`Store::pages`](crate::Store::pages).
+pub(crate) fn pages(
     store: &Access,
-    filter: &Filter,
-    sort: Sort,
+    filter: Filter,
     limit: usize,
-    after: Option<Cursor>,
-) -> Result<Envelope, Error> {
-    visible_page(store, filter, sort, limit, after)
+) -> impl Iterator<Item = Result<Envelope, Error>> + use<'_> {
+    // The cursor of the next page, `None` of the first; without a place there are no more.
+    let mut place = Some(None);
+    std::iter::from_fn(move || {
+        let page = query(store, &filter, limit, place.take()?);
+        if let Ok(page) = &page {
+            place = page.next_cursor.map(Some);
+        }
+        Some(page)
+    })
 }
 
-/// Returns a page as [`Store::query_sorted`] does, before it is recorded as read.
+/// Returns a page as [`Store::query`](crate::Store::query) does, before it is recorded as read.
 pub(crate) fn page(
     store: &Access,
     filter: &Filter,
@@ -101,6 +107,8 @@ impl Found {
             address: version.grain.address(),
             matched_fields,
             explanation: Vec::new(),
+            #[cfg(feature = "text")]
+            snippet: None,
             grain: version.grain,
             signature: version.signature,
             status: version.status,

@@ -101,13 +101,15 @@ impl Sort {
         }
     }
 
-    /// Returns the order of a query that names none: of one [session](super::Filter::session) by
-    /// time (OMS 28.6), of other grains by storage.
+    /// Returns the order of a query: that of the [filter](super::Filter::sorted), or else of one
+    /// [session](super::Filter::session) by time (OMS 28.6), of other grains by storage.
     pub fn of(filter: &Filter) -> Self {
-        Self::by(if filter.is_of_session() {
-            SortBy::Time
-        } else {
-            SortBy::Stored
+        filter.order.unwrap_or_else(|| {
+            Self::by(if filter.is_of_session() {
+                SortBy::Time
+            } else {
+                SortBy::Stored
+            })
         })
     }
 

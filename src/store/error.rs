@@ -381,6 +381,30 @@ impl Error {
         }
     }
 
+    /// Returns whether a rule forbids the call ([`ErrorCode::is_denied`]).
+    ///
+    /// ```
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let refused = store.read_only().put(Draft::event("hello")).unwrap_err();
+    /// assert!(refused.is_denied() && !refused.is_retryable() && !refused.is_corrupt());
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    pub fn is_denied(&self) -> bool {
+        self.code().is_denied()
+    }
+
+    /// Returns whether the same call may succeed later as it is ([`ErrorCode::is_retryable`]).
+    pub fn is_retryable(&self) -> bool {
+        self.code().is_retryable()
+    }
+
+    /// Returns whether stored bytes are damaged ([`ErrorCode::is_corrupt`]).
+    pub fn is_corrupt(&self) -> bool {
+        self.code().is_corrupt()
+    }
+
     /// Returns the error of an entry whose body only a faulty writer would write.
     pub(crate) fn malformed(row: EntryId, kind: ledger::Kind) -> Self {
         Self::damaged(format!("entry {row}"), format!("malformed {kind:?} entry"))

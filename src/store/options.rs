@@ -7,7 +7,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::codec::Profile;
 use crate::crypto::{Offline, OsRandom, Random, Resolver};
@@ -30,7 +30,7 @@ use super::embedder::Embedder;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Whether a store may be created.
+    /// Whether a store may be created, or changed.
     pub create: Create,
     /// The limits that apply to new grains (OMS 18).
     pub profile: Profile,
@@ -137,6 +137,17 @@ pub struct Options {
     pub text: Option<crate::text::TextOptions>,
 }
 
+impl Options {
+    /// Returns the options to open a store for reading alone ([`Create::ReadOnly`]).
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        Self {
+            create: Create::ReadOnly,
+            ..self
+        }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -174,7 +185,22 @@ impl Default for Options {
     }
 }
 
-/// Whether opening may create a store.
+/// Whether opening may create a store, or change one at all.
+///
+/// ```
+/// use grainstore::store::Create;
+/// use grainstore::{Draft, Options, Store};
+///
+/// let home = tempfile::tempdir()?;
+/// let new = Options { create: Create::New, ..Options::default() };
+/// let writer = Store::open(home.path(), new)?;
+/// let reader = Store::open(home.path(), Options::default().read_only())?;
+/// let address = writer.put(Draft::event("hello"))?;
+/// assert!(reader.get(&address)?.is_some());
+/// let refused = reader.put(Draft::event("a note")).unwrap_err();
+/// assert_eq!(refused.code(), "ERR_STORAGE_READ_ONLY");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Create {
     /// Create a store if there is none.
@@ -183,6 +209,17 @@ pub enum Create {
     Never,
     /// Create one; refuse an existing one.
     New,
+    /// Refuse to create one, and to change it, beside a process that writes it or not. Nothing in the
+    /// directory is changed and no lock is taken, so it may be one that can only be read; what has to
+    /// be built anew is built in memory. Refused are also reads that a regime wants recorded.
+    ReadOnly,
+}
+
+impl Create {
+    /// Returns whether a store is created if there is none.
+    pub(crate) const fn creates(self) -> bool {
+        matches!(self, Self::IfMissing | Self::New)
+    }
 }
 
 /// The guarantee of an acknowledgement.
@@ -218,7 +255,12 @@ pub trait Clock: fmt::Debug + Send + Sync {
     /// Returns a time that never goes back and that cannot be set, from any beginning: for how long
     /// something took, and how far [`now`](Self::now) may have gone since (ruling I21). By default
     /// the machine's; a simulated clock that goes faster gives its own.
+    #[expect(
+        clippy::disallowed_types,
+        reason = "the one place where the time that passes enters"
+    )]
     fn monotonic(&self) -> Duration {
+        use std::time::Instant;
         static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
         BEGINNING.elapsed()
     }

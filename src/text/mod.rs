@@ -22,7 +22,6 @@ pub use error::Error;
 pub(crate) use index::partitions::Partitions;
 pub use options::TextOptions;
 pub(crate) use query::asked::{QuestionWord, question_words};
-pub use query::lowering::Query;
 pub(crate) use query::statistics::OwnRows;
 pub(crate) use search::execute::Search;
 pub use search::highlight::Snippet;
@@ -37,6 +36,7 @@ pub use self::{
     document::Document,
     handle::Text,
     index::open::OpenOutcome,
+    query::lowering::Query,
     search::highlight::Highlighter,
     search::hit::{Hit, Hits, RecalledHit, TOTAL_MAX},
 };

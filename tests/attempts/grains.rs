@@ -61,7 +61,7 @@ pub(super) const CASES: &[Case] = &[
                 other(),
             )
         },
-        law: |store, _| store.lock("mira").unwrap(),
+        law: |store, _| store.admin().unwrap().lock("mira").unwrap(),
     },
     Case {
         rule: "it is no disclosed view",
@@ -268,7 +268,7 @@ fn owned_by(owner: &str) -> Value {
 /// Gives Mira a key, under which what is about her is sealed.
 fn seal(store: &Store) {
     store.admin().unwrap().vault().add(&["mira"]).unwrap();
-    store.unlock("mira").unwrap();
+    store.admin().unwrap().unlock("mira").unwrap();
 }
 
 /// Lets one signer alone write in the namespace `guarded`.

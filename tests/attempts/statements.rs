@@ -208,7 +208,7 @@ const ALPHABET: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
 /// Fills a store with grains of every reach, each told by a word of its own.
 pub(crate) fn questioned(store: &Store) -> Vec<Secret> {
     store.admin().unwrap().vault().add(&["mira"]).unwrap();
-    store.unlock("mira").unwrap();
+    store.admin().unwrap().unlock("mira").unwrap();
     let mut secrets = Vec::new();
     for (at, namespace) in ["", "acme:chat", "acme:chat:sub", "acme:pay", "clinic"]
         .iter()
@@ -236,7 +236,7 @@ pub(crate) fn questioned(store: &Store) -> Vec<Secret> {
         write: false,
     };
     admin.require_consent("clinic", read, OFFICE).unwrap();
-    store.lock("mira").unwrap();
+    store.admin().unwrap().lock("mira").unwrap();
     secrets
 }
 

@@ -73,7 +73,7 @@ fn what_is_not_durable_yet_is_in_no_feed_of_another_process() {
         ..Options::default()
     };
     let writer = Store::open(home.path(), options).unwrap();
-    let reader = Store::open_read_only(home.path(), Options::default()).unwrap();
+    let reader = Store::open(home.path(), Options::default().read_only()).unwrap();
     let mut feed = reader.changes(EntryId::FIRST);
     writer.put(note("slate")).unwrap();
     assert_eq!(told(&mut feed), [""; 0]);
@@ -137,7 +137,7 @@ fn an_erased_grain_comes_as_erased_from_the_beginning_of_its_erasure_on() {
         let narrowed = third.in_namespace("");
         assert!(!told(&mut narrowed.changes(EntryId::FIRST)).contains(&"erased".to_owned()));
         while !deleting.is_finished() {
-            keeper.tend().unwrap();
+            keeper.maintenance().unwrap().tend().unwrap();
         }
     });
     assert_eq!(told(&mut feed), ["other"], "it is complete");

@@ -64,7 +64,7 @@ fn what_an_observer_is_called_changes_no_answer() {
         for filter in [Filter::new(), Filter::new().subject("room-4")] {
             shown.push(store.query(&filter, 9, None).unwrap());
             let sort = Sort::by(SortBy::CreatedAt);
-            shown.push(store.query_sorted(&filter, sort, 9, None).unwrap());
+            shown.push(store.query(&filter.clone().sorted(sort), 9, None).unwrap());
         }
         let texts = |found: &grainstore::query::Envelope| {
             let grains = found.results.iter().map(|found| found.grain.to_json());
@@ -144,7 +144,7 @@ fn a_session_is_found_whole_with_nothing_else_in_it() {
     for (n, name) in (0..).zip(names) {
         let filter = Filter::new().session(name);
         let sort = Sort::by(SortBy::CreatedAt);
-        let found = store.query_sorted(&filter, sort, 99, None).unwrap();
+        let found = store.query(&filter.clone().sorted(sort), 99, None).unwrap();
         let turns = found
             .results
             .iter()

@@ -11,8 +11,8 @@ use grainstore::ledger::MemoryDisk;
 use grainstore::query::Recall;
 use grainstore::render::Format;
 use grainstore::store::{Embedder, EmbedderError, EmbedderStatus, Embedding};
-use grainstore::text::{Query, Ranking};
-use grainstore::{ContentAddress, Draft, Envelope, Filter, Options, Store, Time};
+use grainstore::text::Ranking;
+use grainstore::{ContentAddress, Draft, Envelope, Filter, Options, Search, Store, Time};
 use parking_lot::{Mutex, RwLock};
 
 use crate::store::at;
@@ -125,7 +125,7 @@ fn addresses(envelope: &Envelope) -> Vec<ContentAddress> {
 
 fn near(store: &Store, model: &str, text: &str) -> Vec<ContentAddress> {
     let vector = Concepts::vector(text);
-    let near = store.nearest(model, &vector, &Filter::new(), 1);
+    let near = store.find(&Search::near(model, &vector).limit(1));
     addresses(&near.unwrap())
 }
 
@@ -175,9 +175,9 @@ fn a_ranking_without_meaning_asks_no_model_and_is_that_of_a_store_without_one() 
         meaning: 0.0,
         ..Ranking::default()
     };
-    let query = Query::words("the dog and the train");
+    let query = Search::words("the dog and the train");
     let told = |store: &Store, ranking| {
-        let found = store.search_ranked(&query, &Filter::new(), &ranking, 9);
+        let found = store.find(&query.clone().ranking(ranking).limit(9));
         found.unwrap().to_json()
     };
     assert_eq!(told(&with, by_words), told(&without, Ranking::default()));

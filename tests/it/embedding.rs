@@ -6,7 +6,7 @@ use grainstore::ledger::{EntryId, MemoryDisk};
 use grainstore::policy::Capability;
 use grainstore::store::{Authorization, Embedding};
 use grainstore::vector::Matrix;
-use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+use grainstore::{ContentAddress, Draft, Filter, Options, Search, Store, Time};
 use proptest::prelude::*;
 
 use crate::store::at;
@@ -42,7 +42,9 @@ fn the_nearest_come_first_with_scores_between_0_and_1_and_after_reopening() {
             .unwrap();
     }
     let expected = [all[0], all[3], all[1], all[2]];
-    let near = store.nearest("a", &[9.0, 0.0], &Filter::new(), 9).unwrap();
+    let near = store
+        .find(&Search::near("a", &[9.0, 0.0]).limit(9))
+        .unwrap();
     assert_eq!(addresses(&near), expected);
     assert_eq!((near.total, near.results[0].score), (4, 1.0));
     assert!(
@@ -51,10 +53,12 @@ fn the_nearest_come_first_with_scores_between_0_and_1_and_after_reopening() {
             .all(|found| (0.0..=1.0).contains(&found.score))
     );
     assert!((near.results[3].score).abs() < 1e-6, "opposite");
-    let like = store.similar(&all[0], "a", &Filter::new(), 2).unwrap();
+    let like = store.find(&Search::like("a", all[0]).limit(2)).unwrap();
     assert_eq!((addresses(&like), like.total), (expected[1..3].to_vec(), 3));
     drop(store);
-    let near = open().nearest("a", &[9.0, 0.0], &Filter::new(), 9).unwrap();
+    let near = open()
+        .find(&Search::near("a", &[9.0, 0.0]).limit(9))
+        .unwrap();
     assert_eq!(addresses(&near), expected);
 }
 
@@ -71,7 +75,7 @@ fn a_model_whose_last_vector_is_gone_takes_vectors_of_any_length() {
     };
     store.admin().unwrap().delete(&one, deletion).unwrap();
     put(two, &[1.0]).unwrap();
-    let near = store.nearest("a", &[1.0], &Filter::new(), 9).unwrap();
+    let near = store.find(&Search::near("a", &[1.0]).limit(9)).unwrap();
     assert_eq!(addresses(&near), [two]);
 }
 
@@ -89,7 +93,7 @@ fn models_are_side_by_side_and_the_last_vector_of_a_grain_counts() {
         .put_embeddings(&[Embedding::new(two, "b", &[1.0, 0.0, 0.0])])
         .unwrap();
     let nearest = |model: &str, vector: &[f32]| {
-        addresses(&store.nearest(model, vector, &Filter::new(), 1).unwrap())
+        addresses(&store.find(&Search::near(model, vector).limit(1)).unwrap())
     };
     assert_eq!(nearest("a", &[1.0, 0.0]), [one]);
     assert_eq!(nearest("b", &[1.0, 0.0, 0.0]), [two]);
@@ -145,7 +149,7 @@ fn a_vector_that_cannot_be_one_of_its_model_is_refused_with_all_of_its_batch() {
         store.maintenance().unwrap().stats().unwrap().entries,
         entries
     );
-    let refused = store.nearest("a", &[1.0], &Filter::new(), 1).unwrap_err();
+    let refused = store.find(&Search::near("a", &[1.0]).limit(1)).unwrap_err();
     assert_eq!(refused.code(), "ERR_EMBEDDING");
 }
 
@@ -163,7 +167,8 @@ fn a_vector_is_erased_with_its_grain() {
     store
         .put_embeddings(&[Embedding::new(two, "a", &[1.0, 1.0])])
         .unwrap();
-    let near = |store: &Store| addresses(&store.nearest("a", &vector, &Filter::new(), 9).unwrap());
+    let near =
+        |store: &Store| addresses(&store.find(&Search::near("a", &vector).limit(9)).unwrap());
     assert_eq!(near(&store), [one, two]);
     let deletion = Authorization {
         reason: "asked",
@@ -201,7 +206,13 @@ fn filters_and_handles_hold_for_vectors() {
     store
         .put_embeddings(&[Embedding::new(new, "m", &[1.0, 0.9])])
         .unwrap();
-    let within = |filter: &Filter| addresses(&store.nearest("m", &[1.0, 1.0], filter, 9).unwrap());
+    let within = |filter: &Filter| {
+        addresses(
+            &store
+                .find(&Search::near("m", &[1.0, 1.0]).filter(filter).limit(9))
+                .unwrap(),
+        )
+    };
     // Equally near ones: the older first.
     assert_eq!(within(&Filter::new()), [all[1], all[2], new]);
     assert_eq!(within(&Filter::new().namespace("a")), [all[1], new]);
@@ -209,9 +220,13 @@ fn filters_and_handles_hold_for_vectors() {
     let handle = store
         .with_capability(Capability::default().inside("a"))
         .unwrap();
-    let seen = handle.nearest("m", &[1.0, 1.0], &Filter::new(), 1).unwrap();
+    let seen = handle
+        .find(&Search::near("m", &[1.0, 1.0]).limit(1))
+        .unwrap();
     assert_eq!(addresses(&seen), [all[1]]);
-    let seen = handle.nearest("m", &[1.0, 1.0], &Filter::new(), 9).unwrap();
+    let seen = handle
+        .find(&Search::near("m", &[1.0, 1.0]).limit(9))
+        .unwrap();
     assert_eq!(addresses(&seen), [all[1], new]);
 }
 
@@ -232,7 +247,7 @@ fn words_and_vectors_together_put_first_what_both_find() {
             .unwrap();
     }
     let found = store
-        .search_hybrid("tea", "m", &[1.0, 0.0], &Filter::new(), 4)
+        .find(&Search::words("tea").vector("m", &[1.0, 0.0]).limit(4))
         .unwrap();
     assert_eq!(found.results[0].address, both);
     assert_eq!(found.results[3].address, neither);

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use grainstore::query::Recall;
 use grainstore::render::Format;
-use grainstore::text::{Query, Ranking};
-use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+use grainstore::text::Ranking;
+use grainstore::{ContentAddress, Draft, Filter, Options, Search, Store, Time};
 use serde_json::Value;
 
 /// Returns the memories and their questions.
@@ -40,9 +40,9 @@ fn four_of_five_everyday_questions_have_their_memory_among_the_first_three() {
         .collect();
     let mut missed = Vec::new();
     for ((memory, question), address) in pairs.iter().zip(&memories) {
-        let query = Query::words(question);
+        let query = Search::words(question);
         let ranking = Ranking::default();
-        let found = store.search_ranked(&query, &Filter::new(), &ranking, 3);
+        let found = store.find(&query.ranking(ranking).limit(3));
         if !found
             .unwrap()
             .results

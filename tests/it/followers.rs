@@ -19,7 +19,7 @@ const OFFICE: Authorization<'static> = Authorization {
 };
 
 fn beside(path: &Path) -> Store {
-    Store::open_read_only(path, Options::default()).unwrap()
+    Store::open(path, Options::default().read_only()).unwrap()
 }
 
 fn note(text: &str) -> Draft {
@@ -164,12 +164,12 @@ fn a_store_opened_for_reading_says_that_an_erasure_waits_and_does_not_answer_wit
     let begun = other.admin().unwrap().delete(&erased, OFFICE).unwrap_err();
     assert_eq!(begun.code(), "ERR_STORE_LOCKED");
     let below: Arc<dyn Disk> = Arc::new(disk.clone());
-    let reader = || Store::open_read_only_on(&below, Options::default()).unwrap();
+    let reader = || Store::open_on(Arc::clone(&below), Options::default().read_only()).unwrap();
     let early = reader();
     assert!(early.recovery_report().erasure_waits.is_some());
     assert!(early.get(&erased).unwrap().is_none());
     assert_eq!(found(&early, "obsidian"), []);
-    keeper.tend().unwrap();
+    keeper.maintenance().unwrap().tend().unwrap();
     assert!(reader().recovery_report().erasure_waits.is_none());
 }
 

@@ -160,9 +160,9 @@ impl World {
         for n in 0..3 {
             let user = person(n);
             if !self.unlocked.contains(&n) {
-                store.lock(&user).unwrap();
-            } else if !store.is_unlocked(&user) {
-                store.unlock(&user).unwrap();
+                store.admin().unwrap().lock(&user).unwrap();
+            } else if !store.admin().unwrap().is_unlocked(&user) {
+                store.admin().unwrap().unlock(&user).unwrap();
             }
         }
     }
@@ -197,7 +197,7 @@ impl World {
         // A regime may want reads to be recorded, which a store opened for reading cannot do.
         let grain = |of: &ContentAddress| store.exists(of).unwrap();
         let keys = admin.vault().status().unwrap();
-        let is_open = |n: u8| store.is_unlocked(&person(n));
+        let is_open = |n: u8| store.admin().unwrap().is_unlocked(&person(n));
         format!(
             "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
             store.list(None, 1_000).unwrap(),
@@ -322,7 +322,7 @@ impl World {
             }
             Step::Seal(n) => drop(admin.vault().add(&[&person(n)])),
             Step::Unlock(n) => {
-                if store.unlock(&person(n)).is_ok() {
+                if store.admin().unwrap().unlock(&person(n)).is_ok() {
                     self.unlocked.insert(n);
                     self.attend(&self.follower);
                 }
@@ -373,7 +373,7 @@ fn open(disk: &MemoryDisk, clock: &Arc<TestClock>) -> Store {
 
 fn follow(disk: &MemoryDisk, clock: &Arc<TestClock>) -> Store {
     let disk: Arc<dyn grainstore::ledger::Disk> = Arc::new(disk.clone());
-    Store::open_read_only_on(&disk, options(clock)).unwrap()
+    Store::open_on(disk, options(clock).read_only()).unwrap()
 }
 
 fn consent(n: u8, prior: &str) -> String {

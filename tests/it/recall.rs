@@ -12,7 +12,7 @@ use grainstore::ledger::{Disk, EntryId, MemoryDisk};
 use grainstore::query::Recall;
 use grainstore::render::{Format, tokens};
 use grainstore::text::{Document, Query, Ranking, Recency, Text, TextOptions};
-use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+use grainstore::{ContentAddress, Draft, Filter, Options, Search, Store, Time};
 
 fn store() -> Store {
     Store::in_memory(Options::default()).unwrap()
@@ -175,10 +175,10 @@ fn a_turn_beside_what_fits_ranks_above_the_same_words_elsewhere() {
         "near",
         &["tell me of the trip to Lisbon", "we went there by tram"],
     );
-    let query = Query::words("how they went there on the trip to Lisbon");
+    let query = Search::words("how they went there on the trip to Lisbon");
     let rank = |ranking: &Ranking| -> Vec<ContentAddress> {
         let found = store
-            .search_ranked(&query, &Filter::new(), ranking, 10)
+            .find(&query.clone().ranking(*ranking).limit(10))
             .unwrap();
         assert_eq!(found.total, 4);
         found.results.iter().map(|found| found.address).collect()
@@ -293,10 +293,8 @@ fn turns_of_a_session_come_in_the_order_of_their_events() {
         }),
         ..Ranking::WORDS
     };
-    let query = Query::words("good morning please");
-    let best = store
-        .search_ranked(&query, &Filter::new(), &newest, 1)
-        .unwrap();
+    let query = Search::words("good morning please");
+    let best = store.find(&query.ranking(newest).limit(1)).unwrap();
     assert_eq!(
         best.results[0].grain.text("content"),
         Some("two cups please")

@@ -31,7 +31,7 @@ fn memory() -> Store {
 fn under(preset: &str) -> Store {
     let store = Store::in_memory(crate::sealing::options()).unwrap();
     store.admin().unwrap().vault().add(&["ada"]).unwrap();
-    store.unlock("ada").unwrap();
+    store.admin().unwrap().unlock("ada").unwrap();
     let regime = Regime::preset(preset).unwrap();
     store
         .admin()

@@ -67,7 +67,9 @@ pub(crate) fn open(disk: &MemoryDisk) -> Store {
 pub(crate) fn with_persons(disk: &MemoryDisk, persons: &[&str]) -> Store {
     let store = open(disk);
     store.admin().unwrap().vault().add(persons).unwrap();
-    persons.iter().for_each(|user| store.unlock(user).unwrap());
+    persons
+        .iter()
+        .for_each(|user| store.admin().unwrap().unlock(user).unwrap());
     store
 }
 
@@ -120,14 +122,14 @@ fn a_sealed_person_is_in_every_answer_while_unlocked_and_in_none_while_locked() 
         assert_eq!(grain.text("content"), Some("likes tea"));
         assert_eq!((count(&store), found(&store, &of_alice)), (2, 1));
         sound(&store);
-        store.lock("alice").unwrap();
-        assert!(!store.is_unlocked("alice"));
+        store.admin().unwrap().lock("alice").unwrap();
+        assert!(!store.admin().unwrap().is_unlocked("alice"));
         assert_eq!(store.get(&sealed).unwrap(), None);
         assert!(!store.exists(&sealed).unwrap());
         assert_eq!((count(&store), found(&store, &of_alice)), (1, 0));
         assert!(store.get(&plain).unwrap().is_some());
         sound(&store);
-        store.unlock("alice").unwrap();
+        store.admin().unwrap().unlock("alice").unwrap();
     }
 }
 
@@ -140,7 +142,7 @@ fn a_store_that_is_opened_again_has_every_person_locked() {
     let store = open(&disk);
     assert_eq!(store.get(&sealed).unwrap(), None);
     sound(&store);
-    store.unlock("alice").unwrap();
+    store.admin().unwrap().unlock("alice").unwrap();
     assert!(store.get(&sealed).unwrap().is_some());
     assert_eq!(store.put(note("likes tea", "alice")).unwrap(), sealed);
     sound(&store);
@@ -150,7 +152,7 @@ fn a_store_that_is_opened_again_has_every_person_locked() {
 fn storing_for_a_person_who_is_locked_is_refused() {
     let disk = MemoryDisk::default();
     let store = with_persons(&disk, &["alice"]);
-    store.lock("alice").unwrap();
+    store.admin().unwrap().lock("alice").unwrap();
     let refused = store.put(note("likes tea", "alice")).unwrap_err();
     assert_eq!(refused.code(), "ERR_LOCKED");
     let both = [note("likes tea", "bob"), note("likes tea", "alice")];
@@ -191,8 +193,8 @@ fn a_renewed_key_seals_on_and_old_entries_open() {
     for address in [old, new] {
         assert!(store.get(&address).unwrap().is_some());
     }
-    store.lock("alice").unwrap();
-    store.unlock("alice").unwrap();
+    store.admin().unwrap().lock("alice").unwrap();
+    store.admin().unwrap().unlock("alice").unwrap();
     for address in [old, new] {
         assert!(store.get(&address).unwrap().is_some());
     }
@@ -201,13 +203,16 @@ fn a_renewed_key_seals_on_and_old_entries_open() {
 #[test]
 fn unlocking_is_for_the_owner_and_for_persons_who_have_a_key() {
     let store = with_persons(&MemoryDisk::default(), &["alice"]);
-    assert_eq!(store.unlock("bob").unwrap_err().code(), "ERR_USER_UNKNOWN");
-    let agent = store.in_namespace("a");
     assert_eq!(
-        agent.unlock("alice").unwrap_err().code(),
-        "ERR_ACCESS_DENIED"
+        store.admin().unwrap().unlock("bob").unwrap_err().code(),
+        "ERR_USER_UNKNOWN"
     );
-    assert_eq!(agent.lock("alice").unwrap_err().code(), "ERR_ACCESS_DENIED");
+    let agent = store.in_namespace("a");
+    assert_eq!(agent.admin().unwrap_err().code(), "ERR_ACCESS_DENIED");
+    let on_behalf = store.admin().unwrap().on_behalf_of(&agent);
+    for refused in [on_behalf.unlock("alice"), on_behalf.lock("alice")] {
+        assert_eq!(refused.unwrap_err().code(), "ERR_ACCESS_DENIED");
+    }
 }
 
 #[test]
@@ -221,13 +226,21 @@ fn a_store_opened_for_reading_and_a_rebuilt_index_need_no_key() {
         ..options()
     };
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
-    let follower = Store::open_read_only_on(&shared, keyless()).unwrap();
+    let follower = Store::open_on(Arc::clone(&shared), keyless().read_only()).unwrap();
     let later = store.put(note("likes milk", "alice")).unwrap();
     for address in [sealed, later] {
         assert_eq!(follower.get(&address).unwrap(), None);
     }
     assert!(follower.get(&plain).unwrap().is_some());
-    assert_eq!(follower.unlock("alice").unwrap_err().code(), "ERR_KEY");
+    assert_eq!(
+        follower
+            .admin()
+            .unwrap()
+            .unlock("alice")
+            .unwrap_err()
+            .code(),
+        "ERR_KEY"
+    );
     drop((follower, store));
     for name in disk.list("index").unwrap() {
         disk.remove(&format!("index/{name}")).unwrap();
@@ -249,7 +262,7 @@ fn a_store_opened_for_reading_and_a_rebuilt_index_need_no_key() {
         }
     }
     let restored = open(&backup);
-    restored.unlock("alice").unwrap();
+    restored.admin().unwrap().unlock("alice").unwrap();
     assert!(restored.get(&sealed).unwrap().is_some());
     sound(&restored);
 }
@@ -308,14 +321,14 @@ fn a_sealed_grain_answers_to_the_hash_of_its_ciphertext_while_unlocked() {
     assert_eq!(deleted.unwrap_err().code(), "ERR_NOT_FOUND");
     assert_eq!(get(&store.of_user("alice")), Some(address));
     assert_eq!(get(&store.of_user("bob")), None);
-    store.lock("alice").unwrap();
+    store.admin().unwrap().lock("alice").unwrap();
     assert_eq!(get(&store), None);
 
     // A store that is opened again opens the entries from the ledger.
     drop(store);
     let store = open(&disk);
     assert_eq!(get(&store), None);
-    store.unlock("alice").unwrap();
+    store.admin().unwrap().unlock("alice").unwrap();
     assert_eq!(get(&store), Some(address));
     store.maintenance().unwrap().compact().unwrap();
     for (name, content) in files(&disk) {
@@ -359,7 +372,7 @@ fn sealed_grains_are_found_by_tokens_that_differ_between_persons() {
     assert!(user != other_user && session != other_session);
     assert_eq!((user.len(), session.len()), (32, 16));
     // By token, with every person locked too.
-    store.lock("alice").unwrap();
+    store.admin().unwrap().lock("alice").unwrap();
     let snapshot = store.maintenance().unwrap().index_snapshot();
     for (family, token) in [(Family::User, user), (Family::Session, session)] {
         let rows = snapshot.with_token(family, token).rows().unwrap();

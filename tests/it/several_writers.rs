@@ -165,7 +165,7 @@ fn while_the_keeper_has_not_come_to_it_no_process_answers_with_what_another_dele
             assert_eq!(store.query(&filter, 10, None).unwrap().total, 0);
         }
         while !deleting.is_finished() {
-            keeper.tend().unwrap();
+            keeper.maintenance().unwrap().tend().unwrap();
         }
     });
     is_whole(&keeper);
@@ -188,10 +188,13 @@ fn the_keeper_tries_again_when_it_could_not_complete_the_erasure_of_another_proc
         while keeper.exists(&erased).unwrap() || !writer.try_lock().unwrap() {
             thread::yield_now();
         }
-        assert_eq!(keeper.tend().unwrap_err().code(), "ERR_STORE_LOCKED");
+        assert_eq!(
+            keeper.maintenance().unwrap().tend().unwrap_err().code(),
+            "ERR_STORE_LOCKED"
+        );
         writer.unlock().unwrap();
         assert!(!deleting.is_finished());
-        keeper.tend().unwrap();
+        keeper.maintenance().unwrap().tend().unwrap();
         deleting.join().unwrap();
     });
     is_whole(&keeper);
@@ -335,7 +338,7 @@ fn what_a_process_left_half_written_is_set_aside_by_the_next_and_no_reader_notic
     let report = other.maintenance().unwrap().check().unwrap();
     let ids: Vec<_> = report.findings.iter().map(|found| found.id).collect();
     assert_eq!(ids, ["torn-tail"], "it is kept aside");
-    let afresh = Store::open_read_only_on(&(Arc::new(disk) as Arc<dyn Disk>), Options::default());
+    let afresh = Store::open_on(Arc::new(disk), Options::default().read_only());
     let afresh = afresh.unwrap();
     assert!(afresh.exists(&before).unwrap() && afresh.exists(&after).unwrap());
 }

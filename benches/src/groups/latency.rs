@@ -128,7 +128,10 @@ pub(super) fn get(asked: &Asked, dice: &mut Dice) -> Result<u64> {
 }
 
 fn query(asked: &Asked, filter: &Filter, sort: Sort) -> Result<u64> {
-    Ok(asked.store.query_sorted(filter, sort, 10, None)?.total)
+    Ok(asked
+        .store
+        .query(&filter.clone().sorted(sort), 10, None)?
+        .total)
 }
 
 fn statement(asked: &Asked, dice: &mut Dice) -> Result<u64> {

@@ -79,7 +79,7 @@ fn ingest(settings: &Settings, report: &mut Report, has_text: bool) -> Result<()
             let store = open(folder.path(), has_text)?;
             if place == 0 {
                 store.admin()?.vault().add(&[&person(0)])?;
-                store.unlock(&person(0))?;
+                store.admin()?.unlock(&person(0))?;
             }
             let batches: Vec<Vec<Draft>> = drafts.chunks(BATCH).map(<[Draft]>::to_vec).collect();
             let start = Instant::now();
@@ -112,15 +112,15 @@ fn unlock(settings: &Settings, report: &mut Report) -> Result<()> {
     let folder = settings.temporary()?;
     let store = open(folder.path(), true)?;
     store.admin()?.vault().add(&[&person(0)])?;
-    store.unlock(&person(0))?;
+    store.admin()?.unlock(&person(0))?;
     for batch in of_person(&person(0), grains, 2)?.chunks(BATCH) {
         store.put_batch(batch.to_vec())?;
     }
     let (mut unlocked, mut searched) = (Vec::new(), Vec::new());
     for round in 0..=settings.rounds {
-        store.lock(&person(0))?;
+        store.admin()?.lock(&person(0))?;
         let start = Instant::now();
-        store.unlock(&person(0))?;
+        store.admin()?.unlock(&person(0))?;
         let unlock = start.elapsed();
         let found = store.search(&word(0), &Filter::new(), 10)?;
         assert_eq!(found.results.len(), 10, "the words of the person are found");
@@ -161,7 +161,7 @@ fn among_many(settings: &Settings, report: &mut Report) -> Result<()> {
                 "erasing a sealed person: round {}, {grains} grains",
                 round + 1
             );
-            store.unlock(name)?;
+            store.admin()?.unlock(name)?;
             for batch in of_person(name, grains, 3)?.chunks(BATCH) {
                 store.put_batch(batch.to_vec())?;
             }

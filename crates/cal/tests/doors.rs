@@ -102,7 +102,7 @@ fn no_answer_tells_a_grain_that_its_handle_cannot_get() {
     let secrets = questioned(&store);
     for is_open in [false, true] {
         if is_open {
-            store.unlock("mira").unwrap();
+            store.admin().unwrap().unlock("mira").unwrap();
         }
         for reach in reaches() {
             let handle = reach.narrow(&store);

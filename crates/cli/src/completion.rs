@@ -62,7 +62,7 @@ fn addresses(begun: &OsStr) -> Vec<CompletionCandidate> {
         text: None,
         ..Options::default()
     };
-    let Ok(store) = Store::open_read_only(store(), options) else {
+    let Ok(store) = Store::open(store(), options.read_only()) else {
         return Vec::new();
     };
     let Ok(page) = store.list(None, LOOKED_AT) else {

@@ -197,7 +197,7 @@ impl Session {
         let opening = Opening::of(self.store.display().to_string(), &self.out);
         let store = match Store::open(&self.store, options.clone()) {
             Err(error) if beside.iter().any(|code| error.code() == *code) => {
-                Store::open_read_only(&self.store, options)
+                Store::open(&self.store, options.read_only())
             }
             opened => opened,
         };
@@ -219,7 +219,7 @@ impl Session {
         let began = Instant::now();
         for user in &self.persons {
             loop {
-                match store.unlock(user) {
+                match store.admin().and_then(|admin| admin.unlock(user)) {
                     Ok(()) => break,
                     Err(error)
                         if error.code() == ErrorCode::StoreLocked

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use grainstore::store::Embedder;
-use grainstore::{Draft, Filter, Options, Store, Time};
+use grainstore::{Draft, Options, Store, Time};
 use grainstore_embed::Model;
 use serde_json::Value;
 
@@ -49,8 +49,8 @@ fn everyday(model: Arc<dyn Embedder>) -> Result<(), Box<dyn Error>> {
     store.maintenance()?.flush_text()?;
     let (mut first, mut third) = (0, 0);
     for (pair, memory) in pairs.iter().zip(&memories) {
-        let question = grainstore::text::Query::words(&text(pair, "question"));
-        let found = store.search_ranked(&question, &Filter::new(), &Default::default(), 3)?;
+        let question = grainstore::Search::words(&text(pair, "question"));
+        let found = store.find(&question.limit(3))?;
         let place = found.results.iter().position(|it| it.address == *memory);
         first += u32::from(place == Some(0));
         third += u32::from(place.is_some());

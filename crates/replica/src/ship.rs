@@ -66,7 +66,7 @@ pub struct Shipped {
 ///     assert_eq!(shipper.pass().await?.entries, 1);
 ///     Follower::open(bucket, &copy, Default::default()).await?.pass().await
 /// })?;
-/// assert!(Store::open_read_only(&copy, Options::default())?.exists(&address)?);
+/// assert!(Store::open(&copy, Options::default().read_only())?.exists(&address)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

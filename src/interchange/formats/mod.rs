@@ -4,6 +4,7 @@
 pub mod aimem;
 pub mod jsonl;
 pub(crate) mod markdown;
+pub(super) mod format_writer;
 pub(super) mod members;
 pub mod mg;
 pub(super) mod neighbour;

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -182,6 +182,10 @@ impl Directory {
     /// Returns the test whether files of a folder are still those that have these names now. Names
     /// that change give the folder another time, so that the files are looked at only then, and
     /// until the time is so old that no later change can have the same.
+    #[expect(
+        clippy::disallowed_types,
+        reason = "the clock of the file system, by which its times are old, is the machine's"
+    )]
     pub(super) fn watch_all(
         self: &Arc<Self>,
         folder: &str,
@@ -197,7 +201,7 @@ impl Directory {
         let files: Vec<_> = files.collect::<io::Result<_>>()?;
         let (directory, folder) = (Arc::clone(self), folder.to_owned());
         let mut seen = None;
-        let mut since = Instant::now();
+        let mut since = std::time::Instant::now();
         let mut is_settled = false;
         Ok(Some(Box::new(move || {
             let root = directory.handle.get()?;
@@ -205,7 +209,7 @@ impl Directory {
             let of = |stat: Stat| (stat.st_dev, stat.st_ino, stat.st_ctime, stat.st_ctime_nsec);
             let stamp = found(&folder).map(of);
             if stamp.is_none() || stamp != seen {
-                (seen, since, is_settled) = (stamp, Instant::now(), false);
+                (seen, since, is_settled) = (stamp, std::time::Instant::now(), false);
             }
             if is_settled {
                 return None;

@@ -7,7 +7,7 @@ use crate::grain::{Grain, Type};
 use crate::render::tokens;
 use crate::store::Access;
 
-use super::super::{Error, Filter, Found, Sort, SortBy, query_sorted};
+use super::super::{Error, Filter, Found, Sort, SortBy, query};
 
 /// Whose memory a grain is: turns of others are handed over apart, and a belief gets what its turns have.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,8 +55,8 @@ impl Whose {
             filter = filter.user(user);
         }
         let mut found = alike(store, &filter, turns)?;
-        let newest = Sort::by(SortBy::Time).descending();
-        found.extend(query_sorted(store, &filter, newest, LOOKED_AT, None)?.results);
+        let newest = filter.sorted(Sort::by(SortBy::Time).descending());
+        found.extend(query(store, &newest, LOOKED_AT, None)?.results);
         let (mut beliefs, mut seen, mut left) = (Vec::new(), HashSet::new(), budget);
         for found in found {
             // A filter by namespace reaches the namespaces inside it too.
@@ -79,7 +79,7 @@ impl Whose {
         let [subject, relation, object] = statement;
         let same = Filter::new().of_type(Type::Belief).with_unreviewed();
         let same = same.subject(subject).relation(relation).object(object);
-        let found = query_sorted(store, &same, Sort::default(), LOOKED_AT, None)?;
+        let found = query(store, &same, LOOKED_AT, None)?;
         let mut found = found.results.iter();
         Ok(found.any(|found| Self::of(&found.grain) == *self))
     }
@@ -89,7 +89,8 @@ impl Whose {
 #[cfg(feature = "text")]
 fn alike(store: &Access, filter: &Filter, turns: &[Turn]) -> Result<Vec<Found>, Error> {
     use crate::code::ErrorCode;
-    use crate::text::{Query, Ranking};
+    use crate::query::{Search, find};
+    use crate::text::Query;
 
     let texts = turns.iter().filter_map(|turn| turn.grain.text("content"));
     let words: String = texts
@@ -100,7 +101,7 @@ fn alike(store: &Access, filter: &Filter, turns: &[Turn]) -> Result<Vec<Found>, 
     if query.is_empty() {
         return Ok(Vec::new());
     }
-    match super::super::search_ranked(store, &query, filter, &Ranking::default(), LOOKED_AT) {
+    match find(store, &Search::of(query).filter(filter).limit(LOOKED_AT)) {
         Ok(found) => Ok(found.results),
         // The newest are known without it.
         Err(error) if error.code() == ErrorCode::Text => Ok(Vec::new()),

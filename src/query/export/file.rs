@@ -6,9 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::entries::copied;
-use crate::interchange::{
-    Files, Format, Revision, WriteOptions, aimem, embeddings_path, mg, pam, write_archive,
-};
+use crate::interchange::{Files, Format, Revision, WriteOptions, aimem, embeddings_path, mg, pam};
 use crate::store::Owner;
 
 use super::entries::StoreEntries;
@@ -17,7 +15,7 @@ use super::revision::InRevision;
 use super::tree::export_tree;
 use super::{
     Error, ExportReport, Filter, check_options, confined, export_plain, io_error, recorded,
-    revision_of, sealed, unsupported, write_jsonl,
+    revision_of, sealed, unsupported, write_jsonl, writer_of,
 };
 
 /// See [`Admin::export_file`](crate::Admin::export_file).
@@ -101,14 +99,13 @@ fn export_folder(
         options,
         count: 0,
     };
-    let written = match format {
-        Format::Cogx => write_archive(&mut files, &entries, options.now)?,
-        _ => pam::write_files(&mut files, &entries, options)?,
-    };
+    let writer = writer_of(format)?;
+    let written = writer.write_files(&mut files, &entries, options)?;
     let mut exported = ExportReport::of(written, files.count, &entries.loss());
-    if format == Format::Cogx {
-        entries.count_vectors(|_| false, &mut exported.loss)?;
-    }
+    entries.count_vectors(
+        |grain| writer.holds_vector(grain, options),
+        &mut exported.loss,
+    )?;
     Ok(exported)
 }
 

@@ -21,8 +21,8 @@ use crate::code::ErrorCode;
 use crate::grain::Grain;
 use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
-    EncryptedWriter, Encryption, Entries, Error as FileError, Format, Loss, Place, Revision, TarGz,
-    WriteOptions, Written, aimem, jsonl, mg, omi, pam, write_archive, write_facts,
+    EncryptedWriter, Encryption, Entries as _, Error as FileError, Format, FormatWriter, Loss,
+    Place, Revision, WriteOptions, Written, jsonl, mg,
 };
 use crate::policy::Capability;
 use crate::store::audit::record_export;
@@ -33,8 +33,8 @@ use self::entries::{StoreEntries, copied, entries};
 use self::revision::InRevision;
 use super::condition::Condition;
 use super::plan::rows_and_withheld;
-use super::run_query::query_sorted;
-use super::{Error, Filter, Sort};
+use super::run_query::pages;
+use super::{Error, Filter};
 
 /// The result of an export.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,14 +86,9 @@ pub(super) fn confined<'f>(owner: Owner<'_>, filter: &'f Filter) -> Result<Cow<'
     // An export needs the envelope of a file to write it as it came.
     let asked = filter.clone().with_expired().with_envelopes();
     let asked = asked.up_to_bytes(SEEN_LEN);
-    let (mut seen, mut after) = (Vec::new(), None);
-    loop {
-        let page = query_sorted(handle, &asked, Sort::of(&asked), SEEN_AT_ONCE, after)?;
-        seen.extend(page.results.iter().map(|found| found.address));
-        after = page.next_cursor;
-        if after.is_none() {
-            break;
-        }
+    let mut seen = Vec::new();
+    for page in pages(handle, asked, SEEN_AT_ONCE) {
+        seen.extend(page?.results.iter().map(|found| found.address));
     }
     let filter = match handle.capability().and_then(Capability::user) {
         Some(user) => filter.clone().user(user),
@@ -130,40 +125,16 @@ pub(super) fn export_plain(
             entries.count_vectors(|_| false, &mut exported.loss)?;
             Ok(exported)
         }
-        format if !format.is_written() => {
-            Err(unsupported(&format!("{format} is read, not written")))
-        }
         Format::Markdown => Err(unsupported("a tree of Markdown is written to a directory")),
         _ => {
+            let writer = writer_of(format)?;
             let entries = entries(owner, filter, options)?;
-            let is_written = |grain: &Grain| match format {
-                // A store counts them itself, and a bundle those it is to hold or came with.
-                Format::Pam => true,
-                Format::Aimem | Format::AimemNdjson => {
-                    options.with_embeddings || grain.field("embedding_refs").is_some()
-                }
-                _ => false,
-            };
             let mut out = BufWriter::new(out);
-            let written = match format {
-                Format::Aimem => aimem::write(&mut out, &entries, options)?,
-                Format::AimemNdjson => aimem::write_stream(&mut out, &entries, options)?,
-                Format::Omi => omi::write(&mut out, &entries, options)?,
-                Format::OmiJsonl => omi::write_lines(&mut out, &entries, options)?,
-                Format::Langgraph | Format::McpMemory | Format::Mem0 => {
-                    write_facts(format, &mut out, &entries)?
-                }
-                Format::Cogx => {
-                    let mut archive = TarGz::new(&mut out);
-                    let written = write_archive(&mut archive, &entries, options.now)?;
-                    archive.finish()?;
-                    written
-                }
-                _ => pam::write(&mut out, &entries, options)?,
-            };
+            let written = writer.write(format, &mut out, &entries, options)?;
             out.flush().map_err(io_error)?;
             let mut exported = ExportReport::of(written, 1, &entries.loss());
-            entries.count_vectors(is_written, &mut exported.loss)?;
+            let is_held = |grain: &Grain| writer.holds_vector(grain, options);
+            entries.count_vectors(is_held, &mut exported.loss)?;
             Ok(exported)
         }
     }
@@ -264,6 +235,12 @@ pub(super) fn sealed<W: Write, T>(
     Ok(written)
 }
 
+/// Returns the writer of a format whose files are records, not copies of grains.
+fn writer_of(format: Format) -> Result<&'static dyn FormatWriter<Error>, Error> {
+    let writer = format.writer();
+    writer.ok_or_else(|| unsupported(&format!("{format} is read, not written")))
+}
+
 /// Returns the revision of OMS that a file is asked for in.
 fn revision_of(options: &WriteOptions) -> Result<Revision, Error> {
     let revision = Revision::named(options.revision.as_deref());
@@ -278,13 +255,13 @@ fn check_options(format: Format, options: &WriteOptions) -> Result<(), Error> {
             "only archives and JSON lines have a revision of OMS",
         ));
     }
-    match format {
-        _ if !options.redact => Ok(()),
-        Format::Pam | Format::Omi | Format::OmiJsonl => Ok(()),
-        _ => Err(unsupported(
+    let writer = format.writer::<Error>();
+    if options.redact && !writer.is_some_and(|writer| writer.is_redacted()) {
+        return Err(unsupported(
             "only PAM and OMI files are redacted: others hold grains whole, or no ids of platforms",
-        )),
+        ));
     }
+    Ok(())
 }
 
 fn unsupported(message: &str) -> Error {

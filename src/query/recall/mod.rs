@@ -15,10 +15,9 @@ use crate::store::read::unless_erased;
 use crate::text::{self, Hit, Ranking, RecalledHit};
 
 use super::dated::asked_by_time;
-use super::hybrid::{QuestionVector, with_meaning};
 use super::names::with_aliases;
 use super::plan::rows_to_rank;
-use super::search::{if_few, own_rows};
+use super::search::{QuestionVector, if_few, own_rows, with_meaning};
 use super::visible::narrow;
 use super::{Error, Filter, Sort, SortBy};
 pub(super) use contradictions::contradicted_by;

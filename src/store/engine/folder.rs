@@ -22,7 +22,7 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
         {
             Ok(())
         }
-        Ok(_) if create == Create::Never => Err(no_manifest(path)),
+        Ok(_) if !create.creates() => Err(no_manifest(path)),
         Ok(_) => {
             // Only the remains of an earlier, interrupted creation may be there, or the manifest of
             // another process that has created the store since it was looked for.
@@ -55,7 +55,7 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
             Ok(())
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            if create == Create::Never {
+            if !create.creates() {
                 return Err(not_a_store("it does not exist".into()));
             }
             Ok(create_private(path).map_err(failed)?)

@@ -43,7 +43,7 @@ pub(crate) fn join(
                     path: path.to_owned(),
                 });
             }
-            (None, Create::Never) => return Err(no_manifest(path)),
+            (None, Create::Never | Create::ReadOnly) => return Err(no_manifest(path)),
             _ => {}
         }
         match (Lock::take(&*disk, LOCK, &this_process()), found) {
@@ -64,7 +64,7 @@ pub(crate) fn join(
 /// Opens the store on a disk for reading.
 ///
 /// # Errors
-/// As [`Store::open_read_only`](crate::Store::open_read_only).
+/// As [`Store::open`](crate::Store::open).
 pub(crate) fn open_to_read(
     below: &Arc<dyn Disk>,
     path: &Path,

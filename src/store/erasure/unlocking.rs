@@ -2,15 +2,15 @@
 //! is carried out with it.
 
 use crate::codec::nfc;
-use crate::store::engine::{Reach, lock_persons};
+use crate::store::engine::{Engine, Reach, lock_persons};
 use crate::store::keys::unlock_person;
-use crate::store::{Access, Error};
+use crate::store::{Error, Owner};
 
 use super::waiting::carry_out_recorded;
 
-/// See [`Store::unlock`](crate::Store::unlock).
-pub(crate) fn unlock(store: &Access, user: &str) -> Result<(), Error> {
-    let owner = store.owner()?;
+/// See [`Admin::unlock`](crate::Admin::unlock).
+pub(crate) fn unlock(owner: Owner<'_>, user: &str) -> Result<(), Error> {
+    owner.authorize_whole()?;
     let uid = unlock_person(owner.engine(), user)?;
     // A person is not kept from their grains by what waited for them.
     if let Err(error) = carry_out_recorded(owner, &uid) {
@@ -19,9 +19,17 @@ pub(crate) fn unlock(store: &Access, user: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// See [`Store::lock`](crate::Store::lock).
-pub(crate) fn lock(store: &Access, user: &str) -> Result<(), Error> {
-    let engine = store.owner()?.engine();
+/// See [`Admin::lock`](crate::Admin::lock).
+pub(crate) fn lock(owner: Owner<'_>, user: &str) -> Result<(), Error> {
+    owner.authorize_whole()?;
+    lock_person(owner.engine(), user)
+}
+
+/// Locks a person who was unlocked for a while.
+///
+/// # Errors
+/// Storage errors, after which the person is locked.
+pub(super) fn lock_person(engine: &Engine, user: &str) -> Result<(), Error> {
     let _writer = engine.exclusive(Reach::Here)?;
     match engine.keyring().uid_of(&nfc(user)) {
         Some(uid) => engine.applying(|| lock_persons(engine, &[uid])),
@@ -29,9 +37,9 @@ pub(crate) fn lock(store: &Access, user: &str) -> Result<(), Error> {
     }
 }
 
-/// See [`Store::is_unlocked`](crate::Store::is_unlocked).
-pub(crate) fn is_unlocked(store: &Access, user: &str) -> bool {
-    let engine = &store.engine;
+/// See [`Admin::is_unlocked`](crate::Admin::is_unlocked).
+pub(crate) fn is_unlocked(owner: Owner<'_>, user: &str) -> bool {
+    let engine = owner.engine();
     let uid = engine.keyring().uid_of(&nfc(user));
     let person = uid.and_then(|uid| engine.keyring().get(&uid));
     person.is_some_and(|person| person.keys.keys().is_some())

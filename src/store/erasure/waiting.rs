@@ -109,7 +109,7 @@ mod sealed {
     use crate::policy::Authorization;
     use crate::store::Owner;
     use crate::store::engine::{master_key, vault_of};
-    use crate::store::erasure::unlocking::lock;
+    use crate::store::erasure::unlocking::lock_person;
     use crate::store::erasure::withdrawn::{ErasureReport, carry_out, pending_and_damaged};
     use crate::store::keys::unlock_person;
     use crate::store::records::{PolicyRecord, Record, SealedRecord};
@@ -217,7 +217,7 @@ mod sealed {
                 continue;
             }
             let carried_out = carry_out_recorded(admin, &uid);
-            lock(admin.store(), &user)?;
+            lock_person(engine, &user)?;
             let carried_out = carried_out?;
             waiting.remove(&uid);
             done.erased.extend(carried_out.erased);

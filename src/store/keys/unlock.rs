@@ -12,7 +12,7 @@ use super::rekey::{rekey_as, rekey_ends};
 /// Unlocks a person.
 ///
 /// # Errors
-/// As [`Store::unlock`].
+/// As [`Admin::unlock`](crate::Admin::unlock).
 pub(crate) fn unlock_person(engine: &Engine, user: &str) -> Result<Uid, Error> {
     let mut txn = Transaction::begin(engine, Caller::default())?;
     let uid = unlock_for_writer(engine, &nfc(user))?;

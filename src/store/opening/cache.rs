@@ -36,7 +36,7 @@ pub(super) fn prepare_cache(
             });
         }
         (Ok(Some(identity)), _) => identity,
-        (Ok(None), Create::Never) => {
+        (Ok(None), Create::Never | Create::ReadOnly) => {
             // The sequence knows its own name.
             let missing = || grainstore_shared::Error::Missing(path.display().to_string());
             let missing = sequence.head().err().unwrap_or_else(missing);

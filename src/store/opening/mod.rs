@@ -3,6 +3,4 @@
 mod cache;
 mod open;
 
-pub(crate) use open::{
-    in_memory, open, open_folder, open_on, open_read_only, open_read_only_on, tend,
-};
+pub(crate) use open::{in_memory, open, open_folder, open_on, tend};

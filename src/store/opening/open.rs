@@ -21,7 +21,10 @@ use super::cache::{bring_up, fold_again, prepare_cache, refuse_cache};
 
 /// See [`Store::open`](crate::Store::open).
 pub(crate) fn open(path: impl AsRef<Path>, options: Options) -> Result<Access, Error> {
-    open_folder(path.as_ref(), options, false)
+    match options.create {
+        Create::ReadOnly => open_read_only(path.as_ref(), options),
+        _ => open_folder(path.as_ref(), options, false),
+    }
 }
 
 pub(crate) fn open_folder(path: &Path, options: Options, is_repair: bool) -> Result<Access, Error> {
@@ -49,7 +52,10 @@ pub(crate) fn open_folder(path: &Path, options: Options, is_repair: bool) -> Res
 /// See [`Store::open_on`](crate::Store::open_on).
 pub(crate) fn open_on(disk: Arc<dyn Disk>, options: Options) -> Result<Access, Error> {
     let path = Path::new("memory");
-    finished(join(disk, path, options, false)?)
+    match options.create {
+        Create::ReadOnly => reader(&disk, path, options),
+        _ => finished(join(disk, path, options, false)?),
+    }
 }
 
 /// See [`Store::in_memory`](crate::Store::in_memory).
@@ -62,23 +68,20 @@ pub(crate) fn in_memory(options: Options) -> Result<Access, Error> {
     open_on(Arc::new(disk), options)
 }
 
-/// See [`Store::open_read_only`](crate::Store::open_read_only).
-pub(crate) fn open_read_only(path: impl AsRef<Path>, options: Options) -> Result<Access, Error> {
-    let path = path.as_ref();
-    prepare_folder(path, Create::Never)?;
+/// See [`Create::ReadOnly`].
+fn open_read_only(path: &Path, options: Options) -> Result<Access, Error> {
+    prepare_folder(path, Create::ReadOnly)?;
     let disk = FileDisk::new(path);
     refuse_planted(&disk, path)?;
     let disk: Arc<dyn Disk> = Arc::new(disk);
-    anchored(with_background(open_to_read(&disk, path, options)?))
+    reader(&disk, path, options)
 }
 
-/// See [`Store::open_read_only_on`](crate::Store::open_read_only_on).
-pub(crate) fn open_read_only_on(disk: &Arc<dyn Disk>, options: Options) -> Result<Access, Error> {
-    let path = Path::new("memory");
+fn reader(disk: &Arc<dyn Disk>, path: &Path, options: Options) -> Result<Access, Error> {
     anchored(with_background(open_to_read(disk, path, options)?))
 }
 
-/// See [`Store::tend`](crate::Store::tend).
+/// See [`Maintenance::tend`](crate::Maintenance::tend).
 pub(crate) fn tend(store: &Access) -> Result<(), Error> {
     erasure::tend(&store.engine, store.engine.vacancy())
 }

@@ -12,20 +12,7 @@ use crate::text::query::asked::Asked;
 use crate::text::query::ast::{Leaf, Node, Role, Word};
 use crate::text::query::parse::{self, Form, Item, Run};
 
-/// A parsed query.
-///
-/// | | |
-/// | --- | --- |
-/// | `tea cup` | either word; both are better |
-/// | `"green tea"` | these words together in this order |
-/// | `+tea -cup` | must occur; must not |
-/// | `tea AND (green OR black) AND NOT cup` | the same in words |
-/// | `gre*` | words that begin like this |
-/// | `grean~`, `grean~2` | words that differ by a letter or two |
-/// | `object:tea` | in this field of the grain only |
-/// | `tea^2` | counts twice |
-///
-/// A word matches all its inflected forms. Everything else is literal text.
+/// A parsed query, in the language of [`Search::parse`](crate::Search::parse).
 ///
 /// ```
 /// use grainstore::text::Query;

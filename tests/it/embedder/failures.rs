@@ -1,5 +1,6 @@
 //! Models that fail, wait, or answer what is no answer.
 
+use grainstore::Search;
 use grainstore::store::Authorization;
 
 use super::*;
@@ -30,8 +31,8 @@ fn a_model_that_is_down_fails_no_put_is_named_in_the_statistics_and_is_tried_aga
         meaning: 0.0,
         ..Ranking::default()
     };
-    let query = Query::words("dog");
-    let found = store.search_ranked(&query, &Filter::new(), &by_words, 9);
+    let query = Search::words("dog");
+    let found = store.find(&query.ranking(by_words).limit(9));
     assert_eq!(found.unwrap().results.len(), 9);
 
     model.is_down.store(false, Ordering::SeqCst);
@@ -160,10 +161,10 @@ fn a_grain_that_is_deleted_while_the_model_works_leaves_no_vector() {
     drop(answers_not);
     flush(&store);
     assert_eq!(near(&store, "concepts@1", "pet"), [train]);
-    let all = store.nearest("concepts@1", &[1.0; 4], &Filter::new(), 9);
+    let all = store.find(&Search::near("concepts@1", &[1.0; 4]).limit(9));
     assert_eq!(all.unwrap().total, 1);
     store.admin().unwrap().delete(&train, asked).unwrap();
-    let all = store.nearest("concepts@1", &[1.0; 4], &Filter::new(), 9);
+    let all = store.find(&Search::near("concepts@1", &[1.0; 4]).limit(9));
     assert_eq!(all.unwrap().total, 0);
     assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }

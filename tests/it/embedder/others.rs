@@ -12,7 +12,7 @@ fn the_keeper_alone_embeds_what_any_process_stores_and_all_find_it() {
     put(&keeper, "a train");
     flush(&other);
     assert!(of_other.passages().is_empty());
-    keeper.tend().unwrap();
+    keeper.maintenance().unwrap().tend().unwrap();
     flush(&keeper);
     assert_eq!(of_keeper.passages(), ["a dog", "a train"]);
     let found = other.search("pet", &Filter::new(), 1).unwrap();
@@ -29,7 +29,7 @@ fn a_process_that_takes_the_place_of_the_keeper_embeds_what_waits() {
     put(&keeper, "a dog");
     put(&other, "a train");
     drop(keeper);
-    other.tend().unwrap();
+    other.maintenance().unwrap().tend().unwrap();
     flush(&other);
     assert_eq!(of_other.passages(), ["a dog", "a train"]);
 }
@@ -41,7 +41,7 @@ fn a_store_opened_for_reading_embeds_questions_alone() {
     let dog = put(&store, "a dog");
     flush(&store);
     let model = Concepts::named("concepts@1");
-    let reader = Store::open_read_only_on(&(Arc::new(disk) as _), options(&[Arc::clone(&model)]));
+    let reader = Store::open_on(Arc::new(disk), options(&[Arc::clone(&model)]).read_only());
     let reader = reader.unwrap();
     let found = reader.search("pet", &Filter::new(), 1).unwrap();
     assert_eq!(addresses(&found), [dog]);
@@ -75,7 +75,7 @@ fn a_sealed_person_is_embedded_while_unlocked_and_no_file_has_the_vector() {
     let store = open();
     flush(&store);
     assert!(model.passages().is_empty());
-    store.unlock("alice").unwrap();
+    store.admin().unwrap().unlock("alice").unwrap();
     let two = store.put(of_alice("her clinic")).unwrap();
     flush(&store);
     assert_eq!(model.passages(), ["her clinic", "her dog"]);
@@ -86,7 +86,7 @@ fn a_sealed_person_is_embedded_while_unlocked_and_no_file_has_the_vector() {
         b"okapi".to_vec(),
         stored.into_iter().flat_map(f32::to_be_bytes).collect(),
     ];
-    store.lock("alice").unwrap();
+    store.admin().unwrap().lock("alice").unwrap();
     assert_eq!(near(&store, "concepts@okapi", "pet"), []);
     drop(store);
     for (name, content) in files(&disk) {

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use grainstore::ContentAddress;
 use grainstore::store::{Authorization, Embedding};
+use grainstore::{ContentAddress, Search};
 
 use super::*;
 use crate::foreign::FORMATS;
@@ -199,7 +199,7 @@ fn a_vector_in_a_bundle_is_found_by_and_leaves_with_its_chunk() {
     assert_eq!(summary.embedded, 2, "{summary:?}");
     assert_eq!(summary.findings.len(), 1, "{:?}", summary.findings);
     let near = store
-        .nearest("tiny", &[0.1, 1.0], &Filter::new(), 1)
+        .find(&Search::near("tiny", &[0.1, 1.0]).limit(1))
         .unwrap();
     assert_eq!(near.results[0].grain.text("object"), Some("preference"));
     let (out, loss) = export(&store, Format::Aimem, &all().1);
@@ -282,7 +282,7 @@ fn vectors_come_back_from_every_format_that_has_a_place_for_them() {
             let is_own = std::ptr::eq(target, &store);
             assert_eq!(summary.embedded, if is_own { 0 } else { 2 }, "{name}");
             assert!(!is_own || summary.inserted == 0, "{name}: {summary:?}");
-            let near = target.nearest("tiny", &[0.9, 0.1], &Filter::new(), 1);
+            let near = target.find(&Search::near("tiny", &[0.9, 0.1]).limit(1));
             let near = near.unwrap().results;
             assert!(near[0].grain.to_json().contains("tea"), "{name}");
         }

@@ -161,7 +161,8 @@ fn whenever_a_successor_is_erased_by_another_process_its_predecessor_stays_repla
             let left = Arc::new(AtomicUsize::new(usize::MAX));
             let address = Arc::new(OnceLock::new());
             let disk = world.erasing(&address, &left);
-            let open = || Store::open_read_only_on(&disk, Options::default()).unwrap();
+            let open =
+                || Store::open_on(Arc::clone(&disk), Options::default().read_only()).unwrap();
             let opened = is_open.then(open);
             let [old, new] = world.replace();
             if is_compact {

@@ -38,7 +38,7 @@ fn a_store_knows_when_it_was_backed_up_last() {
     store.maintenance().unwrap().backup(home.path("b")).unwrap();
     let first = last(&store).unwrap();
     // Any process knows it, and the copy does not say so of itself.
-    let reader = Store::open_read_only(home.path("s"), options()).unwrap();
+    let reader = Store::open(home.path("s"), options().read_only()).unwrap();
     assert_eq!(last(&reader), Some(first));
     assert_eq!(last(&home.open("b")), None);
     store.maintenance().unwrap().backup(home.path("b")).unwrap();
@@ -102,7 +102,7 @@ fn a_later_backup_copies_only_what_is_new() {
     store.put(draft(300)).unwrap();
     store.maintenance().unwrap().backup(home.path("b")).unwrap();
     // For a reader too, whatever end the one that opened it published.
-    let reader = Store::open_read_only(home.path("b"), options()).unwrap();
+    let reader = Store::open(home.path("b"), options().read_only()).unwrap();
     assert_eq!(told(&reader), told(&store));
     assert_eq!(told(&home.open("b")), told(&store));
 }
@@ -260,7 +260,7 @@ fn what_follows_the_end_of_a_segment_is_added_whole_or_not_at_all() {
         fs::write(&beside, &rest).unwrap();
         fs::write(ledger.join("REPLACE"), "").unwrap();
         drop(fs::remove_file(home.path("old/END")));
-        let read_only = Store::open_read_only(home.path("old"), options()).unwrap();
+        let read_only = Store::open(home.path("old"), options().read_only()).unwrap();
         assert!(
             [&before, &told(&store)].contains(&&told(&read_only)),
             "{added}"

@@ -38,7 +38,9 @@ impl Several {
             if step.erases() {
                 scope.spawn(|| {
                     while !is_done.load(Ordering::Acquire) {
-                        self.writers.iter().for_each(|store| store.tend().unwrap());
+                        self.writers
+                            .iter()
+                            .for_each(|store| store.maintenance().unwrap().tend().unwrap());
                         thread::yield_now();
                     }
                 });

@@ -8,7 +8,7 @@ use grainstore::grain::ForeignId;
 use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use grainstore::store::Embedding;
 use grainstore::store::{Authorization, Summary};
-use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+use grainstore::{ContentAddress, Draft, Filter, Options, Search, Store, Time};
 
 use super::schema::judged;
 use crate::foreign::{json, sha256, text_of};
@@ -121,7 +121,7 @@ fn vectors_come_in_with_their_memories_once_and_answer_questions() {
     assert!(summary.loss.is_empty(), "{:?}", summary.loss);
     assert!(summary.findings.is_empty(), "{:?}", summary.findings);
     let near = store
-        .nearest("tiny", &[0.9, 0.1], &Filter::new(), 1)
+        .find(&Search::near("tiny", &[0.9, 0.1]).limit(1))
         .unwrap();
     assert_eq!(near.results[0].address, resolve(&store, "b"));
     let again = import(&store, folder.path());
@@ -134,7 +134,7 @@ fn vectors_come_in_with_their_memories_once_and_answer_questions() {
     fs::write(folder.path().join(pam::EMBEDDINGS), other).unwrap();
     assert_eq!(import(&store, folder.path()).embedded, 2);
     let near = store
-        .nearest("tiny", &[0.9, 0.1], &Filter::new(), 1)
+        .find(&Search::near("tiny", &[0.9, 0.1]).limit(1))
         .unwrap();
     assert_eq!(near.results[0].address, resolve(&store, "a"));
     assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);

@@ -6,7 +6,7 @@ use grainstore::ledger::{Kind, MemoryDisk};
 use grainstore::policy::Rule;
 use grainstore::store::Embedding;
 use grainstore::store::{Authorization, RequiredConsent};
-use grainstore::{ContentAddress, Draft, Filter, Store};
+use grainstore::{ContentAddress, Draft, Filter, Search, Store};
 
 use super::opened_at;
 use grainstore::crypto::sign;
@@ -451,7 +451,7 @@ fn what_may_not_be_read_shows_no_vector_and_is_on_no_agents_card() {
     assert!(store.embedding(&shown, "m").unwrap().is_some());
     let refused = store.embedding(&kept, "m").unwrap_err();
     assert_eq!(refused.code(), "ERR_CONSENT");
-    let alike = store.similar(&kept, "m", &Filter::new(), 9).unwrap_err();
+    let alike = store.find(&Search::like("m", kept).limit(9)).unwrap_err();
     assert_eq!(alike.code(), "ERR_CONSENT");
 }
 

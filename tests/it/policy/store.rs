@@ -352,7 +352,7 @@ fn a_session_has_its_events_in_order() {
     for sort in [Sort::of(&filter), Sort::of(&filter).descending()] {
         let (mut found, mut after) = (Vec::new(), None);
         loop {
-            let page = store.query_sorted(&filter, sort, 7, after).unwrap();
+            let page = store.query(&filter.clone().sorted(sort), 7, after).unwrap();
             found.extend(page.results.iter().map(|found| found.address));
             after = page.next_cursor;
             if after.is_none() {

@@ -5,7 +5,7 @@ use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions, jso
 use grainstore::ledger::MemoryDisk;
 use grainstore::query::Recall;
 use grainstore::store::{Embedding, Handoff, Summary};
-use grainstore::{ContentAddress, Draft, Filter, Grain, Store, Time, store};
+use grainstore::{ContentAddress, Draft, Filter, Grain, Search, Store, Time, store};
 
 use super::opened_at;
 
@@ -132,11 +132,21 @@ fn by_question(of: &World, handle: &Store) -> Vec<(&'static str, String)> {
         for (operation, found) in [
             ("query", handle.query(&filter, 9, None).unwrap()),
             ("search", handle.search(WORD, &filter, 9).unwrap()),
-            ("nearest", handle.nearest("m", &vector, &filter, 9).unwrap()),
+            (
+                "nearest",
+                handle
+                    .find(&Search::near("m", &vector).filter(&filter).limit(9))
+                    .unwrap(),
+            ),
             (
                 "search_hybrid",
                 handle
-                    .search_hybrid(WORD, "m", &vector, &filter, 9)
+                    .find(
+                        &Search::words(WORD)
+                            .vector("m", &vector)
+                            .filter(&filter)
+                            .limit(9),
+                    )
                     .unwrap(),
             ),
         ] {
@@ -149,7 +159,7 @@ fn by_question(of: &World, handle: &Store) -> Vec<(&'static str, String)> {
             shown.push(("recall", recalled));
         }
     }
-    let similar = handle.similar(&of.answer, "m", &Filter::new(), 9);
+    let similar = handle.find(&Search::like("m", of.answer).limit(9));
     shown.push(("similar", similar.unwrap().to_json()));
     shown
 }

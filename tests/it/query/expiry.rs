@@ -5,7 +5,7 @@ use grainstore::interchange::{Format, WriteOptions};
 use grainstore::query::{QueryPlan, Recall};
 use grainstore::render;
 use grainstore::store::Embedding;
-use grainstore::{ContentAddress, Draft, Filter, Store, Time};
+use grainstore::{ContentAddress, Draft, Filter, Search, Store, Time};
 
 use crate::store::at;
 
@@ -49,7 +49,12 @@ fn what_is_no_longer_true_is_left_out_of_every_answer_and_shown_to_whoever_asks(
     let bot = store.in_namespace("home");
     let answers = |filter: &Filter| {
         let recall = Recall::default();
-        let nearest = store.search_hybrid("drill", "m", &[1.0, 0.0], filter, 9);
+        let nearest = store.find(
+            &Search::words("drill")
+                .vector("m", &[1.0, 0.0])
+                .filter(filter)
+                .limit(9),
+        );
         let texts = [
             &store.recall("drill?", filter, &recall),
             &bot.recall("drill?", filter, &recall),
@@ -66,7 +71,10 @@ fn what_is_no_longer_true_is_left_out_of_every_answer_and_shown_to_whoever_asks(
             bot.query(filter, 9, None).unwrap().total,
             store.search("drill", filter, 9).unwrap().total,
             bot.search("drill", filter, 9).unwrap().total,
-            store.nearest("m", &[1.0, 0.0], filter, 9).unwrap().total,
+            store
+                .find(&Search::near("m", &[1.0, 0.0]).filter(filter).limit(9))
+                .unwrap()
+                .total,
             nearest.unwrap().total,
             u64::from(!texts[0]),
             u64::from(!texts[1]),

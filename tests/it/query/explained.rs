@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use grainstore::text::{Query, Ranking};
-use grainstore::{Draft, Filter, Options, Store, Time};
+use grainstore::text::Ranking;
+use grainstore::{Draft, Filter, Options, Search, Store, Time};
 
 #[test]
 fn the_rules_of_each_hit_together_are_its_score() {
@@ -35,8 +35,10 @@ fn the_rules_of_each_hit_together_are_its_score() {
         "+lisbon",
         "tomorrow",
     ] {
-        let query = Query::parse(text).unwrap();
-        let explained = store.search_ranked(&query, &filter, &ranking, 9).unwrap();
+        let query = Search::parse(text).unwrap();
+        let explained = store
+            .find(&query.filter(&filter).ranking(ranking).limit(9))
+            .unwrap();
         let plain = store.search(text, &filter, 9).unwrap();
         assert_eq!(explained.results.len(), plain.results.len());
         for (found, plain) in explained.results.iter().zip(&plain.results) {

@@ -3,8 +3,8 @@
 
 use grainstore::query::Recall;
 use grainstore::render::Format;
-use grainstore::text::{Query, Ranking};
-use grainstore::{Draft, Filter, Options, Store, Time};
+use grainstore::text::Ranking;
+use grainstore::{Draft, Filter, Options, Search, Store, Time};
 
 const MINE: [&str; 6] = [
     "green tea in the morning",
@@ -76,8 +76,10 @@ fn said(store: &Store, own_statistics: bool) -> Vec<(String, String, String)> {
         ..Ranking::default()
     };
     let answers = QUERIES.iter().map(|text| {
-        let query = Query::parse(text).unwrap();
-        let found = store.search_ranked(&query, &filter, &ranking, 100).unwrap();
+        let query = Search::parse(text).unwrap();
+        let found = store
+            .find(&query.filter(&filter).ranking(ranking).limit(100))
+            .unwrap();
         let recall = Recall {
             ranking,
             ..Recall::default()

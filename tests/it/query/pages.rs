@@ -29,7 +29,7 @@ proptest! {
         let mut between = between.into_iter();
         let (mut seen, mut cursor) = (Vec::new(), None);
         loop {
-            let page = world.store.query_sorted(&filter, sort, limit, cursor).unwrap();
+            let page = world.store.query(&filter.clone().sorted(sort), limit, cursor).unwrap();
             prop_assert!(page.results.len() <= limit);
             prop_assert_eq!(page.total, expected.len() as u64);
             seen.extend(page.results.iter().map(|found| found.address));
@@ -82,6 +82,35 @@ fn what_was_replaced_stays_so_on_later_pages_though_its_successor_is_erased() {
 }
 
 #[test]
+fn pages_follow_one_another_to_the_end_or_to_an_error() {
+    let store = Store::in_memory(at(1).0).unwrap();
+    store
+        .put_batch((0..5).map(|n| Draft::event(format!("event {n}"))))
+        .unwrap();
+    let newest_first = Filter::new().sorted(Sort::by(SortBy::Stored).descending());
+    let pages: Vec<_> = store.pages(&newest_first, 2).map(Result::unwrap).collect();
+    let lens: Vec<_> = pages.iter().map(|page| page.results.len()).collect();
+    assert_eq!(lens, [2, 2, 1]);
+    let at_once = store.query(&newest_first, 9, None).unwrap().results;
+    let one_by_one = pages.iter().flat_map(|page| &page.results);
+    assert!(
+        one_by_one
+            .map(|it| it.address)
+            .eq(at_once.iter().map(|it| it.address))
+    );
+    assert_eq!(
+        store.pages(&Filter::new().subject("x"), 2).count(),
+        1,
+        "an empty one"
+    );
+
+    let refused = Filter::new().namespace("");
+    let mut pages = store.pages(&refused, 2);
+    assert_eq!(pages.next().unwrap().unwrap_err().code(), "ERR_FILTER");
+    assert!(pages.next().is_none());
+}
+
+#[test]
 fn a_cursor_is_of_one_question() {
     let store = Store::in_memory(at(1).0).unwrap();
     for n in 0..5 {
@@ -93,10 +122,13 @@ fn a_cursor_is_of_one_question() {
     let other = Filter::new().subject("x");
     let refused = store.query(&other, 2, cursor).unwrap_err();
     assert_eq!(refused.code(), "ERR_CURSOR");
-    let refused = store.query_sorted(&all, Sort::by(SortBy::CreatedAt), 2, cursor);
+    let refused = store.query(&all.clone().sorted(Sort::by(SortBy::CreatedAt)), 2, cursor);
     assert_eq!(refused.unwrap_err().code(), "ERR_CURSOR");
-    let rest = store.query(&all, 9, cursor).unwrap();
-    assert_eq!((rest.results.len(), rest.total), (3, 5));
+    // The same question, whether its order is named or not.
+    for same in [all.clone(), all.clone().sorted(Sort::default())] {
+        let rest = store.query(&same, 9, cursor).unwrap();
+        assert_eq!((rest.results.len(), rest.total), (3, 5));
+    }
     for text in [
         "",
         "c",
@@ -127,7 +159,7 @@ fn grains_that_are_alike_in_an_order_follow_by_their_addresses() {
         Sort::by(SortBy::Confidence),
         Sort::by(SortBy::Confidence).descending(),
     ] {
-        let found = store.query_sorted(&Filter::new(), sort, 200, None).unwrap();
+        let found = store.query(&Filter::new().sorted(sort), 200, None).unwrap();
         assert!(
             found
                 .results

@@ -368,7 +368,7 @@ proptest! {
             let filter = asked.filter(&world.kept);
             let expected = in_order(asked.scan(&world.kept, world.now), by, descends);
             let sort = sort(by, descends);
-            let found = world.store.query_sorted(&filter, sort, usize::MAX, None).unwrap();
+            let found = world.store.query(&filter.clone().sorted(sort), usize::MAX, None).unwrap();
             let addresses: Vec<_> = found.results.iter().map(|found| found.address).collect();
             prop_assert_eq!(&addresses, &expected, "{:?}\n{}", asked, world.store.maintenance().unwrap().explain(&filter).unwrap());
             prop_assert_eq!(found.total, expected.len() as u64);

@@ -1,12 +1,12 @@
 //! The order of results with equal keys or scores.
 
-use grainstore::text::{Query, Ranking};
-use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+use grainstore::text::Ranking;
+use grainstore::{ContentAddress, Draft, Options, Search, Store, Time};
 
 /// Addresses in the order of a search, of `limit` grains.
 fn found(store: &Store, ranking: &Ranking, limit: usize) -> Vec<ContentAddress> {
-    let query = Query::words("green tea");
-    let envelope = store.search_ranked(&query, &Filter::new(), ranking, limit);
+    let query = Search::words("green tea");
+    let envelope = store.find(&query.ranking(*ranking).limit(limit));
     let results = envelope.unwrap().results;
     results.iter().map(|found| found.address).collect()
 }

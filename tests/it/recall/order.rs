@@ -4,8 +4,8 @@ use std::path::Path;
 
 use grainstore::query::Recall;
 use grainstore::render::{Format, tokens};
-use grainstore::text::{Query, Ranking};
-use grainstore::{ContentAddress, Draft, Filter, Store, Time};
+use grainstore::text::Ranking;
+use grainstore::{ContentAddress, Draft, Filter, Search, Store, Time};
 use serde_json::Value;
 
 use super::store;
@@ -55,8 +55,8 @@ fn asked_now() -> Ranking {
 }
 
 fn found(store: &Store, question: &str, limit: usize) -> Vec<ContentAddress> {
-    let query = Query::words(question);
-    let found = store.search_ranked(&query, &Filter::new(), &asked_now(), limit);
+    let query = Search::words(question);
+    let found = store.find(&query.ranking(asked_now()).limit(limit));
     let results = found.unwrap().results.into_iter();
     results.map(|found| found.address).collect()
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use grainstore::query::Recall;
 use grainstore::render::{Format, Recollection};
-use grainstore::text::{Query, Ranking};
-use grainstore::{Draft, Filter, Store, Time, codec};
+use grainstore::text::Ranking;
+use grainstore::{Draft, Filter, Search, Store, Time, codec};
 use serde_json::Value;
 
 use super::store;
@@ -90,10 +90,10 @@ fn what_was_left_out_as_less_relevant_is_counted_and_a_narrowed_handle_is_not_to
         share: 0.9,
         ..Ranking::default()
     };
-    let query = Query::words("blue boat leaks");
+    let query = Search::words("blue boat leaks");
     let found = |store: &Store| {
         store
-            .search_ranked(&query, &Filter::new(), &ranking, 9)
+            .find(&query.clone().ranking(ranking).limit(9))
             .unwrap()
     };
     let owner = found(&store);

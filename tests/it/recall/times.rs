@@ -2,8 +2,8 @@
 
 use grainstore::query::Recall;
 use grainstore::render::Format;
-use grainstore::text::{Query, Ranking};
-use grainstore::{Draft, Filter, Store, Time};
+use grainstore::text::Ranking;
+use grainstore::{Draft, Filter, Search, Store, Time};
 
 use super::store;
 
@@ -126,10 +126,8 @@ fn a_time_beside_other_words_hides_nothing_and_finds_what_shares_no_word() {
         text.contains("Noodles") && text.contains("Anchor"),
         "{text}"
     );
-    let query = Query::words("Where did I eat yesterday?");
-    let found = store
-        .search_ranked(&query, &Filter::new(), &asked_now(), 9)
-        .unwrap();
+    let query = Search::words("Where did I eat yesterday?");
+    let found = store.find(&query.ranking(asked_now()).limit(9)).unwrap();
     assert!(found.results.iter().any(|found| {
         found
             .grain
@@ -145,10 +143,8 @@ fn a_turn_of_the_time_that_is_named_counts_more_and_says_so() {
         explains: true,
         ..asked_now()
     };
-    let query = Query::words("tea at home on 17 March 2026");
-    let found = store
-        .search_ranked(&query, &Filter::new(), &ranking, 9)
-        .unwrap();
+    let query = Search::words("tea at home on 17 March 2026");
+    let found = store.find(&query.ranking(ranking).limit(9)).unwrap();
     let names = |at: usize| {
         let parts = found.results[at].explanation.iter();
         parts.map(|(name, _)| *name).collect::<Vec<_>>()

@@ -4,13 +4,13 @@ mod erased;
 mod kept;
 mod refused;
 
-use grainstore::Time;
 use grainstore::crypto::Did;
 use grainstore::policy::Capability;
 use grainstore::query::{Recall, Sort};
 use grainstore::store::Embedding;
 use grainstore::store::{AuditedRead, Handoff};
-use grainstore::text::{Query, Ranking};
+use grainstore::text::Ranking;
+use grainstore::{Search, Time};
 
 use super::*;
 
@@ -81,21 +81,29 @@ macro_rules! ways {
             }),
             ("query", &[1, 0], |r, _| {
                 let sort = Sort::default().descending();
-                r.query_sorted(&all(), sort, 9, None).unwrap();
+                r.query(&all().sorted(sort), 9, None).unwrap();
             }),
             // The other turn of its session is handed out, too.
             ("search", &[0, 1], |r, _| {
                 drop(r.search("black", &all(), 9).unwrap())
             }),
             ("nearest", &[0], |r, _| {
-                r.nearest("tiny", &[1.0, 0.0], &all(), 1).unwrap();
+                r.find(&Search::near("tiny", &[1.0, 0.0]).filter(&all()).limit(1))
+                    .unwrap();
             }),
             ("similar", &[1], |r, [a, _]| {
-                r.similar(&a, "tiny", &all(), 9).unwrap();
+                r.find(&Search::like("tiny", a).filter(&all()).limit(9))
+                    .unwrap();
             }),
             ("search_hybrid", &[0, 1], |r, _| {
                 let vector = [1.0, 0.0];
-                r.search_hybrid("tea", "tiny", &vector, &all(), 9).unwrap();
+                r.find(
+                    &Search::words("tea")
+                        .vector("tiny", &vector)
+                        .filter(&all())
+                        .limit(9),
+                )
+                .unwrap();
             }),
             ("recall", &[0, 1], |r, _| {
                 r.recall("green tea?", &all(), &Recall::default()).unwrap();
@@ -111,8 +119,9 @@ fn ways_of_the_owner() -> [Way<Store>; 4] {
     [
         ("get", &[0], |s, [a, _]| drop(s.delivery(&a).unwrap())),
         ("search", &[1], |s, _| {
-            let query = Query::words("black");
-            s.search_ranked(&query, &all(), &Ranking::WORDS, 9).unwrap();
+            let query = Search::words("black");
+            s.find(&query.filter(&all()).ranking(Ranking::WORDS).limit(9))
+                .unwrap();
         }),
         ("embedding", &[1], |s, [_, b]| {
             drop(s.embedding(&b, "tiny").unwrap());
@@ -313,7 +322,9 @@ fn what_is_left_out_of_an_answer_is_not_on_record_with_the_rest_of_it() {
     let handle = store.as_actor(&bot()).in_namespace("acme");
     handle.query(&all(), 9, None).unwrap();
     handle.search("tea", &all(), 9).unwrap();
-    handle.nearest("tiny", &[1.0, 0.0], &all(), 9).unwrap();
+    handle
+        .find(&Search::near("tiny", &[1.0, 0.0]).filter(&all()).limit(9))
+        .unwrap();
     handle.recall("tea", &all(), &Recall::default()).unwrap();
     let told = reads(&store);
     assert_eq!(told.len(), 4);

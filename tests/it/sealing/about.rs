@@ -57,7 +57,7 @@ fn what_a_report_lists_is_what_a_key_seals_and_an_erasure_takes() {
         let vault = |store: &Store| {
             store.admin().unwrap().vault().add(&[person]).unwrap();
             store.admin().unwrap().vault().seal(person).unwrap();
-            store.unlock(person).unwrap();
+            store.admin().unwrap().unlock(person).unwrap();
         };
         // One has the key before the grains, the other one after.
         vault(&stores[0]);
@@ -73,7 +73,7 @@ fn what_a_report_lists_is_what_a_key_seals_and_an_erasure_takes() {
         about.sort_unstable();
         vault(&stores[1]);
         for (i, store) in stores.iter().enumerate() {
-            store.lock(person).unwrap();
+            store.admin().unwrap().lock(person).unwrap();
             let hidden = all.iter().filter(|it| store.get(it).unwrap().is_none());
             let mut hidden: Vec<_> = hidden.copied().collect();
             hidden.sort_unstable();
@@ -137,7 +137,7 @@ fn the_envelope_of_an_omi_file_is_sealed_reported_and_erased_with_its_person() {
         let add = || admin.vault().add(&["u-77"]).unwrap();
         if adds_first {
             add();
-            store.unlock("u-77").unwrap();
+            store.admin().unwrap().unlock("u-77").unwrap();
             import(&store);
         } else {
             import(&store);
@@ -145,7 +145,7 @@ fn the_envelope_of_an_omi_file_is_sealed_reported_and_erased_with_its_person() {
             assert_eq!((report.about.len(), report.mentions.len()), (3, 1));
             add();
             assert_eq!(admin.vault().seal("u-77").unwrap(), 3);
-            store.unlock("u-77").unwrap();
+            store.admin().unwrap().unlock("u-77").unwrap();
         }
         let bytes = everything(&disk);
         for word in WORDS {

@@ -37,7 +37,7 @@ fn an_erased_person_is_gone_with_the_key_and_the_others_live() {
         .backup_to(&copy, "copy".as_ref())
         .unwrap();
     // Locked or not: the erasure unlocks the person, to see what keeps the grains.
-    store.lock("alice").unwrap();
+    store.admin().unwrap().lock("alice").unwrap();
     let done = erase(&store, "alice").unwrap();
     let mut expected = vec![before, gone, next];
     expected.sort_unstable();
@@ -45,10 +45,10 @@ fn an_erased_person_is_gone_with_the_key_and_the_others_live() {
     assert_eq!(done.keys.len(), 1);
     assert!(done.keys[0].to > done.keys[0].from);
     let is_gone = |store: &Store| {
-        assert!(!store.is_unlocked("alice"));
+        assert!(!store.admin().unwrap().is_unlocked("alice"));
         assert_eq!(store.get(&gone).unwrap(), None);
         assert_eq!(
-            store.unlock("alice").unwrap_err().code(),
+            store.admin().unwrap().unlock("alice").unwrap_err().code(),
             "ERR_USER_UNKNOWN"
         );
         sound(store);
@@ -61,7 +61,7 @@ fn an_erased_person_is_gone_with_the_key_and_the_others_live() {
     drop(store);
     let store = open(&disk);
     is_gone(&store);
-    store.unlock("bob").unwrap();
+    store.admin().unwrap().unlock("bob").unwrap();
     assert!(store.get(&kept).unwrap().is_some());
     let again = store.put(note("likes tea", "alice")).unwrap_err();
     assert_eq!(again.code(), "ERR_ERASED");
@@ -75,8 +75,11 @@ fn an_erased_person_is_gone_with_the_key_and_the_others_live() {
         }
     }
     let old = open(&copy);
-    assert_eq!(old.unlock("alice").unwrap_err().code(), "ERR_USER_UNKNOWN");
-    old.unlock("bob").unwrap();
+    assert_eq!(
+        old.admin().unwrap().unlock("alice").unwrap_err().code(),
+        "ERR_USER_UNKNOWN"
+    );
+    old.admin().unwrap().unlock("bob").unwrap();
     assert!(old.get(&kept).unwrap().is_some());
     assert_eq!(old.get(&gone).unwrap(), None);
 }
@@ -88,7 +91,7 @@ fn a_hold_on_one_grain_keeps_the_key_of_the_person() {
     let held = store.put(note("evidence", "alice")).unwrap();
     let other = store.put(note("likes tea", "alice")).unwrap();
     store.admin().unwrap().place_hold(&held, ASKED).unwrap();
-    store.lock("alice").unwrap();
+    store.admin().unwrap().lock("alice").unwrap();
     for except_kept in [false, true] {
         let scope = ErasureScope {
             except_kept,
@@ -131,7 +134,7 @@ fn a_person_is_erased_beside_others_who_are_locked() {
     let other = store
         .put(note("knows alice", "bob").set("subject", "alice"))
         .unwrap();
-    store.lock("bob").unwrap();
+    store.admin().unwrap().lock("bob").unwrap();
     let mentions = ErasureScope {
         mentions: true,
         ..ErasureScope::default()
@@ -148,7 +151,7 @@ fn a_person_is_erased_beside_others_who_are_locked() {
     let receipt = admin.erasure_receipt(&done, &key, &key.did()).unwrap();
     let (receipt, _) = ErasureReceipt::open(&receipt, &Offline).unwrap();
     assert_eq!((receipt.mentions, receipt.locked_persons), (0, 1));
-    store.unlock("bob").unwrap();
+    store.admin().unwrap().unlock("bob").unwrap();
     assert!(store.get(&other).unwrap().is_some());
     sound(&store);
 }
@@ -166,9 +169,9 @@ fn a_deleted_sealed_grain_is_not_stored_again() {
         let again = store.put(note("likes tea", "alice")).unwrap_err();
         assert_eq!(again.code(), "ERR_ERASED");
         sound(&store);
-        store.lock("alice").unwrap();
+        store.admin().unwrap().lock("alice").unwrap();
         assert_eq!(store.get(&other).unwrap(), None);
-        store.unlock("alice").unwrap();
+        store.admin().unwrap().unlock("alice").unwrap();
     }
 }
 
@@ -226,7 +229,7 @@ fn an_erasure_whose_key_stayed_is_completed_by_the_next_opening_that_has_the_mas
         .add(&["alice", "bob"])
         .unwrap();
     for user in ["alice", "bob"] {
-        store.unlock(user).unwrap();
+        store.admin().unwrap().unlock(user).unwrap();
     }
     let gone = store.put(note("likes tea", "alice")).unwrap();
     let kept = store.put(note("likes coffee", "bob")).unwrap();
@@ -247,10 +250,10 @@ fn an_erasure_whose_key_stayed_is_completed_by_the_next_opening_that_has_the_mas
     assert_eq!(store.recovery_report().erasure_waits, None);
     assert_eq!(users(&store), ["bob"]);
     assert_eq!(
-        store.unlock("alice").unwrap_err().code(),
+        store.admin().unwrap().unlock("alice").unwrap_err().code(),
         "ERR_USER_UNKNOWN"
     );
-    store.unlock("bob").unwrap();
+    store.admin().unwrap().unlock("bob").unwrap();
     assert!(store.get(&kept).unwrap().is_some());
     sound(&store);
     assert!(erase(&store, "alice").unwrap().erased.is_empty());

@@ -170,7 +170,7 @@ fn no_operation_writes_anything_of_a_sealed_grain_in_the_clear() {
     store.maintenance().unwrap().compact().unwrap();
     needles.lacks(&disk);
     sound(&store);
-    store.lock("alice").unwrap();
+    store.admin().unwrap().lock("alice").unwrap();
     drop(store);
     needles.lacks(&disk);
 }

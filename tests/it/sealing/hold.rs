@@ -75,11 +75,11 @@ fn an_erasure_that_reseals_keeps_what_is_held_under_a_key_that_answers_to_no_use
         let store = open(disk);
         assert_eq!(store.get(&held).unwrap(), None, "locked");
         assert_eq!(
-            store.unlock("alice").unwrap_err().code(),
+            store.admin().unwrap().unlock("alice").unwrap_err().code(),
             "ERR_USER_UNKNOWN"
         );
-        store.unlock(&hold_key(&store)).unwrap();
-        store.unlock("bob").unwrap();
+        store.admin().unwrap().unlock(&hold_key(&store)).unwrap();
+        store.admin().unwrap().unlock("bob").unwrap();
         for address in [held, current] {
             assert!(store.get(&address).unwrap().is_some());
         }
@@ -112,14 +112,14 @@ fn what_is_held_of_an_erased_person_ends_when_its_hold_is_lifted_and_it_is_delet
     }
     let refused = store.put(note("under that name", &name)).unwrap_err();
     assert_eq!(refused.code(), "ERR_LOCKED");
-    store.unlock(&name).unwrap();
+    store.admin().unwrap().unlock(&name).unwrap();
     let admin = store.admin().unwrap();
     let refused = admin.delete(&held, ASKED).unwrap_err();
     assert_eq!(refused.code(), "ERR_INVALIDATION_DENIED");
     drop(store);
     let store = open(&disk);
     let admin = store.admin().unwrap();
-    store.unlock(&name).unwrap();
+    store.admin().unwrap().unlock(&name).unwrap();
     for address in [held, current] {
         assert!(admin.lift_hold(&address, ASKED).unwrap());
         admin.delete(&address, ASKED).unwrap();
@@ -147,7 +147,7 @@ fn an_erasure_that_reseals_and_was_interrupted_loses_nothing_that_is_held() {
     };
     let store = open(true);
     store.admin().unwrap().vault().add(&["alice"]).unwrap();
-    store.unlock("alice").unwrap();
+    store.admin().unwrap().unlock("alice").unwrap();
     let held = store.put(note("evidence", "alice")).unwrap();
     let gone = store.put(note("likes tea", "alice")).unwrap();
     store.admin().unwrap().place_hold(&held, ASKED).unwrap();
@@ -158,7 +158,7 @@ fn an_erasure_that_reseals_and_was_interrupted_loses_nothing_that_is_held() {
     drop(open(false));
     let store = open(true);
     assert_eq!(store.recovery_report().erasure_waits, None);
-    store.unlock(&hold_key(&store)).unwrap();
+    store.admin().unwrap().unlock(&hold_key(&store)).unwrap();
     assert!(store.get(&held).unwrap().is_some());
     assert_eq!(store.get(&gone).unwrap(), None);
     assert_eq!(store.admin().unwrap().holds()[0].address, held);

@@ -1,6 +1,7 @@
 //! The border between sealed entries and those in the clear: grains from before their person was added,
 //! grains in the clear that a sealed one replaced, and the blind tokens of cards.
 
+use grainstore::Search;
 use grainstore::codec::Map;
 use grainstore::store::{BlindFields, Embedding, VaultAdmin};
 
@@ -44,7 +45,9 @@ fn facts(store: &Store) -> Vec<String> {
         let found = found.map(|one| (one.address, one.score.to_bits()));
         facts.push(format!("{:?}", found.collect::<Vec<_>>()));
     }
-    let near = store.nearest("m", &[1.0, 2.0], &Filter::new(), 5).unwrap();
+    let near = store
+        .find(&Search::near("m", &[1.0, 2.0]).limit(5))
+        .unwrap();
     let near = near.results.iter().map(|one| one.address);
     facts.push(format!("{:?}", near.collect::<Vec<_>>()));
     facts
@@ -91,12 +94,12 @@ fn what_a_person_had_in_the_clear_is_sealed_and_nothing_about_it_changes() {
     assert!(!canaries(&disk, &[b"canary"]).is_empty());
     assert_eq!(vault(&store).seal("alice").unwrap(), 3);
     assert_eq!(vault(&store).seal("alice").unwrap(), 0);
-    assert!(!store.is_unlocked("alice"));
+    assert!(!store.admin().unwrap().is_unlocked("alice"));
     assert_eq!(store.get(&tea).unwrap(), None);
     let needles = [b"canary".as_slice(), tea.as_bytes(), milk.as_bytes()];
     assert_eq!(canaries(&disk, &needles), Vec::<String>::new());
     sound(&store);
-    store.unlock("alice").unwrap();
+    store.admin().unwrap().unlock("alice").unwrap();
     assert_eq!(facts(&store), before);
     sound(&store);
     drop(store);
@@ -104,7 +107,7 @@ fn what_a_person_had_in_the_clear_is_sealed_and_nothing_about_it_changes() {
     // What was replaced stays replaced, though its successor is not seen.
     assert_eq!(count(&store), 1);
     assert!(store.get(&general).unwrap().is_some());
-    store.unlock("alice").unwrap();
+    store.admin().unwrap().unlock("alice").unwrap();
     assert_eq!(facts(&store), before);
     // They come again as duplicates, and go with the key.
     assert_eq!(store.put(note("canary tea", "alice")).unwrap(), tea);
@@ -128,7 +131,7 @@ fn a_grain_in_the_clear_that_a_sealed_one_replaced_is_replaced_while_the_person_
     let mut unlocked = current(&store);
     unlocked.sort_unstable();
     assert_eq!(unlocked, both);
-    store.lock("alice").unwrap();
+    store.admin().unwrap().lock("alice").unwrap();
     assert_eq!(current(&store), [other]);
     assert_eq!(store.get(&new).unwrap(), None);
     sound(&store);
@@ -148,7 +151,7 @@ fn a_grain_in_the_clear_that_a_sealed_one_replaced_is_replaced_while_the_person_
     sound(&store);
     drop(store);
     let store = open(&disk);
-    store.unlock("alice").unwrap();
+    store.admin().unwrap().unlock("alice").unwrap();
     let mut unlocked = current(&store);
     unlocked.sort_unstable();
     assert_eq!(unlocked, both);
@@ -184,7 +187,7 @@ fn the_choice_of_blind_fields_changes_the_cards_and_no_answer() {
         vault(&store).add(&["alice", "bob"]).unwrap();
         ["alice", "bob"]
             .iter()
-            .for_each(|user| store.unlock(user).unwrap());
+            .for_each(|user| store.admin().unwrap().unlock(user).unwrap());
         for (user, object) in [("alice", "tea"), ("bob", "tea"), ("alice", "milk")] {
             let belief = Draft::belief(user, "likes", object).confidence(0.9);
             let belief = belief.user(user).set("session_id", "s");
@@ -203,7 +206,7 @@ fn the_choice_of_blind_fields_changes_the_cards_and_no_answer() {
         drop(store);
         let store = open(&disk);
         assert_eq!(counts(&store), [0; 4]);
-        store.unlock("alice").unwrap();
+        store.admin().unwrap().unlock("alice").unwrap();
         told.push((before, counts(&store), facts));
         sound(&store);
     }
@@ -251,7 +254,7 @@ fn a_person_whose_adding_was_interrupted_is_sealed_at_the_next_opening() {
     let needles = [b"canary".as_slice(), tea.as_bytes()];
     assert_eq!(canaries(&disk, &needles), Vec::<String>::new());
     assert_eq!(store.get(&tea).unwrap(), None);
-    store.unlock("alice").unwrap();
+    store.admin().unwrap().unlock("alice").unwrap();
     assert!(store.get(&tea).unwrap().is_some());
     sound(&store);
 }

@@ -96,7 +96,7 @@ fn child() {
     random.is_noting.store(false, Ordering::Relaxed);
     let keys: Vec<Vec<u8>> = random.drawn.lock().iter().map(|key| key.to_vec()).collect();
     for user in ["alice", "bob"] {
-        store.unlock(user).unwrap();
+        store.admin().unwrap().unlock(user).unwrap();
         let notes = (0..50).map(|n| note(&format!("quokka{n} of the island"), user));
         store.put_batch(notes).unwrap();
         assert_eq!(found(&store, &Filter::new().user(user)), 50);
@@ -118,7 +118,7 @@ fn child() {
         keys.len(),
         unlocked
     );
-    store.lock("alice").unwrap();
+    store.admin().unwrap().lock("alice").unwrap();
     let bob = Person::new("bob");
     admin
         .erase_person(&bob, ErasureScope::default(), ASKED)

@@ -22,7 +22,7 @@ fn join(disk: &MemoryDisk) -> Store {
 
 fn beside(disk: &MemoryDisk) -> Store {
     let disk: Arc<dyn Disk> = Arc::new(disk.clone());
-    Store::open_read_only_on(&disk, patient()).unwrap()
+    Store::open_on(disk, patient().read_only()).unwrap()
 }
 
 fn at(home: &Path) -> Store {
@@ -47,14 +47,14 @@ fn every_process_that_has_the_master_key_unlocks_a_person_and_finds_what_others_
     keeper.admin().unwrap().vault().add(&["alice"]).unwrap();
     let reader = beside(&disk);
     let all = [&keeper, &other, &reader];
-    other.unlock("alice").unwrap();
+    other.admin().unwrap().unlock("alice").unwrap();
     let first = other.put(note("likes basalt0", "alice")).unwrap();
     for store in [&keeper, &reader] {
         assert_eq!(
             (store.get(&first).unwrap(), hits(store, "basalt0")),
             (None, 0)
         );
-        store.unlock("alice").unwrap();
+        store.admin().unwrap().unlock("alice").unwrap();
     }
     let of_alice = Filter::new().user("alice");
     for n in 0..6 {
@@ -74,9 +74,9 @@ fn every_process_that_has_the_master_key_unlocks_a_person_and_finds_what_others_
         assert_eq!((found(store, &of_alice), hits(store, "basalt5")), (6, 1));
         sound(store);
     }
-    other.lock("alice").unwrap();
+    other.admin().unwrap().lock("alice").unwrap();
     assert_eq!((count(&other), count(&keeper), count(&reader)), (0, 6, 6));
-    reader.lock("alice").unwrap();
+    reader.admin().unwrap().lock("alice").unwrap();
     assert_eq!((count(&reader), hits(&reader, "basalt5")), (0, 0));
     all.into_iter().for_each(sound);
 }
@@ -90,9 +90,12 @@ fn a_store_opened_for_reading_unlocks_persons_and_changes_no_file() {
         let _open = (!is_closed).then(|| store.clone());
         let before = files(&disk);
         let reader = beside(&disk);
-        reader.unlock("alice").unwrap();
+        reader.admin().unwrap().unlock("alice").unwrap();
         assert!(reader.get(&sealed).unwrap().is_some());
-        assert_eq!(reader.unlock("bea").unwrap_err().code(), "ERR_USER_UNKNOWN");
+        assert_eq!(
+            reader.admin().unwrap().unlock("bea").unwrap_err().code(),
+            "ERR_USER_UNKNOWN"
+        );
         drop(reader);
         assert_eq!(files(&disk), before);
     }
@@ -105,11 +108,11 @@ fn an_erasure_in_one_process_takes_the_keys_from_the_others_at_their_next_questi
     let vault = keeper.admin().unwrap().vault();
     vault.add(&["alice", "bob", "cora"]).unwrap();
     let other = at(home.path());
-    let reader = Store::open_read_only(home.path(), patient()).unwrap();
+    let reader = Store::open(home.path(), patient().read_only()).unwrap();
     let all = [&keeper, &other, &reader];
     for store in all {
         for user in ["alice", "bob", "cora"] {
-            store.unlock(user).unwrap();
+            store.admin().unwrap().unlock(user).unwrap();
         }
     }
     let sealed = ["alice", "bob", "cora"].map(|user| keeper.put(note("granite", user)).unwrap());
@@ -122,8 +125,14 @@ fn an_erasure_in_one_process_takes_the_keys_from_the_others_at_their_next_questi
         erase(by, gone);
         for store in all {
             assert!(store.get(&sealed[nth]).unwrap().is_none());
-            assert!(!store.is_unlocked(gone), "its keys are wiped");
-            assert_eq!(store.unlock(gone).unwrap_err().code(), "ERR_USER_UNKNOWN");
+            assert!(
+                !store.admin().unwrap().is_unlocked(gone),
+                "its keys are wiped"
+            );
+            assert_eq!(
+                store.admin().unwrap().unlock(gone).unwrap_err().code(),
+                "ERR_USER_UNKNOWN"
+            );
             assert_eq!(hits(store, "granite"), 2 - nth);
             assert!(store.get(&sealed[2]).unwrap().is_some());
             sound(store);
@@ -143,8 +152,11 @@ fn a_process_without_the_master_key_keeps_the_files_while_another_erases_a_perso
     let keeper = Store::open(home.path(), keyless).unwrap();
     let other = at(home.path());
     other.admin().unwrap().vault().add(&["alice"]).unwrap();
-    assert_eq!(keeper.unlock("alice").unwrap_err().code(), "ERR_KEY");
-    other.unlock("alice").unwrap();
+    assert_eq!(
+        keeper.admin().unwrap().unlock("alice").unwrap_err().code(),
+        "ERR_KEY"
+    );
+    other.admin().unwrap().unlock("alice").unwrap();
     other.put(note("granite", "alice")).unwrap();
     erase(&other, "alice");
     assert_eq!(count(&keeper), 0);
@@ -159,7 +171,7 @@ fn a_key_that_another_process_renews_is_taken_and_the_one_before_is_wiped() {
     let reader = beside(&disk);
     let all = [&keeper, &other, &reader];
     for store in all {
-        store.unlock("alice").unwrap();
+        store.admin().unwrap().unlock("alice").unwrap();
     }
     for (generation, by) in [(2, &keeper), (3, &other)] {
         let vault = by.admin().unwrap().vault();
@@ -186,11 +198,14 @@ fn a_key_that_another_process_renews_is_taken_and_the_one_before_is_wiped() {
         ..patient()
     };
     let third = Store::open_on(Arc::new(disk), third).unwrap();
-    third.unlock("alice").unwrap();
+    third.admin().unwrap().unlock("alice").unwrap();
     assert_eq!(count(&third), 2);
     forgetful.store(true, std::sync::atomic::Ordering::Relaxed);
     keeper.admin().unwrap().vault().rekey("alice").unwrap();
-    assert_eq!((count(&third), third.is_unlocked("alice")), (0, false));
+    assert_eq!(
+        (count(&third), third.admin().unwrap().is_unlocked("alice")),
+        (0, false)
+    );
     sound(&third);
 }
 
@@ -208,8 +223,8 @@ fn a_process_that_takes_up_newer_files_keeps_who_is_unlocked_and_follows_their_k
     let vault = keeper.admin().unwrap().vault();
     vault.add(&["alice", "bob"]).unwrap();
     for store in [&keeper, &other] {
-        store.unlock("alice").unwrap();
-        store.unlock("bob").unwrap();
+        store.admin().unwrap().unlock("alice").unwrap();
+        store.admin().unwrap().unlock("bob").unwrap();
     }
     let mut sealed = vec![keeper.put(note("before", "alice")).unwrap()];
     let gone = keeper.put(note("of bob", "bob")).unwrap();
@@ -225,7 +240,7 @@ fn a_process_that_takes_up_newer_files_keeps_who_is_unlocked_and_follows_their_k
     for address in &sealed {
         assert!(other.get(address).unwrap().is_some());
     }
-    assert!(!other.is_unlocked("bob") && other.get(&gone).unwrap().is_none());
+    assert!(!other.admin().unwrap().is_unlocked("bob") && other.get(&gone).unwrap().is_none());
     sealed.push(other.put(note("by the other", "alice")).unwrap());
     assert_eq!(found(&keeper, &of_alice), sealed.len());
 }
@@ -240,7 +255,7 @@ fn a_grain_of_a_person_whom_another_process_seals_is_not_stored_in_the_clear() {
     keeper.admin().unwrap().vault().add(&["bea"]).unwrap();
     let refused = other.put(note("pebbles", "bea")).unwrap_err();
     assert_eq!(refused.code(), "ERR_LOCKED");
-    other.unlock("bea").unwrap();
+    other.admin().unwrap().unlock("bea").unwrap();
     other.put(note("pebbles", "bea")).unwrap();
 }
 
@@ -257,12 +272,12 @@ fn threads_of_several_stores_change_and_read_one_vault_and_lose_no_key() {
                 for n in 0..EACH {
                     let user = format!("{who} {n}");
                     vault.add(&[&*user]).unwrap();
-                    store.unlock(&user).unwrap();
+                    store.admin().unwrap().unlock(&user).unwrap();
                     store.put(note("basalt", &user)).unwrap();
                     if n % 3 == who {
                         vault.rotate().unwrap();
                     }
-                    store.unlock("all").unwrap();
+                    store.admin().unwrap().unlock("all").unwrap();
                     vault.list().unwrap();
                 }
             });

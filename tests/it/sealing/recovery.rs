@@ -88,9 +88,9 @@ impl Sound {
     /// Holds a recovered store to this one; returns the number of grains that are lost.
     fn compare(&self, store: &Store, place: &str) -> usize {
         for user in SEALED {
-            store.unlock(user).unwrap();
+            store.admin().unwrap().unlock(user).unwrap();
         }
-        let unlocked = store.unlock("alice").unwrap_err();
+        let unlocked = store.admin().unwrap().unlock("alice").unwrap_err();
         assert_eq!(unlocked.code(), "ERR_USER_UNKNOWN", "{place}");
         for address in &self.erased {
             assert_eq!(store.get(address).unwrap(), None, "{place}: erased");

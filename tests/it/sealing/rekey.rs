@@ -72,7 +72,7 @@ fn after_a_renewal_a_copy_from_before_a_deletion_opens_all_but_the_deleted_grain
     store.admin().unwrap().delete(&gone, ASKED).unwrap();
     // Until the renewal the residue is readable, which is what the deadline is for.
     let before = open(&joined(&copy, &disk));
-    before.unlock("alice").unwrap();
+    before.admin().unwrap().unlock("alice").unwrap();
     assert!(before.get(&gone).unwrap().is_some());
     assert_eq!(vault(&store).status().unwrap().due.len(), 1);
     let renewed = vault(&store).rekey_due().unwrap();
@@ -87,13 +87,13 @@ fn after_a_renewal_a_copy_from_before_a_deletion_opens_all_but_the_deleted_grain
     let after = open(&joined(&copy, &disk));
     ["alice", "bob"]
         .iter()
-        .for_each(|user| after.unlock(user).unwrap());
+        .for_each(|user| after.admin().unwrap().unlock(user).unwrap());
     assert_eq!(after.get(&gone).unwrap(), None);
     for address in [kept, other] {
         assert!(after.get(&address).unwrap().is_some());
     }
     let store = open(&disk);
-    store.unlock("alice").unwrap();
+    store.admin().unwrap().unlock("alice").unwrap();
     for address in [kept, new] {
         assert!(store.get(&address).unwrap().is_some());
     }
@@ -107,7 +107,7 @@ fn a_key_that_is_due_is_renewed_by_compaction_and_when_its_time_is_over_by_unloc
     vault(&store).add(&["alice"]).unwrap();
     let generation = |store: &Store| vault(store).list().unwrap()[0].generation;
     for (words, expected) in [("tea", 2), ("milk", 3)] {
-        store.unlock("alice").unwrap();
+        store.admin().unwrap().unlock("alice").unwrap();
         let gone = store.put(note(words, "alice")).unwrap();
         store.admin().unwrap().delete(&gone, ASKED).unwrap();
         assert_eq!(generation(&store), expected - 1);
@@ -121,7 +121,7 @@ fn a_key_that_is_due_is_renewed_by_compaction_and_when_its_time_is_over_by_unloc
     drop(store);
     for (hours, expected) in [(23, 2), (24, 3), (25, 3)] {
         let store = open_at(&disk, hours);
-        store.unlock("alice").unwrap();
+        store.admin().unwrap().unlock("alice").unwrap();
         assert_eq!(generation(&store), expected, "after {hours} hours");
         assert_eq!(
             vault(&store).status().unwrap().due.is_empty(),
@@ -174,8 +174,8 @@ proptest! {
                 }
                 4 => drop(vault(&store).rekey("alice").unwrap()),
                 _ => {
-                    store.lock("alice").unwrap();
-                    store.unlock("alice").unwrap();
+                    store.admin().unwrap().lock("alice").unwrap();
+                    store.admin().unwrap().unlock("alice").unwrap();
                 }
             }
         }
@@ -185,7 +185,7 @@ proptest! {
         drop(store);
         for copy in &copies {
             let store = open(&joined(copy, &disk));
-            store.unlock("alice").unwrap();
+            store.admin().unwrap().unlock("alice").unwrap();
             for gone in &deleted {
                 prop_assert_eq!(store.get(gone).unwrap(), None);
             }

@@ -66,7 +66,10 @@ fn a_rotten_vault_panics_nowhere_is_named_and_keeps_no_plain_person() {
                 .any(|found| found.id == "vault-damaged");
             drop(maintenance.check_structure().unwrap());
             let vault = || store.admin().unwrap().vault();
-            let opened = [store.unlock("alice").is_ok(), vault().list().is_ok()];
+            let opened = [
+                store.admin().unwrap().unlock("alice").is_ok(),
+                vault().list().is_ok(),
+            ];
             drop(vault().status().unwrap());
             let is_whole = vault().check().is_ok();
             assert!(is_named != is_whole, "{:?}", report.findings);
@@ -96,7 +99,7 @@ fn a_vault_that_rots_costs_no_key_while_its_copy_is_there() {
         drop(store);
         rot(&disk, random);
         let store = open(&disk);
-        store.unlock("alice").unwrap();
+        store.admin().unwrap().unlock("alice").unwrap();
         assert!(store.get(&tea).unwrap().is_some(), "seed {seed}");
         let vault = store.admin().unwrap().vault();
         assert_eq!(vault.check().unwrap(), 2, "seed {seed}");
@@ -105,8 +108,8 @@ fn a_vault_that_rots_costs_no_key_while_its_copy_is_there() {
         named += found.len();
         vault.rotate().unwrap();
         assert_eq!(findings(&store), [""; 0], "seed {seed}");
-        store.lock("alice").unwrap();
-        store.unlock("alice").unwrap();
+        store.admin().unwrap().lock("alice").unwrap();
+        store.admin().unwrap().unlock("alice").unwrap();
     }
     assert!(named > 4, "of all {named} were named");
 }
@@ -131,6 +134,6 @@ fn a_copy_from_before_an_erasure_brings_no_one_back() {
     let database = disk.open(VAULT, OpenMode::Write).unwrap();
     database.write_at(&[0xA5; 8192], 0).unwrap();
     let store = open(&disk);
-    assert!(store.unlock("alice").is_err());
+    assert!(store.admin().unwrap().unlock("alice").is_err());
     assert_eq!(findings(&store), ["vault-damaged"]);
 }

@@ -1,9 +1,9 @@
 //! Two stores of one history, one with its persons sealed and unlocked, one with all in the clear: they
 //! answer alike; and nothing of a person who is locked is in any answer.
 
-use grainstore::Type;
 use grainstore::grain::Verification;
 use grainstore::store::{Embedding, Person};
+use grainstore::{Search, Type};
 use proptest::prelude::*;
 
 use super::*;
@@ -90,12 +90,12 @@ impl Twin {
 
     fn unlock(&self) {
         let users = self.sealed.iter();
-        users.for_each(|user| self.store.unlock(user).unwrap());
+        users.for_each(|user| self.store.admin().unwrap().unlock(user).unwrap());
     }
 
     fn lock(&self) {
         let users = self.sealed.iter();
-        users.for_each(|user| self.store.lock(user).unwrap());
+        users.for_each(|user| self.store.admin().unwrap().lock(user).unwrap());
     }
 
     /// Does a step; the answer, a refusal too, is the same in both.
@@ -190,9 +190,9 @@ impl Twin {
             }
             Step::Relock(n) => {
                 if let Some(user) = self.sealed.get(usize::from(n % 2)) {
-                    store.lock(user).unwrap();
+                    store.admin().unwrap().lock(user).unwrap();
                     sound(&store);
-                    store.unlock(user).unwrap();
+                    store.admin().unwrap().unlock(user).unwrap();
                 }
                 String::new()
             }
@@ -276,7 +276,7 @@ fn answers(store: &Store) -> Vec<String> {
         });
         tell("search", &found);
     }
-    let near = store.nearest("m", &[1.0, 2.0], &Filter::new(), 5);
+    let near = store.find(&Search::near("m", &[1.0, 2.0]).limit(5));
     tell(
         "near",
         &near.map(|near| {

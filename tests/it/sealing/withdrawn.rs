@@ -53,13 +53,16 @@ impl World {
         let told = warnings
             .iter()
             .filter(|told| told.message.contains("locked"));
-        assert_eq!(told.count(), usize::from(!store.is_unlocked("bob")));
+        assert_eq!(
+            told.count(),
+            usize::from(!store.admin().unwrap().is_unlocked("bob"))
+        );
         store.put(withdrawal).unwrap();
     }
 
     /// Holds that alice has, once unlocked, what rests on nothing, and the other one or not.
     fn is_left(&self, store: &Store, is_left: bool) {
-        store.unlock("alice").unwrap();
+        store.admin().unwrap().unlock("alice").unwrap();
         assert_eq!(store.get(&self.resting).unwrap().is_some(), is_left);
         assert!(store.get(&self.free).unwrap().is_some());
         sound(store);
@@ -81,7 +84,7 @@ fn without_the_master_key_locked_persons_are_named_and_wait() {
     drop(store);
     let store = open(&world.disk);
     world.is_left(&store, false);
-    store.unlock("bob").unwrap();
+    store.admin().unwrap().unlock("bob").unwrap();
     drop(store);
     // Everyone was looked into, and nothing more waits.
     let store = world.open_keyless();
@@ -97,13 +100,13 @@ fn with_the_master_key_a_run_erases_what_locked_persons_have() {
     let admin = store.admin().unwrap();
     let waiting = admin.waiting_persons().unwrap();
     assert_eq!(waiting.values().collect::<Vec<_>>(), [&Some(1)]);
-    assert!(!store.is_unlocked("alice"));
+    assert!(!store.admin().unwrap().is_unlocked("alice"));
     let done = admin.run_consent_erasures(ASKED).unwrap();
     assert_eq!(
         (&*done.erased, done.waiting.len()),
         (&[world.resting][..], 0)
     );
-    assert!(!store.is_unlocked("alice"));
+    assert!(!store.admin().unwrap().is_unlocked("alice"));
     world.is_left(&store, false);
     drop(store);
     let store = world.open_keyless();
@@ -136,19 +139,19 @@ fn a_hold_on_a_sealed_grain_keeps_it_and_the_person_waits() {
     let world = World::make();
     let store = open(&world.disk);
     for user in ["alice", "bob"] {
-        store.unlock(user).unwrap();
+        store.admin().unwrap().unlock(user).unwrap();
     }
     let admin = store.admin().unwrap();
     admin.place_hold(&world.resting, ASKED).unwrap();
     world.withdraw(&store);
     let done = admin.run_consent_erasures(ASKED).unwrap();
     assert_eq!(done.kept[0].kept, Some(Rule::LegalHold));
-    store.lock("alice").unwrap();
+    store.admin().unwrap().lock("alice").unwrap();
     assert_eq!(admin.waiting_persons().unwrap().len(), 1);
     world.is_left(&store, true);
     admin.lift_hold(&world.resting, ASKED).unwrap();
-    store.lock("alice").unwrap();
+    store.admin().unwrap().lock("alice").unwrap();
     world.is_left(&store, false);
-    store.lock("alice").unwrap();
+    store.admin().unwrap().lock("alice").unwrap();
     assert!(admin.waiting_persons().unwrap().is_empty());
 }

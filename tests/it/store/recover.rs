@@ -287,7 +287,7 @@ fn a_damaged_or_missing_manifest_is_read_from_its_copy_and_written_anew() {
                 None => fs::remove_file(home.join(name)).unwrap(),
                 Some(at) => change(&home.join(name), |bytes| bytes[at] ^= 1),
             }
-            let reader = Store::open_read_only(home, Options::default()).unwrap();
+            let reader = Store::open(home, Options::default().read_only()).unwrap();
             assert_eq!(reader.list(None, 9).unwrap().addresses.len(), 5);
             let report = reader.maintenance().unwrap().check().unwrap();
             assert!(

@@ -60,6 +60,13 @@ fn the_public_types_can_be_learned() {
 
 /// Returns the types that the documentation of the crate shows, each under its module.
 fn documented_types() -> Vec<String> {
+    let mut found = documented();
+    found.retain(|path| is_type(path.rsplit("::").next().unwrap()));
+    found
+}
+
+/// Returns the names that the documentation of the crate shows, each under its module.
+pub(super) fn documented() -> Vec<String> {
     let lib = fs::read_to_string(root().join("src/lib.rs")).unwrap();
     let code = without_comments(&lib);
     let tokens = tokens(&code);
@@ -74,7 +81,6 @@ fn documented_types() -> Vec<String> {
             found.extend(passed_on(&tokens[at..]).map(|name| format!("{room}::{name}")));
         }
     }
-    found.retain(|path| is_type(path.rsplit("::").next().unwrap()));
     found
 }
 

@@ -146,7 +146,7 @@ fn a_store_opened_for_reading_opens_the_vault_and_changes_nothing_of_it() {
     writer.admin().unwrap().vault().add(&["ada"]).unwrap();
     let before = all_files(&disk);
     let below: Arc<dyn Disk> = Arc::new(disk.clone());
-    let reader = Store::open_read_only_on(&below, options(1)).unwrap();
+    let reader = Store::open_on(Arc::clone(&below), options(1).read_only()).unwrap();
     let vault = reader.admin().unwrap().vault();
     assert_eq!(users(&reader).unwrap(), ["ada"]);
     assert_eq!(vault.check().unwrap(), 1);

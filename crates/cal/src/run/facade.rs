@@ -8,8 +8,8 @@ use std::time::Instant;
 use grainstore::newest_versions;
 use grainstore::query::{Cursor, Envelope, Sort};
 use grainstore::store::Version;
-use grainstore::text::{Query, Ranking};
-use grainstore::{ContentAddress, Error, Filter, Grain, Store};
+use grainstore::text::Ranking;
+use grainstore::{ContentAddress, Error, Filter, Grain, Search, Store};
 
 /// One page of grains that is asked for.
 #[derive(Debug)]
@@ -84,14 +84,17 @@ impl Facade for Store {
     fn recall(&self, ask: &Ask<'_>) -> Result<Envelope, Error> {
         match ask.words {
             Some(words) => {
-                let query = Query::words(words);
                 let ranking = Ranking {
                     explains: ask.explains,
                     ..Ranking::default()
                 };
-                self.search_ranked(&query, ask.filter, &ranking, ask.limit)
+                let search = Search::words(words).filter(ask.filter);
+                self.find(&search.ranking(ranking).limit(ask.limit))
             }
-            None => self.query_sorted(ask.filter, ask.sort, ask.limit, ask.after),
+            None => {
+                let filter = ask.filter.clone().sorted(ask.sort);
+                self.query(&filter, ask.limit, ask.after)
+            }
         }
     }
 

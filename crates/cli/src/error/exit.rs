@@ -24,15 +24,8 @@ impl Exit {
     pub(crate) fn of(code: ErrorCode) -> Self {
         match code {
             ErrorCode::NotFound | ErrorCode::UserUnknown => Self::Nothing,
-            ErrorCode::InvalidationDenied
-            | ErrorCode::EvidenceRequired
-            | ErrorCode::Consent
-            | ErrorCode::Dependency
-            | ErrorCode::AccessDenied
-            | ErrorCode::PolicyDenied
-            | ErrorCode::ReviewRequired
-            | ErrorCode::Untrusted => Self::Denied,
-            ErrorCode::StorageDamaged | ErrorCode::Integrity => Self::Damaged,
+            code if code.is_denied() => Self::Denied,
+            code if code.is_corrupt() => Self::Damaged,
             _ => Self::Failed,
         }
     }

@@ -31,7 +31,7 @@ fn a_manifest_amid_erasures_is_a_sound_store() {
                 shipper.pass().await.unwrap();
                 let name = format!("copy{passes}");
                 copied.fetch(&name).await.unwrap();
-                let copy = Store::open_read_only(copied.path(&name), Options::default()).unwrap();
+                let copy = Store::open(copied.path(&name), Options::default().read_only()).unwrap();
                 let report = copy.maintenance().unwrap().check().unwrap();
                 // An erasure may have begun there, and not ended.
                 let findings = report.findings.iter();

@@ -18,7 +18,7 @@ async fn a_copy_is_the_ledger_byte_for_byte() {
     assert_eq!(fetched.entries, 400);
     copied.assert_same("copy");
     assert!(super::store::segments(&copied.path("copy")).len() > 1);
-    let report = Store::open_read_only(copied.path("copy"), Options::default()).unwrap();
+    let report = Store::open(copied.path("copy"), Options::default().read_only()).unwrap();
     let report = report.maintenance().unwrap().check().unwrap();
     assert_eq!(report.findings, []);
 }

@@ -40,21 +40,11 @@ pub fn status_of(code: ErrorCode) -> u16 {
         | ErrorCode::AimemMixedTenants
         | ErrorCode::PamMixedOwners => 409,
         ErrorCode::Erased => 410,
-        ErrorCode::InvalidationDenied
-        | ErrorCode::Consent
-        | ErrorCode::ReviewRequired
-        | ErrorCode::AccessDenied
-        | ErrorCode::PolicyDenied
-        | ErrorCode::Untrusted => 403,
+        ErrorCode::EvidenceRequired => 422,
         ErrorCode::Locked => 423,
-        ErrorCode::Embedder
-        | ErrorCode::NoRandomness
-        | ErrorCode::StoreLocked
-        | ErrorCode::StorageFull
-        | ErrorCode::StorageHalted
-        | ErrorCode::StorageReadOnly
-        | ErrorCode::Text
-        | ErrorCode::Unreachable => 503,
+        ErrorCode::StorageHalted | ErrorCode::StorageReadOnly | ErrorCode::Text => 503,
+        code if code.is_denied() => 403,
+        code if code.is_retryable() => 503,
         _ => match code.domain() {
             CodeDomain::Storage => 500,
             CodeDomain::Request => 400,

@@ -43,11 +43,8 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 pub(super) fn list(scope: &Scope, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
     let after = cursor.map(|text| scope.cursor(text)).transpose();
     let after = after.map_err(refused)?;
-    let filter = bounded(Filter::new());
-    let newest_first = Sort::by(SortBy::Stored).descending();
-    let page = scope
-        .store()
-        .query_sorted(&filter, newest_first, LISTED, after);
+    let newest_first = Filter::new().sorted(Sort::by(SortBy::Stored).descending());
+    let page = scope.store().query(&bounded(newest_first), LISTED, after);
     let page = page.map_err(refused)?;
     let (mut listed, mut sessions) = (Vec::new(), HashSet::new());
     if cursor.is_none() {

@@ -176,16 +176,13 @@ impl Memory {
 
     /// Passes on the current grains that pass a filter, in the order in which they were stored.
     fn each(&self, filter: Filter, take: &mut dyn FnMut(Grain)) -> Result<(), MemoryError> {
-        let filter = bounded(filter);
-        let mut after = None;
-        loop {
-            let page = self.scope.store().query(&filter, PAGE_LEN, after)?;
-            page.results.into_iter().for_each(|found| take(found.grain));
-            after = page.next_cursor;
-            if after.is_none() {
-                return Ok(());
-            }
+        for page in self.scope.store().pages(&bounded(filter), PAGE_LEN) {
+            page?
+                .results
+                .into_iter()
+                .for_each(|found| take(found.grain));
         }
+        Ok(())
     }
 
     /// Returns the file of several that claim one path: the one whose first version was stored first.

@@ -58,7 +58,7 @@ fn a_sealed_grain_answers_to_the_hash_of_its_ciphertext_while_unlocked() {
     };
     let store = Store::open_on(Arc::clone(&disk) as Arc<dyn Disk>, options).unwrap();
     store.admin().unwrap().vault().add(&["mira"]).unwrap();
-    store.unlock("mira").unwrap();
+    store.admin().unwrap().unlock("mira").unwrap();
     let id = store.maintenance().unwrap().stats().unwrap().store_id;
     let server = Server::of(store, Limits::default(), None);
     let token = server.all();
@@ -82,7 +82,7 @@ fn a_sealed_grain_answers_to_the_hash_of_its_ciphertext_while_unlocked() {
     assert_eq!(told["grains"][1]["address"], json!(address), "{told}");
     let client = Grant::new(ACTOR, Operation::ALL).for_user("sol");
     server.get(&server.token(client), &path).expect(404);
-    server.store.lock("mira").unwrap();
+    server.store.admin().unwrap().lock("mira").unwrap();
     let locked = server.get(&token, &path).expect(404);
     let own = server.get(&token, &format!("/v1/grains/{address}"));
     assert_eq!(locked.code(), own.expect(404).code());

@@ -237,17 +237,17 @@ fn a_sealed_person_stays_locked_and_the_model_is_told_what_is_missing() {
     };
     let store = Store::in_memory(options).unwrap();
     store.admin().unwrap().vault().add(&["mira"]).unwrap();
-    store.unlock("mira").unwrap();
+    store.admin().unwrap().unlock("mira").unwrap();
     let mut client = Client::new(Scope::owner(store.clone()).of_user("mira"));
     let address = client.note("a secret of mira");
-    store.lock("mira").unwrap();
+    store.admin().unwrap().lock("mira").unwrap();
     let said = client.refused("remember", json!({ "text": "more" }), "ERR_LOCKED");
     assert!(said.contains("--unlock"), "{said}");
     let found = client.call("recall", json!({ "question": "secret" }));
     assert!(!found.to_string().contains("a secret"), "{found}");
     let got = client.call("get", json!({ "address": address }));
     assert!(!got.to_string().contains("a secret"), "{got}");
-    store.unlock("mira").unwrap();
+    store.admin().unwrap().unlock("mira").unwrap();
     assert_eq!(
         client.ok("recall", json!({ "question": "secret" }))["found"],
         1

@@ -590,7 +590,7 @@ fn get_finds_a_sealed_grain_by_the_hash_of_its_ciphertext_while_unlocked() {
     };
     let store = Store::open_on(Arc::clone(&disk) as Arc<dyn Disk>, options).unwrap();
     store.admin().unwrap().vault().add(&["mira"]).unwrap();
-    store.unlock("mira").unwrap();
+    store.admin().unwrap().unlock("mira").unwrap();
     let address = store.put(Draft::event("likes tea").user("mira")).unwrap();
     let id = store.maintenance().unwrap().stats().unwrap().store_id;
     let (ledger, _) = Ledger::open_to_read(disk, id, |_| Vec::new()).unwrap();
@@ -604,6 +604,6 @@ fn get_finds_a_sealed_grain_by_the_hash_of_its_ciphertext_while_unlocked() {
     let read = client.result("resources/read", uri);
     let read = read["contents"][0]["text"].as_str().unwrap();
     assert!(read.contains(&address.to_string()), "{read}");
-    store.lock("mira").unwrap();
+    store.admin().unwrap().lock("mira").unwrap();
     client.refused("get", asked, "ERR_NOT_FOUND");
 }

@@ -18,6 +18,7 @@ mod residual;
 mod signature;
 mod source;
 mod write;
+mod writer;
 
 use std::io::{BufRead, Seek};
 

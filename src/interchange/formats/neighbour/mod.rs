@@ -15,11 +15,9 @@ mod source;
 mod sources;
 mod tar_gz;
 mod write;
+mod writer;
 
-pub(crate) use archive::write_archive;
 pub(in crate::interchange) use reader::{Neighbours, read_rows};
 pub use sources::is_not_said;
 pub(crate) use sources::logged_turn;
 pub(in crate::interchange) use sources::sources;
-pub(crate) use tar_gz::TarGz;
-pub(crate) use write::write;

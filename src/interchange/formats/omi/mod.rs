@@ -15,6 +15,7 @@ mod memory;
 mod reader;
 mod residual;
 mod write;
+mod writer;
 
 use std::io::{BufRead, Seek};
 

@@ -19,6 +19,7 @@ mod schema;
 mod signature;
 mod types;
 mod write;
+mod writer;
 
 pub(in crate::interchange) use names::JSON;
 pub use names::STORE;

@@ -18,7 +18,7 @@ use super::vault::{master_key, vault_of};
 /// Unlocks a person for the thread that writes, and returns the pseudonym.
 ///
 /// # Errors
-/// As [`Store::unlock`].
+/// As [`Admin::unlock`](crate::Admin::unlock).
 pub(crate) fn unlock_for_writer(engine: &Engine, user: &str) -> Result<Uid, Error> {
     lock_wiped(engine)?;
     if let Some(uid) = engine.keyring().uid_of(user) {
@@ -47,7 +47,7 @@ pub(crate) fn unlock_for_writer(engine: &Engine, user: &str) -> Result<Uid, Erro
 /// Takes the renewed keys of a person who is unlocked.
 ///
 /// # Errors
-/// As [`Store::unlock`].
+/// As [`Admin::unlock`](crate::Admin::unlock).
 pub(crate) fn renew_unlocked(engine: &Engine, user: &str) -> Result<(), Error> {
     let user = &*nfc(user);
     let found = (engine.keyring().uid_of(user), engine.vault_as_applied()?);

@@ -17,7 +17,7 @@ use crate::vault::{ErasedKey, Vault};
 ///
 /// # Errors
 /// `ERR_LOCKED` where that is unknown without the master key; as
-/// [`Store::unlock`](crate::Store::unlock).
+/// [`Admin::unlock`](crate::Admin::unlock).
 pub(super) fn unlock_sealed(engine: &Engine, ids: &[String]) -> Result<Vec<Uid>, Error> {
     if engine.state().keys().persons() == 0 {
         return Ok(Vec::new());

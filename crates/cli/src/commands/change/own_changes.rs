@@ -87,10 +87,8 @@ impl<'a> OwnChanges<'a> {
     fn take_records(&mut self) -> anyhow::Result<()> {
         let filter = Filter::new().of_type(Type::Action).tag(CONSOLIDATION_TAG);
         let filter = filter.with_envelopes().with_superseded();
-        let mut after = None;
-        loop {
-            let page = self.store.query(&filter, PAGE_LEN, after)?;
-            for found in page.results {
+        for page in self.store.pages(&filter, PAGE_LEN) {
+            for found in page?.results {
                 let run = found.grain.text("run_id").unwrap_or_default().to_owned();
                 let context = found.grain.field("context").and_then(Value::as_map);
                 let stored = context.and_then(|context| context.get("stored"));
@@ -101,11 +99,8 @@ impl<'a> OwnChanges<'a> {
                     self.records.insert(found.address, run);
                 }
             }
-            after = page.next_cursor;
-            if after.is_none() {
-                return Ok(());
-            }
         }
+        Ok(())
     }
 
     /// Returns the name of the run of a consolidation whose record an entry stores.

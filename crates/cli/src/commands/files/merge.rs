@@ -71,7 +71,7 @@ impl Merge {
     /// Returns the grains of the other store as JSON lines, and how many are left out.
     fn write(&self) -> anyhow::Result<(Vec<u8>, u64)> {
         let failed = |error: &grainstore::Error| CliError::of(error).in_store(&self.other);
-        let store = Store::open_read_only(&self.other, Options::default());
+        let store = Store::open(&self.other, Options::default().read_only());
         let store = store.map_err(|error| {
             let is_no_store = error.code() == ErrorCode::NotAStore;
             let error = failed(&error);

@@ -103,7 +103,7 @@ impl Query {
             sort = sort.descending();
         }
         let handle = self.as_whom.narrow(&store)?;
-        let envelope = handle.query_sorted(&filter, sort, self.limit, cursor)?;
+        let envelope = handle.query(&filter.sorted(sort), self.limit, cursor)?;
         let columns = fields(Scores::Hidden);
         if let Some(rows) = self.listing.rows(&mut session.out, &columns) {
             show_rows(&envelope, rows)?;

@@ -3,7 +3,7 @@
 //! Filters restrict the results; the query language and the ranking are in docs/search.md.
 
 use clap::Args;
-use grainstore::text::{Query, Ranking};
+use grainstore::text::Ranking;
 
 use super::answer::{Scores, fields, show, show_by_observer, show_lines, show_rows};
 use crate::args::{As, Clock, Filters, Listing, share};
@@ -91,8 +91,12 @@ impl Search {
                 false => Ranking::default(),
             })
         };
-        let query = Query::parse(&text).map_err(grainstore::Error::from)?;
-        let envelope = handle.search_ranked(&query, &filter, &ranking, self.limit)?;
+        let search = grainstore::Search::parse(&text)?.filter(&filter);
+        let search = search.ranking(ranking).limit(self.limit);
+        let envelope = handle.find(&match session.out.is_json() {
+            true => search,
+            false => search.snippets(width()),
+        })?;
         if envelope.total == 0 {
             note_nothing(&store, named.as_deref(), session)?;
         }
@@ -109,9 +113,11 @@ impl Search {
             show(&envelope, Scores::Shown, &mut session.out)?;
             return Ok(Exit::done_if(envelope.total > 0));
         }
-        let snippets = store.snippets(&text, &envelope, width())?;
         let mut table = Table::indented(0);
-        for (found, snippet) in envelope.results.iter().zip(&snippets) {
+        for found in &envelope.results {
+            let Some(snippet) = &found.snippet else {
+                continue;
+            };
             let is_current = found.status.is_current();
             let after = if is_current { "" } else { "superseded" };
             table.add_found(

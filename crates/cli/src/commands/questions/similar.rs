@@ -6,7 +6,7 @@ use grainstore::ErrorCode;
 use std::io::Read;
 
 use clap::Args;
-use grainstore::Envelope;
+use grainstore::{Envelope, Search};
 
 use super::answer::{Scores, fields, show, show_rows};
 use super::vector::{NO_VECTOR, vector};
@@ -62,16 +62,15 @@ impl Similar {
         let envelope: Envelope = match (&self.address, &self.vector) {
             (_, Some(file)) => {
                 let query_vector = read(file)?;
-                match &self.words {
-                    Some(words) => {
-                        handle.search_hybrid(words, model, &query_vector, &filter, limit)?
-                    }
-                    None => handle.nearest(model, &query_vector, &filter, limit)?,
-                }
+                let search = match &self.words {
+                    Some(words) => Search::parse(words)?.vector(model, &query_vector),
+                    None => Search::near(model, &query_vector),
+                };
+                handle.find(&search.filter(&filter).limit(limit))?
             }
             (Some(text), None) => {
                 let address = address::resolve(&store, text)?;
-                handle.similar(&address, model, &filter, limit)?
+                handle.find(&Search::like(model, address).filter(&filter).limit(limit))?
             }
             (None, None) => Envelope::default(),
         };

@@ -419,7 +419,7 @@ fn a_sealed_person_is_unlocked_for_a_command() {
 /// Returns the address of the first sealed grain by its ciphertext.
 fn ciphertext(home: &Home) -> String {
     let folder = home.path("memory.grains");
-    let store = Store::open_read_only(&folder, Options::default()).unwrap();
+    let store = Store::open(&folder, Options::default().read_only()).unwrap();
     let id = store.maintenance().unwrap().stats().unwrap().store_id;
     drop(store);
     let disk = Arc::new(FileDisk::new(&folder));

@@ -126,7 +126,7 @@ impl<'a> Program<'a> {
         let drawn = self.random.below(100);
         // As the thread does that an open store has in earnest.
         if drawn.is_multiple_of(3) {
-            self.allowed(store.tend(), &[])?;
+            self.allowed(store.maintenance().and_then(Maintenance::tend), &[])?;
         }
         let (name, outcome) = match drawn {
             0..=54 if self.only_reads => ("query", self.query(&store)),
@@ -169,7 +169,7 @@ impl<'a> Program<'a> {
             known: Arc::default(),
         });
         let opened = match self.only_reads {
-            true => Store::open_read_only_on(&disk, options),
+            true => Store::open_on(disk, options.read_only()),
             false => Store::open_on(disk, options),
         };
         self.store = self.allowed(opened, &[])?;

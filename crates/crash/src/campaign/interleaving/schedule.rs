@@ -50,7 +50,7 @@ fn run_into(ran: &mut Ran, seed: u64, fault: Option<SharedFault>) -> Verdict {
     let below: Arc<dyn Disk> = Arc::new(disk.clone());
     let mut unsearched = options(seed, 1);
     unsearched.text = None;
-    let reader = Store::open_read_only_on(&below, unsearched);
+    let reader = Store::open_on(Arc::clone(&below), unsearched.read_only());
     let reader = reader.map_err(|error| format!("the reader does not open: {error}"))?;
     let processes = 2 + random.below(3);
     let world = World {

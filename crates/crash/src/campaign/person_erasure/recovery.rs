@@ -146,7 +146,8 @@ impl Run {
         let store = open(&SimDisk::new(&image), self.seed, 102)?;
         let then = self.states.get(backup.state).ok_or("no such state")?;
         for (user, of) in then.persons.iter().filter(|(_, of)| of.uid.is_some()) {
-            match (store.unlock(user), present.persons.contains_key(user)) {
+            let unlocked = store.admin().and_then(|admin| admin.unlock(user));
+            match (unlocked, present.persons.contains_key(user)) {
                 (Err(error), false) if error.code() == "ERR_USER_UNKNOWN" => {}
                 (Ok(()), false) => return Err(format!("a restore brings {user} back")),
                 (unlocked, _) => unlocked.map_err(text)?,
@@ -169,7 +170,10 @@ pub(super) type Sealed = Vec<(String, [u8; 16])>;
 pub(super) fn unlock_all(store: &Store) -> Verdict<Sealed> {
     let users = store.admin().map_err(text)?.vault().list().map_err(text)?;
     for user in &users {
-        store.unlock(&user.user).map_err(text)?;
+        store
+            .admin()
+            .and_then(|admin| admin.unlock(&user.user))
+            .map_err(text)?;
     }
     Ok(users
         .into_iter()

@@ -154,7 +154,10 @@ impl Work {
             let store = open(&self.disk, self.run.seed, self.openings)?;
             self.openings += 1;
             for user in self.sealed() {
-                store.unlock(&user).map_err(text)?;
+                store
+                    .admin()
+                    .and_then(|admin| admin.unlock(&user))
+                    .map_err(text)?;
             }
             self.stores.push(store);
         }
@@ -257,7 +260,10 @@ impl Work {
             }
             for store in &work.stores {
                 for user in &users {
-                    store.unlock(user).map_err(text)?;
+                    store
+                        .admin()
+                        .and_then(|admin| admin.unlock(user))
+                        .map_err(text)?;
                 }
             }
             Ok(())
@@ -332,10 +338,11 @@ impl Work {
             let erased = admin.erase_person(&person, ErasureScope::default(), ASKED);
             erased.map(drop).map_err(text)?;
             for store in &work.stores {
-                if let Some(user) = chosen.iter().find(|user| store.is_unlocked(user)) {
+                let admin = store.admin().map_err(text)?;
+                if let Some(user) = chosen.iter().find(|user| admin.is_unlocked(user)) {
                     // Asking is what takes the keys.
                     drop(store.list(None, 1).map_err(text)?);
-                    if store.is_unlocked(user) {
+                    if admin.is_unlocked(user) {
                         return Err(format!("{user} is erased and unlocked"));
                     }
                 }

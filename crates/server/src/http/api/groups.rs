@@ -61,12 +61,12 @@ type Group = (u64, Vec<ContentAddress>);
 
 /// Returns the groups of the newest grains that a handle sees, and whether there are older ones.
 fn seen_groups(view: &Store, filter: &Filter, by: &str) -> Result<(Vec<Group>, bool), Failure> {
-    let newest_first = Sort::by(SortBy::Time).descending();
+    let newest_first = filter.clone().sorted(Sort::by(SortBy::Time).descending());
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut groups: Vec<Group> = Vec::new();
-    let (mut after, mut seen) = (None, 0);
-    loop {
-        let page = view.query_sorted(filter, newest_first, PAGE_MAX, after)?;
+    let mut seen = 0;
+    for page in view.pages(&newest_first, PAGE_MAX) {
+        let page = page?;
         for found in &page.results {
             let Some(value) = value_of(&found.grain, by) else {
                 continue;
@@ -85,11 +85,11 @@ fn seen_groups(view: &Store, filter: &Filter, by: &str) -> Result<(Vec<Group>, b
             }
         }
         seen += page.results.len();
-        after = page.next_cursor;
-        if after.is_none() || seen >= SEEN_MAX {
-            return Ok((groups, after.is_some()));
+        if seen >= SEEN_MAX {
+            return Ok((groups, page.next_cursor.is_some()));
         }
     }
+    Ok((groups, false))
 }
 
 fn value_of(grain: &Grain, by: &str) -> Option<String> {

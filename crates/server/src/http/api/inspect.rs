@@ -77,11 +77,11 @@ pub(crate) fn growth(call: &Call<'_>) -> Result<Answer, Failure> {
     let body: GrowthBody = call.json()?;
     let view = scope.asked(body.filter.namespace.as_deref())?;
     let filter = bounded(filter_of(&body.filter)?);
-    let newest_first = Sort::by(SortBy::Stored).descending();
+    let newest_first = filter.sorted(Sort::by(SortBy::Stored).descending());
     let mut counts: BTreeMap<(i64, String, String), u64> = BTreeMap::new();
-    let (mut after, mut seen) = (None, 0);
-    loop {
-        let page = view.query_sorted(&filter, newest_first, PAGE_MAX, after)?;
+    let (mut seen, mut is_cut) = (0, false);
+    for page in view.pages(&newest_first, PAGE_MAX) {
+        let page = page?;
         for found in &page.results {
             let day = found.grain.created_at().ms().div_euclid(DAY_MS);
             let of = found.grain.type_().name().unwrap_or("other").to_owned();
@@ -89,8 +89,8 @@ pub(crate) fn growth(call: &Call<'_>) -> Result<Answer, Failure> {
             *counts.entry((day, of, namespace)).or_default() += 1;
         }
         seen += page.results.len();
-        after = page.next_cursor;
-        if after.is_none() || seen >= COUNTED_MAX {
+        if seen >= COUNTED_MAX {
+            is_cut = page.next_cursor.is_some();
             break;
         }
     }
@@ -104,7 +104,7 @@ pub(crate) fn growth(call: &Call<'_>) -> Result<Answer, Failure> {
     });
     Ok(Answer::Json(
         200,
-        json!({ "days": days.collect::<Vec<_>>(), "counted": seen, "is_cut": after.is_some() }),
+        json!({ "days": days.collect::<Vec<_>>(), "counted": seen, "is_cut": is_cut }),
     ))
 }
 

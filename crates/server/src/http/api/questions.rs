@@ -1,9 +1,9 @@
 //! Routes that ask: query, search, recall. Results are the envelope of OMS 28.1.
 
-use grainstore::Envelope;
 use grainstore::query::Recall;
 use grainstore::render::Format;
-use grainstore::text::{Query, Ranking, Snippet};
+use grainstore::text::{Ranking, Snippet};
+use grainstore::{Envelope, Search};
 use serde_json::{Value, json};
 
 use super::grains::signature_json;
@@ -19,10 +19,10 @@ pub(crate) fn query(call: &Call<'_>) -> Result<Answer, Failure> {
     let body: QueryBody = call.json()?;
     let view = scope.asked(body.filter.namespace.as_deref())?;
     let filter = bounded(filter_of(&body.filter)?);
-    let sort = body.sort(&filter)?;
+    let filter = filter.clone().sorted(body.sort(&filter)?);
     let after = body.cursor.as_deref().map(|text| scope.cursor(text));
     let limit = limited(body.limit, PAGE_MAX)?;
-    let found = view.query_sorted(&filter, sort, limit, after.transpose()?)?;
+    let found = view.query(&filter, limit, after.transpose()?)?;
     Ok(Answer::Json(200, envelope(scope, &found)?))
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn search(call: &Call<'_>) -> Result<Answer, Failure> {
     let body: SearchBody = call.json()?;
     let view = scope.asked(body.filter.namespace.as_deref())?;
     let filter = bounded(filter_of(&body.filter)?);
-    let query = Query::parse(&body.question).map_err(grainstore::Error::from)?;
+    let search = Search::parse(&body.question)?.filter(&filter);
     let ranking = match body.by_words {
         true => Ranking::WORDS,
         false => Ranking::default(),
@@ -42,12 +42,16 @@ pub(crate) fn search(call: &Call<'_>) -> Result<Answer, Failure> {
         share: share(body.share)?,
         ..body.calendar.applied(ranking)?
     };
-    let limit = limited(body.limit, PAGE_MAX)?;
-    let found = view.search_ranked(&query, &filter, &ranking, limit)?;
+    let search = search
+        .ranking(ranking)
+        .limit(limited(body.limit, PAGE_MAX)?);
+    let found = view.find(&match body.with_snippets {
+        true => search.snippets(SNIPPET_LEN),
+        false => search,
+    })?;
     let mut envelope = envelope(scope, &found)?;
-    if body.with_snippets {
-        let snippets = view.snippets(&body.question, &found, SNIPPET_LEN)?;
-        for (at, snippet) in snippets.iter().enumerate() {
+    for (at, found) in found.results.iter().enumerate() {
+        if let Some(snippet) = &found.snippet {
             envelope["results"][at]["snippet"] = snippet_json(snippet);
         }
     }

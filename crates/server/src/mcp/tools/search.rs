@@ -3,7 +3,7 @@
 use grainstore::ledger::EntryId;
 use grainstore::query::{Sort, SortBy};
 use grainstore::store::Changed;
-use grainstore::text::{self, Ranking};
+use grainstore::text::Ranking;
 use grainstore::{Envelope, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,14 +79,13 @@ impl Tool for Search {
     fn run(self, scope: &Scope) -> Result<Answer<Results>, Failure> {
         let filter = filter_of(&self.filter, scope)?;
         let limit = limit_of(self.limit, 10);
-        let query = text::Query::parse(&self.question).map_err(grainstore::Error::from)?;
+        let search = grainstore::Search::parse(&self.question)?;
         let ranking = Ranking {
             share: self.share.unwrap_or(0.0).clamp(0.0, 1.0),
             ..self.calendar.applied(Ranking::default())?
         };
-        let envelope = scope
-            .store()
-            .search_ranked(&query, &filter, &ranking, limit)?;
+        let search = search.filter(&filter).ranking(ranking).limit(limit);
+        let envelope = scope.store().find(&search)?;
         let mut budget = Budget::of(self.max_tokens);
         let (items, text) = items_of(scope, &envelope, &mut budget, true)?;
         Ok(answer(&envelope, items, text, None))
@@ -123,7 +122,8 @@ impl Tool for Query {
             .as_deref()
             .map(|text| scope.cursor(text))
             .transpose()?;
-        let page = |limit| scope.store().query_sorted(&filter, sort, limit, after);
+        let filter = filter.sorted(sort);
+        let page = |limit| scope.store().query(&filter, limit, after);
         let envelope = page(limit_of(self.limit, 20))?;
         let mut budget = Budget::of(self.max_tokens);
         let (items, text) = items_of(scope, &envelope, &mut budget, false)?;

@@ -84,7 +84,7 @@ pub(super) fn backup(store: &Store, path: &Path, backup: Option<&Path>) -> anyho
         text: None,
         ..Options::default()
     };
-    let copy = match Store::open_read_only(backup, options) {
+    let copy = match Store::open(backup, options.read_only()) {
         Ok(copy) => copy,
         Err(error) => return Ok(failed("backup-missing", &error).advising(make)),
     };

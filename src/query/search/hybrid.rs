@@ -5,19 +5,15 @@ use std::cell::{OnceCell, RefCell};
 
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
+use crate::query::Error;
 use crate::store::commit::{embedded, embedder};
 use crate::store::read::nearest_rows;
 use crate::store::{Access, read};
 use crate::text::{self, Meaning, Ranking};
 
-use super::plan::rows_to_rank;
-use super::search::ranked_among;
-use super::visible::visible_ranking;
-use super::{Envelope, Error, Filter};
-
 /// The vector of a question, made when it is first needed and once for each question.
 #[derive(Debug, Default)]
-pub(super) struct QuestionVector(OnceCell<Option<Vec<f32>>>);
+pub(in crate::query) struct QuestionVector(OnceCell<Option<Vec<f32>>>);
 
 impl QuestionVector {
     /// Returns the vector with the name of its model; `None` of a store without an embedder, of a
@@ -25,7 +21,7 @@ impl QuestionVector {
     ///
     /// # Errors
     /// `ERR_EMBEDDER`.
-    pub(super) fn of<'a>(
+    pub(in crate::query) fn of<'a>(
         &'a self,
         store: &'a Access,
         query: &text::Query,
@@ -43,29 +39,9 @@ impl QuestionVector {
     }
 }
 
-/// See [`Store::search_hybrid`](crate::Store::search_hybrid).
-pub(crate) fn search_hybrid(
-    store: &Access,
-    text: &str,
-    model: &str,
-    vector: &[f32],
-    filter: &Filter,
-    limit: usize,
-) -> Result<Envelope, Error> {
-    visible_ranking(store, "search_hybrid", filter, limit, |filter, limit| {
-        let query = text::Query::parse(text)?;
-        let snapshot = store.snapshot();
-        let rows = rows_to_rank(store, &snapshot, filter)?;
-        let ranking = Ranking::default();
-        let by = (&ranking, limit);
-        let among = (&rows, filter.answer_len_max());
-        ranked_among(store, &snapshot, among, &query, by, Some((model, vector)))
-    })
-}
-
 /// Passes on what the vector of a question says of rows, and returns the number of vectors among
 /// them too; without a vector, nothing.
-pub(super) fn with_meaning<T>(
+pub(in crate::query) fn with_meaning<T>(
     store: &Access,
     snapshot: &Snapshot,
     rows: &RowSet,

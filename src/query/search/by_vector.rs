@@ -7,19 +7,19 @@ use crate::grain::Grain;
 use crate::store::Access;
 use crate::store::read::{nearest_rows, vector_of};
 
-use super::plan::rows_to_rank;
-use super::visible::visible_ranking;
-use super::{Envelope, Error, Filter};
+use super::Search;
+use crate::query::plan::rows_to_rank;
+use crate::query::visible::visible_ranking;
+use crate::query::{Envelope, Error, Filter, run_query};
 
-/// See [`Store::nearest`](crate::Store::nearest).
-pub(crate) fn nearest(
+/// See [`Search::near`].
+pub(super) fn nearest(
     store: &Access,
     model: &str,
     vector: &[f32],
-    filter: &Filter,
-    limit: usize,
+    of: &Search<'_>,
 ) -> Result<Envelope, Error> {
-    visible_ranking(store, "nearest", filter, limit, |filter, limit| {
+    visible_ranking(store, "nearest", &of.filter, of.limit, |filter, limit| {
         near(store, model, vector, filter, limit)
     })
 }
@@ -40,22 +40,20 @@ fn near(
     };
     for near in near {
         let score = f64::midpoint(1.0, f64::from(near.cosine)).clamp(0.0, 1.0);
-        let found =
-            super::run_query::found(store, &snapshot, near.row, score, |_: &Grain| Vec::new())?;
+        let found = run_query::found(store, &snapshot, near.row, score, |_: &Grain| Vec::new())?;
         envelope.results.push(found);
     }
     Ok(envelope)
 }
 
-/// See [`Store::similar`](crate::Store::similar).
-pub(crate) fn similar(
+/// See [`Search::like`].
+pub(super) fn similar(
     store: &Access,
     address: &ContentAddress,
     model: &str,
-    filter: &Filter,
-    limit: usize,
+    of: &Search<'_>,
 ) -> Result<Envelope, Error> {
-    visible_ranking(store, "similar", filter, limit, |filter, limit| {
+    visible_ranking(store, "similar", &of.filter, of.limit, |filter, limit| {
         alike(store, address, model, filter, limit)
     })
 }

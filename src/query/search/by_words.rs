@@ -1,4 +1,4 @@
-//! `Store::search`: full-text search with a filter, and snippets of its results.
+//! Full-text search with a filter, with or without a vector, and the snippets of its results.
 //!
 //! Matching and ranking are in `text`; the filter decides which rows it may return.
 
@@ -6,67 +6,48 @@ use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
 use crate::policy::Capability;
 use crate::store::{self, Access};
-use crate::text::{self, Meaning, Ranking, Snippet};
+use crate::text::{self, Meaning, Ranking};
 
 use super::hybrid::{QuestionVector, with_meaning};
-use super::names::with_aliases;
-use super::plan::rows_to_rank;
-use super::recall::contradicted_by;
-use super::visible::visible_ranking;
-use super::{Envelope, Error, Filter, Found};
+use super::{Near, Search};
+use crate::query::names::with_aliases;
+use crate::query::plan::rows_to_rank;
+use crate::query::recall::contradicted_by;
+use crate::query::visible::visible_ranking;
+use crate::query::{Envelope, Error, Filter, Found, dated, run_query};
 
-/// See [`Store::search`](crate::Store::search).
-pub(crate) fn search(
+/// See [`Search::words`].
+pub(super) fn find(
     store: &Access,
-    text: &str,
-    filter: &Filter,
-    limit: usize,
-) -> Result<Envelope, Error> {
-    let question = QuestionVector::default();
-    visible_ranking(store, "search", filter, limit, |filter, limit| {
-        let query = text::Query::parse(text)?;
-        ranked(
-            store,
-            &query,
-            filter,
-            (&Ranking::default(), limit),
-            &question,
-        )
-    })
-}
-
-/// See [`Store::search_ranked`](crate::Store::search_ranked).
-pub(crate) fn search_ranked(
-    store: &Access,
+    search: &Search<'_>,
     query: &text::Query,
-    filter: &Filter,
-    ranking: &Ranking,
-    limit: usize,
 ) -> Result<Envelope, Error> {
-    let question = QuestionVector::default();
-    visible_ranking(store, "search", filter, limit, |filter, limit| {
-        ranked(store, query, filter, (ranking, limit), &question)
-    })
-}
-
-/// Returns the result of [`Store::search_ranked`] before it is recorded as read.
-fn ranked(
-    store: &Access,
-    query: &text::Query,
-    filter: &Filter,
-    by: (&Ranking, usize),
-    question: &QuestionVector,
-) -> Result<Envelope, Error> {
-    let question = question.of(store, query, by.0)?;
-    let snapshot = store.snapshot();
-    let rows = rows_to_rank(store, &snapshot, filter)?;
-    let among = (&rows, filter.answer_len_max());
-    ranked_among(store, &snapshot, among, query, by, question)
+    let own = QuestionVector::default();
+    let operation = match search.vector {
+        Some(_) => "search_hybrid",
+        None => "search",
+    };
+    let rank = |filter: &Filter, limit| {
+        let by = (&search.ranking, limit);
+        let question = match search.vector {
+            Some(Near::Vector(model, vector)) => Some((model, vector)),
+            _ => own.of(store, query, &search.ranking)?,
+        };
+        let snapshot = store.snapshot();
+        let rows = rows_to_rank(store, &snapshot, filter)?;
+        let among = (&rows, filter.answer_len_max());
+        ranked_among(store, &snapshot, among, query, by, question)
+    };
+    let mut found = visible_ranking(store, operation, &search.filter, search.limit, rank)?;
+    if let Some(len_max) = search.snippet_len {
+        add_snippets(store, query, &mut found, len_max)?;
+    }
+    Ok(found)
 }
 
 /// Ranks `rows` by a query, and by the vector of a hybrid search, until the grains have so many
 /// bytes.
-pub(super) fn ranked_among(
+fn ranked_among(
     store: &Access,
     snapshot: &Snapshot,
     (rows, len_max): (&RowSet, usize),
@@ -75,8 +56,8 @@ pub(super) fn ranked_among(
     question: Option<(&str, &[f32])>,
 ) -> Result<Envelope, Error> {
     let text = store.text_view()?;
-    let when = super::dated::when(store, snapshot, rows, query.plain(), ranking)?;
-    let named = super::dated::named(store, snapshot, rows, &when, ranking)?;
+    let when = dated::when(store, snapshot, rows, query.plain(), ranking)?;
+    let named = dated::named(store, snapshot, rows, &when, ranking)?;
     let query = query.without(&when.used);
     let (query, mut read_as) = with_aliases(store, snapshot, rows, &query, ranking)?;
     let query = &*query;
@@ -117,7 +98,7 @@ pub(super) fn ranked_among(
             envelope.is_cut = true;
             break;
         }
-        let mut found = super::run_query::found(store, snapshot, hit.row, hit.relevance(), |_| {
+        let mut found = run_query::found(store, snapshot, hit.row, hit.relevance(), |_| {
             hit.matched_fields()
         })?;
         found.explanation = explanations.next().unwrap_or_default();
@@ -128,25 +109,28 @@ pub(super) fn ranked_among(
     Ok(envelope)
 }
 
-/// See [`Store::snippets`](crate::Store::snippets).
-pub(crate) fn snippets(
+/// Adds to each result the excerpt with the most matches.
+fn add_snippets(
     store: &Access,
-    text: &str,
-    found: &Envelope,
+    query: &text::Query,
+    found: &mut Envelope,
     len_max: usize,
-) -> Result<Vec<Snippet>, Error> {
-    let query = text::Query::parse(text)?;
-    let highlighter = store.text_view()?.highlighter(&query)?;
-    let snippet = |found: &Found| {
-        let language = store::language(&found.grain);
-        highlighter.snippet_of(&found.grain.searchable_text(), language, len_max)
-    };
-    Ok(found.results.iter().map(snippet).collect())
+) -> Result<(), Error> {
+    let highlighter = store.text_view()?.highlighter(query)?;
+    for found in &mut found.results {
+        let (text, language) = (found.grain.searchable_text(), store::language(&found.grain));
+        found.snippet = Some(highlighter.snippet_of(&text, language, len_max));
+    }
+    Ok(())
 }
 
 /// Returns the rows whose statistics count, where `ranking` asks for those of `rows` alone: always
 /// for a confined handle, since a score would tell how many grains out of its reach have a word.
-pub(super) fn own_rows(store: &Access, rows: &RowSet, ranking: &Ranking) -> Option<text::OwnRows> {
+pub(in crate::query) fn own_rows(
+    store: &Access,
+    rows: &RowSet,
+    ranking: &Ranking,
+) -> Option<text::OwnRows> {
     let capability = store.capability();
     let is_confined = capability.is_some_and(Capability::is_confined);
     (ranking.own_statistics || is_confined).then(|| text::OwnRows {
@@ -190,7 +174,7 @@ fn place_of_new(results: &[Found], old: &Found) -> Option<usize> {
 }
 
 /// Returns rows that are so few that a search looks for their documents first.
-pub(super) fn if_few<'a>(rows: &'a RowSet, snapshot: &Snapshot) -> Option<&'a RowSet> {
+pub(in crate::query) fn if_few<'a>(rows: &'a RowSet, snapshot: &Snapshot) -> Option<&'a RowSet> {
     (rows.len().saturating_mul(FEW_OF) <= snapshot.watermark()).then_some(rows)
 }
 

@@ -1,0 +1,52 @@
+//! The trait that each format that is written implements once, in all its serializations.
+//!
+//! Archives and JSON lines hold copies of grains: they convert nothing, and have no writer here.
+
+use std::io::Write;
+
+use crate::code::ErrorCode;
+use crate::grain::Grain;
+use crate::interchange::export::Files;
+use crate::interchange::{Entries, Error, Format, Place, WriteOptions, Written};
+
+/// One format as it is written, in all its serializations.
+///
+/// The grains are classified in one reading (which of them are records, what all of them say), and
+/// written in another: no writer holds them all.
+pub(crate) trait FormatWriter<E: From<Error> + Send> {
+    /// Writes a file of `format`, one of this writer's.
+    ///
+    /// # Errors
+    /// `ERR_IO`; what the format refuses; those of reading the grains.
+    fn write(
+        &self,
+        format: Format,
+        out: &mut dyn Write,
+        entries: &dyn Entries<Error = E>,
+        options: &WriteOptions,
+    ) -> Result<Written, E>;
+
+    /// Writes the files of a memory, in a format that has several.
+    ///
+    /// # Errors
+    /// As [`Self::write`]; `ERR_UNSUPPORTED` for a format of one file.
+    fn write_files(
+        &self,
+        _files: &mut dyn Files<E>,
+        _entries: &dyn Entries<Error = E>,
+        _options: &WriteOptions,
+    ) -> Result<Written, E> {
+        let message = "the format has one file".to_owned();
+        Err(Error::format(ErrorCode::Unsupported, Place::File, message).into())
+    }
+
+    /// Returns whether the vector of a grain is no loss: it is in the file, or the writer counts it.
+    fn holds_vector(&self, _grain: &Grain, _options: &WriteOptions) -> bool {
+        false
+    }
+
+    /// Returns whether it can be written without the ids of platforms.
+    fn is_redacted(&self) -> bool {
+        false
+    }
+}
