@@ -127,6 +127,12 @@ turmoil seconds="600":
     GRAINSTORE_TURMOIL_SECONDS={{seconds}} cargo test --package grainstore-shared --test it -- \
         --ignored nodes_that_are_killed --nocapture
 
+# A consent withdrawn on one node while eight writers on four nodes put grains that rest on it
+withdrawals rounds="10000" there="300":
+    # The numbers are compiled in, and cargo sees that they changed.
+    GRAINSTORE_POLICY_ROUNDS={{rounds}} GRAINSTORE_POLICY_ROUNDS_THERE={{there}} nice -n 15 cargo test \
+        --package grainstore-shared --test it -- --include-ignored policies:: --nocapture
+
 # Histories of concurrent clients, on shared ledgers and on several servers in one directory, checked for linearizability
 histories operations="2000":
     # The number is compiled in, and cargo sees that it changed.
