@@ -121,6 +121,24 @@ failovers times="20":
     # The number is compiled in, and cargo sees that it changed.
     GRAINSTORE_FAILOVERS={{times}} cargo test --package grainstore-shared --test it -- --ignored a_primary_that --nocapture
 
+# Four nodes of eight writers on PostgreSQL: nodes, connections and the server killed at random
+turmoil seconds="600":
+    # The number is compiled in, and cargo sees that it changed.
+    GRAINSTORE_TURMOIL_SECONDS={{seconds}} cargo test --package grainstore-shared --test it -- \
+        --ignored nodes_that_are_killed --nocapture
+
+# A consent withdrawn on one node while eight writers on four nodes put grains that rest on it
+withdrawals rounds="10000" there="300":
+    # The numbers are compiled in, and cargo sees that they changed.
+    GRAINSTORE_POLICY_ROUNDS={{rounds}} GRAINSTORE_POLICY_ROUNDS_THERE={{there}} nice -n 15 cargo test \
+        --package grainstore-shared --test it -- --include-ignored policies:: --nocapture
+
+# Histories of concurrent clients, on shared ledgers and on several servers in one directory, checked for linearizability
+histories operations="2000":
+    # The number is compiled in, and cargo sees that it changed.
+    GRAINSTORE_HISTORY={{operations}} nice -n 15 cargo test --package grainstore-shared --package grainstore-cli \
+        --test it -- --include-ignored histories:: --nocapture
+
 # How far a copy is behind 1,000 puts a second, and what it takes from the writers
 replica-lag seconds="20":
     cargo run --quiet --release --package grainstore-replica --example lag -- {{seconds}}

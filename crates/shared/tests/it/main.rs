@@ -16,6 +16,7 @@ mod histories;
 mod linear;
 mod nodes;
 mod planted;
+mod policies;
 mod server;
 mod suite;
 mod turmoil;
