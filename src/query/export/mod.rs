@@ -256,7 +256,7 @@ fn check_options(format: Format, options: &WriteOptions) -> Result<(), Error> {
         ));
     }
     let writer = format.writer::<Error>();
-    if options.redact && !writer.is_some_and(|writer| writer.is_redacted()) {
+    if options.redact && !writer.is_some_and(FormatWriter::is_redacted) {
         return Err(unsupported(
             "only PAM and OMI files are redacted: others hold grains whole, or no ids of platforms",
         ));

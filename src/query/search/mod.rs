@@ -35,7 +35,7 @@ pub(super) use hybrid::{QuestionVector, with_meaning};
 ///     .limit(3);
 /// let found = store.find(&search)?;
 /// let snippet = found.results[0].snippet.as_ref().expect("it was asked for");
-/// assert_eq!(snippet.marked("*", "*"), "*what* about *tea* (*or* coffee?");
+/// assert_eq!(snippet.marked("*", "*"), "what about *tea* (or coffee?");
 /// # Ok::<(), grainstore::Error>(())
 /// ```
 #[derive(Debug, Clone)]

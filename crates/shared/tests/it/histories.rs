@@ -109,7 +109,7 @@ fn worked(
     let settle = || {
         soon("one head", || {
             stores.iter().all(|store| head(store) == head(&stores[0]))
-        })
+        });
     };
     run(clients.collect(), size, settle)
 }

@@ -101,7 +101,10 @@ impl Client for OfServer {
             (Ask::Supersede(_), 409) => Answer::Conflict,
             // After these the outcome is unknown.
             (_, 408 | 503) => return None,
-            _ => panic!("{method} {path}: {status} {body}"),
+            _ => {
+                assert_eq!(status, 200, "{method} {path}: {body}");
+                return None;
+            }
         })
     }
 }
