@@ -178,8 +178,7 @@ impl<'a> Search<'a> {
         Self { limit, ..self }
     }
 
-    /// Ranks by other rules than the default. What each does to a score is told with
-    /// [`Ranking::explains`].
+    /// Ranks by other rules than the default. [`Ranking::explains`] says how each changes a score.
     #[cfg(feature = "text")]
     #[must_use]
     pub fn ranking(self, ranking: Ranking) -> Self {

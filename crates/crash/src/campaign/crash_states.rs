@@ -249,7 +249,7 @@ mod tests {
     }
 
     /// Returns an operation in words. The library behind the text view draws the names of its files, which
-    /// others name: of those the kind is told.
+    /// others name: of those this returns the kind alone.
     fn told(op: &Op) -> String {
         let text = format!("{op:?}");
         let kind = text.split(' ').next().unwrap_or_default();

@@ -3,7 +3,7 @@
 //! The turn goes to the machine that asks first once it is free, and those that were refused ask every few
 //! milliseconds. One with changes at all times would be the first each time that it gives the turn back. So
 //! it waits for as long as all others need to ask once: after each turn if it saw another lately, else from
-//! time to time, since it is told of none that waits in vain.
+//! time to time, since no machine learns that another waits in vain.
 
 use std::time::Duration;
 
