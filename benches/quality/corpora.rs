@@ -42,11 +42,6 @@ const PARAMETERS: &[Parameter] = &[
         |it, to| it.question = to,
         &[1.0, 0.9, 0.85, 0.7],
     ),
-    (
-        "assistant",
-        |it, to| it.assistant = to,
-        &[1.0, 0.95, 0.9, 0.8],
-    ),
     ("speaker", |it, to| it.speaker = to, &[1.0, 1.05, 1.1, 1.2]),
     ("date", |it, to| it.date = to, &[1.0, 1.15, 1.3, 1.5]),
     ("within", |it, to| it.within = to, &[0.0, 0.5, 1.0, 2.0]),
@@ -73,6 +68,7 @@ pub(super) fn run(data: &Path, samples: &[Value]) -> Result<()> {
         everyday()?,
         small_stores()?,
         in_order()?,
+        assistants()?,
         languages("languages", true)?,
         languages("languages, not named", false)?,
     ];
@@ -295,19 +291,51 @@ fn in_order() -> Result<Corpus> {
             let language = group["lang"].as_str().unwrap_or_default();
             memories.push(store.put(draft.set("lang", language))?);
         }
-        for question in group["questions"].as_array().into_iter().flatten() {
-            let answers = question["answers"].as_array().into_iter().flatten();
-            let places = answers.filter_map(Value::as_u64).map(usize::try_from);
-            let answers = places.filter_map(|at| memories.get(at.ok()?));
-            questions.push(Asked {
-                store: 0,
-                text: question["question"].as_str().unwrap_or_default().to_owned(),
-                namespace: None,
-                answers: answers.map(|address| (*address, 1.0)).collect(),
-            });
-        }
+        questions.extend(asked_of(&group, &memories));
     }
     of("order", vec![store], questions)
+}
+
+/// Conversations with an assistant, which answers at length in the words of the person.
+fn assistants() -> Result<Corpus> {
+    let store = Store::in_memory(Options::default())?;
+    let mut questions = Vec::new();
+    for (number, conversation) in vectors("assistants.json")?.iter().enumerate() {
+        let day = conversation["time"].as_str().unwrap_or_default();
+        let begin = Time::parse(&format!("{day}T12:00:00Z"));
+        let mut time_ms = begin.map_err(|_| "a time of assistants.json")?.ms();
+        let mut turns = Vec::new();
+        for turn in conversation["turns"].as_array().into_iter().flatten() {
+            time_ms += 20_000;
+            let draft = Draft::event(turn["text"].as_str().unwrap_or_default());
+            let draft = draft
+                .created_at(Time::from_ms(time_ms))
+                .set("role", turn["role"].as_str().unwrap_or_default())
+                .set("session_id", format!("session-{number}"));
+            turns.push(store.put(draft)?);
+        }
+        questions.extend(asked_of(conversation, &turns));
+    }
+    of("assistants", vec![store], questions)
+}
+
+/// Returns the questions of a group, whose answers are places in its grains.
+fn asked_of<'a>(
+    group: &'a Value,
+    grains: &'a [ContentAddress],
+) -> impl Iterator<Item = Asked> + use<'a> {
+    let questions = group["questions"].as_array().into_iter().flatten();
+    questions.map(|question| {
+        let answers = question["answers"].as_array().into_iter().flatten();
+        let places = answers.filter_map(Value::as_u64).map(usize::try_from);
+        let answers = places.filter_map(|at| grains.get(at.ok()?));
+        Asked {
+            store: 0,
+            text: question["question"].as_str().unwrap_or_default().to_owned(),
+            namespace: None,
+            answers: answers.map(|address| (*address, 1.0)).collect(),
+        }
+    })
 }
 
 fn of(name: &'static str, stores: Vec<Store>, questions: Vec<Asked>) -> Result<Corpus> {

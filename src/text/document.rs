@@ -46,7 +46,6 @@ pub struct Document {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Voice {
     is_person: bool,
-    is_assistant: bool,
     /// The hash of the first word of the name; 0 of one without a name.
     speaker: u32,
 }
@@ -103,7 +102,6 @@ impl Document {
         let name = name.and_then(|mut name| name.parts.drain(..).next());
         self.voice = Voice {
             is_person: role.map_or(speaker.is_some(), |role| role == "user"),
-            is_assistant: role == Some("assistant"),
             speaker: name.map_or(0, |name| hash_of_name(&name.folded())),
         };
         self
@@ -121,7 +119,7 @@ impl Document {
     pub(in crate::text) fn traits(&self, cues: u8) -> Traits {
         let asks = self.passages.iter().any(|(_, text)| ends_in_question(text));
         let flag = |is_set: bool, bit: u64| if is_set { bit } else { 0 };
-        let voice = flag(self.voice.is_person, PERSON) | flag(self.voice.is_assistant, ASSISTANT);
+        let voice = flag(self.voice.is_person, PERSON);
         let words = flag(asks, ASKS) | (u64::from(cues) << CUES_SHIFT);
         let shape = u64::from(self.shape.to_bits()) << SHAPE_SHIFT;
         Traits(voice | words | shape | (u64::from(self.voice.speaker) << SPEAKER_SHIFT))
@@ -180,11 +178,6 @@ impl Traits {
     /// Returns whether a person said it.
     pub(in crate::text) const fn is_person(self) -> bool {
         self.0 & PERSON != 0
-    }
-
-    /// Returns whether an assistant said it.
-    pub(in crate::text) const fn is_assistant(self) -> bool {
-        self.0 & ASSISTANT != 0
     }
 
     /// Returns whether it ends in a question.
@@ -274,7 +267,7 @@ const QUESTION_MARKS: &[char] = &[
 ];
 
 const PERSON: u64 = 1;
-const ASSISTANT: u64 = 1 << 1;
+// Bit 1 is set in columns of before, of the turns of an assistant.
 const ASKS: u64 = 1 << 2;
 const CUES_SHIFT: u32 = 8;
 const SHAPE_SHIFT: u32 = 16;
@@ -317,15 +310,9 @@ mod tests {
         let said = Document::from("Why?").said_by(Some("user"), Some("Zoë Smith"));
         let said = said.shape(shape);
         let traits = said.traits(3);
-        assert!(traits.is_person() && traits.asks() && !traits.is_assistant());
+        assert!(traits.is_person() && traits.asks());
         assert_eq!((traits.cues(), traits.speaker()), (3, hash_of_name("zoe")));
         assert_eq!(traits.shape(), shape);
-        assert!(
-            Document::from("x")
-                .said_by(Some("assistant"), None)
-                .traits(0)
-                .is_assistant()
-        );
         assert_eq!(Document::from("x").traits(0), Traits::default());
     }
 }

@@ -120,7 +120,7 @@ const ADDED = {
   answer: "the question that it answers", session: "its whole conversation",
 };
 const FACTORS = {
-  assistant: "said by an assistant", question: "a question", speaker: "said by whom the question names",
+  question: "a question", speaker: "said by whom the question names",
   date: "of the date in question", answer_type: "the kind of answer", signals: "new or important",
 };
 

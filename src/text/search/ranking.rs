@@ -31,8 +31,6 @@ pub struct Ranking {
     pub answer: f64,
     /// The factor of a turn that asks such a question.
     pub question: f64,
-    /// The factor of a turn of an assistant.
-    pub assistant: f64,
     /// The factor of a turn of the one speaker of its conversation whom the question names.
     pub speaker: f64,
     /// The factor of a turn that was said when the question says.
@@ -105,8 +103,6 @@ pub(in crate::text) struct RankingExplanation {
     pub(in crate::text) answer: f64,
     /// Its whole session.
     pub(in crate::text) session: f64,
-    /// The factor of an assistant's turn.
-    pub(in crate::text) assistant: f64,
     /// The factor of a question that is answered.
     pub(in crate::text) question: f64,
     /// The factor of the speaker whom the question names.
@@ -124,8 +120,8 @@ impl RankingExplanation {
     pub(in crate::text) fn score(&self) -> f64 {
         let sum = self.words + self.meaning + self.within;
         let sum = sum + self.neighbours + self.answer + self.session;
-        let product = self.assistant * self.question * self.speaker;
-        sum * (product * self.date * self.answer_type) * self.signals
+        let product = self.question * self.speaker * self.date * self.answer_type;
+        sum * product * self.signals
     }
 
     /// Returns the name and value of each rule that changed the score.
@@ -139,7 +135,6 @@ impl RankingExplanation {
             ("session", self.session),
         ];
         let factors = [
-            ("assistant", self.assistant),
             ("question", self.question),
             ("speaker", self.speaker),
             ("date", self.date),
@@ -160,7 +155,6 @@ impl Default for RankingExplanation {
             neighbours: 0.0,
             answer: 0.0,
             session: 0.0,
-            assistant: 1.0,
             question: 1.0,
             speaker: 1.0,
             date: 1.0,
@@ -177,7 +171,6 @@ impl Ranking {
         session: 0.0,
         answer: 0.0,
         question: 1.0,
-        assistant: 1.0,
         speaker: 1.0,
         date: 1.0,
         within: 0.0,
@@ -266,7 +259,6 @@ impl Default for Ranking {
             session: 0.5,
             answer: 0.5,
             question: 0.85,
-            assistant: 0.9,
             speaker: 1.1,
             date: 1.3,
             within: 1.0,

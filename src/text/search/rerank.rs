@@ -283,7 +283,6 @@ impl Reranker<'_> {
             neighbours: share * around,
             answer: share * answer,
             session: share * ranking.session * session,
-            assistant: factor(turn.traits.is_assistant(), ranking.assistant),
             date: factor(is_dated, ranking.date),
             answer_type: factor(
                 self.asked.cues & turn.traits.cues() != 0,

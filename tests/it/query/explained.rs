@@ -59,7 +59,6 @@ fn the_rules_of_each_hit_together_are_its_score() {
     let expected = [
         "answer",
         "answer_type",
-        "assistant",
         "date",
         "neighbours",
         "question",

@@ -106,16 +106,6 @@ fn each_rule_multiplies_the_turns_that_it_is_about() {
         &text,
         "tea",
         &Ranking {
-            assistant: 0.5,
-            ..base
-        },
-        1,
-        0.5,
-    );
-    assert_factor(
-        &text,
-        "tea",
-        &Ranking {
             question: 0.5,
             ..base
         },
