@@ -102,6 +102,7 @@ fn query_of(words: &Words) -> String {
     match words {
         Words::Term(word) => word.clone(),
         Words::And(one, other) => format!("+{one} +{other}"),
+        Words::Or(one, other) => format!("{one} {other}"),
         Words::Phrase(first, second) => format!("\"{first} {second}\""),
     }
 }

@@ -119,6 +119,8 @@ pub enum Words {
     Term(String),
     /// Both words, anywhere.
     And(String, String),
+    /// Either word.
+    Or(String, String),
     /// Both words, one after the other.
     Phrase(String, String),
 }

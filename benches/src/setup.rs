@@ -95,7 +95,7 @@ impl Sizes {
         let grains = match group {
             "ingest100" => self.small_batches,
             "single" => self.single,
-            "read" => self.read,
+            "read" | "answers" => self.read,
             "million" | "latency" => self.large,
             "reopen" => self.unflushed,
             "ten-million" => self.ten_million,

@@ -253,6 +253,7 @@ fn query_of(words: &Words) -> String {
     match words {
         Words::Term(word) => word.clone(),
         Words::And(one, other) => format!("{one} AND {other}"),
+        Words::Or(one, other) => format!("{one} OR {other}"),
         Words::Phrase(first, second) => format!("\"{first} {second}\""),
     }
 }

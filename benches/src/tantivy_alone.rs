@@ -59,6 +59,9 @@ impl Tantivy {
             Words::And(first, second) => {
                 Box::new(BooleanQuery::intersection(vec![one(first), one(second)]))
             }
+            Words::Or(first, second) => {
+                Box::new(BooleanQuery::union(vec![one(first), one(second)]))
+            }
             Words::Phrase(first, second) => {
                 Box::new(PhraseQuery::new(vec![term(first), term(second)]))
             }

@@ -302,10 +302,7 @@ fn hold(stream: &Path, store: Option<&str>, has_text: bool) -> Result<()> {
         if !has_text {
             options.text = None;
         }
-        assert!(
-            Store::open(store, options)?.import(reading)?
-                .is_complete()
-        );
+        assert!(Store::open(store, options)?.import(reading)?.is_complete());
     }
     println!("{}", machine::peak_memory_bytes()?);
     Ok(())

@@ -92,7 +92,7 @@ pub(super) fn ask(
     Ok(())
 }
 
-fn fill(grains: u64, folder: &std::path::Path) -> Result<Asked> {
+pub(super) fn fill(grains: u64, folder: &std::path::Path) -> Result<Asked> {
     let mut ours = Ours::open(folder, true)?;
     let mut generator = Generator::new(5, grains);
     let mut addresses = Vec::new();
@@ -113,7 +113,7 @@ fn fill(grains: u64, folder: &std::path::Path) -> Result<Asked> {
     })
 }
 
-fn at(times: &[Duration], percent: usize) -> f64 {
+pub(super) fn at(times: &[Duration], percent: usize) -> f64 {
     let place = (times.len() * percent / 100).min(times.len().saturating_sub(1));
     times
         .get(place)

@@ -7,6 +7,7 @@ pub mod questions;
 pub mod large;
 pub mod reopen;
 pub mod latency;
+pub mod answers;
 pub mod sealed;
 pub mod several;
 pub mod ten_million;
@@ -20,7 +21,7 @@ use crate::setup::Settings;
 type Run = fn(&Settings, &mut Report) -> Result<()>;
 
 /// The groups by name, in the order in which they run.
-pub const GROUPS: [(&str, Run); 12] = [
+pub const GROUPS: [(&str, Run); 13] = [
     ("ingest", ingest::by_thousands),
     ("ingest100", ingest::by_hundreds),
     ("text", ingest::with_text),
@@ -30,6 +31,7 @@ pub const GROUPS: [(&str, Run); 12] = [
     ("scale", large::run),
     ("reopen", reopen::run),
     ("latency", latency::run),
+    ("answers", answers::run),
     ("sealed", sealed::run),
     ("several", several::run),
     ("exports", exports::run),

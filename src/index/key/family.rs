@@ -1,6 +1,7 @@
 //! The families of keys, by number.
 //!
-//! A number names a section of a run, so none is ever reused. A key is one component of 8 bytes, three
+//! A number names a section of a run, so none is ever reused: 2, 3 and 6 were triples in the orders
+//! that the other three answer (subject and object, relation and subject, object and relation). A key is one component of 8 bytes, three
 //! for a triple, and the row of the entry that made it; sorted in its family, integers big-endian.
 //! Texts are terms: SipHash-2-4 under the store's `term_key` of each text followed by `ff`, and 1
 //! where that is 0; an object that is not text is hashed as its canonical JSON. Grains are links:
@@ -18,16 +19,10 @@
 pub enum Family {
     /// Subject, relation, object.
     Spo = 1,
-    /// Subject, object, relation.
-    Sop = 2,
-    /// Relation, subject, object.
-    Pso = 3,
     /// Relation, object, subject.
     Pos = 4,
     /// Object, subject, relation.
     Osp = 5,
-    /// Object, relation, subject.
-    Ops = 6,
     /// The type byte.
     Type = 7,
     /// A namespace and each of its `:` ancestors (OMS 28.2).
@@ -97,15 +92,9 @@ pub enum Family {
 }
 
 impl Family {
-    /// The families of triples, in the order of their numbers.
-    pub(in crate::index) const TRIPLES: [Self; 6] = [
-        Self::Spo,
-        Self::Sop,
-        Self::Pso,
-        Self::Pos,
-        Self::Osp,
-        Self::Ops,
-    ];
+    /// The families of triples, in the order of their numbers: any one or two parts of a triple
+    /// are the first of one of these.
+    pub(in crate::index) const TRIPLES: [Self; 3] = [Self::Spo, Self::Pos, Self::Osp];
 
     /// The families of one component, in the order of their numbers.
     pub(in crate::index) const SINGLES: [Self; 32] = [
@@ -164,16 +153,22 @@ impl Family {
 
     /// Returns whether keys have three components rather than one.
     pub(in crate::index) const fn is_triple(self) -> bool {
-        (self as u8) < Self::Type as u8
+        Self::is_number_of_triples(self as u8)
+    }
+
+    /// Returns whether keys of the family with this number have three components, also if it is
+    /// one of before.
+    pub(in crate::index) const fn is_number_of_triples(number: u8) -> bool {
+        number < Self::Type as u8
     }
 
     /// Returns the place among the families with as many components.
     pub(in crate::index) const fn slot(self) -> usize {
-        let number = self as u8 as usize;
-        if self.is_triple() {
-            number - 1
-        } else {
-            number - Self::Type as u8 as usize
+        match self {
+            Self::Spo => 0,
+            Self::Pos => 1,
+            Self::Osp => 2,
+            single => (single as u8 - Self::Type as u8) as usize,
         }
     }
 

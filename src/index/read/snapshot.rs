@@ -211,12 +211,9 @@ impl Snapshot {
         );
         // The order of which the bound parts are a prefix.
         let (family, bound) = match (s, p, o) {
-            (Some(_), None, Some(_)) => (Family::Sop, [s, o, None]),
-            (Some(_), _, _) => (Family::Spo, [s, p, o]),
-            (None, Some(_), Some(_)) => (Family::Pos, [p, o, None]),
-            (None, Some(_), None) => (Family::Pso, [p, None, None]),
-            (None, None, Some(_)) => (Family::Osp, [o, None, None]),
-            (None, None, None) => (Family::Spo, [None; 3]),
+            (_, None, Some(_)) => (Family::Osp, [o, s, None]),
+            (None, Some(_), _) => (Family::Pos, [p, o, None]),
+            (Some(_), _, _) | (None, None, None) => (Family::Spo, [s, p, o]),
         };
         self.triple_range(family, bound)
     }
