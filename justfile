@@ -139,6 +139,10 @@ histories operations="2000":
     GRAINSTORE_HISTORY={{operations}} nice -n 15 cargo test --package grainstore-shared --package grainstore-cli \
         --test it -- --include-ignored histories:: --nocapture
 
+# Puts, commits, reads and cold nodes of stores on PostgreSQL (docs/scale.md)
+shared-rates seconds="10" grains="200000":
+    cargo run --quiet --release --package grainstore-shared --features postgres --example rates -- {{seconds}} {{grains}}
+
 # How far a copy is behind 1,000 puts a second, and what it takes from the writers
 replica-lag seconds="20":
     cargo run --quiet --release --package grainstore-replica --example lag -- {{seconds}}

@@ -127,13 +127,31 @@ pub fn begin_shared(sequence: &dyn Sequence, manifest: &[u8]) -> Result<Identity
         store: *store_id.as_bytes(),
         manifest: manifest.to_vec(),
         origin: head_at(&beginning(&store_id)),
+        bodies: None,
     };
     if sequence.create(&identity).map_err(ledger::Error::from)? {
         return Ok(identity);
     }
-    let found = sequence.identity().map_err(ledger::Error::from)?;
     let missing = grainstore_shared::Error::refused("the store is there under another name");
-    Ok(found.ok_or(ledger::Error::from(missing))?)
+    Ok(shared_identity(sequence)?.ok_or(ledger::Error::from(missing))?)
+}
+
+/// Returns the store that a shared sequence is of; `None` while there is none.
+///
+/// # Errors
+/// `ERR_UNREACHABLE`; `ERR_STORAGE_IO`, also for a sequence whose long frames lie where it does not read them.
+pub(in crate::store) fn shared_identity(
+    sequence: &dyn Sequence,
+) -> Result<Option<Identity>, ledger::Error> {
+    let identity = sequence.identity()?;
+    let bodies = identity.as_ref().and_then(|found| found.bodies.as_deref());
+    match bodies {
+        None => Ok(identity),
+        Some(url) => {
+            let reason = format!("its bodies lie in {url}, and this program reads none there");
+            Err(grainstore_shared::Error::refused(reason).into())
+        }
+    }
 }
 
 /// Brings a directory to the head of a shared sequence, from nothing if it is new.

@@ -32,6 +32,8 @@ pub(crate) struct PlaceArgs {
 #[derive(Debug)]
 pub(crate) struct Place {
     path: PathBuf,
+    /// The address of a shared ledger.
+    url: Option<String>,
     shared: Option<Arc<dyn Sequence>>,
     is_stale_ok: bool,
 }
@@ -40,13 +42,19 @@ impl PlaceArgs {
     /// Returns the place that `store` names: an address of PostgreSQL, or a directory.
     pub(crate) fn of(self, store: PathBuf) -> Result<Place, CliError> {
         let url = store.to_str().filter(|text| is_shared(text));
-        let (path, shared) = match (url, self.cache) {
-            (None, _) => (store, None),
-            (Some(url), Some(cache)) => (cache, Some(sequence_at(url)?)),
-            (Some(url), None) => (default_cache(url)?, Some(sequence_at(url)?)),
+        let url = url.map(str::to_owned);
+        let path = match (&url, self.cache) {
+            (None, _) => store,
+            (Some(_), Some(cache)) => cache,
+            (Some(url), None) => default_cache(url)?,
         };
+        let shared = url
+            .as_deref()
+            .map(|url| sequence_at(url, None))
+            .transpose()?;
         Ok(Place {
             path,
+            url,
             shared,
             is_stale_ok: self.stale_ok,
         })
@@ -62,6 +70,15 @@ impl Place {
     /// Returns the sequence of which the directory is a cache.
     pub(crate) fn shared(&self) -> Option<Arc<dyn Sequence>> {
         self.shared.clone()
+    }
+
+    /// Names where the long frames of a shared ledger lie that is to be created.
+    pub(crate) fn put_bodies_in(&mut self, bodies: &str) -> Result<(), CliError> {
+        let reason = "--bodies is for a shared ledger: --store postgres://…";
+        let url = self.url.as_deref();
+        let url = url.ok_or_else(|| CliError::new(ErrorCode::Usage, reason))?;
+        self.shared = Some(sequence_at(url, Some(bodies))?);
+        Ok(())
     }
 
     pub(crate) const fn is_stale_ok(&self) -> bool {
@@ -85,21 +102,63 @@ pub(crate) fn is_shared(text: &str) -> bool {
         .any(|scheme| text.starts_with(scheme))
 }
 
-/// Opens the sequence at an address; the password may be in `PGPASSWORD`.
+/// Opens the sequence at an address; the password may be in `PGPASSWORD`. One that is created has its long
+/// frames in `bodies`.
 #[cfg(feature = "postgres")]
-pub(crate) fn sequence_at(url: &str) -> Result<Arc<dyn Sequence>, CliError> {
+pub(crate) fn sequence_at(url: &str, bodies: Option<&str>) -> Result<Arc<dyn Sequence>, CliError> {
     let password = std::env::var_os("PGPASSWORD");
     let password = password.as_deref().and_then(std::ffi::OsStr::to_str);
     match grainstore_shared::postgres::PostgresSequence::open(url, password) {
-        Ok(sequence) => Ok(Arc::new(sequence)),
+        Ok(rows) => with_bodies(Arc::new(rows), bodies),
         Err(error) => Err(CliError::new(ErrorCode::Usage, error)),
     }
 }
 
 #[cfg(not(feature = "postgres"))]
-fn sequence_at(_url: &str) -> Result<Arc<dyn Sequence>, CliError> {
+pub(crate) fn sequence_at(_: &str, _: Option<&str>) -> Result<Arc<dyn Sequence>, CliError> {
     let reason = "this build has no shared ledgers: it lacks the feature `postgres`";
     Err(CliError::new(ErrorCode::Unsupported, reason))
+}
+
+/// Returns a sequence that reads long frames where they lie.
+#[cfg(all(feature = "postgres", feature = "replica"))]
+fn with_bodies(
+    rows: Arc<dyn Sequence>,
+    bodies: Option<&str>,
+) -> Result<Arc<dyn Sequence>, CliError> {
+    use grainstore::crypto::OsRandom;
+    use grainstore_replica::{BodySequence, Bucket};
+
+    let open = |url: &str| Bucket::open(url, variables());
+    let failed = |error| CliError::new(ErrorCode::Unreachable, error);
+    let sequence = BodySequence::new(rows, Box::new(open), Arc::new(OsRandom)).map_err(failed)?;
+    let Some(url) = bodies else {
+        return Ok(Arc::new(sequence));
+    };
+    // Text that is no address is the caller's mistake, and not the ledger's.
+    open(url).map_err(|error| CliError::new(error.code(), error))?;
+    Ok(Arc::new(sequence.for_new(url)))
+}
+
+#[cfg(all(feature = "postgres", not(feature = "replica")))]
+fn with_bodies(
+    rows: Arc<dyn Sequence>,
+    bodies: Option<&str>,
+) -> Result<Arc<dyn Sequence>, CliError> {
+    let reason = "this build has no objects: it lacks the feature `replica`";
+    match bodies {
+        Some(_) => Err(CliError::new(ErrorCode::Unsupported, reason)),
+        None => Ok(rows),
+    }
+}
+
+/// Returns the variables of the environment, of which each storage of objects has its own.
+#[cfg(feature = "replica")]
+pub(crate) fn variables() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(|(name, value)| {
+        // A variable that is no text is no key.
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    })
 }
 
 /// Returns the directory for an address, without the user and the password.

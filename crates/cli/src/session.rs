@@ -70,6 +70,11 @@ impl Session {
         Self { embed, ..self }
     }
 
+    /// Names where the long frames of a shared ledger lie that is to be created.
+    pub(crate) fn put_bodies_in(&mut self, bodies: &str) -> Result<(), CliError> {
+        self.place.put_bodies_in(bodies)
+    }
+
     /// Returns the options that name the model.
     pub(crate) fn model_arguments(&self) -> Vec<String> {
         self.embed

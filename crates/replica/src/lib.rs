@@ -6,8 +6,11 @@
 //! the ledger, up to which entry and head. The chain is proven from the first entry to the last.
 //! `docs/format.md` has the bytes.
 //!
+//! [`BodySequence`] keeps the long frames of a ledger that machines share as objects.
+//!
 //! The futures run on tokio. Files of the store are read on the thread that polls them.
 
+mod bodies;
 mod bucket;
 mod cipher;
 mod error;
@@ -19,6 +22,7 @@ mod ship;
 mod trust;
 mod tree;
 
+pub use bodies::{BodySequence, OpenBucket};
 pub use bucket::Bucket;
 pub use cipher::{Identities, Recipients};
 pub use error::Error;

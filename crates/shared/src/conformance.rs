@@ -417,6 +417,7 @@ fn identity(store: u8) -> Identity {
         store: [store; 16],
         manifest: vec![b'{', store, b'}'],
         origin: origin(store),
+        bodies: None,
     }
 }
 

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `LOCK` | nothing: it is locked for each step |
 //! | `IDENTITY` | store id, leaf before the first entry, `MANIFEST` |
+//! | `BODIES` | where long frames lie, if they do not lie here |
 //! | `HEAD` | entries, leaf, and the node and the end of the turn |
 //! | `frames/N` | the version and the bytes of the frame whose first entry is N |
 //!
@@ -24,7 +25,8 @@ use crate::{Appended, Error, Head, Identity, Node, Proposal, Sequence, StoredFra
 /// let folder = tempfile::tempdir()?;
 /// let origin = Head { entries: 0, leaf: [7; 32] };
 /// let sequence = DirectorySequence::open(folder.path())?;
-/// sequence.create(&Identity { store: [7; 16], manifest: b"{}".to_vec(), origin })?;
+/// let (manifest, bodies) = (b"{}".to_vec(), None);
+/// sequence.create(&Identity { store: [7; 16], manifest, origin, bodies })?;
 /// assert_eq!(DirectorySequence::open(folder.path())?.head()?, origin);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -126,6 +128,11 @@ impl Sequence for DirectorySequence {
                 entries: 0,
                 leaf: *leaf,
             },
+            bodies: self
+                .bytes("BODIES")?
+                .map(String::from_utf8)
+                .transpose()
+                .map_err(Error::refused)?,
         }))
     }
 
@@ -139,6 +146,9 @@ impl Sequence for DirectorySequence {
             turn: None,
         };
         self.put("HEAD", &[&state.to_bytes()])?;
+        if let Some(bodies) = &identity.bodies {
+            self.put("BODIES", &[bodies.as_bytes()])?;
+        }
         let parts: [&[u8]; 3] = [&identity.store, &identity.origin.leaf, &identity.manifest];
         self.put("IDENTITY", &parts)?;
         Ok(true)

@@ -47,7 +47,8 @@ impl Node {
 /// use grainstore_shared::{Head, Identity};
 ///
 /// let origin = Head { entries: 0, leaf: [7; 32] };
-/// let identity = Identity { store: [7; 16], manifest: b"{}".to_vec(), origin };
+/// let (manifest, bodies) = (b"{}".to_vec(), None);
+/// let identity = Identity { store: [7; 16], manifest, origin, bodies };
 /// assert_eq!(identity.store, [7; 16]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +59,8 @@ pub struct Identity {
     pub manifest: Vec<u8>,
     /// The head before the first entry.
     pub origin: Head,
+    /// Where long frames lie, if rows of the sequence name them alone. A sequence that resolves them says `None`.
+    pub bodies: Option<String>,
 }
 
 /// A frame that is to be appended.
@@ -135,7 +138,8 @@ pub struct StoredFrame {
 ///
 /// let origin = Head { entries: 0, leaf: [7; 32] };
 /// let sequence = MemorySequence::default();
-/// assert!(sequence.create(&Identity { store: [7; 16], manifest: b"{}".to_vec(), origin })?);
+/// let (manifest, bodies) = (b"{}".to_vec(), None);
+/// assert!(sequence.create(&Identity { store: [7; 16], manifest, origin, bodies })?);
 ///
 /// let end = Head { entries: 1, leaf: [8; 32] };
 /// let node = Node::new([1; 16]);

@@ -14,7 +14,7 @@ use crate::store::engine::{
     Engine, authorize_cache, mark_cache, prepare_folder, pull, refuse_planted,
 };
 use crate::store::records::Manifest;
-use crate::store::replica::{begin_shared, fold};
+use crate::store::replica::{begin_shared, fold, shared_identity};
 use crate::store::{Create, Error, Options};
 
 /// Makes sure that the directory is a cache of the sequence, which is begun if the options allow.
@@ -28,7 +28,7 @@ pub(super) fn prepare_cache(
     sequence: &dyn Sequence,
     options: Options,
 ) -> Result<Options, Error> {
-    let identity = sequence.identity().map_err(ledger::Error::from);
+    let identity = shared_identity(sequence);
     let identity = match (identity, options.create) {
         (Ok(Some(_)), Create::New) => {
             return Err(Error::Exists {
@@ -109,7 +109,7 @@ pub(super) fn fold_again(path: &Path, options: &Options) -> Result<(), Error> {
     let Some(sequence) = &options.shared else {
         return Ok(());
     };
-    let identity = sequence.identity().map_err(ledger::Error::from)?;
+    let identity = shared_identity(&**sequence)?;
     let missing = || grainstore_shared::Error::Missing(path.display().to_string());
     let identity = identity.ok_or_else(|| ledger::Error::from(missing()))?;
     fold_in_turn(path, &**sequence, &identity, options)

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a campaign says how long it was")]
 
+mod bodies;
 mod erasures;
 mod faulty;
 mod kills;

@@ -2,7 +2,7 @@
 //! and each frame another. A commit is one statement (`statements.rs`).
 //!
 //! Three lines (`line.rs`): one commits and reads, one takes turns, which need not be durable, and one
-//! waits for news. A frame lies in its row with the bodies.
+//! waits for news. A frame lies in its row, or a stub of one that lies elsewhere.
 
 mod address;
 mod fault;
@@ -106,6 +106,7 @@ impl Sequence for PostgresSequence {
                 entries: 0,
                 leaf: bytes(row, 2)?,
             },
+            bodies: column(row, 3)?,
         };
         // It is the same for as long as the name is the store's.
         self.store.get_or_init(|| identity.store);
@@ -128,6 +129,7 @@ impl Sequence for PostgresSequence {
             Value::Text(self.name.clone()),
             Value::Bytes(identity.manifest.clone()),
             Value::Bytes(identity.origin.leaf.to_vec()),
+            Value::Text(identity.bodies.clone().unwrap_or_default()),
         ];
         let rows = self.main.ask(statements::CREATE, values)?;
         if !rows.is_empty() {

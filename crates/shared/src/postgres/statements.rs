@@ -14,6 +14,7 @@ pub(super) const TABLES: [&str; 3] = [
         entries bigint NOT NULL,
         leaf bytea NOT NULL,
         bytes bigint NOT NULL,
+        bodies text,
         turn bytea,
         turn_until timestamptz)",
     "CREATE TABLE IF NOT EXISTS grainstore_frames (
@@ -29,12 +30,12 @@ pub(super) const TABLES: [&str; 3] = [
 
 /// `$1` name.
 pub(super) const IDENTITY: &str =
-    "SELECT store, manifest, origin FROM grainstore_stores WHERE name = $1";
+    "SELECT store, manifest, origin, bodies FROM grainstore_stores WHERE name = $1";
 
-/// `$1` store, `$2` name, `$3` manifest, `$4` leaf before the first entry.
+/// `$1` store, `$2` name, `$3` manifest, `$4` leaf before the first entry, `$5` place of long frames or nothing.
 pub(super) const CREATE: &str = "INSERT INTO grainstore_stores
-        (store, name, manifest, origin, entries, leaf, bytes)
-    VALUES ($1, $2, $3, $4, 0, $4, 0)
+        (store, name, manifest, origin, entries, leaf, bytes, bodies)
+    VALUES ($1, $2, $3, $4, 0, $4, 0, nullif($5, ''))
     ON CONFLICT DO NOTHING
     RETURNING entries";
 

@@ -17,6 +17,7 @@ mod linear;
 mod nodes;
 mod planted;
 mod policies;
+mod scale;
 mod server;
 mod suite;
 mod turmoil;

@@ -92,10 +92,23 @@ fn race(stores: &[Store], round: usize) -> usize {
     })
 }
 
-fn races(stores: &[Store], rounds: usize) {
+/// Races on stores that `open` opens, which are new after some rounds, and says how it went so far.
+fn races(rounds: usize, open: impl Fn(usize) -> (Nodes, Vec<Store>)) {
+    let (mut done, mut refused) = (0, 0);
+    while done < rounds {
+        let some = ROUNDS_MAX.min(rounds - done);
+        let (_nodes, stores) = open(done);
+        refused += races_on(&stores, some);
+        done += some;
+        let all = done * WRITERS * PUTS;
+        println!("{done} withdrawals: {refused} of {all} puts were refused");
+    }
+}
+
+/// Races on stores of one ledger, and returns how many puts were refused.
+fn races_on(stores: &[Store], rounds: usize) -> usize {
     let refused: usize = (0..rounds).map(|round| race(stores, round)).sum();
     let all = rounds * WRITERS * PUTS;
-    println!("{rounds} withdrawals: {refused} of {all} puts were refused");
     assert!(refused > 0 && refused < all, "nothing raced");
     for store in stores {
         soon("one head", || head(store) == head(&stores[0]));
@@ -105,13 +118,16 @@ fn races(stores: &[Store], rounds: usize) {
         assert_eq!(told.len(), all - refused + rounds, "what was acknowledged");
         assert!(passed.is_empty(), "grains on withdrawn consents {passed:?}");
     }
+    refused
 }
 
 #[test]
 fn a_withdrawal_is_passed_by_no_writer_of_any_node() {
-    let nodes = Nodes::on(Arc::new(MemorySequence::default()));
-    let stores: Vec<Store> = (0..NODES).map(|n| nodes.open(&n.to_string())).collect();
-    races(&stores, ROUNDS.parse().unwrap());
+    races(ROUNDS.parse().unwrap(), |_| {
+        let nodes = Nodes::on(Arc::new(MemorySequence::default()));
+        let stores = (0..NODES).map(|n| nodes.open(&n.to_string())).collect();
+        (nodes, stores)
+    });
 }
 
 #[test]
@@ -120,12 +136,13 @@ fn a_withdrawal_on_postgresql_is_passed_by_no_writer() {
     let Some(server) = Server::start() else {
         return;
     };
-    let url = server.create("withdrawals");
-    let nodes = Nodes::on(sequence(&url));
-    let stores: Vec<Store> = (0..NODES)
-        .map(|n| open(&nodes, &url, &n.to_string()))
-        .collect();
-    races(&stores, ROUNDS_THERE.parse().unwrap());
+    races(ROUNDS_THERE.parse().unwrap(), |first| {
+        let url = server.create(&format!("withdrawals{first}"));
+        let nodes = Nodes::on(sequence(&url));
+        let stores = (0..NODES).map(|n| open(&nodes, &url, &n.to_string()));
+        let stores = stores.collect();
+        (nodes, stores)
+    });
 }
 
 #[test]
@@ -142,6 +159,8 @@ const NODES: usize = 4;
 const WRITERS: usize = 8;
 /// The puts of each writer in a round.
 const PUTS: usize = 2;
+/// The rounds of one ledger, which is read whole after them.
+const ROUNDS_MAX: usize = 250;
 
 /// The number of rounds in memory and on PostgreSQL; overridden at compile time.
 const ROUNDS: &str = match option_env!("GRAINSTORE_POLICY_ROUNDS") {

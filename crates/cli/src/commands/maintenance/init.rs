@@ -14,18 +14,25 @@ use crate::session::Session;
 ///
 /// `put` and `import` create a missing store too; `init` fails if the store exists. With a preset,
 /// its rules apply from the first grain on; clauses that this version does not enforce are listed.
+/// A ledger on PostgreSQL has its frames of more than 2,000 bytes in objects, if `--bodies` says where.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Example:
   grainstore init --preset gdpr --preset pci")]
 pub(crate) struct Init {
     #[command(flatten)]
     regimes: RegimeArgs,
+    /// Put long frames of a shared ledger into objects: s3://BUCKET/PREFIX, file:///DIRECTORY
+    #[arg(long, value_name = "URL")]
+    bodies: Option<String>,
 }
 
 impl Init {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         // Read before the store is created: an invalid document creates no store.
         let regimes = self.regimes.read()?;
+        if let Some(bodies) = &self.bodies {
+            session.put_bodies_in(bodies)?;
+        }
         let store = session.open_or(Create::New)?;
         if !regimes.is_empty() {
             let mandate = Authorization {

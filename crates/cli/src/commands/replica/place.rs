@@ -10,15 +10,12 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::args::read_document;
 use crate::error::CliError;
+use crate::place::variables;
 use crate::session::Session;
 
 /// Opens the place that a URL names, with the variables of the environment.
 pub(super) fn open(url: &str) -> Result<Bucket, CliError> {
-    let variables = std::env::vars_os().filter_map(|(name, value)| {
-        // A variable that is no text is no key.
-        Some((name.into_string().ok()?, value.into_string().ok()?))
-    });
-    Bucket::open(url, variables).map_err(|error| failed(&error, url))
+    Bucket::open(url, variables()).map_err(|error| failed(&error, url))
 }
 
 /// Returns a runtime on this thread.

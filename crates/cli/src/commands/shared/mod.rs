@@ -31,10 +31,11 @@ impl Shared {
     }
 }
 
-/// Opens the sequence at the address that a command was given.
-fn open(url: &str) -> Result<Arc<dyn Sequence>, CliError> {
+/// Opens the sequence at the address that a command was given; one that is created has its long frames in
+/// `bodies`.
+fn open(url: &str, bodies: Option<&str>) -> Result<Arc<dyn Sequence>, CliError> {
     match is_shared(url) {
-        true => sequence_at(url),
+        true => sequence_at(url, bodies),
         false => {
             let reason =
                 "the address of a shared ledger is postgres://user@host/database?store=NAME";

@@ -29,7 +29,7 @@ pub(crate) struct Pull {
 
 impl Pull {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let sequence = open(&self.from)?;
+        let sequence = open(&self.from, None)?;
         let failed = |error: &grainstore_shared::Error| {
             let code = match error.is_unreachable() {
                 true => ErrorCode::Unreachable,

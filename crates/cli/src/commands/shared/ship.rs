@@ -27,11 +27,14 @@ pub(crate) struct Ship {
     /// Address of the shared ledger: a new one, or one that this store was shipped to in part
     #[arg(value_name = "URL")]
     to: String,
+    /// Put long frames of a new ledger into objects: s3://BUCKET/PREFIX, file:///DIRECTORY
+    #[arg(long, value_name = "URL")]
+    bodies: Option<String>,
 }
 
 impl Ship {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let sequence = open(&self.to)?;
+        let sequence = open(&self.to, self.bodies.as_deref())?;
         let mut node = [0; 16];
         OsRandom
             .fill(&mut node)

@@ -15,6 +15,9 @@ const KILLS: &str = match option_env!("GRAINSTORE_REPLICA_KILLS") {
     None => "6",
 };
 
+/// A store gets so many rounds: each of them restores all of it.
+const ROUNDS_MAX: u64 = 16;
+
 fn url(home: &Home) -> String {
     format!("file://{}", home.path("copy").display())
 }
@@ -153,13 +156,26 @@ fn a_place_that_is_none_is_named() {
 
 #[test]
 fn what_was_shipped_survives_the_kill_of_any_process() {
-    let kills: u64 = KILLS.parse().unwrap();
+    let rounds: u64 = KILLS.parse().unwrap();
+    let (mut done, mut shipped) = (0, 0);
+    while done < rounds {
+        let some = ROUNDS_MAX.min(rounds - done);
+        shipped += killed_in_rounds(some);
+        done += some;
+        let kills = done * 3;
+        println!("{kills} kills of processes, {shipped} entries shipped, none lost");
+    }
+}
+
+/// Kills writer, follower and replicator of a new store in each round, and restores; returns the number of
+/// entries that were shipped.
+fn killed_in_rounds(rounds: u64) -> u64 {
     let home = Home::new();
     let url = url(&home);
     home.put(&events(0, 10));
     home.ok(&["replicate", &url, "--once"]);
     let mut shipped = 10;
-    for round in 0..kills {
+    for round in 0..rounds {
         let path = home.path("lines");
         let from = 100 + round * 5_000;
         fs::write(&path, events(from, from + 5_000)).unwrap();
@@ -204,8 +220,7 @@ fn what_was_shipped_survives_the_kill_of_any_process() {
     home.ok(&["follow", &url, "follower", "--once"]);
     assert_beginning(&home, "follower");
     home.ok(&["--store", "follower", "check", "--deep"]);
-    let kills = kills * 3;
-    println!("{kills} kills of processes, {shipped} entries shipped, none lost");
+    shipped
 }
 
 /// Returns the entries of the copy, as a pass said.

@@ -106,6 +106,62 @@ fn a_store_is_shipped_to_postgresql_and_pulled_back() {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
+fn long_frames_of_a_store_on_postgresql_lie_in_objects() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let url = server.create("bodies");
+    let home = Home::new();
+    let objects = home.path("objects");
+    let bodies = format!("file://{}", objects.display());
+    let at = |cache: &'static str, args: &[&str]| {
+        let all = [&["--store", &url, "--cache", cache], args].concat();
+        home.run(&all)
+    };
+    let refused = home.run(&["init", "--bodies", &bodies]);
+    assert!(refused.stderr.contains("ERR_USAGE"), "{refused:?}");
+    let refused = at("a", &["init", "--bodies", "nowhere"]);
+    assert!(refused.stderr.contains("ERR_USAGE"), "{refused:?}");
+    let init = at("a", &["init", "--bodies", &bodies]);
+    assert_eq!(init.code, 0, "{init:?}");
+
+    let letter = format!("the letter says {}", "and so on ".repeat(1_000));
+    home.write("letter.jsonl", event(&letter, 1));
+    let put = at("a", &["put", "letter.jsonl"]);
+    assert_eq!(put.code, 0, "{put:?}");
+    let address = put.stdout.trim();
+    let longest = "SELECT max(octet_length(frame)) FROM grainstore_frames";
+    let longest: u64 = server.sql("bodies", longest).parse().unwrap();
+    assert!(longest < 2_000, "{longest}");
+    let found = at("b", &["search", "letter"]);
+    assert!(found.stdout.contains("letter says"), "{found:?}");
+
+    // A machine that does not see the objects says so.
+    let away = home.path("away");
+    std::fs::rename(&objects, &away).unwrap();
+    let refused = at("c", &["list"]);
+    assert!(refused.stderr.contains("has no object"), "{refused:?}");
+    std::fs::remove_dir_all(&objects).ok();
+    std::fs::rename(&away, &objects).unwrap();
+    assert_eq!(at("c", &["list"]).code, 0);
+
+    home.ok(&["pull", &url, "back"]);
+    let listed = home.ok(&["--store", "back", "list"]);
+    assert!(listed.contains(&address[..8]), "{listed}");
+    let moved = server.create("moved");
+    let elsewhere = format!("file://{}", home.path("elsewhere").display());
+    home.ok(&["ship", "back", &moved, "--bodies", &elsewhere]);
+    let there = home.ok(&["--store", &moved, "--cache", "d", "list"]);
+    assert_eq!(there, listed);
+    let longest = server.sql(
+        "moved",
+        "SELECT max(octet_length(frame)) FROM grainstore_frames",
+    );
+    assert!(longest.parse::<u64>().unwrap() < 2_000, "{longest}");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
 fn agents_reach_a_store_on_postgresql_over_http_and_mcp() {
     let Some(server) = Server::start() else {
         return;
