@@ -47,7 +47,7 @@ pub use self::{
     disk::file_disk::FileDisk,
     disk::lock::Lock,
     disk::memory_disk::MemoryDisk,
-    disk::{Disk, DiskFile, OpenMode},
+    disk::{Disk, DiskFile, DurableWriteError, OpenMode},
     kind::Kind,
     log::copy::CopyReport,
     log::ledger::Ledger,

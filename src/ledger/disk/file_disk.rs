@@ -11,11 +11,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[cfg(unix)]
+use rustix::io::Errno;
+
+#[cfg(unix)]
 use super::directory::Directory;
 #[cfg(not(unix))]
 use super::directory_by_path::Directory;
 use super::lock::Lock;
-use super::{Access, Disk, DiskFile, OpenMode, Watch, check_folder, check_name};
+use super::{Access, Disk, DiskFile, DurableWriteError, OpenMode, Watch, check_folder, check_name};
 
 /// A [`Disk`] that is a directory of the file system.
 ///
@@ -176,6 +179,10 @@ impl DiskFile for NamedFile {
         self.file.sync()
     }
 
+    fn write_durably(&self, bytes: &[u8], offset: u64) -> Result<(), DurableWriteError> {
+        self.file.write_durably(bytes, offset)
+    }
+
     fn try_lock(&self) -> io::Result<bool> {
         match self.file.try_lock() {
             Ok(()) => Ok(true),
@@ -265,6 +272,47 @@ impl DiskFile for File {
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
     }
+
+    #[cfg(target_os = "linux")]
+    fn write_durably(&self, bytes: &[u8], offset: u64) -> Result<(), DurableWriteError> {
+        match write_and_sync(self, bytes, offset) {
+            Ok(()) => Ok(()),
+            // A kernel, a sandbox or a file system without the flag.
+            Err(Errno::NOSYS | Errno::OPNOTSUPP | Errno::INVAL | Errno::PERM) => {
+                let written = self.write_at(bytes, offset);
+                written.map_err(DurableWriteError::Write)?;
+                self.sync().map_err(DurableWriteError::Sync)
+            }
+            // The system syncs once all bytes are written, and the file has its length by then.
+            Err(error) => match self.len_bytes() {
+                Ok(len) if len < offset.saturating_add(bytes.len() as u64) => {
+                    Err(DurableWriteError::Write(error.into()))
+                }
+                _ => Err(DurableWriteError::Sync(error.into())),
+            },
+        }
+    }
+}
+
+/// Writes and syncs in one call for each part that the system takes at once, which is all of it unless
+/// the disk fills up or a signal comes.
+#[cfg(target_os = "linux")]
+fn write_and_sync(file: &File, mut bytes: &[u8], mut offset: u64) -> Result<(), Errno> {
+    use rustix::io::{ReadWriteFlags, pwritev2};
+
+    while !bytes.is_empty() {
+        let part = [io::IoSlice::new(bytes)];
+        match pwritev2(file, &part, offset, ReadWriteFlags::DSYNC) {
+            Ok(0) => return Err(Errno::IO),
+            Ok(written) => {
+                bytes = bytes.get(written..).unwrap_or_default();
+                offset = offset.saturating_add(written as u64);
+            }
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -105,6 +105,18 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
     /// Makes bytes and length durable (`fdatasync`).
     fn sync(&self) -> io::Result<()>;
 
+    /// Writes as [`write_at`](Self::write_at) does and makes the bytes and the length durable, in one
+    /// call to the system where it has one. Bytes that were written before and not synced need not
+    /// become durable.
+    ///
+    /// # Errors
+    /// Says which of the two failed: after a failed sync nothing is known of the bytes.
+    fn write_durably(&self, bytes: &[u8], offset: u64) -> Result<(), DurableWriteError> {
+        let written = self.write_at(bytes, offset);
+        written.map_err(DurableWriteError::Write)?;
+        self.sync().map_err(DurableWriteError::Sync)
+    }
+
     /// Takes the exclusive lock of the file if no other handle of it has the lock, and returns
     /// whether it did. It ends with [`unlock`](Self::unlock), and with the process. A disk that no
     /// other program writes need not lock.
@@ -128,6 +140,22 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
     fn is_in_place(&self) -> bool {
         true
     }
+}
+
+/// The step of a durable write that failed.
+///
+/// ```
+/// use grainstore::ledger::DurableWriteError;
+///
+/// let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+/// assert!(matches!(DurableWriteError::Write(full), DurableWriteError::Write(_)));
+/// ```
+#[derive(Debug)]
+pub enum DurableWriteError {
+    /// The write, of which a part may be there and none was synced.
+    Write(io::Error),
+    /// The sync of the whole write.
+    Sync(io::Error),
 }
 
 /// How a file is opened.
