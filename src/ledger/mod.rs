@@ -21,6 +21,7 @@ mod stretch;
 mod proof;
 mod error;
 
+pub(crate) use disk::Watch;
 pub(crate) use disk::lock::holder_in;
 pub(crate) use disk::overlay_disk::OverlayDisk;
 pub use entry_id::EntryId;

@@ -85,7 +85,7 @@ pub trait Disk: fmt::Debug + Send + Sync {
 }
 
 /// Returns the place in the list of a file that was removed or replaced since.
-pub(in crate::ledger) type Watch = Box<dyn FnMut() -> Option<usize> + Send + Sync>;
+pub(crate) type Watch = Box<dyn FnMut() -> Option<usize> + Send + Sync>;
 
 /// An open file of a [`Disk`]. Reads and writes carry their offset, so one handle serves many
 /// threads.

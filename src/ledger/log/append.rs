@@ -8,9 +8,9 @@ use std::ops::Range;
 
 use grainstore_shared::Head;
 
-use super::closed_segments::ClosedSegments;
 use super::ledger::Ledger;
 use super::tail::Tail;
+use super::watched_segments::WatchedSegments;
 use crate::ledger::error::is_full;
 use crate::ledger::offsets::entry_offsets::CheckedOffset;
 use crate::ledger::recovery::torn_tail::damage;
@@ -271,7 +271,7 @@ impl Ledger {
             }
         }
         self.offsets.write().begin_segment(number);
-        tail.closed = ClosedSegments::watch(&self.disk, self.store_id, &self.offsets.read())?;
+        tail.watched = WatchedSegments::watch(&self.disk, self.store_id, &self.offsets.read())?;
         tail.halted = false;
         Ok(())
     }
@@ -336,8 +336,8 @@ fn write(tail: &mut Tail, end: LedgerPosition, is_synced: bool) -> Result<(), Er
 /// Refuses to acknowledge entries in a file that no later open would find, or behind one. The files
 /// are looked at after the write, so that nothing is acknowledged between the two.
 fn check_in_place(tail: &mut Tail, end: LedgerPosition) -> Result<(), Error> {
-    if tail.file.is_in_place() {
-        return tail.closed.check();
+    if tail.watched.check(end.segment, &*tail.file)? {
+        return Ok(());
     }
     let reason = "its file was removed or replaced while the ledger was open";
     Err(damage(end.segment, end.offset, end.entries, reason))

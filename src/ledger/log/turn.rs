@@ -3,11 +3,11 @@
 
 use std::sync::atomic::Ordering;
 
-use super::closed_segments::ClosedSegments;
 use super::follow::end_of;
 use super::ledger::Ledger;
 use super::published_end::PublishedEnd;
 use super::tail::Tail;
+use super::watched_segments::WatchedSegments;
 use crate::ledger::recovery::recover::{Admitted, Recovered, Recovery, rewrite_unproven};
 use crate::ledger::recovery::redaction_audit::{ErasureDecoder, RedactionAudit};
 use crate::ledger::segment::segment_file;
@@ -121,7 +121,7 @@ impl Ledger {
             synced.map_err(failed)?;
         }
         if tail.segment != end.segment {
-            tail.closed = ClosedSegments::watch(&self.disk, self.store_id, &offsets)?;
+            tail.watched = WatchedSegments::watch(&self.disk, self.store_id, &offsets)?;
             tail.segment = end.segment;
         }
         drop(offsets);

@@ -14,6 +14,7 @@ use crate::store::Error;
 use crate::store::engine::embedding::Embeddings;
 use crate::store::engine::processes::{Idle, Peers, Reach, Turn};
 use crate::store::engine::recovery::RecoveryReport;
+use crate::store::engine::root_names::RootNames;
 use crate::store::engine::text::TextView;
 use crate::store::engine::writer::{Commits, Exclusive};
 use crate::store::records::MANIFEST;
@@ -50,6 +51,8 @@ pub(crate) struct Reader {
     pub(super) peers: Arc<Peers>,
     /// Of the keeper. After the derived files: another process may take them once it is free.
     pub(super) lock: Mutex<Option<Lock>>,
+    /// Sees a change of the names that make the directory this store, in one call to the system.
+    pub(super) names: Mutex<RootNames>,
 }
 
 impl Deref for Engine {
@@ -115,6 +118,7 @@ impl Engine {
     /// Keeps the lock of the keeper for as long as the store is open.
     pub(super) fn set_lock(&self, lock: Lock) {
         *self.reader.lock.lock() = Some(lock);
+        self.reader.names.lock().forget();
     }
 
     pub(crate) const fn retrievals(&self) -> Option<&RetrievalCounters> {
@@ -135,6 +139,20 @@ impl Engine {
     /// # Errors
     /// `ERR_STORE_LOCKED`, `ERR_STORAGE_DAMAGED`.
     pub(crate) fn check_in_place(&self) -> Result<(), Error> {
+        let mut names = self.reader.names.lock();
+        if names.are_unchanged() {
+            return Ok(());
+        }
+        // Watched before they are compared with the files that are open: a change after that is seen.
+        names.watch(self.disk(), self.is_keeper());
+        let compared = self.compare_names();
+        if compared.is_err() {
+            names.forget();
+        }
+        compared
+    }
+
+    fn compare_names(&self) -> Result<(), Error> {
         if let Some(lock) = &*self.reader.lock.lock() {
             lock.check()?;
         }

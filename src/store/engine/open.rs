@@ -149,6 +149,7 @@ fn keep(
         recovery,
         peers: Arc::new(peers),
         lock: Mutex::new(Some(lock)),
+        names: Mutex::default(),
     };
     let engine = Engine::new(core, reader);
     let flushed = EntryId::new(engine.index().flushed());
@@ -318,6 +319,7 @@ fn follow_once(
         retrievals: None,
         recovery,
         lock: Mutex::new(None),
+        names: Mutex::default(),
         peers: Arc::new(peers),
     };
     let core = Core::new(CoreFiles {
