@@ -64,6 +64,17 @@ impl Ledger {
         Ok(true)
     }
 
+    /// Begins a turn of this process that has kept the right to append since its last one: nothing is
+    /// behind the end that it knows.
+    pub(crate) fn resume_turn(&self) {
+        self.has_turn.store(true, Ordering::Release);
+    }
+
+    /// Returns whether appends are refused until the ledger is opened again.
+    pub(crate) fn is_halted(&self) -> bool {
+        self.tail.lock().halted
+    }
+
     /// Ends the turn of this process.
     pub(crate) fn end_turn(&self) {
         self.has_turn.store(false, Ordering::Release);

@@ -128,7 +128,7 @@ pub(crate) fn put_one(
         let by = ProcessId::current();
         let salt = engine.salts(1, by)?.pop().unwrap_or_default();
         let put = prepare(engine, &snapshot, grain, salt, again, caller)?;
-        put_all(engine, vec![put]).map_err(Error::unbatched)?;
+        put_all(engine, vec![put], by).map_err(Error::unbatched)?;
     }
     Ok(address)
 }
@@ -145,7 +145,7 @@ fn put_many(
     }
     let addresses = puts.iter().map(|put| put.grain.address()).collect();
     if !puts.is_empty() {
-        put_all(engine, puts)?;
+        put_all(engine, puts, by)?;
     }
     Ok(addresses)
 }

@@ -9,7 +9,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::grain::Time;
 use crate::index::{Index, RetrievalCounters};
-use crate::ledger::{DiskFile, Lock, TreeHistory};
+use crate::ledger::{DiskFile, Lock, ProcessId, TreeHistory};
 use crate::store::Error;
 use crate::store::engine::embedding::Embeddings;
 use crate::store::engine::processes::{Idle, Peers, Reach, Turn};
@@ -189,7 +189,7 @@ impl Engine {
     /// [`Options::lock_wait`](crate::store::Options::lock_wait); storage errors.
     pub(crate) fn exclusive(&self, reach: Reach) -> Result<Exclusive<'_>, Error> {
         let lead = self.commits.queue.lead_alone();
-        let turn = self.take_turn(reach)?;
+        let turn = self.take_turn(reach, ProcessId::current())?;
         Ok(Exclusive::new(turn, self.commits.writer.lock(), Some(lead)))
     }
 

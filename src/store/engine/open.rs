@@ -90,7 +90,7 @@ fn beside(disk: &Arc<dyn Disk>, manifest: &Manifest, options: &Options) -> Resul
     };
     let engine = follow(disk, || {
         let derived: Arc<dyn Disk> = Arc::new(OverlayDisk::new(Arc::clone(disk)));
-        let turns = Turns::open(&**disk, &options.clock)?;
+        let turns = Turns::open(disk, &options)?;
         let peers = Peers::of_writer(Arc::clone(disk), turns, false, &options)?;
         follow_once(disk, &derived, manifest, &options, peers)
     })?;
@@ -107,7 +107,7 @@ fn keep(
     is_repair: bool,
     lock: Lock,
 ) -> Result<Engine, Error> {
-    let turns = Turns::open(&*disk, &options.clock)?;
+    let turns = Turns::open(&disk, &options)?;
     let found = Manifest::read(&*disk, path)?;
     let mut recovery = RecoveryReport {
         created: found.is_none(),
