@@ -167,6 +167,10 @@ impl DiskFile for NamedFile {
         self.file.read_at(buffer, offset)
     }
 
+    fn read_onto(&self, buffer: &mut Vec<u8>, len: usize, offset: u64) -> io::Result<()> {
+        self.file.read_onto(buffer, len, offset)
+    }
+
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.file.write_at(bytes, offset)
     }
@@ -228,6 +232,24 @@ impl DiskFile for File {
     #[cfg(unix)]
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         std::os::unix::fs::FileExt::read_exact_at(self, buffer, offset)
+    }
+
+    /// Without writing zeros first where the bytes come to lie.
+    #[cfg(unix)]
+    fn read_onto(&self, buffer: &mut Vec<u8>, len: usize, offset: u64) -> io::Result<()> {
+        let (begin, end) = (buffer.len(), buffer.len().saturating_add(len));
+        buffer.reserve_exact(len);
+        while buffer.len() < end {
+            let at = offset.saturating_add((buffer.len() - begin) as u64);
+            match rustix::io::pread(self, rustix::buffer::spare_capacity(buffer), at) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // The room may be larger than what was asked for.
+        buffer.truncate(end);
+        Ok(())
     }
 
     #[cfg(unix)]

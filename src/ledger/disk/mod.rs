@@ -96,6 +96,13 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
     /// Fills `buffer` from `offset`; a file that ends before is `UnexpectedEof`.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
 
+    /// Adds `len` bytes from `offset` to `buffer`, as [`read_at`](Self::read_at) reads them.
+    fn read_onto(&self, buffer: &mut Vec<u8>, len: usize, offset: u64) -> io::Result<()> {
+        let before = buffer.len();
+        buffer.resize(before.saturating_add(len), 0);
+        self.read_at(buffer.get_mut(before..).unwrap_or_default(), offset)
+    }
+
     /// Writes all of `bytes` at `offset`, growing the file as needed.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
