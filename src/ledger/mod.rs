@@ -50,7 +50,7 @@ pub use self::{
     disk::file_disk::FileDisk,
     disk::lock::Lock,
     disk::memory_disk::MemoryDisk,
-    disk::{Disk, DiskFile, DurableWriteError, OpenMode},
+    disk::{Disk, DiskFile, OpenMode},
     kind::Kind,
     log::copy::CopyReport,
     log::ledger::Ledger,

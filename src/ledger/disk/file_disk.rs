@@ -18,7 +18,7 @@ use super::directory::Directory;
 #[cfg(not(unix))]
 use super::directory_by_path::Directory;
 use super::lock::Lock;
-use super::{Access, Disk, DiskFile, DurableWriteError, OpenMode, Watch, check_folder, check_name};
+use super::{Access, Disk, DiskFile, OpenMode, Watch, check_folder, check_name};
 
 /// A [`Disk`] that is a directory of the file system.
 ///
@@ -183,7 +183,7 @@ impl DiskFile for NamedFile {
         self.file.sync()
     }
 
-    fn write_durably(&self, bytes: &[u8], offset: u64) -> Result<(), DurableWriteError> {
+    fn write_durably(&self, bytes: &[u8], offset: u64) -> io::Result<io::Result<()>> {
         self.file.write_durably(bytes, offset)
     }
 
@@ -296,21 +296,18 @@ impl DiskFile for File {
     }
 
     #[cfg(target_os = "linux")]
-    fn write_durably(&self, bytes: &[u8], offset: u64) -> Result<(), DurableWriteError> {
+    fn write_durably(&self, bytes: &[u8], offset: u64) -> io::Result<io::Result<()>> {
         match write_and_sync(self, bytes, offset) {
-            Ok(()) => Ok(()),
+            Ok(()) => Ok(Ok(())),
             // A kernel, a sandbox or a file system without the flag.
             Err(Errno::NOSYS | Errno::OPNOTSUPP | Errno::INVAL | Errno::PERM) => {
-                let written = self.write_at(bytes, offset);
-                written.map_err(DurableWriteError::Write)?;
-                self.sync().map_err(DurableWriteError::Sync)
+                self.write_at(bytes, offset)?;
+                Ok(self.sync())
             }
             // The system syncs once all bytes are written, and the file has its length by then.
             Err(error) => match self.len_bytes() {
-                Ok(len) if len < offset.saturating_add(bytes.len() as u64) => {
-                    Err(DurableWriteError::Write(error.into()))
-                }
-                _ => Err(DurableWriteError::Sync(error.into())),
+                Ok(len) if len < offset.saturating_add(bytes.len() as u64) => Err(error.into()),
+                _ => Ok(Err(error.into())),
             },
         }
     }

@@ -116,12 +116,11 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
     /// call to the system where it has one. Bytes that were written before and not synced need not
     /// become durable.
     ///
-    /// # Errors
-    /// Says which of the two failed: after a failed sync nothing is known of the bytes.
-    fn write_durably(&self, bytes: &[u8], offset: u64) -> Result<(), DurableWriteError> {
-        let written = self.write_at(bytes, offset);
-        written.map_err(DurableWriteError::Write)?;
-        self.sync().map_err(DurableWriteError::Sync)
+    /// The outer result is of the write, of which a part may be there after an error, and none was
+    /// synced; the inner one is of the sync, after whose error nothing is known of the bytes.
+    fn write_durably(&self, bytes: &[u8], offset: u64) -> io::Result<io::Result<()>> {
+        self.write_at(bytes, offset)?;
+        Ok(self.sync())
     }
 
     /// Takes the exclusive lock of the file if no other handle of it has the lock, and returns
@@ -147,22 +146,6 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
     fn is_in_place(&self) -> bool {
         true
     }
-}
-
-/// The step of a durable write that failed.
-///
-/// ```
-/// use grainstore::ledger::DurableWriteError;
-///
-/// let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
-/// assert!(matches!(DurableWriteError::Write(full), DurableWriteError::Write(_)));
-/// ```
-#[derive(Debug)]
-pub enum DurableWriteError {
-    /// The write, of which a part may be there and none was synced.
-    Write(io::Error),
-    /// The sync of the whole write.
-    Sync(io::Error),
 }
 
 /// How a file is opened.

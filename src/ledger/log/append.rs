@@ -17,9 +17,7 @@ use crate::ledger::recovery::torn_tail::damage;
 use crate::ledger::segment::entry::leaf;
 use crate::ledger::segment::frame::{self, FrameBuilder};
 use crate::ledger::segment::segment_file::{self, FOLDER, SegmentHeader};
-use crate::ledger::{
-    Disk, DurableWriteError, EntryId, Error, Kind, LedgerPosition, NewEntry, Stretch,
-};
+use crate::ledger::{Disk, EntryId, Error, Kind, LedgerPosition, NewEntry, Stretch};
 
 impl Ledger {
     /// Appends entries as one atomic batch, and returns their sequences once they are durable: one
@@ -304,19 +302,20 @@ fn write(tail: &mut Tail, end: LedgerPosition, is_synced: bool) -> Result<(), Er
     tail.halted = true;
     let failed = |source| Error::io("append to", &segment_file::name_of(end.segment), source);
     let file = &*tail.file;
-    let write = || file.write_at(&tail.frame, end.offset);
     let written = match (is_synced, tail.unsynced) {
-        (false, _) => write().map_err(DurableWriteError::Write),
         (true, 0) => file.write_durably(&tail.frame, end.offset),
-        // What was written before and not synced becomes durable with it.
+        // Bytes that were written before and not synced become durable with it.
         (true, _) => {
-            let written = write().map_err(DurableWriteError::Write);
-            written.and_then(|()| file.sync().map_err(DurableWriteError::Sync))
+            let written = file.write_at(&tail.frame, end.offset);
+            written.map(|()| file.sync())
         }
+        (false, _) => file.write_at(&tail.frame, end.offset).map(Ok),
     };
     match written {
-        Ok(()) => {}
-        Err(DurableWriteError::Write(error)) => {
+        // After a failed sync the system may mark pages clean that never reached the disk, so a
+        // retry that succeeds proves nothing.
+        Ok(synced) => synced.map_err(failed)?,
+        Err(error) => {
             // Nothing of this frame was synced, so cutting it off leaves the ledger as it was.
             let undone = is_full(&error)
                 && tail.file.set_len(end.offset).is_ok()
@@ -324,9 +323,6 @@ fn write(tail: &mut Tail, end: LedgerPosition, is_synced: bool) -> Result<(), Er
             tail.halted = !undone;
             return Err(failed(error));
         }
-        // After a failed sync the system may mark pages clean that never reached the disk, so a
-        // retry that succeeds proves nothing.
-        Err(DurableWriteError::Sync(error)) => return Err(failed(error)),
     }
     check_in_place(tail, end)?;
     tail.halted = false;
