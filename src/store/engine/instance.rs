@@ -55,6 +55,20 @@ pub(crate) struct Reader {
     pub(super) names: Mutex<RootNames>,
 }
 
+impl Reader {
+    fn compare_names(&self) -> Result<(), Error> {
+        if let Some(lock) = &*self.lock.lock() {
+            lock.check()?;
+        }
+        self.peers.check_turns()?;
+        if self.manifest_file.is_in_place() {
+            return Ok(());
+        }
+        let reason = "it was removed or replaced while the store was open";
+        Err(Error::damaged(MANIFEST, reason))
+    }
+}
+
 impl Deref for Engine {
     type Target = Core;
 
@@ -145,23 +159,11 @@ impl Engine {
         }
         // Watched before they are compared with the files that are open: a change after that is seen.
         names.watch(self.disk(), self.is_keeper());
-        let compared = self.compare_names();
+        let compared = self.reader.compare_names();
         if compared.is_err() {
             names.forget();
         }
         compared
-    }
-
-    fn compare_names(&self) -> Result<(), Error> {
-        if let Some(lock) = &*self.reader.lock.lock() {
-            lock.check()?;
-        }
-        self.peers().check_turns()?;
-        if self.reader.manifest_file.is_in_place() {
-            return Ok(());
-        }
-        let reason = "it was removed or replaced while the store was open";
-        Err(Error::damaged(MANIFEST, reason))
     }
 
     /// Completes the report on opening, once all files are open.
