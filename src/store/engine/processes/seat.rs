@@ -187,7 +187,12 @@ impl Seat {
             return false;
         };
         let is_free = right.phase == Phase::Free && self.clock.monotonic() >= right.not_before;
-        if !is_free || self.process != ProcessId::current() || !self.lock_now() {
+        if !is_free || self.process != ProcessId::current() {
+            return false;
+        }
+        if !self.lock_now() {
+            // One that has the right would take attempts for a wait.
+            right.not_before = self.clock.monotonic().saturating_add(ALONE_FOR);
             return false;
         }
         if is_behind() || !self.watch(&mut right) {
