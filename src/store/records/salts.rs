@@ -77,7 +77,7 @@ mod tests {
         let mut drawn = DrawnSalts::default();
         let mut next = |by| drawn.next(&OsRandom, by).unwrap();
         let mut seen: BTreeSet<_> = (0..100).map(|_| next(parent)).collect();
-        // What the child has of the parent's memory, and what the parent uses next.
+        // The child has the parent's memory, and the parent goes on with it.
         let mut of_child = DrawnSalts {
             salts: drawn.salts.clone(),
             by: drawn.by,
