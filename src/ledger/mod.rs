@@ -11,6 +11,7 @@
 
 mod entry_id;
 mod kind;
+mod process_id;
 mod store_id;
 mod disk;
 mod segment;
@@ -21,6 +22,7 @@ mod stretch;
 mod proof;
 mod error;
 
+pub(crate) use disk::Watch;
 pub(crate) use disk::lock::holder_in;
 pub(crate) use disk::overlay_disk::OverlayDisk;
 pub use entry_id::EntryId;
@@ -30,6 +32,7 @@ pub(crate) use log::copy::OnDamage;
 pub use log::ledger::LedgerOptions;
 pub(crate) use log::published_end::END;
 pub(in crate::ledger) use log::published_end::PublishedEnd;
+pub(crate) use process_id::ProcessId;
 pub(crate) use proof::history::{TreeHistory, TreeView};
 pub use proof::path::{verify_consistency, verify_inclusion};
 pub(crate) use proof::tree::MerkleTree;

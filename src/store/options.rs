@@ -72,7 +72,8 @@ pub struct Options {
     /// The guarantee of an acknowledgement.
     pub durability: Durability,
     /// How long a change waits for other processes that write, and opening for one that creates the
-    /// store, before it is `ERR_STORE_LOCKED`; 5 seconds by default.
+    /// store, before it is `ERR_STORE_LOCKED`; 5 seconds by default. In a directory it is 0.1 seconds at
+    /// least, in which a process that keeps the right to write gives it back.
     pub lock_wait: Duration,
     /// The size of the emergency free-space file, in bytes: it is deleted on a full disk, so that
     /// erasing and closing can still write.

@@ -199,7 +199,8 @@ impl Directory {
         };
         let files = names.into_iter().map(identity);
         let files: Vec<_> = files.collect::<io::Result<_>>()?;
-        let (directory, folder) = (Arc::clone(self), folder.to_owned());
+        let directory = Arc::clone(self);
+        let folder = if folder.is_empty() { "." } else { folder }.to_owned();
         let mut seen = None;
         let mut since = std::time::Instant::now();
         let mut is_settled = false;

@@ -11,6 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[cfg(unix)]
+use rustix::io::Errno;
+
+#[cfg(unix)]
 use super::directory::Directory;
 #[cfg(not(unix))]
 use super::directory_by_path::Directory;
@@ -164,6 +167,10 @@ impl DiskFile for NamedFile {
         self.file.read_at(buffer, offset)
     }
 
+    fn read_onto(&self, buffer: &mut Vec<u8>, len: usize, offset: u64) -> io::Result<()> {
+        self.file.read_onto(buffer, len, offset)
+    }
+
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.file.write_at(bytes, offset)
     }
@@ -174,6 +181,10 @@ impl DiskFile for NamedFile {
 
     fn sync(&self) -> io::Result<()> {
         self.file.sync()
+    }
+
+    fn write_durably(&self, bytes: &[u8], offset: u64) -> io::Result<io::Result<()>> {
+        self.file.write_durably(bytes, offset)
     }
 
     fn try_lock(&self) -> io::Result<bool> {
@@ -223,6 +234,24 @@ impl DiskFile for File {
         std::os::unix::fs::FileExt::read_exact_at(self, buffer, offset)
     }
 
+    /// Without writing zeros first where the bytes come to lie.
+    #[cfg(unix)]
+    fn read_onto(&self, buffer: &mut Vec<u8>, len: usize, offset: u64) -> io::Result<()> {
+        let (begin, end) = (buffer.len(), buffer.len().saturating_add(len));
+        buffer.reserve_exact(len);
+        while buffer.len() < end {
+            let at = offset.saturating_add((buffer.len() - begin) as u64);
+            match rustix::io::pread(self, rustix::buffer::spare_capacity(buffer), at) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // The room may be larger than what was asked for.
+        buffer.truncate(end);
+        Ok(())
+    }
+
     #[cfg(unix)]
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         std::os::unix::fs::FileExt::write_all_at(self, bytes, offset)
@@ -265,6 +294,44 @@ impl DiskFile for File {
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
     }
+
+    #[cfg(target_os = "linux")]
+    fn write_durably(&self, bytes: &[u8], offset: u64) -> io::Result<io::Result<()>> {
+        match write_and_sync(self, bytes, offset) {
+            Ok(()) => Ok(Ok(())),
+            // A kernel, a sandbox or a file system without the flag.
+            Err(Errno::NOSYS | Errno::OPNOTSUPP | Errno::INVAL | Errno::PERM) => {
+                self.write_at(bytes, offset)?;
+                Ok(self.sync())
+            }
+            // The system syncs once all bytes are written, and the file has its length by then.
+            Err(error) => match self.len_bytes() {
+                Ok(len) if len < offset.saturating_add(bytes.len() as u64) => Err(error.into()),
+                _ => Ok(Err(error.into())),
+            },
+        }
+    }
+}
+
+/// Writes and syncs in one call for each part that the system takes at once, which is all of it unless
+/// the disk fills up or a signal comes.
+#[cfg(target_os = "linux")]
+fn write_and_sync(file: &File, mut bytes: &[u8], mut offset: u64) -> Result<(), Errno> {
+    use rustix::io::{ReadWriteFlags, pwritev2};
+
+    while !bytes.is_empty() {
+        let part = [io::IoSlice::new(bytes)];
+        match pwritev2(file, &part, offset, ReadWriteFlags::DSYNC) {
+            Ok(0) => return Err(Errno::IO),
+            Ok(written) => {
+                bytes = bytes.get(written..).unwrap_or_default();
+                offset = offset.saturating_add(written as u64);
+            }
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ pub trait Disk: fmt::Debug + Send + Sync {
 }
 
 /// Returns the place in the list of a file that was removed or replaced since.
-pub(in crate::ledger) type Watch = Box<dyn FnMut() -> Option<usize> + Send + Sync>;
+pub(crate) type Watch = Box<dyn FnMut() -> Option<usize> + Send + Sync>;
 
 /// An open file of a [`Disk`]. Reads and writes carry their offset, so one handle serves many
 /// threads.
@@ -96,6 +96,13 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
     /// Fills `buffer` from `offset`; a file that ends before is `UnexpectedEof`.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
 
+    /// Adds `len` bytes from `offset` to `buffer`, as [`read_at`](Self::read_at) reads them.
+    fn read_onto(&self, buffer: &mut Vec<u8>, len: usize, offset: u64) -> io::Result<()> {
+        let before = buffer.len();
+        buffer.resize(before.saturating_add(len), 0);
+        self.read_at(buffer.get_mut(before..).unwrap_or_default(), offset)
+    }
+
     /// Writes all of `bytes` at `offset`, growing the file as needed.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
@@ -104,6 +111,17 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
 
     /// Makes bytes and length durable (`fdatasync`).
     fn sync(&self) -> io::Result<()>;
+
+    /// Writes as [`write_at`](Self::write_at) does and makes the bytes and the length durable, in one
+    /// call to the system where it has one. Bytes that were written before and not synced need not
+    /// become durable.
+    ///
+    /// The outer result is of the write, of which a part may be there after an error, and none was
+    /// synced; the inner one is of the sync, after whose error nothing is known of the bytes.
+    fn write_durably(&self, bytes: &[u8], offset: u64) -> io::Result<io::Result<()>> {
+        self.write_at(bytes, offset)?;
+        Ok(self.sync())
+    }
 
     /// Takes the exclusive lock of the file if no other handle of it has the lock, and returns
     /// whether it did. It ends with [`unlock`](Self::unlock), and with the process. A disk that no

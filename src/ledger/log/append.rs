@@ -1,4 +1,4 @@
-//! Appending: one frame, one write, one `fdatasync`, and the roll to the next segment.
+//! Appending: one frame, one durable write, and the roll to the next segment.
 //!
 //! After a failed sync nothing is retried: the outcome is unknown and the ledger halts until it is
 //! opened again.
@@ -8,9 +8,9 @@ use std::ops::Range;
 
 use grainstore_shared::Head;
 
-use super::closed_segments::ClosedSegments;
 use super::ledger::Ledger;
 use super::tail::Tail;
+use super::watched_segments::WatchedSegments;
 use crate::ledger::error::is_full;
 use crate::ledger::offsets::entry_offsets::CheckedOffset;
 use crate::ledger::recovery::torn_tail::damage;
@@ -269,7 +269,7 @@ impl Ledger {
             }
         }
         self.offsets.write().begin_segment(number);
-        tail.closed = ClosedSegments::watch(&self.disk, self.store_id, &self.offsets.read())?;
+        tail.watched = WatchedSegments::watch(&self.disk, self.store_id, &self.offsets.read())?;
         tail.halted = false;
         Ok(())
     }
@@ -301,17 +301,28 @@ fn write(tail: &mut Tail, end: LedgerPosition, is_synced: bool) -> Result<(), Er
     // Halted until the outcome is known, even if the disk panics.
     tail.halted = true;
     let failed = |source| Error::io("append to", &segment_file::name_of(end.segment), source);
-    if let Err(error) = tail.file.write_at(&tail.frame, end.offset) {
-        // Nothing of this frame was synced, so cutting it off leaves the ledger as it was.
-        let undone =
-            is_full(&error) && tail.file.set_len(end.offset).is_ok() && tail.file.sync().is_ok();
-        tail.halted = !undone;
-        return Err(failed(error));
-    }
-    if is_synced {
+    let file = &*tail.file;
+    let written = match (is_synced, tail.unsynced) {
+        (true, 0) => file.write_durably(&tail.frame, end.offset),
+        // Bytes that were written before and not synced become durable with it.
+        (true, _) => {
+            let written = file.write_at(&tail.frame, end.offset);
+            written.map(|()| file.sync())
+        }
+        (false, _) => file.write_at(&tail.frame, end.offset).map(Ok),
+    };
+    match written {
         // After a failed sync the system may mark pages clean that never reached the disk, so a
         // retry that succeeds proves nothing.
-        tail.file.sync().map_err(failed)?;
+        Ok(synced) => synced.map_err(failed)?,
+        Err(error) => {
+            // Nothing of this frame was synced, so cutting it off leaves the ledger as it was.
+            let undone = is_full(&error)
+                && tail.file.set_len(end.offset).is_ok()
+                && tail.file.sync().is_ok();
+            tail.halted = !undone;
+            return Err(failed(error));
+        }
     }
     check_in_place(tail, end)?;
     tail.halted = false;
@@ -321,8 +332,8 @@ fn write(tail: &mut Tail, end: LedgerPosition, is_synced: bool) -> Result<(), Er
 /// Refuses to acknowledge entries in a file that no later open would find, or behind one. The files
 /// are looked at after the write, so that nothing is acknowledged between the two.
 fn check_in_place(tail: &mut Tail, end: LedgerPosition) -> Result<(), Error> {
-    if tail.file.is_in_place() {
-        return tail.closed.check();
+    if tail.watched.check(end.segment, &*tail.file)? {
+        return Ok(());
     }
     let reason = "its file was removed or replaced while the ledger was open";
     Err(damage(end.segment, end.offset, end.entries, reason))

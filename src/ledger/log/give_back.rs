@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::closed_segments::ClosedSegments;
 use super::copy::same;
 use super::ledger::Ledger;
+use super::watched_segments::WatchedSegments;
 use crate::ledger::offsets::entry_offsets::SegmentExtent;
 use crate::ledger::segment::frame::Frame;
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
@@ -110,7 +110,7 @@ impl Ledger {
         self.disk.rename(&beside, &name).map_err(failed)?;
         self.disk.sync_folder(FOLDER).map_err(failed)?;
         self.open_segments.forget();
-        tail.closed = ClosedSegments::watch(&self.disk, self.store_id, &self.offsets.read())?;
+        tail.watched = WatchedSegments::watch(&self.disk, self.store_id, &self.offsets.read())?;
         Ok(true)
     }
 

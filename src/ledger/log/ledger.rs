@@ -10,10 +10,10 @@ use std::sync::atomic::AtomicBool;
 
 use parking_lot::{Mutex, RwLock};
 
-use super::closed_segments::ClosedSegments;
 use super::open_segments::OpenSegments;
 use super::published_end::PublishedEnd;
 use super::tail::Tail;
+use super::watched_segments::WatchedSegments;
 use crate::ledger::offsets::entry_offsets::EntryOffsets;
 use crate::ledger::recovery::recover::{Admitted, Recovered, Recovery, rewrite_unproven};
 use crate::ledger::recovery::redaction_audit::{ErasureDecoder, RedactionAudit};
@@ -215,7 +215,7 @@ impl Ledger {
         offsets.mark_durable();
         let mut tail = Tail::new(file, offsets.end().segment);
         tail.is_sparse = is_sparse;
-        tail.closed = ClosedSegments::watch(&disk, store_id, &offsets)?;
+        tail.watched = WatchedSegments::watch(&disk, store_id, &offsets)?;
         let ledger = Self::new(disk, store_id, options, offsets, tail).publishing();
         ledger.redact(&erased)?;
         Ok((ledger, torn, damaged))

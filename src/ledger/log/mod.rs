@@ -3,7 +3,7 @@
 //! Appending, reading, redaction and copies. The bytes are defined in `segment`, opening after a
 //! crash in `recovery`.
 
-mod closed_segments;
+mod watched_segments;
 mod open_segments;
 mod tail;
 pub(super) mod ledger;

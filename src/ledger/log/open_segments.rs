@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::RwLock;
 
 use crate::ledger::segment::segment_file;
 use crate::ledger::{Disk, DiskFile, Error, OpenMode};
@@ -14,22 +14,31 @@ use crate::ledger::{Disk, DiskFile, Error, OpenMode};
 #[derive(Debug)]
 pub(super) struct OpenSegments {
     disk: Arc<dyn Disk>,
-    recent: Mutex<VecDeque<(u32, Arc<dyn DiskFile>)>>,
+    recent: RwLock<VecDeque<(u32, Arc<dyn DiskFile>)>>,
 }
 
 impl OpenSegments {
     pub(in crate::ledger) fn new(disk: Arc<dyn Disk>) -> Self {
         Self {
             disk,
-            recent: Mutex::default(),
+            recent: RwLock::default(),
         }
     }
 
     /// Returns a segment, opened if it is not in the cache.
     pub(in crate::ledger) fn get(&self, number: u32) -> Result<Arc<dyn DiskFile>, Error> {
-        let mut recent = self.recent.lock();
-        if let Some((_, file)) = recent.iter().find(|(open, _)| *open == number) {
-            return Ok(Arc::clone(file));
+        let find = |recent: &VecDeque<(u32, Arc<dyn DiskFile>)>| {
+            let mut recent = recent.iter();
+            let found = recent.find(|(open, _)| *open == number);
+            found.map(|(_, file)| Arc::clone(file))
+        };
+        // Readers beside each other wait for none of them.
+        if let Some(file) = find(&self.recent.read()) {
+            return Ok(file);
+        }
+        let mut recent = self.recent.write();
+        if let Some(file) = find(&recent) {
+            return Ok(file);
         }
         let name = segment_file::name_of(number);
         let file = segment_file::open(&*self.disk, &name, OpenMode::Read);
@@ -41,7 +50,7 @@ impl OpenSegments {
 
     /// Closes those that are open, since other files have their names.
     pub(super) fn forget(&self) {
-        self.recent.lock().clear();
+        self.recent.write().clear();
     }
 }
 

@@ -69,7 +69,8 @@ impl Ledger {
         let context = ErrorContext::at(sequence, &extent);
         cut_body(&mut bytes).ok_or_else(|| context.short())?;
         let found: [u8; 32] = Sha256::digest(&bytes).into();
-        if bool::from(found.ct_eq(hash)) {
+        // Neither is secret here: who asks knows the hash, and gets the body.
+        if found == *hash {
             return Ok(Some(bytes));
         }
         // Off the common path: `read` tells a body that has changed from another body.
@@ -215,8 +216,8 @@ impl Ledger {
     /// Reads the bytes from an entry to the next.
     pub(super) fn fetch(&self, sequence: EntryId, extent: &EntryExtent) -> Result<Vec<u8>, Error> {
         let file = self.open_segments.get(extent.segment)?;
-        let mut bytes = vec![0; extent.bytes_to_next];
-        let read = file.read_at(&mut bytes, extent.offset);
+        let mut bytes = Vec::new();
+        let read = file.read_onto(&mut bytes, extent.bytes_to_next, extent.offset);
         read.map_err(|source| ErrorContext::at(sequence, extent).unread(source))?;
         Ok(bytes)
     }

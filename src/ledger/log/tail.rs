@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::closed_segments::ClosedSegments;
+use super::watched_segments::WatchedSegments;
 use crate::ledger::offsets::entry_offsets::CheckedOffset;
 use crate::ledger::segment::segment_file;
 use crate::ledger::{Disk, DiskFile};
@@ -22,7 +22,7 @@ pub(super) struct Tail {
     /// The number of bytes that were written and not synced.
     pub(super) unsynced: u64,
     pub(super) halted: bool,
-    pub(super) closed: ClosedSegments,
+    pub(super) watched: WatchedSegments,
     /// A segment's number and the name of the next one, for each turn to look for it.
     next: Option<(u32, String)>,
 }
@@ -37,7 +37,7 @@ impl Tail {
             entry_offsets: Vec::new(),
             unsynced: 0,
             halted: false,
-            closed: ClosedSegments::default(),
+            watched: WatchedSegments::default(),
             next: None,
         }
     }

@@ -3,11 +3,11 @@
 
 use std::sync::atomic::Ordering;
 
-use super::closed_segments::ClosedSegments;
 use super::follow::end_of;
 use super::ledger::Ledger;
 use super::published_end::PublishedEnd;
 use super::tail::Tail;
+use super::watched_segments::WatchedSegments;
 use crate::ledger::recovery::recover::{Admitted, Recovered, Recovery, rewrite_unproven};
 use crate::ledger::recovery::redaction_audit::{ErasureDecoder, RedactionAudit};
 use crate::ledger::segment::segment_file;
@@ -62,6 +62,17 @@ impl Ledger {
         }
         self.take_over(tail, published, erases)?;
         Ok(true)
+    }
+
+    /// Begins a turn of this process that has kept the right to append since its last one: nothing is
+    /// behind the end that it knows.
+    pub(crate) fn resume_turn(&self) {
+        self.has_turn.store(true, Ordering::Release);
+    }
+
+    /// Returns whether appends are refused until the ledger is opened again.
+    pub(crate) fn is_halted(&self) -> bool {
+        self.tail.lock().halted
     }
 
     /// Ends the turn of this process.
@@ -121,7 +132,7 @@ impl Ledger {
             synced.map_err(failed)?;
         }
         if tail.segment != end.segment {
-            tail.closed = ClosedSegments::watch(&self.disk, self.store_id, &offsets)?;
+            tail.watched = WatchedSegments::watch(&self.disk, self.store_id, &offsets)?;
             tail.segment = end.segment;
         }
         drop(offsets);

@@ -6,7 +6,7 @@ use crate::codec::ContentAddress;
 use crate::crypto::verify_signature;
 use crate::grain::{Draft, Grain, Time};
 use crate::index::Snapshot;
-use crate::ledger::Binding;
+use crate::ledger::{Binding, ProcessId};
 use crate::store::engine::{Caller, Engine};
 use crate::store::records::{EntryBody, PendingPut};
 use crate::store::rules::non_superseding_parents;
@@ -125,9 +125,10 @@ pub(crate) fn put_one(
     // A visible grain is acknowledged already; only grains that are not stored yet wait in the
     // queue, and those that bring a signature.
     if grain.is_signed() || engine.as_of(&snapshot).locate(&address)?.is_none() {
-        let salt = engine.salts(1)?.pop().unwrap_or_default();
+        let by = ProcessId::current();
+        let salt = engine.salts(1, by)?.pop().unwrap_or_default();
         let put = prepare(engine, &snapshot, grain, salt, again, caller)?;
-        put_all(engine, vec![put]).map_err(Error::unbatched)?;
+        put_all(engine, vec![put], by).map_err(Error::unbatched)?;
     }
     Ok(address)
 }
@@ -137,13 +138,14 @@ fn put_many(
     grains: Vec<NewGrain>,
     caller: Caller<'_>,
 ) -> Result<Vec<ContentAddress>, Error> {
-    let puts = finish_all(engine, grains, caller)?;
+    let by = ProcessId::current();
+    let puts = finish_all(engine, grains, caller, by)?;
     for (index, put) in puts.iter().enumerate() {
         authorize_put(engine, caller, &put.grain).map_err(|source| Error::batch(index, source))?;
     }
     let addresses = puts.iter().map(|put| put.grain.address()).collect();
     if !puts.is_empty() {
-        put_all(engine, puts)?;
+        put_all(engine, puts, by)?;
     }
     Ok(addresses)
 }
@@ -173,9 +175,10 @@ fn finish_all(
     engine: &Engine,
     grains: Vec<NewGrain>,
     caller: Caller<'_>,
+    by: ProcessId,
 ) -> Result<Vec<PendingPut>, Error> {
     let now = engine.now();
-    let salts = engine.salts(grains.len())?;
+    let salts = engine.salts(grains.len(), by)?;
     let snapshot = engine.snapshot();
     let prepare = |(grain, salt): (NewGrain, _)| {
         let again = grain.is_again();

@@ -7,27 +7,34 @@ use super::text::close_text;
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        if let Err(error) = self.sync() {
-            tracing::warn!(%error, "closing without knowing that the last writes are durable");
+        close(self);
+        if let Some(turns) = &self.peers().turns {
+            turns.stop();
         }
-        #[cfg(feature = "signatures")]
-        note_if_due(self, true);
-        if let Some(shared) = &self.peers().shared {
-            shared.settle();
-        }
-        if !self.is_keeper() {
-            return;
-        }
-        close_text(self);
-        if let Some(counts) = self.retrievals()
-            && let Err(error) = counts.flush()
-        {
-            tracing::warn!(%error, "closing without writing the last counts of retrievals");
-        }
-        let active = self.index().active_entries();
-        if active.end.get() - active.start.get() >= WORTH_A_RUN {
-            self.freeze();
-        }
+    }
+}
+
+fn close(engine: &Engine) {
+    if let Err(error) = engine.sync() {
+        tracing::warn!(%error, "closing without knowing that the last writes are durable");
+    }
+    #[cfg(feature = "signatures")]
+    note_if_due(engine, true);
+    if let Some(shared) = &engine.peers().shared {
+        shared.settle();
+    }
+    if !engine.is_keeper() {
+        return;
+    }
+    close_text(engine);
+    if let Some(counts) = engine.retrievals()
+        && let Err(error) = counts.flush()
+    {
+        tracing::warn!(%error, "closing without writing the last counts of retrievals");
+    }
+    let active = engine.index().active_entries();
+    if active.end.get() - active.start.get() >= WORTH_A_RUN {
+        engine.freeze();
     }
 }
 

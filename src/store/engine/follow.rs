@@ -13,7 +13,7 @@ use parking_lot::RwLockReadGuard;
 
 use crate::grain::Time;
 use crate::index::{Index, Snapshot, check_structure};
-use crate::ledger::{self, Disk, EntryId, Kind, Lock, OverlayDisk};
+use crate::ledger::{self, Disk, EntryId, Kind, Lock, OverlayDisk, ProcessId};
 use crate::policy::TrustedNow;
 use crate::store::Error;
 use crate::store::records::{Record, erased_rows};
@@ -25,7 +25,7 @@ use super::folder::derived_files;
 use super::instance::Engine;
 #[cfg(feature = "sealing")]
 use super::persons::{move_overlays, open_followed, without_expired};
-use super::processes::{Idle, Reach, Turn};
+use super::processes::{Begun, Idle, Reach, Turn};
 use super::sharing::{Lease, watch};
 use super::text::reload_text;
 
@@ -45,18 +45,23 @@ impl Engine {
         }
     }
 
-    /// Waits for the turn of this process to write, and applies what others wrote before it; `None` in a
-    /// process that only reads.
+    /// Waits for the turn of this process, `by`, to write, and applies what others wrote before it; `None`
+    /// in a process that only reads.
     ///
     /// # Errors
     /// `ERR_STORE_LOCKED` after [`Options::lock_wait`](crate::store::Options::lock_wait); storage errors;
     /// `ERR_UNREACHABLE` for a turn that reaches other machines.
-    pub(crate) fn take_turn(&self, reach: Reach) -> Result<Option<Turn<'_>>, Error> {
+    pub(crate) fn take_turn(&self, reach: Reach, by: ProcessId) -> Result<Option<Turn<'_>>, Error> {
         let peers = self.peers();
         let Some(turns) = &peers.turns else {
             return Ok(None);
         };
-        let mut turn = turns.take(self.ledger(), self.options().lock_wait)?;
+        let mut turn = turns.take(self.ledger(), self.options().lock_wait, by)?;
+        if turn.kept() == Some(Begun::Yes) && !peers.is_lagging.load(Ordering::Acquire) {
+            self.ledger().resume_turn();
+            turn.begin(false);
+            return Ok(Some(turn));
+        }
         let shared = peers.shared.as_ref().filter(|_| reach != Reach::Here);
         if let (Some(shared), Reach::Turn) = (shared, reach) {
             turn.lease = Some(shared.take_turn(self.options().lock_wait)?);
@@ -75,6 +80,10 @@ impl Engine {
             shared.pull(self.ledger(), self.manifest().store_id, head, is_there)?;
         }
         apply_rest(self)?;
+        // The right to write to a cache is that of a machine.
+        if peers.shared.is_none() {
+            turn.begin(others_wrote);
+        }
         Ok(Some(turn))
     }
 
@@ -88,8 +97,16 @@ impl Engine {
     /// less the entries whose bytes are gone, and the next question tries again.
     pub(crate) fn follow(&self) {
         let peers = self.peers();
+        let turns = peers.turns.as_ref();
+        let is_behind = match turns {
+            Some(turns) if turns.holds() => false,
+            _ => self.ledger().is_behind(),
+        };
         // Entries that this process appends itself are applied before they are acknowledged.
-        if !self.ledger().is_behind() && !peers.is_lagging.load(Ordering::Acquire) {
+        if !is_behind && !peers.is_lagging.load(Ordering::Acquire) {
+            if let Some(turns) = turns.filter(|_| peers.shared.is_none()) {
+                turns.keep_for_questions(self.ledger());
+            }
             return;
         }
         let _applying = peers.applying.lock();

@@ -9,11 +9,12 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::grain::Time;
 use crate::index::{Index, RetrievalCounters};
-use crate::ledger::{DiskFile, Lock, TreeHistory};
+use crate::ledger::{DiskFile, Lock, ProcessId, TreeHistory};
 use crate::store::Error;
 use crate::store::engine::embedding::Embeddings;
 use crate::store::engine::processes::{Idle, Peers, Reach, Turn};
 use crate::store::engine::recovery::RecoveryReport;
+use crate::store::engine::root_names::RootNames;
 use crate::store::engine::text::TextView;
 use crate::store::engine::writer::{Commits, Exclusive};
 use crate::store::records::MANIFEST;
@@ -50,6 +51,22 @@ pub(crate) struct Reader {
     pub(super) peers: Arc<Peers>,
     /// Of the keeper. After the derived files: another process may take them once it is free.
     pub(super) lock: Mutex<Option<Lock>>,
+    /// Sees a change of the names that make the directory this store, in one call to the system.
+    pub(super) names: Mutex<RootNames>,
+}
+
+impl Reader {
+    fn compare_names(&self) -> Result<(), Error> {
+        if let Some(lock) = &*self.lock.lock() {
+            lock.check()?;
+        }
+        self.peers.check_turns()?;
+        if self.manifest_file.is_in_place() {
+            return Ok(());
+        }
+        let reason = "it was removed or replaced while the store was open";
+        Err(Error::damaged(MANIFEST, reason))
+    }
 }
 
 impl Deref for Engine {
@@ -115,6 +132,7 @@ impl Engine {
     /// Keeps the lock of the keeper for as long as the store is open.
     pub(super) fn set_lock(&self, lock: Lock) {
         *self.reader.lock.lock() = Some(lock);
+        self.reader.names.lock().forget();
     }
 
     pub(crate) const fn retrievals(&self) -> Option<&RetrievalCounters> {
@@ -135,15 +153,17 @@ impl Engine {
     /// # Errors
     /// `ERR_STORE_LOCKED`, `ERR_STORAGE_DAMAGED`.
     pub(crate) fn check_in_place(&self) -> Result<(), Error> {
-        if let Some(lock) = &*self.reader.lock.lock() {
-            lock.check()?;
-        }
-        self.peers().check_turns()?;
-        if self.reader.manifest_file.is_in_place() {
+        let mut names = self.reader.names.lock();
+        if names.are_unchanged() {
             return Ok(());
         }
-        let reason = "it was removed or replaced while the store was open";
-        Err(Error::damaged(MANIFEST, reason))
+        // Watched before they are compared with the files that are open: a change after that is seen.
+        names.watch(self.disk(), self.is_keeper());
+        let compared = self.reader.compare_names();
+        if compared.is_err() {
+            names.forget();
+        }
+        compared
     }
 
     /// Completes the report on opening, once all files are open.
@@ -171,7 +191,7 @@ impl Engine {
     /// [`Options::lock_wait`](crate::store::Options::lock_wait); storage errors.
     pub(crate) fn exclusive(&self, reach: Reach) -> Result<Exclusive<'_>, Error> {
         let lead = self.commits.queue.lead_alone();
-        let turn = self.take_turn(reach)?;
+        let turn = self.take_turn(reach, ProcessId::current())?;
         Ok(Exclusive::new(turn, self.commits.writer.lock(), Some(lead)))
     }
 

@@ -15,6 +15,7 @@ mod persons;
 mod processes;
 mod queue;
 mod recovery;
+mod root_names;
 mod sharing;
 #[cfg_attr(not(feature = "text"), path = "no_text.rs")]
 mod text;

@@ -90,7 +90,7 @@ fn beside(disk: &Arc<dyn Disk>, manifest: &Manifest, options: &Options) -> Resul
     };
     let engine = follow(disk, || {
         let derived: Arc<dyn Disk> = Arc::new(OverlayDisk::new(Arc::clone(disk)));
-        let turns = Turns::open(&**disk, &options.clock)?;
+        let turns = Turns::open(disk, &options)?;
         let peers = Peers::of_writer(Arc::clone(disk), turns, false, &options)?;
         follow_once(disk, &derived, manifest, &options, peers)
     })?;
@@ -107,7 +107,7 @@ fn keep(
     is_repair: bool,
     lock: Lock,
 ) -> Result<Engine, Error> {
-    let turns = Turns::open(&*disk, &options.clock)?;
+    let turns = Turns::open(&disk, &options)?;
     let found = Manifest::read(&*disk, path)?;
     let mut recovery = RecoveryReport {
         created: found.is_none(),
@@ -149,6 +149,7 @@ fn keep(
         recovery,
         peers: Arc::new(peers),
         lock: Mutex::new(Some(lock)),
+        names: Mutex::default(),
     };
     let engine = Engine::new(core, reader);
     let flushed = EntryId::new(engine.index().flushed());
@@ -318,6 +319,7 @@ fn follow_once(
         retrievals: None,
         recovery,
         lock: Mutex::new(None),
+        names: Mutex::default(),
         peers: Arc::new(peers),
     };
     let core = Core::new(CoreFiles {

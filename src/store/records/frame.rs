@@ -14,7 +14,9 @@ use crate::grain::Time;
 use crate::ledger::{Binding, EntryId, Kind, NewEntry};
 use crate::policy::{Capability, Operation};
 
-use super::{ConsentEffectRecord, PolicyRecord, Record, ReviewRecord, SignatureRecord, Uid};
+use super::{
+    ConsentEffectRecord, PolicyRecord, Record, ReviewRecord, SignatureRecord, Uid, draw_salts,
+};
 
 /// The entries of one atomic batch.
 #[derive(Debug, Default)]
@@ -375,21 +377,6 @@ impl FrameEntry {
     const fn is_bound(&self) -> bool {
         matches!(&self.body, EntryBody::Grain(_, Some(_)))
     }
-}
-
-/// Draws all salts in one call, since each call to the system is expensive.
-///
-/// # Errors
-/// `ERR_NO_RANDOMNESS`.
-pub(crate) fn draw_salts(
-    random: &dyn Random,
-    count: usize,
-) -> Result<Vec<[u8; Binding::SALT_LEN]>, crypto::Error> {
-    let mut salts = vec![[0; Binding::SALT_LEN]; count];
-    if count > 0 {
-        random.fill(salts.as_flattened_mut())?;
-    }
-    Ok(salts)
 }
 
 /// The bytes of an entry beside its body.

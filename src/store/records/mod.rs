@@ -11,6 +11,7 @@ mod grain_records;
 mod key_records;
 mod manifest;
 mod policy_records;
+mod salts;
 mod sealed_record;
 mod trust_records;
 
@@ -26,7 +27,7 @@ pub(crate) use erasure_records::{
 };
 #[cfg(feature = "sealing")]
 pub(crate) use frame::FrameEntry;
-pub(crate) use frame::{EntryBody, Frame, PendingPut, draw_salts};
+pub(crate) use frame::{EntryBody, Frame, PendingPut};
 pub(crate) use grain_records::{
     AliasRecord, EmbeddingRecord, FlagRecord, SignatureRecord, StatusRecord,
 };
@@ -38,6 +39,7 @@ pub(crate) use policy_records::{
     CheckedRecord, ConsentEffectRecord, DenialRecord, HoldRecord, PolicyRecord, Reading,
     ReviewRecord,
 };
+pub(crate) use salts::{DrawnSalts, draw_salts};
 #[cfg(feature = "sealing")]
 pub(crate) use sealed_record::BlindTokens;
 #[cfg(feature = "sealing")]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::ledger;
+use crate::ledger::{self, ProcessId};
 use crate::store::engine::{Caller, Engine, Enqueued, LeaderGuard, Reach, Reply};
 use crate::store::records::PendingPut;
 use crate::store::{Durability, Error};
@@ -11,16 +11,21 @@ use crate::store::{Durability, Error};
 use super::admission::{Admission, Completion};
 use super::transaction::Transaction;
 
-/// Stores the grains of one request, all or none, in a frame with those of others.
+/// Stores the grains of one request, all or none, in a frame with those of others; `by` is this
+/// process.
 ///
 /// # Errors
 /// As [`Store::put`](crate::Store::put), with the place of the grain in the request.
-pub(crate) fn put_all(engine: &Engine, grains: Vec<PendingPut>) -> Result<(), Error> {
+pub(crate) fn put_all(
+    engine: &Engine,
+    grains: Vec<PendingPut>,
+    by: ProcessId,
+) -> Result<(), Error> {
     let weight = grains.iter().map(PendingPut::weight).sum();
     let answer = match engine.commits().queue.enqueue(grains, weight) {
         Enqueued::Answered(answer) => answer,
         Enqueued::Lead(mut lead) => {
-            lead_group(engine, &mut lead);
+            lead_group(engine, &mut lead, by);
             lead.own()
         }
     };
@@ -29,13 +34,17 @@ pub(crate) fn put_all(engine: &Engine, grains: Vec<PendingPut>) -> Result<(), Er
 }
 
 /// Decides the waiting requests in their order, and stores their new grains in one frame.
-fn lead_group(engine: &Engine, lead: &mut LeaderGuard<'_, Vec<PendingPut>, Result<(), Error>>) {
+fn lead_group(
+    engine: &Engine,
+    lead: &mut LeaderGuard<'_, Vec<PendingPut>, Result<(), Error>>,
+    by: ProcessId,
+) {
     let patience = match engine.options().durability {
         Durability::Group(patience) => patience,
         Durability::Sync | Durability::Relaxed => Duration::ZERO,
     };
     // More requests arrive while other processes write.
-    let turn = engine.take_turn(Reach::Turn);
+    let turn = engine.take_turn(Reach::Turn, by);
     let requests = lead.take(FRAME_BYTES, patience);
     let right = match turn {
         Ok(turn) => engine.exclusive_of_leader(turn),

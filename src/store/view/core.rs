@@ -9,9 +9,9 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use crate::crypto::{Random, Resolver};
 use crate::grain::Time;
 use crate::index::Snapshot;
-use crate::ledger::{Ballast, Disk, EntryId, Ledger};
+use crate::ledger::{Ballast, Disk, EntryId, Ledger, ProcessId};
 use crate::policy::TrustedNow;
-use crate::store::records::{Manifest, Reading, draw_salts};
+use crate::store::records::{DrawnSalts, Manifest, Reading, draw_salts};
 use crate::store::state::{Caches, Keyring, State};
 use crate::store::{Error, Options};
 
@@ -26,6 +26,7 @@ pub(crate) struct Core {
     clock_opened: Mutex<Reading>,
     caches: Caches,
     keyring: Keyring,
+    drawn_salts: Mutex<DrawnSalts>,
     /// The grains that were damaged when the index was built, which does not know their addresses.
     damaged: RwLock<Vec<EntryId>>,
     /// `None` until the vault is first needed.
@@ -77,6 +78,7 @@ impl Core {
             clock_opened: Mutex::new(opened),
             caches: Caches::default(),
             keyring: Keyring::default(),
+            drawn_salts: Mutex::default(),
             damaged: RwLock::default(),
             #[cfg(feature = "sealing")]
             vault: Mutex::default(),
@@ -202,12 +204,17 @@ impl Core {
         self.known_state().clock().moment(now, opened)
     }
 
-    /// Draws salts for entries.
+    /// Draws salts for entries that this process writes.
     ///
     /// # Errors
     /// `ERR_NO_RANDOMNESS`.
-    pub(crate) fn salts(&self, count: usize) -> Result<Vec<[u8; 16]>, Error> {
-        Ok(draw_salts(self.random(), count)?)
+    pub(crate) fn salts(&self, count: usize, by: ProcessId) -> Result<Vec<[u8; 16]>, Error> {
+        if count >= DrawnSalts::BLOCK {
+            return Ok(draw_salts(self.random(), count)?);
+        }
+        let mut drawn = self.drawn_salts.lock();
+        let salts = (0..count).map(|_| drawn.next(self.random(), by));
+        Ok(salts.collect::<Result<_, _>>()?)
     }
 
     /// Returns the grains that were damaged when the index was built.

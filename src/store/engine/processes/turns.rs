@@ -2,36 +2,43 @@
 //! in about the order in which they came.
 //!
 //! It is two file locks. A process waits for the second, `WRITER`, while it holds the first, `NEXT`:
-//! one that has just written cannot come before one that waits. The system releases both when a
-//! process dies.
+//! one that has just written cannot come before one that waits, and one that keeps the right sees that
+//! another waits. The system releases both when a process dies.
 
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::ledger::{self, Disk, DiskFile, Ledger, OpenMode};
+use parking_lot::Mutex;
+
+use crate::ledger::{self, Disk, DiskFile, Ledger, ProcessId};
 use crate::store::engine::folder::{NEXT, WRITER, this_process};
 use crate::store::engine::sharing::Lease;
-use crate::store::{Clock, Error};
+use crate::store::{Clock, Error, Options};
 
-/// The lock files of one process.
+use super::seat::{Begun, Seat, release};
+
+/// The order of writers, as one open store is in it.
 pub(in crate::store::engine) struct Turns {
-    writer: Arc<dyn DiskFile>,
-    next: Arc<dyn DiskFile>,
+    disk: Arc<dyn Disk>,
+    seat: Arc<Seat>,
+    /// That of a child that was forked since the store was opened.
+    of_child: Mutex<Option<Arc<Seat>>>,
     clock: Arc<dyn Clock>,
     /// Whether `WRITER` names this process.
     is_named: AtomicBool,
 }
 
-/// The right of this process to write, given back when dropped.
+/// The right of this process to write, given back or kept when dropped.
 #[must_use = "a turn ends when it is dropped"]
 pub(crate) struct Turn<'a> {
     /// That of this machine among others, given back first.
     pub(in crate::store::engine) lease: Option<Lease<'a>>,
-    turns: &'a Turns,
+    seat: Arc<Seat>,
     ledger: &'a Ledger,
+    kept: Option<Begun>,
+    has_begun: bool,
 }
 
 /// How far a turn reaches, where the directory is a cache of a sequence that machines share.
@@ -48,40 +55,96 @@ pub(crate) enum Reach {
 impl Turns {
     /// Opens the lock files, and creates them if they are missing.
     pub(in crate::store::engine) fn open(
-        disk: &dyn Disk,
-        clock: &Arc<dyn Clock>,
+        disk: &Arc<dyn Disk>,
+        options: &Options,
     ) -> Result<Self, Error> {
+        // Other processes have a directory alone open, and to see that they ask takes a thread.
+        let is_directory = disk.file_system_path(WRITER).is_some();
+        let can_keep = cfg!(unix) && is_directory && options.index.background;
+        let clock = &options.clock;
         Ok(Self {
-            writer: open(disk, WRITER)?,
-            next: open(disk, NEXT)?,
+            disk: Arc::clone(disk),
+            seat: Seat::open(&**disk, clock, can_keep)?,
+            of_child: Mutex::default(),
             clock: Arc::clone(clock),
             is_named: AtomicBool::new(false),
         })
     }
 
-    /// Waits up to `wait` for the right to write. Called by one thread of a process at a time.
+    /// Waits up to `wait` for the right of this process, `by`, to write. Called by one thread of a
+    /// process at a time.
     ///
     /// # Errors
     /// `ERR_STORE_LOCKED` names the process that has it; `ERR_STORAGE_IO`.
     pub(in crate::store::engine) fn take<'a>(
-        &'a self,
+        &self,
         ledger: &'a Ledger,
         wait: Duration,
+        by: ProcessId,
     ) -> Result<Turn<'a>, Error> {
-        self.lock(wait)?;
+        let seat = self.seat_of(by)?;
+        let kept = seat.take();
+        if kept.is_none() {
+            let locked = self.lock(&seat, wait);
+            let waited = locked.inspect_err(|_| seat.give_up())?;
+            if !waited.is_zero() {
+                seat.meet_another();
+            }
+        }
         Ok(Turn {
             lease: None,
-            turns: self,
+            seat,
             ledger,
+            kept,
+            has_begun: false,
         })
     }
 
-    fn lock(&self, wait: Duration) -> Result<(), Error> {
+    /// Returns whether no other process can have written since this one did.
+    pub(in crate::store::engine) fn holds(&self) -> bool {
+        self.seat.holds()
+    }
+
+    /// Keeps the right where many questions look in vain at what others wrote.
+    pub(in crate::store::engine) fn keep_for_questions(&self, ledger: &Ledger) {
+        if self.seat.keep_for_questions(|| ledger.is_behind()) {
+            self.name(true);
+        }
+    }
+
+    /// Gives the right back that is kept.
+    pub(in crate::store::engine) fn stop(&self) {
+        self.seat.stop();
+        if let Some(seat) = &*self.of_child.lock() {
+            seat.stop();
+        }
+    }
+
+    fn seat_of(&self, by: ProcessId) -> Result<Arc<Seat>, Error> {
+        if self.seat.process == by {
+            return Ok(Arc::clone(&self.seat));
+        }
+        let mut of_child = self.of_child.lock();
+        if let Some(seat) = of_child.as_ref().filter(|seat| seat.process == by) {
+            return Ok(Arc::clone(seat));
+        }
+        let seat = Seat::open(&*self.disk, &self.clock, self.seat.can_keep)?;
+        *of_child = Some(Arc::clone(&seat));
+        Ok(seat)
+    }
+
+    /// Returns for how long it waited.
+    fn lock(&self, seat: &Seat, wait: Duration) -> Result<Duration, Error> {
+        // One that keeps the right has to see that it is asked.
+        let wait = match seat.can_keep {
+            true => wait.max(SEEN_WITHIN),
+            false => wait,
+        };
         let mut waited = Duration::ZERO;
-        self.wait_for(&*self.next, NEXT, wait, &mut waited)?;
-        let writer = self.wait_for(&*self.writer, WRITER, wait, &mut waited);
-        release(&*self.next);
-        writer
+        self.wait_for(seat, &*seat.next, NEXT, wait, &mut waited)?;
+        let writer = self.wait_for(seat, &*seat.writer, WRITER, wait, &mut waited);
+        release(&*seat.next);
+        writer.map(|()| waited)
     }
 
     /// Waits up to `wait` for the right to write before there is a ledger to write.
@@ -92,8 +155,10 @@ impl Turns {
         &self,
         wait: Duration,
     ) -> Result<impl Drop + use<>, Error> {
-        self.lock(wait)?;
-        Ok(Held(Arc::clone(&self.writer)))
+        self.seat.take();
+        let locked = self.lock(&self.seat, wait);
+        locked.inspect_err(|_| self.seat.give_up())?;
+        Ok(Held(Arc::clone(&self.seat)))
     }
 
     /// Writes the name of this process to `WRITER`, for those that wait in vain: again where
@@ -103,8 +168,8 @@ impl Turns {
             return;
         }
         let line = format!("{}\n", this_process());
-        let mut named = self.writer.set_len(0);
-        named = named.and_then(|()| self.writer.write_at(line.as_bytes(), 0));
+        let mut named = self.seat.writer.set_len(0);
+        named = named.and_then(|()| self.seat.writer.write_at(line.as_bytes(), 0));
         if let Err(error) = named {
             tracing::debug!(%error, "the process that writes is not named");
         }
@@ -112,7 +177,7 @@ impl Turns {
 
     /// Checks that the lock's file was not removed or replaced, which would admit a second writer.
     pub(in crate::store::engine) fn check(&self) -> Result<(), Error> {
-        if self.writer.is_in_place() {
+        if self.seat.writer.is_in_place() {
             return Ok(());
         }
         Err(ledger::Error::LockLost {
@@ -123,6 +188,7 @@ impl Turns {
 
     fn wait_for(
         &self,
+        seat: &Seat,
         file: &dyn DiskFile,
         name: &str,
         wait: Duration,
@@ -136,7 +202,7 @@ impl Turns {
             }
             if *waited >= wait {
                 return Err(ledger::Error::Locked {
-                    holder: ledger::holder_in(&*self.writer),
+                    holder: ledger::holder_in(&*seat.writer),
                 }
                 .into());
             }
@@ -147,20 +213,36 @@ impl Turns {
     }
 }
 
+impl Turn<'_> {
+    /// Returns whether the right was kept, and how far the ledger is known, if it was.
+    pub(in crate::store::engine) const fn kept(&self) -> Option<Begun> {
+        self.kept
+    }
+
+    /// Notes that the ledger is as the process with the right found it or left it, so that the right may
+    /// be kept; `others_wrote` since this process did.
+    pub(in crate::store::engine) fn begin(&mut self, others_wrote: bool) {
+        self.has_begun = true;
+        if others_wrote {
+            self.seat.meet_another();
+        }
+    }
+}
+
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.lease = None;
         self.ledger.end_turn();
-        release(&*self.turns.writer);
+        self.seat.end(self.has_begun && !self.ledger.is_halted());
     }
 }
 
-/// The locked file `WRITER`.
-struct Held(Arc<dyn DiskFile>);
+/// The right to write, without a ledger.
+struct Held(Arc<Seat>);
 
 impl Drop for Held {
     fn drop(&mut self) {
-        release(&*self.0);
+        self.0.end(false);
     }
 }
 
@@ -170,25 +252,87 @@ impl fmt::Debug for Turns {
     }
 }
 
-fn open(disk: &dyn Disk, name: &str) -> Result<Arc<dyn DiskFile>, Error> {
-    let opened = match disk.open(name, OpenMode::Write) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match disk.create(name) {
-            // Another process has created it meanwhile.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                disk.open(name, OpenMode::Write)
-            }
-            created => created,
-        },
-        opened => opened,
-    };
-    Ok(opened.map_err(|source| ledger::Error::io("open", name, source))?)
-}
-
-fn release(file: &dyn DiskFile) {
-    if let Err(error) = file.unlock() {
-        tracing::warn!(%error, "the right to write is given back by closing its file");
-    }
-}
+/// The least time that a process waits for one that may keep the right: many of its looks, since a busy
+/// machine delays them.
+const SEEN_WITHIN: Duration = Duration::from_millis(100);
 
 const FIRST_PAUSE: Duration = Duration::from_micros(50);
 const LONGEST_PAUSE: Duration = Duration::from_millis(1);
+
+#[cfg(test)]
+mod tests {
+    use crate::ledger::{FileDisk, LedgerOptions, StoreId};
+
+    use super::*;
+
+    /// The turns of a process, and its ledger, in a folder.
+    fn open(home: &tempfile::TempDir) -> (Turns, Ledger) {
+        let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(home.path()));
+        let turns = Turns::open(&disk, &Options::default()).unwrap();
+        let ledger = Ledger::create(disk, StoreId::new([7; 16]), LedgerOptions::default());
+        (turns, ledger.unwrap())
+    }
+
+    /// Takes turns until the right is kept.
+    fn keep(turns: &Turns, ledger: &Ledger) {
+        while !turns.holds() {
+            let turn = turns.take(ledger, PATIENT, ProcessId::current());
+            turn.unwrap().begin(false);
+        }
+    }
+
+    fn take<'a>(turns: &Turns, ledger: &'a Ledger, by: ProcessId) -> Result<Turn<'a>, Error> {
+        turns.take(ledger, Duration::ZERO, by)
+    }
+
+    #[test]
+    fn a_child_that_was_forked_has_no_right_that_its_parent_keeps() {
+        let home = tempfile::tempdir().unwrap();
+        let (turns, ledger) = open(&home);
+        keep(&turns, &ledger);
+        // Asked for the right, the parent gives it back.
+        let turn = turns.take(&ledger, PATIENT, ProcessId::of_child()).unwrap();
+        assert_eq!(turn.kept(), None);
+        assert!(!turns.holds());
+        let refused = take(&turns, &ledger, ProcessId::current()).map(drop);
+        assert_eq!(refused.unwrap_err().code(), "ERR_STORE_LOCKED");
+        drop(turn);
+        drop(take(&turns, &ledger, ProcessId::current()).unwrap());
+    }
+
+    #[test]
+    fn a_right_that_another_asked_for_is_not_kept_again_at_once() {
+        let home = tempfile::tempdir().unwrap();
+        let (turns, ledger) = open(&home);
+        keep(&turns, &ledger);
+        drop(turns.take(&ledger, PATIENT, ProcessId::of_child()).unwrap());
+        for _ in 0..10 {
+            let turn = turns.take(&ledger, PATIENT, ProcessId::current());
+            turn.unwrap().begin(false);
+            assert!(!turns.holds());
+        }
+    }
+
+    #[test]
+    fn a_right_that_is_kept_is_given_back_without_an_operation() {
+        let home = tempfile::tempdir().unwrap();
+        let (turns, ledger) = open(&home);
+        keep(&turns, &ledger);
+        let writer = std::fs::File::open(home.path().join(WRITER)).unwrap();
+        writer.lock().unwrap();
+        assert!(!turns.holds());
+    }
+
+    #[test]
+    fn a_turn_that_did_not_begin_is_not_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let (turns, ledger) = open(&home);
+        keep(&turns, &ledger);
+        drop(take(&turns, &ledger, ProcessId::current()).unwrap());
+        assert!(!turns.holds());
+        let writer = std::fs::File::open(home.path().join(WRITER)).unwrap();
+        assert!(writer.try_lock().is_ok());
+    }
+
+    const PATIENT: Duration = Duration::from_secs(60);
+}

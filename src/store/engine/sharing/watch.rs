@@ -4,6 +4,7 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
 
+use crate::ledger::ProcessId;
 use crate::store::Error;
 use crate::store::engine::instance::Engine;
 use crate::store::engine::processes::Reach;
@@ -53,7 +54,9 @@ pub(crate) fn pull(engine: &Engine) -> Result<(), Error> {
         return Ok(());
     }
     let _lead = engine.commits().queue.lead_alone();
-    engine.take_turn(Reach::News).map(drop)
+    engine
+        .take_turn(Reach::News, ProcessId::current())
+        .map(drop)
 }
 
 /// How long the thread waits for news, and after a failure.

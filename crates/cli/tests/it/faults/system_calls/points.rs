@@ -10,7 +10,7 @@ use super::cases::{Case, Template};
 use super::outcome::run;
 
 /// The system calls that change files, or say which.
-const CALLS: &str = "openat,write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,unlink,\
+const CALLS: &str = "openat,write,pwrite64,pwritev2,fsync,fdatasync,rename,renameat,renameat2,unlink,\
     unlinkat,ftruncate,mkdir,mkdirat,fallocate,linkat,flock";
 
 /// Ways to disturb a call: `+` is this one and all after it.
