@@ -89,7 +89,9 @@ impl RowSet {
     }
 
     pub(super) fn remove_from(&mut self, from: RangeFrom<u64>) {
-        self.0.remove_range(from);
+        if self.0.max().is_some_and(|last| last >= from.start) {
+            self.0.remove_range(from);
+        }
     }
 
     /// Makes a set of rows in any order.

@@ -134,18 +134,22 @@ fn folded(text: &str) -> String {
 /// Returns what [`folded`] does of ASCII, of which it looks at bytes.
 fn folded_ascii(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
-    let mut is_between = false;
-    for byte in text.bytes() {
-        if !byte.is_ascii_alphanumeric() {
-            is_between = true;
-            continue;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let bytes = rest.as_bytes().iter();
+        let len = bytes
+            .take_while(|byte| byte.is_ascii_alphanumeric())
+            .count();
+        let (word, behind) = rest.split_at_checked(len).unwrap_or((rest, ""));
+        if !word.is_empty() {
+            if !folded.is_empty() {
+                folded.push(' ');
+            }
+            folded.push_str(word);
         }
-        if is_between && !folded.is_empty() {
-            folded.push(' ');
-        }
-        is_between = false;
-        folded.push(char::from(byte.to_ascii_lowercase()));
+        rest = behind.get(1..).unwrap_or_default();
     }
+    folded.make_ascii_lowercase();
     folded
 }
 

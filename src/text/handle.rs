@@ -19,6 +19,7 @@ use super::index::uncommitted::Uncommitted;
 use super::index::view::View;
 use super::options::TextOptions;
 use super::query::lowering::Query;
+use super::search::conversation::Surroundings;
 use super::search::execute::{Search, Searched};
 use super::search::highlight::Highlighter;
 use super::search::hit::{Hits, RecalledHit};
@@ -233,8 +234,35 @@ impl Text {
             dated: Dated::default(),
             reach: Some(reach),
             tells_fields: true,
+        })?;
+        let mut around = found.around;
+        let recalled = (0..).zip(found.shaped).map(|(at, shaped)| {
+            let turns = self.turns_around(around.as_mut(), at, accept)?;
+            Ok(RecalledHit {
+                hit: shaped.hit,
+                turns,
+                has_thread: shaped.has_thread,
+            })
         });
-        Ok(found?.into_recalled())
+        recalled.collect()
+    }
+
+    /// Returns the rows of a hit of a recall and of the turns around it for which `accept` returns true,
+    /// in chronological order.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` where the index cannot be read.
+    pub(crate) fn turns_around(
+        &self,
+        around: Option<&mut Surroundings>,
+        hit: usize,
+        accept: &(dyn Fn(EntryId) -> bool + Sync),
+    ) -> Result<Vec<EntryId>, Error> {
+        let Some(around) = around else {
+            return Ok(Vec::new());
+        };
+        let turns = around.turns(hit, &self.view.fields, accept);
+        turns.map_err(Error::index("reading conversations"))
     }
 
     /// Returns the rows of each conversation for which `accept` returns true, in the order in which the

@@ -38,8 +38,11 @@ impl CacheKey for ResultKey {
 impl CacheValue for CachedResult {
     fn len_bytes(&self) -> usize {
         match self {
-            Self::Rows(rows) => rows.0.serialized_size(),
+            Self::Rows(rows) => rows.0.serialized_size() + ROWS_BESIDE,
             Self::Components(components) => components.len() * size_of::<u64>(),
         }
     }
 }
+
+/// The bytes of a set beside its rows, and of its place in the cache.
+const ROWS_BESIDE: usize = 256;

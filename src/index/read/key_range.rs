@@ -263,5 +263,5 @@ pub(crate) struct Estimate {
     pub keys: u64,
 }
 
-/// The number of rows from which a result is cached: fewer are read in a few microseconds.
-const CACHED_ROWS_MIN: usize = 1_024;
+/// The number of rows from which a result is cached: fewer are read about as fast as they are found.
+const CACHED_ROWS_MIN: usize = 128;

@@ -53,11 +53,11 @@ impl Collected {
             left: budget,
             budget,
             rows: BTreeSet::new(),
-            too_long: HashMap::new(),
+            too_long: HashMap::with_capacity(LINES_ABOUT),
             has_parts: false,
             repeated: HashSet::new(),
-            texts: HashSet::new(),
-            hashes: HashSet::new(),
+            texts: HashSet::with_capacity(LINES_ABOUT),
+            hashes: HashSet::with_capacity(LINES_ABOUT),
             facts: Vec::new(),
             conversations: Vec::new(),
         }
@@ -239,6 +239,10 @@ fn in_order(mut facts: Vec<(Line, Claim)>, left: &mut usize) -> Vec<Line> {
     let mut facts = VecDeque::from(facts);
     while let Some(first) = facts.pop_front() {
         let is_against = |(_, claim): &(Line, Claim)| claim.contradicts(&first.1);
+        if !facts.iter().any(is_against) {
+            ordered.push(first.0);
+            continue;
+        }
         let (against, rest): (Vec<_>, Vec<_>) = facts.into_iter().partition(is_against);
         facts = rest.into();
         let mut group = vec![first];
@@ -278,6 +282,9 @@ const fn day(time: Time) -> i64 {
 pub(super) fn left_out_tokens() -> usize {
     tokens("\nLeft out: 100 facts, 100 messages.\n")
 }
+
+/// The lines of a recall, about.
+pub(super) const LINES_ABOUT: usize = 56;
 
 /// With less than this part of the budget left, it is full.
 const FULL_SHARE: usize = 20;

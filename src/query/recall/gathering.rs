@@ -10,10 +10,10 @@ use crate::ledger::EntryId;
 use crate::render::{Format, LeftOut, Line, Recollection, Standing, is_turn, tokens};
 use crate::store::read::{may_rely_on, read_recorder, retrieved, version_at};
 use crate::store::{self, Access, Version, read};
-use crate::text::{Highlighter, Hit, Language, RecalledHit};
+use crate::text::{Highlighter, Hit, Language, ShapedHit};
 
 use super::super::Error;
-use super::collected::{Collected, Fit, left_out_tokens};
+use super::collected::{Collected, Fit, LINES_ABOUT, left_out_tokens};
 use super::contradictions::contradicted_by;
 use super::hot_rows;
 use super::names::Names;
@@ -23,8 +23,8 @@ pub(super) struct Gathering<'a> {
     store: &'a Access,
     snapshot: &'a Snapshot,
     rows: &'a RowSet,
-    /// The hits, best first, each with the turns around it.
-    passages: &'a [RecalledHit],
+    /// The hits, best first.
+    hits: &'a [ShapedHit],
     now: Time,
     names: Names<'a>,
     read: HashMap<EntryId, Version>,
@@ -39,6 +39,9 @@ pub(super) struct Gathering<'a> {
 /// Makes the highlighter of the question, for a recall that cuts a text.
 pub(super) type MakeHighlighter<'a> = dyn Fn() -> Result<Highlighter, Error> + 'a;
 
+/// Returns the rows of a hit, by its number, and of the turns around it.
+pub(super) type TurnsAround<'a> = dyn FnMut(usize) -> Result<Vec<EntryId>, Error> + 'a;
+
 /// The hits of some types, as the index has them: what they are is known without reading them.
 struct Kinds {
     /// Events and actions: turns, if they are of a conversation or have a role.
@@ -47,8 +50,8 @@ struct Kinds {
 }
 
 impl Kinds {
-    fn of(snapshot: &Snapshot, passages: &[RecalledHit]) -> Result<Self, Error> {
-        let hits: RowSet = passages.iter().map(|passage| passage.hit.row).collect();
+    fn of(snapshot: &Snapshot, hits: &[ShapedHit]) -> Result<Self, Error> {
+        let hits: RowSet = hits.iter().map(|it| it.hit.row).collect();
         let mut said = snapshot.of_type(Type::Event).among(&hits)?;
         said.unite(&snapshot.of_type(Type::Action).among(&hits)?);
         let states = snapshot.of_type(Type::State).among(&hits)?;
@@ -61,7 +64,7 @@ impl<'a> Gathering<'a> {
         store: &'a Access,
         snapshot: &'a Snapshot,
         rows: &'a RowSet,
-        passages: &'a [RecalledHit],
+        hits: &'a [ShapedHit],
         budget: usize,
     ) -> Result<Self, Error> {
         let mut collected = Collected::new(budget);
@@ -73,12 +76,12 @@ impl<'a> Gathering<'a> {
             store,
             snapshot,
             rows,
-            passages,
+            hits,
             now: read::now(store),
             names: Names::new(store, snapshot, rows),
-            read: HashMap::new(),
+            read: HashMap::with_capacity(hits.len().min(LINES_ABOUT)),
             collected,
-            kinds: Kinds::of(snapshot, passages)?,
+            kinds: Kinds::of(snapshot, hits)?,
             for_rest,
             told: Vec::new(),
         })
@@ -105,11 +108,15 @@ impl<'a> Gathering<'a> {
     }
 
     /// Collects what the budget holds: hot grains, facts, the hits, and what stands around them.
-    pub(super) fn fill(&mut self, highlighter: &MakeHighlighter<'_>) -> Result<(), Error> {
+    pub(super) fn fill(
+        &mut self,
+        highlighter: &MakeHighlighter<'_>,
+        around: &mut TurnsAround<'_>,
+    ) -> Result<(), Error> {
         self.hot()?;
         self.facts()?;
         self.hits(highlighter)?;
-        self.neighbours()
+        self.neighbours(around)
     }
 
     /// Records the grains of the lines as read, and counts them as retrieved (OMS 22.10).
@@ -141,9 +148,9 @@ impl<'a> Gathering<'a> {
         }
         let budget = self.collected.budget();
         let kept = self.collected.reserve(budget - budget / HOT_SHARE);
-        for passage in self.passages {
-            if newest.contains(&passage.hit.row) {
-                self.add_hit(passage)?;
+        for hit in self.hits {
+            if newest.contains(&hit.hit.row) {
+                self.add_hit(hit)?;
             }
         }
         for row in newest {
@@ -156,17 +163,16 @@ impl<'a> Gathering<'a> {
     /// Adds the facts among the best hits, in up to a share of the budget, so that a long talk does
     /// not take the place of what was learned from it.
     fn facts(&mut self) -> Result<(), Error> {
-        let passages = self.passages;
+        let hits = self.hits;
         let budget = self.collected.budget();
         let kept = self.collected.reserve(budget - budget / FACTS_SHARE);
-        let best = passages.first().map_or(0.0, |it| it.hit.relevance());
-        for passage in passages {
-            let hit = passage.hit;
-            if hit.relevance() < best * FACTS_FIT {
+        let best = hits.first().map_or(0.0, |it| it.hit.relevance());
+        for hit in hits {
+            if hit.hit.relevance() < best * FACTS_FIT {
                 break;
             }
-            if self.is_fact(passage)? {
-                self.add_hit(passage)?;
+            if self.is_fact(hit)? {
+                self.add_hit(hit)?;
             }
         }
         self.collected.unreserve(kept);
@@ -174,10 +180,10 @@ impl<'a> Gathering<'a> {
     }
 
     /// Returns whether a hit is no turn and no state. Few are read for it.
-    fn is_fact(&mut self, passage: &RecalledHit) -> Result<bool, Error> {
-        let row = passage.hit.row;
+    fn is_fact(&mut self, hit: &ShapedHit) -> Result<bool, Error> {
+        let row = hit.hit.row;
         Ok(if self.kinds.said.contains(row) {
-            !passage.has_thread && !is_turn(&self.version(row)?.grain)
+            !hit.has_thread && !is_turn(&self.version(row)?.grain)
         } else {
             !self.kinds.states.contains(row)
         })
@@ -186,26 +192,26 @@ impl<'a> Gathering<'a> {
     /// Adds the hits, best first. One that does not fit is passed over; the best of those are shortened
     /// into a part of the budget that is kept for them.
     fn hits(&mut self, highlighter: &MakeHighlighter<'_>) -> Result<(), Error> {
-        let passages = self.passages;
+        let hits = self.hits;
         let share = self.collected.budget() / CUT_SHARE;
         let kept = self.collected.reserve(share.min(PART_TOKENS * 2));
         let mut long = Vec::new();
-        let seen = self.add_whole(passages, &mut long)?;
+        let seen = self.add_whole(hits, &mut long)?;
         self.collected.unreserve(kept);
         self.add_parts(&long, highlighter)?;
         long.clear();
-        self.add_whole(passages.get(seen..).unwrap_or_default(), &mut long)?;
+        self.add_whole(hits.get(seen..).unwrap_or_default(), &mut long)?;
         self.add_parts(&long, highlighter)
     }
 
     /// Adds hits until the budget is full, and notes those that do not fit; returns how many it saw.
-    fn add_whole(&mut self, hits: &[RecalledHit], long: &mut Vec<Hit>) -> Result<usize, Error> {
-        for (seen, passage) in hits.iter().enumerate() {
-            if self.add_hit(passage)? == Fit::TooLong {
+    fn add_whole(&mut self, hits: &[ShapedHit], long: &mut Vec<Hit>) -> Result<usize, Error> {
+        for (seen, hit) in hits.iter().enumerate() {
+            if self.add_hit(hit)? == Fit::TooLong {
                 if self.collected.is_full() {
                     return Ok(seen);
                 }
-                long.push(passage.hit);
+                long.push(hit.hit);
             }
         }
         Ok(hits.len())
@@ -254,11 +260,12 @@ impl<'a> Gathering<'a> {
     }
 
     /// Adds the turns around the hits, those of the best first.
-    fn neighbours(&mut self) -> Result<(), Error> {
-        let passages = self.passages;
-        for row in passages.iter().flat_map(|passage| &passage.turns) {
-            if self.add(*row, None)? == Fit::TooLong && self.collected.is_full() {
-                break;
+    fn neighbours(&mut self, around: &mut TurnsAround<'_>) -> Result<(), Error> {
+        for hit in 0..self.hits.len() {
+            for row in around(hit)? {
+                if self.add(row, None)? == Fit::TooLong && self.collected.is_full() {
+                    return Ok(());
+                }
             }
         }
         Ok(())
@@ -266,10 +273,10 @@ impl<'a> Gathering<'a> {
 
     /// Adds a hit to the lines. One that has no room is not read, unless the handle may not see it
     /// and so must not learn that it has none.
-    fn add_hit(&mut self, passage: &RecalledHit) -> Result<Fit, Error> {
-        let hit = &passage.hit;
+    fn add_hit(&mut self, shaped: &ShapedHit) -> Result<Fit, Error> {
+        let hit = &shaped.hit;
         let sees_all = self.store.capability().is_none();
-        if sees_all && self.collected.refuses(hit.row, passage.shape) {
+        if sees_all && self.collected.refuses(hit.row, shaped.shape) {
             return Ok(Fit::TooLong);
         }
         self.add(hit.row, score_of(hit))
@@ -341,7 +348,7 @@ impl<'a> Gathering<'a> {
             return Ok(None);
         }
         let is_left = |row: &EntryId| !self.collected.has(*row);
-        let hits = self.passages.iter().map(|passage| passage.hit.row);
+        let hits = self.hits.iter().map(|it| it.hit.row);
         let left: RowSet = hits.filter(is_left).collect();
         let mut turns = left.clone();
         turns.intersect(&self.kinds.said);
@@ -366,8 +373,9 @@ fn passage(
 ) -> String {
     let (chars, of_text) = (text.chars().count(), tokens(text).max(1));
     let mut len_max = chars.saturating_mul(room) / of_text;
+    let marked = highlighter.marked(text, language);
     loop {
-        let passage = highlighter.passage(text, language, len_max);
+        let passage = marked.passage(len_max);
         if tokens(&passage) <= room || len_max == 0 {
             return passage;
         }

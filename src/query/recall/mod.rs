@@ -12,7 +12,7 @@ use crate::ledger::EntryId;
 use crate::render::{LineShape, Recollection};
 use crate::store::Access;
 use crate::store::read::unless_erased;
-use crate::text::{self, Hit, Ranking, RecalledHit};
+use crate::text::{self, Hit, Ranking, ShapedHit};
 
 use super::dated::asked_by_time;
 use super::names::with_aliases;
@@ -102,9 +102,12 @@ fn recall_once(
     let text = store.text_view()?;
     let when = super::dated::when(store, &snapshot, &rows, question, &recall.ranking)?;
     if let Some(asked) = asked_by_time(store, &snapshot, &rows, &when)? {
-        let passages: Vec<_> = asked.into_iter().map(by_time).collect();
-        let mut gathering = Gathering::new(store, &snapshot, &rows, &passages, recall.budget)?;
-        gathering.fill(&|| Ok(text.highlighter(&query)?))?;
+        let hits: Vec<_> = asked.into_iter().map(by_time).collect();
+        let mut gathering = Gathering::new(store, &snapshot, &rows, &hits, recall.budget)?;
+        // A question for a time has what was said then, and nothing around it.
+        gathering.fill(&|| Ok(text.highlighter(&query)?), &mut |hit| {
+            Ok(hits.get(hit).map(|it| it.hit.row).into_iter().collect())
+        })?;
         gathering.record_reads("recall")?;
         return gathering.into_recollection();
     }
@@ -134,12 +137,14 @@ fn recall_once(
     read_as.extend(found.hits.respelled.iter().cloned());
     let is_told = store.capability().is_none();
     let counted = found.hits.counted.clone();
-    let passages = found.into_recalled();
-    let mut gathering = Gathering::new(store, &snapshot, &rows, &passages, recall.budget)?;
+    let (hits, mut around) = (found.shaped, found.around);
+    let mut gathering = Gathering::new(store, &snapshot, &rows, &hits, recall.budget)?;
     if is_told {
         gathering.count(&counted)?;
     }
-    gathering.fill(&|| Ok(text.highlighter(&asked)?))?;
+    gathering.fill(&|| Ok(text.highlighter(&asked)?), &mut |hit| {
+        Ok(text.turns_around(around.as_mut(), hit, &accept)?)
+    })?;
     gathering.record_reads("recall")?;
     Ok(Recollection {
         is_partial,
@@ -166,15 +171,14 @@ pub(super) fn hot_rows(
 }
 
 /// Returns a row that is asked for by its time as a hit.
-fn by_time(row: EntryId) -> RecalledHit {
+fn by_time(row: EntryId) -> ShapedHit {
     let hit = Hit {
         row,
         score: 0.0,
         fields: 0,
     };
-    RecalledHit {
+    ShapedHit {
         hit,
-        turns: vec![row],
         has_thread: true,
         shape: LineShape::default(),
     }

@@ -98,9 +98,15 @@ impl<'a> TermFreqs<'a> {
     pub(in crate::text) fn seek(&mut self, target: u32) -> u32 {
         match self {
             Self::Disk { block, at, .. } => {
-                let here = block.docs().get(*at).copied();
-                if here.is_some_and(|here| here < target) {
-                    *at = block.seek(target);
+                let rest = block.docs().get(*at..).unwrap_or_default();
+                if rest.first().is_some_and(|here| *here < target) {
+                    // Turns of a conversation are asked for one after the other: mostly one of the
+                    // next documents is it.
+                    let mut near = rest.iter().take(NEAR + 1);
+                    *at = match near.position(|document| *document >= target) {
+                        Some(ahead) => *at + ahead,
+                        None => block.seek(target),
+                    };
                 }
             }
             Self::Memory(postings) => {
@@ -225,6 +231,9 @@ impl TermPositions<'_> {
         }
     }
 }
+
+/// The documents behind the current one that are looked at before the block is searched.
+const NEAR: usize = 4;
 
 /// The number of documents of a full block.
 const FULL_BLOCK: usize = 128;

@@ -11,7 +11,7 @@ use tantivy::{DocSet, TERMINATED};
 
 use crate::ledger::EntryId;
 use crate::text::document::Traits;
-use crate::text::index::disk::{Committed, DiskSegment, RowOrder, TurnValues};
+use crate::text::index::disk::{Committed, RowOrder, SearchedSegment, TurnValues};
 use crate::text::index::memory_segment::{MemorySegment, MemoryTerms};
 use crate::text::index::postings::{TermFreqs, TermPositions};
 use crate::text::index::schema::{Fields, TermField};
@@ -27,7 +27,7 @@ impl Snapshot {
     /// Returns the segments: those on disk, then those in memory.
     pub(in crate::text) fn segments(&self, fields: &Fields) -> tantivy::Result<Vec<Segment<'_>>> {
         let disk = self.committed.on_disk(fields)?.iter();
-        let disk = disk.map(|segment| Segment::Disk(segment));
+        let disk = disk.map(|segment| Segment::Disk(SearchedSegment::new(segment)));
         let memory = self.in_memory.iter().map(|memory| Segment::Memory(memory));
         Ok(disk.chain(memory).collect())
     }
@@ -35,7 +35,7 @@ impl Snapshot {
 
 /// A set of documents with an inverted index of its own. Document numbers are local to it.
 pub(in crate::text) enum Segment<'a> {
-    Disk(&'a DiskSegment),
+    Disk(SearchedSegment<'a>),
     Memory(&'a MemorySegment),
 }
 
@@ -183,7 +183,7 @@ impl Segment<'_> {
     ) -> tantivy::Result<u64> {
         Ok(match self {
             Self::Disk(disk) => {
-                let info = disk.terms(field).terms().get(term.as_bytes())?;
+                let info = disk.term_info(field, term)?;
                 info.map_or(0, |info| u64::from(info.doc_freq))
             }
             Self::Memory(memory) => memory.terms(field).get(term).len() as u64,
@@ -220,11 +220,11 @@ impl Segment<'_> {
     ) -> tantivy::Result<Option<TermPositions<'_>>> {
         match self {
             Self::Disk(disk) => {
-                let terms = disk.terms(field);
-                let Some(info) = terms.terms().get(term.as_bytes())? else {
+                let Some(info) = disk.term_info(field, term)? else {
                     return Ok(None);
                 };
                 let option = IndexRecordOption::WithFreqsAndPositions;
+                let terms = disk.terms(field);
                 let positions = terms.read_postings_from_terminfo(&info, option)?;
                 Ok(Some(TermPositions::Disk(Box::new(positions))))
             }
@@ -244,11 +244,11 @@ impl Segment<'_> {
     ) -> tantivy::Result<Option<TermFreqs<'_>>> {
         match self {
             Self::Disk(disk) => {
-                let terms = disk.terms(field);
-                let Some(info) = terms.terms().get(term.as_bytes())? else {
+                let Some(info) = disk.term_info(field, term)? else {
                     return Ok(None);
                 };
                 let option = IndexRecordOption::WithFreqs;
+                let terms = disk.terms(field);
                 let block = terms.read_block_postings_from_terminfo(&info, option)?;
                 // Documents are as long as they have stems, whatever field a term is of.
                 let maxima = (field == TermField::Stems).then_some(&disk.maxima);

@@ -2,7 +2,6 @@
 //!
 //! They are indexed nevertheless, since phrases need them.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use tantivy::tokenizer::{
@@ -37,13 +36,18 @@ pub(in crate::text) fn kept(
 fn are_stop_words(clauses: &[(Role, Node)], language: Language) -> Vec<bool> {
     let words: Vec<Option<String>> = clauses.iter().map(|(_, node)| lower(node)).collect();
     let asked: Vec<&str> = words.iter().flatten().map(String::as_str).collect();
-    let mut stops = of_language(&asked, language);
+    let mut words_once = asked.clone();
+    words_once.sort_unstable();
+    words_once.dedup();
+    let text = words_once.join(" ");
+    let of_language = |language| of_language(&words_once, &text, language);
+    let mut stops = of_language(language);
     if asked.len() >= QUESTION_LEN_MIN && 2 * stops.len() < asked.len() {
         let others = LISTED.iter().map(|(code, _)| *code).chain(["en"]);
         let others = others.filter(|code| *code != language.code());
-        let others = others.filter_map(|code| code.parse().ok());
-        let of_others = others.map(|other: Language| of_language(&asked, other));
-        let most = of_others.max_by_key(HashSet::len).unwrap_or_default();
+        let others = others.filter_map(|code| code.parse::<Language>().ok());
+        let of_others = others.map(of_language);
+        let most = of_others.max_by_key(Vec::len).unwrap_or_default();
         if most.len() >= TELLING_MIN && most.len() > stops.len() {
             stops.extend(most);
         }
@@ -51,7 +55,7 @@ fn are_stop_words(clauses: &[(Role, Node)], language: Language) -> Vec<bool> {
     let clauses = clauses.iter().zip(&words);
     clauses
         .map(|((_, node), word)| {
-            let is_stop = word.as_deref().is_some_and(|word| stops.contains(word));
+            let is_stop = word.as_deref().is_some_and(|word| stops.contains(&word));
             is_stop || language == Language::ENGLISH && is_contracted(node)
         })
         .collect()
@@ -84,25 +88,25 @@ fn is_contracted(node: &Node) -> bool {
     matches!(loose(node), Some(Word::Joined(joined)) if CONTRACTED.contains(&joined.as_str()))
 }
 
-/// Returns those of some words that are stop words of a language.
-fn of_language<'w>(words: &[&'w str], language: Language) -> HashSet<&'w str> {
-    let mut stops: HashSet<&str> = words.iter().copied().collect();
+/// Returns those of some words, each given once and all as one text, that are stop words of a language.
+fn of_language<'w>(words: &[&'w str], text: &str, language: Language) -> Vec<&'w str> {
+    let mut stops = words.to_vec();
     if language == Language::ENGLISH {
         stops.retain(|word| ENGLISH.contains(word));
         return stops;
     }
     let listed = LISTED.iter().find(|(code, _)| *code == language.code());
     let Some((_, filter)) = listed else {
-        return HashSet::new();
+        return Vec::new();
     };
     let tokenizer = WhitespaceTokenizer::default();
     let mut analyzer = TextAnalyzer::builder(tokenizer)
         .filter(filter.clone())
         .build();
-    let text = words.join(" ");
-    let mut others = analyzer.token_stream(&text);
+    let mut others = analyzer.token_stream(text);
     while others.advance() {
-        stops.remove(others.token().text.as_str());
+        let other = others.token().text.as_str();
+        stops.retain(|word| *word != other);
     }
     stops
 }

@@ -351,6 +351,14 @@ pub(in crate::text) fn evaluate(
 ) -> Option<f64> {
     let (mut sum, mut matches) = (0.0, false);
     for (role, node) in clauses {
+        // Most clauses are loose words.
+        if let (Role::Should, PlanNode::Leaf(number)) = (role, node) {
+            if let Some(score) = added(*number) {
+                sum += score;
+                matches = true;
+            }
+            continue;
+        }
         let score = match node {
             PlanNode::Leaf(number) => added(*number),
             PlanNode::Group(inner) => evaluate(inner, added),

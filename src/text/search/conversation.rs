@@ -8,11 +8,10 @@
 use std::collections::HashMap;
 
 use crate::ledger::EntryId;
-use crate::render::LineShape;
 use crate::text::document::Traits;
 use crate::text::index::disk::TurnValues;
 use crate::text::index::schema::Fields;
-use crate::text::index::segment_reader::{Segment, len_of_class};
+use crate::text::index::segment_reader::{Segment, Snapshot, len_of_class};
 use crate::text::query::ast::Role;
 use crate::text::query::plan::{Plan, PlanNode};
 use crate::text::search::bm25::{evaluate, norm, saturation};
@@ -43,13 +42,15 @@ pub(in crate::text) struct Conversation {
     pub(in crate::text) passages: Vec<Passage>,
 }
 
-/// The surroundings of a candidate, for a recall.
-pub(in crate::text) struct Around {
-    /// The rows of the turns around it, its own included, in chronological order.
-    pub(in crate::text) turns: Vec<EntryId>,
-    /// Whether it is of a conversation.
-    pub(in crate::text) has_thread: bool,
-    pub(in crate::text) shape: LineShape,
+/// The turns around the hits of a recall, which are found when they are asked for: the budget of most
+/// is full before.
+pub(crate) struct Surroundings {
+    snapshot: Snapshot,
+    conversations: Conversations,
+    /// The hits, best first.
+    hits: Vec<Candidate>,
+    /// The turns before and after a hit.
+    reach: usize,
 }
 
 /// Turns of a conversation as one text.
@@ -69,7 +70,7 @@ pub(in crate::text) fn read(
     fields: &Fields,
     accept: &(dyn Fn(EntryId) -> bool + Sync),
 ) -> tantivy::Result<Conversations> {
-    let mut conversations = Conversations::new();
+    let mut conversations = Conversations::with_capacity(CONVERSATIONS_MAX.min(candidates.len()));
     let mut turns_left = TURNS_MAX;
     for candidate in candidates {
         let segment = segments.get(candidate.segment);
@@ -85,6 +86,22 @@ pub(in crate::text) fn read(
         conversations.insert(thread, Conversation::of(turns));
     }
     Ok(conversations)
+}
+
+/// Returns whether no candidate behind these changes which conversations [`read`] reads.
+pub(in crate::text) fn are_decided(candidates: &[Candidate], segments: &[Segment<'_>]) -> bool {
+    let mut threads = Vec::with_capacity(CONVERSATIONS_MAX);
+    for candidate in candidates {
+        let segment = segments.get(candidate.segment);
+        let thread = segment.map_or(0, |segment| segment.thread(candidate.document));
+        if thread != 0 && !threads.contains(&thread) {
+            threads.push(thread);
+        }
+        if threads.len() == CONVERSATIONS_MAX {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns the turns of a conversation in chronological order.
@@ -136,41 +153,6 @@ pub(in crate::text) fn in_order(
     threads.into_iter().map(|(_, rows)| rows).collect()
 }
 
-/// Returns for each candidate what is around it, up to `reach` turns before and after it.
-pub(in crate::text) fn around(
-    candidates: &[Candidate],
-    mut conversations: Conversations,
-    segments: &[Segment<'_>],
-    fields: &Fields,
-    reach: usize,
-    accept: &(dyn Fn(EntryId) -> bool + Sync),
-) -> tantivy::Result<Vec<Around>> {
-    let mut all = Vec::with_capacity(candidates.len());
-    for candidate in candidates {
-        let segment = segments.get(candidate.segment);
-        let thread = segment.map_or(0, |segment| segment.thread(candidate.document));
-        if thread != 0 && !conversations.contains_key(&thread) {
-            let turns = turns_of(thread, segments, fields, accept)?;
-            conversations.insert(thread, Conversation::of(turns));
-        }
-        let time_ms = segment.map_or(0, |segment| segment.time_ms(candidate.document));
-        let near = conversations.get(&thread).and_then(|thread| {
-            let at = thread.place(time_ms, candidate.row)?;
-            let end = at.saturating_add(reach).saturating_add(1);
-            let end = end.min(thread.turns.len());
-            thread.turns.get(at.saturating_sub(reach)..end)
-        });
-        let rows = near.map(|near| near.iter().map(|turn| turn.row).collect());
-        let traits = segment.map(|segment| segment.traits(candidate.document));
-        all.push(Around {
-            turns: rows.unwrap_or_else(|| vec![candidate.row]),
-            has_thread: thread != 0,
-            shape: traits.unwrap_or_default().shape(),
-        });
-    }
-    Ok(all)
-}
-
 /// Counts each leaf in every turn of conversations and in turns outside any, scores their words,
 /// and decides which may be hits.
 pub(in crate::text) fn count(
@@ -182,88 +164,118 @@ pub(in crate::text) fn count(
 ) -> tantivy::Result<()> {
     let leaves = plan.leaves.len();
     let passages = conversations.values().map(|thread| thread.passages.len());
-    let mut counts = vec![vec![0.0; leaves]; passages.sum()];
+    let mut counting = Counting {
+        plan,
+        norms,
+        counts: vec![vec![0.0; leaves]; passages.sum()],
+        added: Vec::new(),
+    };
     let mut first = 0;
     let mut by_place: Vec<Placed<'_>> = Vec::new();
-    for thread in conversations.values_mut() {
+    // Conversations mostly stand behind each other, each in order: then all are.
+    let mut threads: Vec<&mut Conversation> = conversations.values_mut().collect();
+    threads.sort_unstable_by_key(|thread| thread.turns.first().map(Turn::place));
+    for thread in &mut threads {
         let window = thread.window();
         let turns = thread.turns.iter_mut().enumerate();
         by_place.extend(turns.map(|(at, turn)| Placed::of(turn, Some(first + at / window))));
         first += thread.passages.len();
     }
     by_place.extend(alone.iter_mut().map(|turn| Placed::of(turn, None)));
-    by_place.sort_unstable_by_key(|placed| placed.place);
-    // The score of each leaf in each turn of a segment.
-    let mut added: Vec<Option<f64>> = Vec::new();
+    by_place.sort_by_key(|placed| placed.turn.place());
     for of_segment in by_place.chunk_by_mut(|a, b| a.turn.segment == b.turn.segment) {
         let segment = of_segment
             .first()
             .and_then(|placed| segments.get(placed.turn.segment));
-        let Some(segment) = segment else {
-            continue;
-        };
-        added.clear();
-        added.resize(of_segment.len().saturating_mul(leaves), None);
-        for (number, leaf) in plan.leaves.iter().enumerate() {
-            let mut cursor = PostingsCursor::open(segment, leaf)?;
-            let slots = added.iter_mut().skip(number).step_by(leaves);
-            // No document before this one has the leaf.
-            let mut next = 0;
-            for (Placed { turn, passage, .. }, slot) in of_segment.iter_mut().zip(slots) {
-                if next < turn.document {
-                    next = cursor.lower_bound(turn.document);
-                }
-                if next > turn.document {
-                    continue;
-                }
-                let count = cursor.count(turn.document);
-                if count > 0.0 {
-                    let norm = norms.get(usize::from(turn.len_class));
-                    let score = leaf.weight * saturation(count, norm.copied().unwrap_or(1.0));
-                    *slot = Some(score);
-                    if leaf.is_scored {
-                        turn.words += f64::from(leaf.uses) * score;
-                        let counts = passage.and_then(|passage| counts.get_mut(passage));
-                        if let Some(sum) = counts.and_then(|counts| counts.get_mut(number)) {
-                            *sum += count;
-                        }
-                    }
-                }
-            }
-        }
-        for (number, Placed { turn, .. }) in of_segment.iter_mut().enumerate() {
-            let from = number * leaves;
-            let added = |leaf: usize| added.get(from + leaf).copied().flatten();
-            turn.matched = evaluate(&plan.root, &added);
-            if turn.matched.is_none() && admits(plan, &added) {
-                turn.matched = Some(0.0);
-            }
+        if let Some(segment) = segment {
+            counting.count(segment, of_segment)?;
         }
     }
-    let passages = conversations.values_mut();
+    let passages = threads.into_iter();
     let passages = passages.flat_map(|thread| thread.passages.iter_mut());
-    for (passage, counts) in passages.zip(counts) {
+    for (passage, counts) in passages.zip(counting.counts) {
         passage.counts = counts;
     }
     Ok(())
 }
 
+/// The words of turns and passages while they are counted.
+struct Counting<'a> {
+    plan: &'a Plan,
+    norms: &'a [f64; 256],
+    /// The frequency of each leaf in each passage.
+    counts: Vec<Vec<f64>>,
+    /// The score of each leaf in each turn of a segment.
+    added: Vec<Option<f64>>,
+}
+
+impl Counting<'_> {
+    /// Scores the words of turns of a segment, which are in the order of documents, and decides which
+    /// may be hits.
+    fn count(&mut self, segment: &Segment<'_>, turns: &mut [Placed<'_>]) -> tantivy::Result<()> {
+        let plan = self.plan;
+        let leaves = plan.leaves.len();
+        self.added.clear();
+        self.added.resize(turns.len().saturating_mul(leaves), None);
+        let documents = turns.iter().map(|placed| placed.turn.document);
+        let documents: Vec<u32> = documents.collect();
+        for (number, leaf) in plan.leaves.iter().enumerate() {
+            let mut cursor = PostingsCursor::open(segment, leaf)?;
+            let mut at = 0;
+            while let Some(document) = documents.get(at).copied() {
+                let next = cursor.lower_bound(document);
+                if next > document {
+                    let rest = documents.get(at..).unwrap_or_default();
+                    at += rest.iter().take_while(|document| **document < next).count();
+                    continue;
+                }
+                let count = cursor.count(document);
+                if let Some(placed) = turns.get_mut(at).filter(|_| count > 0.0) {
+                    self.add(placed, number, count, at * leaves + number);
+                }
+                at += 1;
+            }
+        }
+        for (number, Placed { turn, .. }) in turns.iter_mut().enumerate() {
+            let from = number * leaves;
+            let added = |leaf: usize| self.added.get(from + leaf).copied().flatten();
+            turn.matched = evaluate(&plan.root, &added);
+            if turn.matched.is_none() && admits(plan, &added) {
+                turn.matched = Some(0.0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the occurrences of a leaf in a turn; its score has a place among those of all.
+    fn add(&mut self, placed: &mut Placed<'_>, number: usize, count: f64, place: usize) {
+        let Some(leaf) = self.plan.leaves.get(number) else {
+            return;
+        };
+        let norm = self.norms.get(usize::from(placed.turn.len_class));
+        let score = leaf.weight * saturation(count, norm.copied().unwrap_or(1.0));
+        if let Some(slot) = self.added.get_mut(place) {
+            *slot = Some(score);
+        }
+        if leaf.is_scored {
+            placed.turn.words += f64::from(leaf.uses) * score;
+            let passage = placed.passage.and_then(|it| self.counts.get_mut(it));
+            if let Some(sum) = passage.and_then(|counts| counts.get_mut(number)) {
+                *sum += count;
+            }
+        }
+    }
+}
+
 /// A turn in the order of segments and documents, with the number of its passage.
 struct Placed<'a> {
-    /// The segment and the document in one number.
-    place: u64,
     turn: &'a mut Turn,
     passage: Option<usize>,
 }
 
 impl<'a> Placed<'a> {
-    fn of(turn: &'a mut Turn, passage: Option<usize>) -> Self {
-        let place = (turn.segment as u64) << 32 | u64::from(turn.document);
-        Self {
-            place,
-            turn,
-            passage,
-        }
+    const fn of(turn: &'a mut Turn, passage: Option<usize>) -> Self {
+        Self { turn, passage }
     }
 }
 
@@ -312,9 +324,59 @@ impl Turn {
         }
     }
 
+    /// Returns the segment and the document in one number.
+    fn place(&self) -> u64 {
+        (self.segment as u64) << 32 | u64::from(self.document)
+    }
+
     /// Returns its own score, whether it may be a hit or not.
     pub(in crate::text) fn own(&self) -> f64 {
         self.words + self.meaning
+    }
+}
+
+impl Surroundings {
+    pub(in crate::text) const fn new(
+        snapshot: Snapshot,
+        conversations: Conversations,
+        hits: Vec<Candidate>,
+        reach: usize,
+    ) -> Self {
+        Self {
+            snapshot,
+            conversations,
+            hits,
+            reach,
+        }
+    }
+
+    /// Returns the rows of the turns around a hit for which `accept` returns true, its own included, in
+    /// chronological order.
+    pub(in crate::text) fn turns(
+        &mut self,
+        hit: usize,
+        fields: &Fields,
+        accept: &(dyn Fn(EntryId) -> bool + Sync),
+    ) -> tantivy::Result<Vec<EntryId>> {
+        let Some(hit) = self.hits.get(hit) else {
+            return Ok(Vec::new());
+        };
+        let segments = self.snapshot.segments(fields)?;
+        let segment = segments.get(hit.segment);
+        let thread = segment.map_or(0, |segment| segment.thread(hit.document));
+        if thread != 0 && !self.conversations.contains_key(&thread) {
+            let turns = turns_of(thread, &segments, fields, accept)?;
+            self.conversations.insert(thread, Conversation::of(turns));
+        }
+        let time_ms = segment.map_or(0, |segment| segment.time_ms(hit.document));
+        let near = self.conversations.get(&thread).and_then(|thread| {
+            let at = thread.place(time_ms, hit.row)?;
+            let end = at.saturating_add(self.reach).saturating_add(1);
+            let end = end.min(thread.turns.len());
+            thread.turns.get(at.saturating_sub(self.reach)..end)
+        });
+        let rows = near.map(|near| near.iter().map(|turn| turn.row).collect());
+        Ok(rows.unwrap_or_else(|| vec![hit.row]))
     }
 }
 
@@ -368,7 +430,7 @@ fn window_of(turns: usize) -> usize {
 const WINDOW: usize = 16;
 
 /// The maximum number of conversations that a search reads.
-const CONVERSATIONS_MAX: usize = 32;
+pub(in crate::text) const CONVERSATIONS_MAX: usize = 32;
 
 /// The number of turns after which a search reads no further conversation.
 const TURNS_MAX: usize = 20_000;

@@ -11,14 +11,13 @@ use crate::text::query::lowering::Query;
 use crate::text::query::plan::{Others, Plan};
 use crate::text::query::statistics::{OwnRows, Statistics};
 use crate::text::search::bm25::{self, SegmentScorer};
-use crate::text::search::conversation::{self, Around, Conversations};
-use crate::text::search::hit::{Hit, Hits, RecalledHit, TOTAL_MAX};
+use crate::text::search::conversation::{self, Conversations, Surroundings};
+use crate::text::search::hit::{self, Hits, ShapedHit, TOTAL_MAX};
 use crate::text::search::in_order;
-use crate::text::search::phrase::PhraseMatcher;
-use crate::text::search::ranking::{Ranking, RankingExplanation};
+use crate::text::search::ranking::Ranking;
 use crate::text::search::relevant;
-use crate::text::search::rerank::{Dated, Explanations, Meaning, Reranker};
-use crate::text::search::score_block::ScoreBlock;
+use crate::text::search::rerank::{self, Dated, Explanations, Meaning, Reranker};
+use crate::text::search::score_block::ScoreBlocks;
 use crate::text::search::top_docs::{Candidate, TopDocs, as_f32};
 
 /// A search: what is asked, and what may be shown.
@@ -45,15 +44,17 @@ pub(crate) struct Search<'a> {
     pub(crate) tells_fields: bool,
 }
 
-/// The result of a search: its hits, with their explanations, and the turns around them for a
-/// recall.
+/// The result of a search: its hits, with their explanations, and for a recall what is known of them
+/// and around them.
 #[derive(Default)]
 pub(crate) struct Searched {
     pub(crate) hits: Hits,
     /// One for each hit, if they were asked for.
     pub(crate) explanations: Vec<Vec<(&'static str, f64)>>,
-    /// The surroundings of each hit, for a recall.
-    around: Vec<Around>,
+    /// The hits of a recall.
+    pub(crate) shaped: Vec<ShapedHit>,
+    /// The turns around the hits of a recall; `None` where nothing was searched.
+    pub(crate) around: Option<Surroundings>,
 }
 
 pub(in crate::text) fn search(view: &View, search: &Search<'_>) -> Result<Searched, Error> {
@@ -65,74 +66,165 @@ pub(in crate::text) fn search(view: &View, search: &Search<'_>) -> Result<Search
 }
 
 fn find(view: &View, search: &Search<'_>) -> tantivy::Result<Searched> {
-    let (query, ranking, limit) = (search.query, search.ranking, search.limit);
     let snapshot = view.snapshot();
     let segments = snapshot.segments(&view.fields)?;
     let plan = planned(view, search, &segments)?;
-    let norms = bm25::norms(&plan);
-    let kept = kept(ranking, limit);
-    // A recall does not report a total.
-    let count_max = if search.reach.is_some() { 0 } else { TOTAL_MAX };
-    let mut top = TopDocs::new(kept, count_max, search.accept, search.is_over);
-    // Made once: to clear them costs as much as to score a rare word.
-    let mut blocks: Vec<_> = plan.leaves.iter().map(|_| ScoreBlock::new()).collect();
-    for (number, segment) in segments.iter().enumerate() {
-        if top.is_over() {
-            break;
-        }
-        let (accepted, blocks) = (search.accepted, &mut *blocks);
-        let scorer = SegmentScorer::open(segment, &plan, &norms, accepted, blocks)?;
-        scorer.offer(number, &mut top);
+    let evaluation = Evaluation {
+        view,
+        search,
+        segments: &segments,
+        plan: &plan,
+        norms: &bm25::norms(&plan),
+    };
+    let Ranked {
+        matched,
+        conversations,
+        mut explanations,
+    } = evaluation.best()?;
+    let Matched {
+        mut candidates,
+        total,
+        total_is_lower_bound,
+        is_partial,
+    } = matched;
+    let ranking = search.ranking;
+    if ranking.uses_signals() {
+        rerank::weigh(&mut candidates, &segments, ranking, explanations.as_mut());
     }
-    let (total, total_is_lower_bound) = top.total();
-    let is_partial = top.is_over();
-    let mut candidates = top.into_candidates();
-    let mut explanations = ranking.explains.then(Explanations::new);
-    let mut conversations = Conversations::new();
-    if ranking.uses_conversation() && !is_partial {
-        let reranker = Reranker {
-            segments: &segments,
-            fields: &view.fields,
-            plan: &plan,
-            norms: &norms,
-            ranking,
-            asked: &query.asked,
+    let (less_relevant, counted) = keep(&mut candidates, search, &segments, &plan)?;
+    let explained = explanations.map(|explanations| rerank::parts(&candidates, &explanations));
+    let hits = Hits {
+        // Turns of a conversation that was read are hits without a match.
+        total: total.max(candidates.len().min(TOTAL_MAX)),
+        total_is_lower_bound: total_is_lower_bound || is_partial,
+        is_partial,
+        less_relevant,
+        respelled: plan.respelled.clone(),
+        counted,
+        hits: hit::hits(&candidates, &segments, &plan, search.tells_fields)?,
+    };
+    let shaped = match search.reach {
+        Some(_) => hit::shaped(&candidates, &hits.hits, &segments),
+        None => Vec::new(),
+    };
+    drop(segments);
+    let around = search
+        .reach
+        .map(|reach| Surroundings::new(snapshot, conversations, candidates, reach));
+    Ok(Searched {
+        hits,
+        explanations: explained.unwrap_or_default(),
+        shaped,
+        around,
+    })
+}
+
+/// A search while it finds its candidates.
+struct Evaluation<'a> {
+    view: &'a View,
+    search: &'a Search<'a>,
+    segments: &'a [Segment<'a>],
+    plan: &'a Plan,
+    norms: &'a [f64; 256],
+}
+
+/// The best candidates by words, best first, and how many match.
+struct Matched {
+    candidates: Vec<Candidate>,
+    total: usize,
+    total_is_lower_bound: bool,
+    is_partial: bool,
+}
+
+/// Candidates reranked by their conversations, in any order.
+struct Ranked {
+    matched: Matched,
+    conversations: Conversations,
+    explanations: Option<Explanations>,
+}
+
+impl Evaluation<'_> {
+    /// Returns the candidates, reranked: of fewer than [`kept`] where those left out cannot change the
+    /// answer, which mostly is so.
+    fn best(&self) -> tantivy::Result<Ranked> {
+        let search = self.search;
+        let kept = kept(search.ranking, search.limit);
+        if let Some(few) = few(search).filter(|few| *few < kept) {
+            let matched = self.matched(few)?;
+            let last = matched.candidates.last().map(|worst| worst.score);
+            // Where there are no more, none is left out.
+            let is_all = matched.candidates.len() < few || matched.is_partial;
+            let Some(score) = last.filter(|_| !is_all) else {
+                return self.ranked(matched);
+            };
+            if conversation::are_decided(&matched.candidates, self.segments) {
+                let ranked = self.ranked(matched)?;
+                let most = as_f32(self.reranker().most_alone(score) * SLACK);
+                let candidates = ranked.matched.candidates.iter();
+                let above = candidates.filter(|candidate| as_f32(candidate.score) > most);
+                if above.count() >= search.limit {
+                    return Ok(ranked);
+                }
+            }
+        }
+        self.ranked(self.matched(kept)?)
+    }
+
+    /// Returns the best `kept` candidates by words.
+    fn matched(&self, kept: usize) -> tantivy::Result<Matched> {
+        let (search, plan) = (self.search, self.plan);
+        // A recall does not report a total.
+        let count_max = if search.reach.is_some() { 0 } else { TOTAL_MAX };
+        let mut top = TopDocs::new(kept, count_max, search.accept, search.is_over);
+        let mut blocks = ScoreBlocks::new(plan.leaves.len());
+        for (number, segment) in self.segments.iter().enumerate() {
+            if top.is_over() {
+                break;
+            }
+            let (accepted, blocks) = (search.accepted, &mut *blocks);
+            let scorer = SegmentScorer::open(segment, plan, self.norms, accepted, blocks)?;
+            scorer.offer(number, &mut top);
+        }
+        let (total, total_is_lower_bound) = top.total();
+        Ok(Matched {
+            total,
+            total_is_lower_bound,
+            is_partial: top.is_over(),
+            candidates: top.into_candidates(),
+        })
+    }
+
+    fn ranked(&self, mut matched: Matched) -> tantivy::Result<Ranked> {
+        let ranking = self.search.ranking;
+        let mut explanations = ranking.explains.then(Explanations::new);
+        let mut conversations = Conversations::new();
+        if ranking.uses_conversation() && !matched.is_partial {
+            let explanations = explanations.as_mut();
+            conversations = self
+                .reranker()
+                .rank(&mut matched.candidates, explanations)?;
+        }
+        Ok(Ranked {
+            matched,
+            conversations,
+            explanations,
+        })
+    }
+
+    fn reranker(&self) -> Reranker<'_> {
+        let search = self.search;
+        Reranker {
+            segments: self.segments,
+            fields: &self.view.fields,
+            plan: self.plan,
+            norms: self.norms,
+            ranking: search.ranking,
+            asked: &search.query.asked,
             accept: search.accept,
             meaning: search.meaning,
             dated: search.dated,
-        };
-        conversations = reranker.rank(&mut candidates, explanations.as_mut())?;
+        }
     }
-    if ranking.uses_signals() {
-        weigh(&mut candidates, &segments, ranking, explanations.as_mut());
-    }
-    let (less_relevant, counted) = keep(&mut candidates, search, &segments, &plan)?;
-    let around = match search.reach {
-        Some(reach) => conversation::around(
-            &candidates,
-            conversations,
-            &segments,
-            &view.fields,
-            reach,
-            search.accept,
-        )?,
-        None => Vec::new(),
-    };
-    let explained = explanations.map(|explanations| parts(&candidates, &explanations));
-    Ok(Searched {
-        explanations: explained.unwrap_or_default(),
-        around,
-        hits: Hits {
-            // Turns of a conversation that was read are hits without a match.
-            total: total.max(candidates.len().min(TOTAL_MAX)),
-            total_is_lower_bound: total_is_lower_bound || is_partial,
-            is_partial,
-            less_relevant,
-            respelled: plan.respelled.clone(),
-            counted,
-            hits: hits(&candidates, &segments, &plan, search.tells_fields)?,
-        },
-    })
 }
 
 pub(in crate::text) fn sessions(
@@ -177,6 +269,17 @@ fn kept(ranking: &Ranking, limit: usize) -> usize {
     }
 }
 
+/// Returns the number of candidates to try with first: `None` where nothing but words alone decides
+/// which candidates may be among the best, or where few rows match anyway.
+fn few(search: &Search<'_>) -> Option<usize> {
+    let (ranking, dated) = (search.ranking, search.dated);
+    let is_by_words = ranking.uses_conversation() && !ranking.uses_signals();
+    let is_dated = dated.order.is_some() || !dated.windows.is_empty() || !dated.rows.is_empty();
+    let has_others = search.meaning.is_some() || is_dated;
+    let more = search.limit.saturating_add(search.limit / 4);
+    (is_by_words && !has_others && search.accepted.is_none()).then(|| more.max(FEW_CANDIDATES))
+}
+
 /// Keeps the candidates that are asked for, as they are asked for: best first, or those that are in the
 /// order of time before the others. Returns how many it leaves out as less relevant, and the rows that count.
 fn keep(
@@ -217,101 +320,15 @@ fn keep_best(candidates: &mut Vec<Candidate>, limit: usize, segments: &[Segment<
     candidates.truncate(limit);
 }
 
-/// Multiplies the scores by the signals of the candidates.
-fn weigh(
-    candidates: &mut [Candidate],
-    segments: &[Segment<'_>],
-    ranking: &Ranking,
-    mut explanations: Option<&mut Explanations>,
-) {
-    for candidate in candidates {
-        let Some(segment) = segments.get(candidate.segment) else {
-            continue;
-        };
-        let time_ms = segment.time_ms(candidate.document);
-        let signals = ranking.signals(time_ms, segment.importance(candidate.document));
-        if let Some(explanations) = &mut explanations {
-            let explanation = explanations.entry(candidate.row);
-            let explanation = explanation.or_insert_with(|| by_words(candidate.score));
-            explanation.signals = signals;
-        }
-        candidate.score *= signals;
-    }
-}
-
-/// Returns the parts of the score of each candidate.
-fn parts(candidates: &[Candidate], explanations: &Explanations) -> Vec<Vec<(&'static str, f64)>> {
-    let parts = |candidate: &Candidate| {
-        let explanation = explanations.get(&candidate.row).copied();
-        let explanation = explanation.unwrap_or_else(|| by_words(candidate.score));
-        explanation.parts().collect()
-    };
-    candidates.iter().map(parts).collect()
-}
-
-impl Searched {
-    /// Returns the hits of a recall, each with the turns around it.
-    pub(crate) fn into_recalled(self) -> Vec<RecalledHit> {
-        let hits = self.hits.hits.into_iter().zip(self.around);
-        hits.map(|(hit, around)| RecalledHit {
-            hit,
-            turns: around.turns,
-            has_thread: around.has_thread,
-            shape: around.shape,
-        })
-        .collect()
-    }
-}
-
-/// Returns the explanation of a score by words alone.
-fn by_words(words: f64) -> RankingExplanation {
-    RankingExplanation {
-        words,
-        ..RankingExplanation::default()
-    }
-}
-
-/// Returns candidates as hits, with the fields that matched if `tells_fields` says so.
-fn hits(
-    candidates: &[Candidate],
-    segments: &[Segment<'_>],
-    plan: &Plan,
-    tells_fields: bool,
-) -> tantivy::Result<Vec<Hit>> {
-    let mut hits: Vec<(usize, &Candidate, Hit)> = Vec::with_capacity(candidates.len());
-    for (rank, candidate) in candidates.iter().enumerate() {
-        let hit = Hit {
-            row: candidate.row,
-            score: as_f32(candidate.score),
-            fields: 0,
-        };
-        hits.push((rank, candidate, hit));
-    }
-    if !tells_fields {
-        return Ok(hits.into_iter().map(|(.., hit)| hit).collect());
-    }
-    hits.sort_unstable_by_key(|(_, at, _)| (at.segment, at.document));
-    for of_segment in hits.chunk_by_mut(|(_, a, _), (_, b, _)| a.segment == b.segment) {
-        let segment = of_segment
-            .first()
-            .and_then(|(_, at, _)| segments.get(at.segment));
-        let Some(segment) = segment else {
-            continue;
-        };
-        for leaf in plan.leaves.iter().filter(|leaf| leaf.is_scored) {
-            let mut matcher = PhraseMatcher::open(segment, leaf)?;
-            for (_, at, hit) in of_segment.iter_mut() {
-                hit.fields |= matcher.fields(at.document);
-            }
-        }
-    }
-    hits.sort_unstable_by_key(|(rank, ..)| *rank);
-    Ok(hits.into_iter().map(|(.., hit)| hit).collect())
-}
-
 /// The number of candidates that are reranked by their conversations, together with the other
 /// matches in those.
 const CONVERSATION_CANDIDATES: usize = 256;
+
+/// The number of candidates that are mostly enough: more than the conversations that are read.
+const FEW_CANDIDATES: usize = 2 * conversation::CONVERSATIONS_MAX;
+
+/// More than the rounding errors of a score.
+const SLACK: f64 = 1.0 + 1e-6;
 
 /// The number of the best candidates that a question asks an order of.
 const ORDERED_CANDIDATES: usize = 100;
@@ -386,10 +403,14 @@ mod tests {
         let (mut rows, mut row) = (Vec::new(), 0);
         // Of some views the rows have gaps.
         let gaps = 1 + dice.below(2) * 2;
+        // Of some views the turns are in conversations, of some in so many that not all are read.
+        let (turns, every) = (1 + dice.below(60), dice.below(4));
         for _ in 0..documents {
             row += 1 + dice.below(gaps);
             let mut document = Document::from(&*dice.text(12));
             document.order = dice.below(50);
+            document.thread = (row / turns + 1) * u64::from(row % 3 < every);
+            document.time_ms = i64::try_from(row ^ dice.below(2)).unwrap();
             view.push(EntryId::new(row), document, |_| ());
             rows.push(EntryId::new(row));
             if dice.below(documents / 3) == 0 {
@@ -447,9 +468,15 @@ mod tests {
                         prop_assert_eq!(found.total, all.total, "{:?}", &query);
                     }
                 }
-                let [one, other] = [None, Some(&among)]
-                    .map(|accepted| find(9, None, accepted, &conversation));
-                prop_assert_eq!(one, other, "{:?}", &query);
+                // Where the accepted rows are known, more candidates are kept.
+                for limit in [1, 9, 60, 100] {
+                    let [one, other] = [None, Some(&among)]
+                        .map(|accepted| find(limit, None, accepted, &conversation));
+                    prop_assert_eq!(one, other, "{:?} of {}", &query, limit);
+                    let [one, other] = [None, Some(&among)]
+                        .map(|accepted| find(limit, Some(1), accepted, &conversation));
+                    prop_assert_eq!(one, other, "{:?} of {}", &query, limit);
+                }
             }
         }
     }

@@ -151,10 +151,26 @@ impl Highlighter {
         Snippet::of(text, &marks, part)
     }
 
-    /// Returns the excerpt of a text as [`snippet`](Self::snippet) does, as long as `len_max` allows.
-    pub(crate) fn passage(&self, text: &str, language: Option<Language>, len_max: usize) -> String {
-        let marks = self.marks("content", text, language);
-        let mut part = best_part(text, &marks, len_max);
+    /// Finds the matches in a text, of which passages are cut.
+    pub(crate) fn marked<'t>(&self, text: &'t str, language: Option<Language>) -> Marked<'t> {
+        Marked {
+            text,
+            marks: self.marks("content", text, language),
+        }
+    }
+}
+
+/// A text with the matches in it: it is analysed once, however often a passage of it is cut.
+pub(crate) struct Marked<'t> {
+    text: &'t str,
+    marks: Vec<Range<usize>>,
+}
+
+impl Marked<'_> {
+    /// Returns the excerpt as [`Highlighter::snippet`] does, as long as `len_max` allows.
+    pub(crate) fn passage(&self, len_max: usize) -> String {
+        let text = self.text;
+        let mut part = best_part(text, &self.marks, len_max);
         if part.end == text.len() {
             // There is room before it.
             part.start = part.start.min(back(text, part.end, len_max));

@@ -1,10 +1,14 @@
 //! The results of a search: hits, their total, and hits with the turns around them.
 //!
-//! These are plain values. Selecting the best is the task of `top_docs.rs`.
+//! Selecting the best is the task of `top_docs.rs`.
 
 use crate::grain;
 use crate::ledger::EntryId;
 use crate::render::LineShape;
+use crate::text::index::segment_reader::Segment;
+use crate::text::query::plan::Plan;
+use crate::text::search::phrase::PhraseMatcher;
+use crate::text::search::top_docs::{Candidate, as_f32};
 
 /// A row that matched.
 ///
@@ -57,8 +61,73 @@ pub struct RecalledHit {
     pub turns: Vec<EntryId>,
     /// Whether the hit is of a conversation, even of one turn.
     pub has_thread: bool,
-    /// The room that its line takes, known before it is read.
+}
+
+/// A hit of a recall, with what is known of it before it is read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ShapedHit {
+    pub(crate) hit: Hit,
+    /// Whether it is of a conversation, even of one turn.
+    pub(crate) has_thread: bool,
+    /// The room that its line takes.
     pub(crate) shape: LineShape,
+}
+
+/// Returns candidates as hits, with the fields that matched if `tells_fields` says so.
+pub(in crate::text) fn hits(
+    candidates: &[Candidate],
+    segments: &[Segment<'_>],
+    plan: &Plan,
+    tells_fields: bool,
+) -> tantivy::Result<Vec<Hit>> {
+    let mut hits: Vec<(usize, &Candidate, Hit)> = Vec::with_capacity(candidates.len());
+    for (rank, candidate) in candidates.iter().enumerate() {
+        let hit = Hit {
+            row: candidate.row,
+            score: as_f32(candidate.score),
+            fields: 0,
+        };
+        hits.push((rank, candidate, hit));
+    }
+    if !tells_fields {
+        return Ok(hits.into_iter().map(|(.., hit)| hit).collect());
+    }
+    hits.sort_unstable_by_key(|(_, at, _)| (at.segment, at.document));
+    for of_segment in hits.chunk_by_mut(|(_, a, _), (_, b, _)| a.segment == b.segment) {
+        let segment = of_segment
+            .first()
+            .and_then(|(_, at, _)| segments.get(at.segment));
+        let Some(segment) = segment else {
+            continue;
+        };
+        for leaf in plan.leaves.iter().filter(|leaf| leaf.is_scored) {
+            let mut matcher = PhraseMatcher::open(segment, leaf)?;
+            for (_, at, hit) in of_segment.iter_mut() {
+                hit.fields |= matcher.fields(at.document);
+            }
+        }
+    }
+    hits.sort_unstable_by_key(|(rank, ..)| *rank);
+    Ok(hits.into_iter().map(|(.., hit)| hit).collect())
+}
+
+/// Returns the hits of a recall, each with what is known of it before it is read.
+pub(in crate::text) fn shaped(
+    candidates: &[Candidate],
+    hits: &[Hit],
+    segments: &[Segment<'_>],
+) -> Vec<ShapedHit> {
+    let shaped = |(candidate, hit): (&Candidate, &Hit)| {
+        let segment = segments.get(candidate.segment);
+        let thread = segment.map_or(0, |segment| segment.thread(candidate.document));
+        let traits = segment.map(|segment| segment.traits(candidate.document));
+        ShapedHit {
+            hit: *hit,
+            has_thread: thread != 0,
+            shape: traits.unwrap_or_default().shape(),
+        }
+    };
+    candidates.iter().zip(hits).map(shaped).collect()
 }
 
 /// The best hits and the number of matches.

@@ -132,6 +132,18 @@ impl Reranker<'_> {
         Ok(conversations)
     }
 
+    /// Returns the most that a candidate outside the conversations that are read can score, if its words
+    /// score `words`: in a search by words without a time.
+    pub(in crate::text) fn most_alone(&self, words: f64) -> f64 {
+        let asks_kind = self.asked.cues != 0;
+        let kind = if asks_kind {
+            self.ranking.answer_type
+        } else {
+            1.0
+        };
+        words * self.ranking.assistant.max(1.0) * kind.max(1.0)
+    }
+
     /// Adds the rows nearest in meaning, and orders all by words and meaning together.
     fn add_nearest(
         &self,
@@ -235,15 +247,15 @@ impl Reranker<'_> {
 
     /// Returns the weighted sum of the scores of the turns beside one.
     fn around(&self, turns: &[Turn], at: usize) -> f64 {
-        let own = |at: Option<usize>| Some(turns.get(at?)?.own());
         // A turn at the end of so short a session has none beside it by no fault of its own.
         let missing = match turns.len() {
-            2..=SHORT_MAX => 0.5 * own(Some(at)).unwrap_or(0.0),
+            2..=SHORT_MAX => 0.5 * turns.get(at).map_or(0.0, Turn::own),
             _ => 0.0,
         };
-        let beside = [at.checked_sub(1), at.checked_add(1)];
-        let sums = beside.map(|at| self.ranking.neighbours * own(at).unwrap_or(missing));
-        sums.iter().sum()
+        let before = at.checked_sub(1).and_then(|at| turns.get(at));
+        let after = at.checked_add(1).and_then(|at| turns.get(at));
+        let weight = self.ranking.neighbours;
+        weight * before.map_or(missing, Turn::own) + weight * after.map_or(missing, Turn::own)
     }
 
     /// Returns the speaker of a conversation whom the question names, if it names one alone.
@@ -290,6 +302,49 @@ impl Reranker<'_> {
             ),
             ..RankingExplanation::default()
         }
+    }
+}
+
+/// Multiplies the scores by the signals of the candidates.
+pub(in crate::text) fn weigh(
+    candidates: &mut [Candidate],
+    segments: &[Segment<'_>],
+    ranking: &Ranking,
+    mut explanations: Option<&mut Explanations>,
+) {
+    for candidate in candidates {
+        let Some(segment) = segments.get(candidate.segment) else {
+            continue;
+        };
+        let time_ms = segment.time_ms(candidate.document);
+        let signals = ranking.signals(time_ms, segment.importance(candidate.document));
+        if let Some(explanations) = &mut explanations {
+            let explanation = explanations.entry(candidate.row);
+            let explanation = explanation.or_insert_with(|| by_words(candidate.score));
+            explanation.signals = signals;
+        }
+        candidate.score *= signals;
+    }
+}
+
+/// Returns the parts of the score of each candidate.
+pub(in crate::text) fn parts(
+    candidates: &[Candidate],
+    explanations: &Explanations,
+) -> Vec<Vec<(&'static str, f64)>> {
+    let parts = |candidate: &Candidate| {
+        let explanation = explanations.get(&candidate.row).copied();
+        let explanation = explanation.unwrap_or_else(|| by_words(candidate.score));
+        explanation.parts().collect()
+    };
+    candidates.iter().map(parts).collect()
+}
+
+/// Returns the explanation of a score by words alone.
+fn by_words(words: f64) -> RankingExplanation {
+    RankingExplanation {
+        words,
+        ..RankingExplanation::default()
     }
 }
 

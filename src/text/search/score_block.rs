@@ -1,6 +1,10 @@
 //! The scores of one leaf for a block of consecutive documents, and the bit set of those it occurs
 //! in.
 
+use std::ops::{Deref, DerefMut};
+
+use parking_lot::Mutex;
+
 use crate::text::index::disk::WINDOW_LEN;
 use crate::text::index::schema::TermField;
 
@@ -13,12 +17,52 @@ pub(in crate::text) struct ScoreBlock {
     counts: [Vec<f64>; 2],
 }
 
+/// The blocks of a search, one for each leaf: those of an earlier search where there are some, since
+/// to clear them costs as much as to score a rare word.
+pub(in crate::text) struct ScoreBlocks(Vec<ScoreBlock>);
+
+/// Blocks that no search uses.
+static SPARE: Mutex<Vec<ScoreBlock>> = Mutex::new(Vec::new());
+
+impl ScoreBlocks {
+    pub(in crate::text) fn new(leaves: usize) -> Self {
+        let mut spare = SPARE.lock();
+        let rest = spare.len().saturating_sub(leaves);
+        let mut blocks = spare.split_off(rest);
+        drop(spare);
+        blocks.resize_with(leaves, ScoreBlock::new);
+        Self(blocks)
+    }
+}
+
+impl Drop for ScoreBlocks {
+    fn drop(&mut self) {
+        let mut spare = SPARE.lock();
+        let room = SPARE_MAX.saturating_sub(spare.len());
+        spare.extend(self.0.drain(..).take(room));
+    }
+}
+
+impl Deref for ScoreBlocks {
+    type Target = [ScoreBlock];
+
+    fn deref(&self) -> &[ScoreBlock] {
+        &self.0
+    }
+}
+
+impl DerefMut for ScoreBlocks {
+    fn deref_mut(&mut self) -> &mut [ScoreBlock] {
+        &mut self.0
+    }
+}
+
 /// A set of documents of a block.
 #[derive(Clone, Copy)]
 pub(in crate::text) struct DocBits([u64; BLOCK_WORDS]);
 
 impl ScoreBlock {
-    pub(in crate::text) fn new() -> Self {
+    fn new() -> Self {
         Self {
             has: DocBits::EMPTY,
             scores: vec![0.0; BLOCK_LEN as usize],
@@ -39,8 +83,10 @@ impl ScoreBlock {
     /// Returns the score of the leaf in a document; `None` if it does not occur there.
     #[inline]
     pub(in crate::text) fn score(&self, at: u32) -> Option<f64> {
-        let is_there = self.has.contains(at);
-        self.scores.get(at as usize).copied().filter(|_| is_there)
+        match self.has.contains(at) {
+            true => self.scores.get(at as usize).copied(),
+            false => None,
+        }
     }
 
     /// Sets the score of the leaf in a document, unless it is `None`.
@@ -149,3 +195,6 @@ impl DocBits {
 pub(in crate::text) const BLOCK_LEN: u32 = WINDOW_LEN;
 
 const BLOCK_WORDS: usize = BLOCK_LEN as usize / 64;
+
+/// The blocks that are kept: a mebibyte of them.
+const SPARE_MAX: usize = 32;

@@ -2,10 +2,12 @@
 //! reads them.
 
 mod committed;
+mod searched;
 mod segment;
 mod turn_runs;
 mod windowed_file;
 
 pub(in crate::text) use committed::Committed;
-pub(in crate::text) use segment::{DiskSegment, RowOrder, TurnValues, WINDOW_LEN};
+pub(in crate::text) use searched::SearchedSegment;
+pub(in crate::text) use segment::{RowOrder, TurnValues, WINDOW_LEN};
 pub(in crate::text) use windowed_file::WindowedFile;
