@@ -141,7 +141,7 @@ impl Reranker<'_> {
         } else {
             1.0
         };
-        words * self.ranking.assistant.max(1.0) * kind.max(1.0)
+        words * kind.max(1.0)
     }
 
     /// Adds the rows nearest in meaning, and orders all by words and meaning together.
