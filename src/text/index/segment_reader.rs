@@ -296,6 +296,14 @@ impl Segment<'_> {
         Ok(())
     }
 
+    /// Returns about how many conversations have turns here: none if none has.
+    pub(in crate::text) fn conversations(&self) -> usize {
+        match self {
+            Self::Disk(disk) => disk.conversations(),
+            Self::Memory(memory) => memory.threads.keys().filter(|it| **it != 0).count(),
+        }
+    }
+
     /// Adds the codes of the languages that documents, or accepted ones, are in besides the default.
     pub(in crate::text) fn languages(
         &self,

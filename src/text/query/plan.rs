@@ -23,6 +23,9 @@ pub(in crate::text) struct Plan {
     pub(in crate::text) leaves: Vec<PlannedLeaf>,
     /// Whether it has loose words alone, beside what is ruled out.
     pub(in crate::text) is_loose: bool,
+    /// Whether it is its leaves, in their order and once each, of which any may match: a score is then
+    /// the sum of theirs.
+    pub(in crate::text) is_flat: bool,
     /// The mean document length in words.
     pub(in crate::text) len_mean: f64,
     /// Words that no document has, each with the one that it was read as.
@@ -127,8 +130,13 @@ impl Plan {
         };
         let kept = stop_words::kept(clauses, fields.language, keeps_stop_words);
         let root = planner.nodes(kept, true)?;
+        let is_next = |(at, (role, node)): (usize, &(Role, PlanNode))| {
+            *role == Role::Should && matches!(node, PlanNode::Leaf(number) if *number == at)
+        };
+        let are_all = root.len() == planner.leaves.len();
         Ok(Self {
             is_loose: clauses.iter().all(is_loose),
+            is_flat: are_all && root.iter().enumerate().all(is_next),
             root,
             leaves: planner.leaves,
             len_mean: statistics.len_mean,

@@ -157,13 +157,37 @@ impl<'a> SegmentScorer<'a> {
                 continue;
             }
             self.collect(essential, threshold);
-            for at in &self.candidates {
-                let document = start + at;
+            let is_flat = self.plan.is_flat;
+            if is_flat {
+                self.add_in_order();
+            }
+            for (at, sum) in self.candidates.iter().zip(&self.sums) {
                 let added = |leaf: usize| self.blocks.get(leaf)?.score(*at);
+                let evaluated = || evaluate(&self.plan.root, &added);
+                debug_assert!(!is_flat || evaluated() == Some(*sum));
+                let score = match is_flat {
+                    true => Some(*sum),
+                    false => evaluated(),
+                };
+                let document = start + at;
                 if self.segment.is_alive(document)
-                    && let Some(score) = evaluate(&self.plan.root, &added)
+                    && let Some(score) = score
                 {
                     top.offer(self.segment, number, document, score);
+                }
+            }
+        }
+    }
+
+    /// Sums the scores of each candidate anew in the order of the query, of a plan that is flat: a
+    /// candidate has one of its leaves.
+    fn add_in_order(&mut self) {
+        self.sums.clear();
+        self.sums.resize(self.candidates.len(), 0.0);
+        for block in self.blocks.iter() {
+            for (at, sum) in self.candidates.iter().zip(&mut self.sums) {
+                if let Some(score) = block.score(*at) {
+                    *sum += score;
                 }
             }
         }

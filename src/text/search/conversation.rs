@@ -239,7 +239,12 @@ impl Counting<'_> {
         for (number, Placed { turn, .. }) in turns.iter_mut().enumerate() {
             let from = number * leaves;
             let added = |leaf: usize| self.added.get(from + leaf).copied().flatten();
-            turn.matched = evaluate(&plan.root, &added);
+            // The score of a flat plan is what the words sum up to.
+            if plan.is_flat {
+                debug_assert_eq!(turn.matched, evaluate(&plan.root, &added));
+            } else {
+                turn.matched = evaluate(&plan.root, &added);
+            }
             if turn.matched.is_none() && admits(plan, &added) {
                 turn.matched = Some(0.0);
             }
@@ -259,6 +264,7 @@ impl Counting<'_> {
         }
         if leaf.is_scored {
             placed.turn.words += f64::from(leaf.uses) * score;
+            placed.turn.matched = Some(placed.turn.words);
             let passage = placed.passage.and_then(|it| self.counts.get_mut(it));
             if let Some(sum) = passage.and_then(|counts| counts.get_mut(number)) {
                 *sum += count;

@@ -149,7 +149,11 @@ impl Evaluation<'_> {
     fn best(&self) -> tantivy::Result<Ranked> {
         let search = self.search;
         let kept = kept(search.ranking, search.limit);
-        if let Some(few) = few(search).filter(|few| *few < kept) {
+        let lens = self.segments.iter().map(Segment::conversations);
+        let conversations = lens.fold(0, usize::saturating_add);
+        // Of a few conversations the best candidates seldom have as many as are read.
+        let is_tried = conversations >= CONVERSATIONS_MANY;
+        if let Some(few) = few(search).filter(|few| is_tried && *few < kept) {
             let matched = self.matched(few)?;
             let last = matched.candidates.last().map(|worst| worst.score);
             // Where there are no more, none is left out.
@@ -159,7 +163,8 @@ impl Evaluation<'_> {
             };
             if conversation::are_decided(&matched.candidates, self.segments) {
                 let ranked = self.ranked(matched)?;
-                let most = as_f32(self.reranker().most_alone(score) * SLACK);
+                // One outside the conversations that are read scores at most its words.
+                let most = as_f32(score * SLACK);
                 let candidates = ranked.matched.candidates.iter();
                 let above = candidates.filter(|candidate| as_f32(candidate.score) > most);
                 if above.count() >= search.limit {
@@ -275,7 +280,7 @@ fn few(search: &Search<'_>) -> Option<usize> {
     let (ranking, dated) = (search.ranking, search.dated);
     let is_by_words = ranking.uses_conversation() && !ranking.uses_signals();
     let is_dated = dated.order.is_some() || !dated.windows.is_empty() || !dated.rows.is_empty();
-    let has_others = search.meaning.is_some() || is_dated;
+    let has_others = search.meaning.is_some() || is_dated || search.query.asked.cues != 0;
     let more = search.limit.saturating_add(search.limit / 4);
     (is_by_words && !has_others && search.accepted.is_none()).then(|| more.max(FEW_CANDIDATES))
 }
@@ -326,6 +331,9 @@ const CONVERSATION_CANDIDATES: usize = 256;
 
 /// The number of candidates that are mostly enough: more than the conversations that are read.
 const FEW_CANDIDATES: usize = 2 * conversation::CONVERSATIONS_MAX;
+
+/// With so many conversations the few candidates are mostly of more than are read.
+const CONVERSATIONS_MANY: usize = 8 * conversation::CONVERSATIONS_MAX;
 
 /// More than the rounding errors of a score.
 const SLACK: f64 = 1.0 + 1e-6;

@@ -132,18 +132,6 @@ impl Reranker<'_> {
         Ok(conversations)
     }
 
-    /// Returns the most that a candidate outside the conversations that are read can score, if its words
-    /// score `words`: in a search by words without a time.
-    pub(in crate::text) fn most_alone(&self, words: f64) -> f64 {
-        let asks_kind = self.asked.cues != 0;
-        let kind = if asks_kind {
-            self.ranking.answer_type
-        } else {
-            1.0
-        };
-        words * kind.max(1.0)
-    }
-
     /// Adds the rows nearest in meaning, and orders all by words and meaning together.
     fn add_nearest(
         &self,

@@ -146,6 +146,12 @@ impl DiskSegment {
         Ok(())
     }
 
+    /// Returns about how many conversations have turns here: none if none has.
+    pub(in crate::text::index) fn conversations(&self) -> usize {
+        let runs = self.turn_runs.get_or_init(|| self.find_turn_runs());
+        runs.as_ref().map_or(usize::MAX, TurnRuns::len)
+    }
+
     fn find_turn_runs(&self) -> Option<TurnRuns> {
         let len = self.reader.max_doc();
         let windows = (0..len).step_by(WINDOW_LEN as usize);

@@ -37,6 +37,11 @@ impl TurnRuns {
         Some(Self(runs))
     }
 
+    /// Returns the number of runs: at least that of the conversations.
+    pub(super) const fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Returns the runs of a conversation, in the order of documents.
     pub(super) fn of_thread(&self, thread: u64) -> &[TurnRun] {
         let start = self.0.partition_point(|run| run.thread < thread);
