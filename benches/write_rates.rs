@@ -101,7 +101,7 @@ fn batches(home: &Path, len: u64, count: u64) -> Result<()> {
     let mut addresses = Vec::new();
     let started = Instant::now();
     for batch in batches {
-        addresses.extend(store.put_batch(batch)?);
+        addresses.extend(store.put_batch(batch)?.iter().map(|put| put.address));
     }
     rate(&format!("batches of {len}"), len * count, started.elapsed());
     gets(&store, &addresses)?;

@@ -57,7 +57,8 @@
 //!
 //! - **Calls block**, a write until the disk has it; every question after that finds it. A [`Store`] is
 //!   cheap to clone and may be shared by threads.
-//! - **A call is atomic**: [`Store::put_batch`] stores all grains or none, [`Store::supersede`] the new
+//! - **A call is atomic**: [`Store::put_batch`] stores all grains or none, and says which were new,
+//!   as [`Store::insert`] does of one; [`Store::supersede`] stores the new
 //!   grain and the end of the old one. There is no transaction over several calls: of two
 //!   supersessions of one grain the second gets `ERR_CONFLICT`. The pages of a query show one moment.
 //! - **Questions**: [`Store::query`] by fields, and [`Store::pages`] for all pages; [`Store::find`] for a

@@ -16,7 +16,7 @@ export type Line = Dated<native.Line, "time">;
 export type Change = Dated<native.Change, "at">;
 export type Hold = Dated<native.Hold, "since">;
 export type Checkpoint = Dated<native.Checkpoint, "time">;
-export type { Exported, Imported, Named, PersonReport, Refused, Signature } from "./native/index.cjs";
+export type { Exported, Imported, Named, PersonReport, Put, Refused, Signature } from "./native/index.cjs";
 export type TrustRule = native.Rule;
 
 /** One result of a search or a query. `String(it)` is that of its grain. */

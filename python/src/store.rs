@@ -212,6 +212,12 @@ impl Store {
         Ok(stored.to_string())
     }
 
+    fn insert(&self, py: Python<'_>, fields: &Bound<'_, PyAny>) -> PyResult<(String, bool)> {
+        let draft = draft(fields)?;
+        let put = self.ask(py, |store| store.insert(self.new_grain(store, draft)?))?;
+        Ok((put.address.to_string(), put.is_new))
+    }
+
     fn put_batch(&self, py: Python<'_>, grains: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         let drafts = grains.try_iter()?.map(|fields| draft(&fields?));
         let drafts = drafts.collect::<PyResult<Vec<_>>>()?;
@@ -225,7 +231,7 @@ impl Store {
             });
             store.put_batch(grains.collect::<Result<Vec<_>, _>>()?)
         })?;
-        Ok(stored.iter().map(ToString::to_string).collect())
+        Ok(stored.iter().map(|put| put.address.to_string()).collect())
     }
 
     fn get(&self, py: Python<'_>, of: &Bound<'_, PyAny>) -> PyResult<Option<Grain>> {

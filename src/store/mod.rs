@@ -81,7 +81,7 @@ pub mod replica;
 mod tests;
 
 pub use audit::{Audit, AuditEntry, AuditFilter, InclusionProof};
-pub use commit::NewGrain;
+pub use commit::{NewGrain, Put};
 pub use consent::{Consent, ConsentFilter};
 pub use embedder::{Embedder, EmbedderError, EmbedderStatus};
 pub use engine::RecoveryReport;

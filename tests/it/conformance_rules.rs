@@ -10,6 +10,7 @@ use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::query::{Sort, SortBy};
 use grainstore::{Filter, Options, Store};
 
+use crate::sample::addresses_of;
 use crate::store::at;
 
 fn prefers(object: &str) -> Draft {
@@ -36,7 +37,7 @@ fn an_observer_type_nobody_has_heard_of_is_stored_and_found_like_any_other() {
         let draft = Draft::observation("observer-1", of).set("subject", "room-4");
         draft.set("object", format!("smells of pears, says {of}"))
     });
-    let addresses = store.put_batch(observations).unwrap();
+    let addresses = addresses_of(&store.put_batch(observations).unwrap());
     let asked = Filter::new().subject("room-4");
     let found = store.query(&asked, 10, None).unwrap();
     let found: Vec<_> = found.results.iter().map(|found| found.address).collect();

@@ -16,6 +16,7 @@ use grainstore::store::{Options, Severity};
 use grainstore::{ContentAddress, Filter, Store};
 use tempfile::TempDir;
 
+use crate::sample::addresses_of;
 use crate::store::at;
 
 /// A directory, and stores in it.
@@ -70,7 +71,7 @@ fn filled(home: &Home) -> Vec<(ContentAddress, Status)> {
     let store = home.open("s");
     for batch in 0..6 {
         let drafts = (batch * 8..batch * 8 + 8).map(draft);
-        let addresses = store.put_batch(drafts).unwrap();
+        let addresses = addresses_of(&store.put_batch(drafts).unwrap());
         let newer = draft(1_000 + batch).derived_from(addresses[0]);
         store.supersede(&addresses[0], newer, None).unwrap();
     }

@@ -13,6 +13,8 @@ use grainstore::ledger::{Disk, DiskFile, Lock, MemoryDisk, OpenMode};
 use grainstore::store::{Authorization, RequiredConsent};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
+use crate::sample::addresses_of;
+
 const OFFICE: Authorization<'static> = Authorization {
     reason: "a request",
     authority: "the office",
@@ -435,7 +437,7 @@ fn the_keeper_takes_in_what_others_stored_while_it_was_asked_nothing() {
     let keeper = Store::open_on(Arc::new(disk.clone()), options()).unwrap();
     let other = Store::open_on(Arc::new(disk), options()).unwrap();
     let deed = |n: u64| Draft::event("deed").created_at(Time::from_ms(n.cast_signed()));
-    let stored = other.put_batch((0..MANY).map(deed)).unwrap();
+    let stored = addresses_of(&other.put_batch((0..MANY).map(deed)).unwrap());
     assert_eq!(keeper.query(&Filter::new(), 1, None).unwrap().total, MANY);
     assert!(keeper.exists(&stored[0]).unwrap() && keeper.exists(&stored[10_499]).unwrap());
     assert_eq!(keeper.put(deed(0)).unwrap(), stored[0]);

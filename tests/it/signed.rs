@@ -23,6 +23,7 @@ use grainstore::ledger::{Binding, Disk, Kind, Ledger, MemoryDisk, NewEntry, Open
 use grainstore::store::{Authorization, NewGrain, Options, Summary, Until};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Store, Time};
 
+use crate::sample::addresses_of;
 use crate::signing::key;
 use crate::store::at;
 
@@ -89,7 +90,7 @@ fn a_signed_grain_is_read_like_any_other_and_delivered_inside_its_signature() {
         // Once is enough.
         assert_eq!(store.put(grain.clone()).unwrap(), address);
         assert_eq!(
-            store.put_batch([grain.clone(), grain]).unwrap(),
+            addresses_of(&store.put_batch([grain.clone(), grain]).unwrap()),
             [address; 2]
         );
         assert_eq!(store.maintenance().unwrap().stats().unwrap().entries, 2);
@@ -155,7 +156,7 @@ fn a_flag_without_a_signature_and_a_signature_without_a_flag_are_no_delivery() {
     // Neither do they travel in files.
     let entry = mg::Entry::of(&bare, &Default::default());
     let give = |_| Ok::<_, FileError>(bare.clone());
-    let written = mg::write(&mut Vec::new(), vec![entry], Default::default(), give);
+    let written = mg::write(&mut Vec::new(), vec![entry], &Default::default(), give);
     assert_eq!(written.unwrap_err().code(), mismatch);
     assert_eq!(
         mg::write_frame(&mut Vec::new(), &bare).unwrap_err().code(),

@@ -59,7 +59,7 @@ fn export_volumes(
     let mut exported = ExportReport::default();
     let entries = copied(owner, filter, options)?;
     let (file, list) = InRevision::of(&entries, revision_of(options)?)?;
-    let plan = mg::Plan::new(list, options.mg)?;
+    let plan = mg::Plan::new(list, options)?;
     for (number, volume) in plan.volumes().enumerate() {
         let path = mg::volume_path(path, number);
         let summary = whole_file(&path, options, |out| {

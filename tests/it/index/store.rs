@@ -1,6 +1,7 @@
 //! The index as the store uses it.
 
 use super::*;
+use crate::sample::addresses_of;
 use crate::store::at;
 use grainstore::index::Addresses;
 use grainstore::{Filter, Store, store};
@@ -47,7 +48,7 @@ fn a_store_answers_the_same_however_its_index_works() {
             let store = Store::open(&path, options(index.clone())).unwrap();
             for batch in 0..9 {
                 let drafts = (batch * 20..batch * 20 + 20).map(draft);
-                addresses.extend(store.put_batch(drafts).unwrap());
+                addresses.extend(addresses_of(&store.put_batch(drafts).unwrap()));
                 // Again, and nothing happens.
                 store.put(draft(batch * 20)).unwrap();
             }
@@ -99,7 +100,7 @@ fn a_damaged_index_is_built_anew_and_told() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
     let store = Store::open(&path, options(small())).unwrap();
-    let addresses = store.put_batch((0..120).map(draft)).unwrap();
+    let addresses = addresses_of(&store.put_batch((0..120).map(draft)).unwrap());
     drop(store);
     let current = path.join("index/CURRENT");
     let mut bytes = std::fs::read(&current).unwrap();

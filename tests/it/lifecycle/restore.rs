@@ -4,6 +4,8 @@ use grainstore::store::{Create, Until};
 
 use super::*;
 
+use crate::sample::addresses_of;
+
 fn restore(home: &Home, to: &str, until: Until) -> (Store, grainstore::store::Restored) {
     grainstore::restore(home.path("b"), home.path(to), until, false, options()).unwrap()
 }
@@ -30,7 +32,7 @@ fn history(home: &Home) -> Vec<Moment> {
             }
             _ => {
                 let drafts = (0..=n % 3).map(|nth| draft(n * 3 + nth));
-                last = store.put_batch(drafts).unwrap().pop();
+                last = addresses_of(&store.put_batch(drafts).unwrap()).pop();
             }
         }
         moments.push((

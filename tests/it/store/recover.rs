@@ -11,6 +11,8 @@ use grainstore::{ContentAddress, Draft, Filter, Options, Store};
 
 use super::assert_sound;
 
+use crate::sample::addresses_of;
+
 const SEGMENT: &str = "ledger/0000000000000001.seg";
 
 fn open(home: &Path) -> Store {
@@ -144,7 +146,7 @@ fn a_batch_of_which_one_header_is_damaged_loses_that_entry_alone() {
     let old = home.path().join("old");
     let store = open(&old);
     let drafts = (0..9).map(|n| Draft::event(format!("wombat{n} sleeps")));
-    let addresses = store.put_batch(drafts).unwrap();
+    let addresses = addresses_of(&store.put_batch(drafts).unwrap());
     drop(store);
     let file = old.join(SEGMENT);
     let body = place_of(&file, "wombat4");
@@ -204,7 +206,7 @@ fn an_erased_grain_in_a_frame_whose_header_is_damaged_is_no_loss() {
     let old = home.path().join("old");
     let store = open(&old);
     let drafts = (0..9).map(|n| Draft::event(format!("wombat{n} sleeps")));
-    let addresses = store.put_batch(drafts).unwrap();
+    let addresses = addresses_of(&store.put_batch(drafts).unwrap());
     let admin = store.admin().unwrap();
     admin.delete(&addresses[4], asked()).unwrap();
     drop(store);

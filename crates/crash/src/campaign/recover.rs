@@ -167,7 +167,8 @@ impl Sound {
             match n % 40 {
                 // A batch in one frame, and the single puts of most programs.
                 0 => {
-                    addresses.extend(store.put_batch((n..n + 8).map(draft))?);
+                    let stored = store.put_batch((n..n + 8).map(draft))?;
+                    addresses.extend(stored.iter().map(|put| put.address));
                     n += 8;
                     continue;
                 }

@@ -45,7 +45,8 @@ impl Run {
             if in_parts {
                 return grains.map(|grain| store.put(grain)).collect();
             }
-            store.put_batch(grains)
+            let stored = store.put_batch(grains)?;
+            Ok(stored.iter().map(|put| put.address).collect())
         })?;
         match put {
             Some(put) => addressed(&put, &batch),
