@@ -115,7 +115,7 @@ pub use face::{
     Admin, Maintenance, Store, also_believed, newest_versions, recover, repair, restore,
 };
 pub use grain::{Draft, Grain, Time, Type};
-pub use query::{Envelope, Filter, Search};
+pub use query::{Filter, Page, Search};
 pub use store::{Error, Options};
 
 /// The names of the example above, to be imported together.

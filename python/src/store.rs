@@ -10,7 +10,7 @@ use grainstore::crypto::KeySource;
 use grainstore::grain::{Status, Verification};
 use grainstore::interchange::{Format, ImportFile, Loss, ReadOptions, WriteOptions};
 use grainstore::ledger::EntryId;
-use grainstore::query::{Cursor, Envelope, Found, Recall};
+use grainstore::query::{Cursor, Found, Page, Recall};
 use grainstore::store::{
     Authorization, Create, Durability, Embedder, Embedding, Justification, NewGrain, Summary,
 };
@@ -614,7 +614,7 @@ type Answer = (
     Option<String>,
 );
 
-fn answer(envelope: Envelope) -> Answer {
+fn answer(envelope: Page) -> Answer {
     let results = envelope.results.into_iter().map(|found| {
         let Found {
             grain,

@@ -83,7 +83,7 @@ mod tests;
 pub use audit::{Audit, AuditEntry, AuditFilter, InclusionProof};
 pub use commit::{NewGrain, Put};
 pub use consent::{Consent, ConsentFilter};
-pub use embedder::{Embedder, EmbedderError, EmbedderStatus};
+pub use embedder::{Embedder, EmbedderStatus};
 pub use engine::RecoveryReport;
 #[cfg(feature = "text")]
 pub(crate) use engine::language;
@@ -99,7 +99,7 @@ pub use governance::{
 };
 pub(crate) use handle::{Access, Owner};
 #[cfg(feature = "interchange")]
-pub use import::{Conflict, Conflicting, Summary};
+pub use import::{Conflict, Summary};
 #[cfg(feature = "sealing")]
 pub use keys::{Escrow, VaultAdmin, VaultStatus};
 pub use lineage::{Fork, Heads};
@@ -112,7 +112,7 @@ pub use note_schedule::NoteSchedule;
 pub use options::{Clock, Create, Durability, Options, SystemClock};
 #[cfg(feature = "interchange")]
 pub(crate) use read::ReadRecorder;
-pub use read::{AuditedRead, Change, Changed, Embedding, Page, Review};
+pub use read::{AddressList, AuditedRead, Change, Changed, Embedding, Review};
 pub use records::{BlindFields, RequiredConsent, Until};
 #[doc(hidden)]
 pub use rules::describe as describe_rules;

@@ -40,7 +40,7 @@ impl Home {
 fn options() -> Options {
     let (mut options, _) = at(1_000);
     options.ballast_bytes = 0;
-    options.ledger.segment_bytes = 3_000;
+    options.segment_bytes = 3_000;
     options.index.flush_rows = 16;
     options.index.background = false;
     if let Some(text) = &mut options.text {
@@ -116,7 +116,8 @@ fn erase(path: &Path, rows: &[u64], again: Vec<Map>) {
         .unwrap()
         .store_id;
     let disk = Arc::new(FileDisk::new(path));
-    let (ledger, _) = Ledger::open(disk, id, options().ledger, 0, None, |_| Vec::new()).unwrap();
+    let (ledger, _) =
+        Ledger::open(disk, id, options().segment_bytes, 0, None, |_| Vec::new()).unwrap();
     let listed = rows.iter().flat_map(|row| row.to_be_bytes()).collect();
     let erasing = Map::from_iter([
         ("r", Value::Bytes(listed)),

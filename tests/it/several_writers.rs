@@ -349,7 +349,7 @@ fn what_a_process_left_half_written_is_set_aside_by_the_next_and_no_reader_notic
 fn with_a_full_segment(disk: &MemoryDisk) -> ([Store; 2], Vec<ContentAddress>) {
     let open = || {
         let mut options = patient();
-        options.ledger.segment_bytes = 1_500;
+        options.segment_bytes = 1_500;
         Store::open_on(Arc::new(disk.clone()), options).unwrap()
     };
     let stores = [open(), open()];
@@ -474,7 +474,7 @@ fn room_that_one_process_gives_back_stops_no_other() {
     let home = tempfile::tempdir().unwrap();
     let open = || {
         let mut options = patient();
-        options.ledger.segment_bytes = 30_000;
+        options.segment_bytes = 30_000;
         Store::open(home.path(), options).unwrap()
     };
     let (keeper, other) = (open(), open());

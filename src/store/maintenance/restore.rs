@@ -60,7 +60,7 @@ pub(crate) fn restore(
     };
     let lock = target.prepare()?;
     let keeps = |entries, time_ms| until.keeps(entries, time_ms);
-    let ledger = source.point_in_time_copy(Arc::clone(&disk), options.ledger.clone(), &keeps)?;
+    let ledger = source.point_in_time_copy(Arc::clone(&disk), options.segment_bytes, &keeps)?;
     let entries = ledger.len();
     damaged.retain(|row| row.get() < entries);
     let now = options.clock.now().max(Time::from_ms(last_ms));

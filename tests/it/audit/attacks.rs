@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use grainstore::ledger::{
-    Binding, Disk, Kind, Ledger, LedgerOptions, MemoryDisk, NewEntry, OpenMode, StoreId,
+    Binding, Disk, Kind, Ledger, MemoryDisk, NewEntry, OpenMode, SEGMENT_BYTES, StoreId,
 };
 use grainstore::{Options, Store};
 use sha2::{Digest, Sha256};
@@ -43,7 +43,7 @@ fn forged(manifest: &[u8], store: [u8; 16], entries: &[Found]) -> MemoryDisk {
         .write_at(manifest, 0)
         .unwrap();
     let made = Arc::new(disk.clone());
-    let ledger = Ledger::create(made, StoreId::new(store), LedgerOptions::default()).unwrap();
+    let ledger = Ledger::create(made, StoreId::new(store), SEGMENT_BYTES).unwrap();
     let new = entries.iter().map(|entry| NewEntry {
         kind: Kind::Import,
         actor: None,

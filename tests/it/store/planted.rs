@@ -325,7 +325,7 @@ fn a_closed_segment_removed_or_replaced_under_an_open_store_ends_the_acknowledgi
         for first_opened in [false, true] {
             let planted = Planted::new();
             let mut options = at(1).0;
-            options.ledger.segment_bytes = 600;
+            options.segment_bytes = 600;
             let open = || Store::open(planted.path(""), options.clone());
             let mut store = open().unwrap();
             for n in 0..12 {

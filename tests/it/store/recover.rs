@@ -515,8 +515,8 @@ fn a_withdrawal_without_an_effect_is_named_and_gets_one() {
 fn append(home: &Path, blob: &[u8]) {
     let id = open(home).maintenance().unwrap().stats().unwrap().store_id;
     let disk = Arc::new(FileDisk::new(home));
-    let options = Options::default().ledger;
-    let (ledger, _) = Ledger::open(disk, id, options, 0, None, |_| Vec::new()).unwrap();
+    let segment_bytes = Options::default().segment_bytes;
+    let (ledger, _) = Ledger::open(disk, id, segment_bytes, 0, None, |_| Vec::new()).unwrap();
     let entry = NewEntry {
         kind: Kind::Grain,
         actor: None,

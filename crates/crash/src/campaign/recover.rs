@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use grainstore::grain::Status;
-use grainstore::ledger::{LedgerOptions, MemoryDisk};
+use grainstore::ledger::MemoryDisk;
 use grainstore::store::{Authorization, Options, Recovered, Severity};
 use grainstore::{ContentAddress, Draft, Store};
 
@@ -347,9 +347,7 @@ fn entries(image: &Image) -> Vec<(String, std::ops::Range<u64>)> {
 /// The options of the campaign: several segments, and nothing derived that recovering does not read.
 fn few_files(seed: u64, nth: u64) -> Options {
     Options {
-        ledger: LedgerOptions {
-            segment_bytes: 16 << 10,
-        },
+        segment_bytes: 16 << 10,
         text: None,
         ..options(seed, nth)
     }

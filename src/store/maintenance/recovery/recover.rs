@@ -115,7 +115,7 @@ impl Source {
         plan.finish();
         let new = to.map(|disk| {
             let (disk, id) = (Arc::clone(disk), self.manifest.store_id);
-            Ledger::create(disk, id, options.ledger.clone())
+            Ledger::create(disk, id, options.segment_bytes)
         });
         let report = Recovered {
             manifest: self.fault.clone(),
