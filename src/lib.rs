@@ -70,8 +70,9 @@
 //! - **Processes**: any number on one machine open one directory. Each answer holds what any of them has
 //!   acknowledged.
 //! - **Rooms of the API**: [`Store`] reads and writes, [`Admin`] has the owner's decisions (policy, holds,
-//!   consents, erasure, export), [`Maintenance`] check, backup and statistics. Names that this
-//!   documentation does not show may change in every version.
+//!   consents, erasure, export), [`Maintenance`] check, backup and statistics; [`recovery`] makes a
+//!   store out of a backup, or out of a damaged one. Names that this documentation does not show may
+//!   change in every version.
 //! - **Features**: `text` (search) and `sealing` (keys of persons) are on by default; `signatures`,
 //!   `interchange` (import and export) and `encryption` (files with age) are asked for. None changes the
 //!   files.
@@ -106,14 +107,11 @@ pub mod vector;
 pub mod store;
 pub mod query;
 mod face;
+pub mod recovery;
 
 pub use code::{CodeDomain, ErrorCode};
 pub use codec::ContentAddress;
-#[doc(hidden)]
-pub use face::recover_on;
-pub use face::{
-    Admin, Maintenance, Store, also_believed, newest_versions, recover, repair, restore,
-};
+pub use face::{Admin, Maintenance, Store, also_believed, newest_versions};
 pub use grain::{Draft, Grain, Time, Type};
 pub use query::{Filter, Page, Search};
 pub use store::{Error, Options};

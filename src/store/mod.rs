@@ -105,7 +105,6 @@ pub use keys::{Escrow, VaultAdmin, VaultStatus};
 pub use lineage::{Fork, Heads};
 pub use maintenance::{
     Backup, Checked, Compacted, Finding, Lost, Recovered, Report, Restored, Severity, Sizes, Stats,
-    recoverable, verify_damaged,
 };
 #[cfg(feature = "signatures")]
 pub use note_schedule::NoteSchedule;

@@ -258,9 +258,23 @@ fn a_repair_brings_back_what_any_derived_file_lost_and_leaves_the_ledger_as_it_i
                 let mut bytes = bytes.clone();
                 bytes[at] ^= 0x40;
                 fs::write(&path, bytes).unwrap();
-                let store = grainstore::repair(copied.path("s"), options()).unwrap();
-                assert!(store.recovery_report().index_rebuilt.is_some());
-                assert!(store.recovery_report().text_rebuilt.is_some());
+                let store = grainstore::recovery::repair(copied.path("s"), options()).unwrap();
+                assert!(
+                    store
+                        .maintenance()
+                        .unwrap()
+                        .recovery_report()
+                        .index_rebuilt
+                        .is_some()
+                );
+                assert!(
+                    store
+                        .maintenance()
+                        .unwrap()
+                        .recovery_report()
+                        .text_rebuilt
+                        .is_some()
+                );
                 assert_eq!(
                     store.maintenance().unwrap().check().unwrap().findings,
                     [],
@@ -272,8 +286,14 @@ fn a_repair_brings_back_what_any_derived_file_lost_and_leaves_the_ledger_as_it_i
                 drop(store);
                 assert_eq!(files(&copied.path("s/ledger")), ledger);
                 let store = copied.open("s");
-                assert_eq!(store.recovery_report().index_rebuilt, None);
-                assert_eq!(store.recovery_report().text_rebuilt, None);
+                assert_eq!(
+                    store.maintenance().unwrap().recovery_report().index_rebuilt,
+                    None
+                );
+                assert_eq!(
+                    store.maintenance().unwrap().recovery_report().text_rebuilt,
+                    None
+                );
             }
         }
     }
@@ -289,11 +309,11 @@ fn a_repair_of_a_damaged_ledger_is_refused_and_deletes_nothing() {
     bytes[70] ^= 1;
     fs::write(&path, bytes).unwrap();
     let before = [files(&home.path("s/index")), files(&home.path("s/text"))];
-    let error = grainstore::repair(home.path("s"), options()).unwrap_err();
+    let error = grainstore::recovery::repair(home.path("s"), options()).unwrap_err();
     assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
     let after = [files(&home.path("s/index")), files(&home.path("s/text"))];
     assert_eq!(before, after);
-    let missing = grainstore::repair(home.path("none"), options()).unwrap_err();
+    let missing = grainstore::recovery::repair(home.path("none"), options()).unwrap_err();
     assert_eq!(missing.code(), "ERR_NOT_A_STORE");
 }
 
@@ -305,7 +325,7 @@ fn a_repair_does_not_hide_that_entries_are_missing() {
     let (last, _) = segments.last().unwrap();
     fs::remove_file(home.path("s/ledger").join(last)).unwrap();
     // The index knows that there were more entries: deleting it would hide the loss.
-    let error = grainstore::repair(home.path("s"), options()).unwrap_err();
+    let error = grainstore::recovery::repair(home.path("s"), options()).unwrap_err();
     assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
 }
 
@@ -332,7 +352,10 @@ fn a_store_is_compacted_into_one_run_and_one_segment_and_says_the_same() {
     assert_eq!(found.total, 1);
     drop(store);
     let store = home.open("s");
-    assert_eq!(store.recovery_report().text_rebuilt, None);
+    assert_eq!(
+        store.maintenance().unwrap().recovery_report().text_rebuilt,
+        None
+    );
     assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
@@ -358,7 +381,14 @@ fn an_index_of_a_newer_version_is_built_anew() {
     bytes[covered..].copy_from_slice(&hash.finalize()[..8]);
     fs::write(&current, bytes).unwrap();
     let store = home.open("s");
-    assert!(store.recovery_report().index_rebuilt.is_some());
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .recovery_report()
+            .index_rebuilt
+            .is_some()
+    );
     assert_eq!(told(&store), expected);
     store.maintenance().unwrap().compact().unwrap();
     drop(store);
@@ -368,7 +398,14 @@ fn an_index_of_a_newer_version_is_built_anew() {
     bytes[9] += 1;
     fs::write(home.path("s/index").join(name), bytes).unwrap();
     let store = home.open("s");
-    assert!(store.recovery_report().index_rebuilt.is_some());
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .recovery_report()
+            .index_rebuilt
+            .is_some()
+    );
     assert_eq!(told(&store), expected);
     assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }

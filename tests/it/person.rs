@@ -416,7 +416,7 @@ fn a_restore_to_before_an_erasure_brings_no_grain_of_it_back() {
     drop(store);
     let until = Until::Entries(1_501);
     let (store, restored) =
-        grainstore::restore(&from, &to, until, false, Options::default()).unwrap();
+        grainstore::recovery::restore(&from, &to, until, Options::default()).unwrap();
     assert_eq!((restored.entries, restored.erasures), (1_501, 2));
     assert!(report(&store, &Person::new("alice")).about.is_empty());
     assert!(store.exists(&bob).unwrap());

@@ -497,10 +497,10 @@ fn backup_restore_and_repair_keep_signatures() {
     assert_eq!(expected, contents(&filled()));
     store.maintenance().unwrap().backup(path("b")).unwrap();
     drop(store);
-    let repaired = grainstore::repair(path("s"), options()).unwrap();
+    let repaired = grainstore::recovery::repair(path("s"), options()).unwrap();
     assert_eq!(contents(&repaired), expected);
     let (restored, _) =
-        grainstore::restore(path("b"), path("r"), Until::End, false, options()).unwrap();
+        grainstore::recovery::restore(path("b"), path("r"), Until::End, options()).unwrap();
     for store in [repaired, restored] {
         assert_eq!(contents(&store), expected);
         assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);

@@ -135,11 +135,10 @@ fn export_signed(
 ) -> Result<ExportReport, Error> {
     let mut bundle = Vec::new();
     let mut exported = export_plain(owner, format, filter, options, &mut bundle)?;
-    let is_stream = format == Format::AimemNdjson;
     let Some(key) = &options.sign else {
         return Ok(exported);
     };
-    let signature = aimem::sign(&bundle, is_stream, key.key())?;
+    let signature = aimem::sign(&bundle, format, key.key())?;
     let mut beside = path.as_os_str().to_owned();
     beside.push(".sig");
     // The bundle is written last, so that it never exists without its signature.

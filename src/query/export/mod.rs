@@ -110,7 +110,7 @@ pub(super) fn export_plain(
             let entries = copied(owner, filter, options)?;
             let (file, list) = InRevision::of(&entries, revision_of(options)?)?;
             let fetch = |address| file.fetch(&address);
-            let summary = mg::write(out, list, options.mg, fetch)?;
+            let summary = mg::write(out, list, options, fetch)?;
             let mut exported = ExportReport::default();
             exported.add(&summary);
             exported.loss.merge(file.loss());

@@ -15,7 +15,7 @@ use crate::store::records::{
 };
 use crate::store::{Access, Create, Error, Options};
 
-/// The result of [`restore`](crate::restore).
+/// The result of [`restore`](crate::recovery::restore).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
     /// The number of restored entries.
@@ -28,7 +28,7 @@ pub struct Restored {
     pub damaged: Vec<EntryId>,
 }
 
-/// See [`restore`](crate::restore).
+/// See [`restore`](crate::recovery::restore).
 pub(crate) fn restore(
     from: impl AsRef<Path>,
     path: impl AsRef<Path>,

@@ -64,7 +64,10 @@ fn a_store_answers_the_same_however_its_index_works() {
         }
         for _ in 0..2 {
             let store = Store::open(&path, options(index.clone())).unwrap();
-            assert_eq!(store.recovery_report().index_rebuilt, None);
+            assert_eq!(
+                store.maintenance().unwrap().recovery_report().index_rebuilt,
+                None
+            );
             let stats = store.maintenance().unwrap().stats().unwrap();
             assert_eq!((stats.grains, stats.current), (210, 180));
             assert!(stats.index_runs > 0 && stats.index_bytes > 0);
@@ -107,7 +110,14 @@ fn a_damaged_index_is_built_anew_and_told() {
     bytes[20] ^= 1;
     std::fs::write(&current, bytes).unwrap();
     let store = Store::open(&path, options(small())).unwrap();
-    assert!(store.recovery_report().index_rebuilt.is_some());
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .recovery_report()
+            .index_rebuilt
+            .is_some()
+    );
     assert_eq!(store.list(None, 999).unwrap().addresses, addresses);
     assert_eq!(
         store.maintenance().unwrap().check().unwrap().findings,
@@ -115,7 +125,10 @@ fn a_damaged_index_is_built_anew_and_told() {
     );
     drop(store);
     let store = Store::open(&path, options(small())).unwrap();
-    assert_eq!(store.recovery_report().index_rebuilt, None);
+    assert_eq!(
+        store.maintenance().unwrap().recovery_report().index_rebuilt,
+        None
+    );
 }
 
 #[test]
@@ -131,7 +144,10 @@ fn a_damaged_block_is_an_error_for_who_asks_and_a_finding_of_check() {
     bytes[80] ^= 1;
     std::fs::write(&run, bytes).unwrap();
     let store = Store::open(&path, options(small())).unwrap();
-    assert_eq!(store.recovery_report().index_rebuilt, None);
+    assert_eq!(
+        store.maintenance().unwrap().recovery_report().index_rebuilt,
+        None
+    );
     let asked = store.query(&Filter::new().subject("s3"), 9, None);
     assert_eq!(asked.unwrap_err().code(), "ERR_INDEX_DAMAGED");
     assert_eq!(

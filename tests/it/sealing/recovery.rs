@@ -74,7 +74,7 @@ impl Sound {
     fn recover(&self, damaged: MemoryDisk) -> (Store, Recovered) {
         let to = MemoryDisk::default();
         let target: Arc<dyn Disk> = Arc::new(to.clone());
-        let recovered = grainstore::recover_on(Arc::new(damaged), target, options());
+        let recovered = grainstore::recovery::recover_on(Arc::new(damaged), target, options());
         let (store, recovered) = recovered.unwrap();
         drop(store);
         to.create_folder("vault").unwrap();

@@ -51,8 +51,8 @@ fn place_of(file: &Path, word: &str) -> usize {
 
 fn recover(home: &Path) -> (Store, Recovered) {
     let (old, new) = (home.join("old"), home.join("new"));
-    let dry = grainstore::store::recoverable(&old, &Options::default()).unwrap();
-    let (store, recovered) = grainstore::recover(&old, &new, Options::default()).unwrap();
+    let dry = grainstore::recovery::recoverable(&old, &Options::default()).unwrap();
+    let (store, recovered) = grainstore::recovery::recover(&old, &new, Options::default()).unwrap();
     assert_eq!(dry, recovered, "a dry run says what comes out");
     assert_sound(&store);
     drop(store);
@@ -248,7 +248,7 @@ fn grains_come_out_of_a_ledger_alone_into_a_store_of_a_new_identity() {
 
 fn recover_as_new(home: &Path) -> (Store, Recovered) {
     let (old, new) = (home.join("old"), home.join("new"));
-    let (store, recovered) = grainstore::recover(&old, &new, Options::default()).unwrap();
+    let (store, recovered) = grainstore::recovery::recover(&old, &new, Options::default()).unwrap();
     assert_sound(&store);
     (store, recovered)
 }
@@ -303,7 +303,11 @@ fn a_damaged_or_missing_manifest_is_read_from_its_copy_and_written_anew() {
             let store = open(home);
             // Stores of earlier versions have no copy, and get one without a word.
             let is_told = (name, damage) != ("MANIFEST.copy", None);
-            let told = &store.recovery_report().manifest_repaired;
+            let told = &store
+                .maintenance()
+                .unwrap()
+                .recovery_report()
+                .manifest_repaired;
             assert_eq!(told.is_some(), is_told, "{name} {damage:?} {told:?}");
             assert_sound(&store);
             assert_eq!(fs::read(&first).unwrap(), sound);
@@ -353,7 +357,8 @@ fn a_backup_hands_no_damaged_byte_on() {
             // Not over an earlier copy, and everything else comes out of it.
             let again = maintenance.backup_damaged(&copy).unwrap_err();
             assert_eq!(again.code(), "ERR_STORAGE_DAMAGED", "byte {at}");
-            let (_, recovered) = grainstore::recover(&copy, &new, Options::default()).unwrap();
+            let (_, recovered) =
+                grainstore::recovery::recover(&copy, &new, Options::default()).unwrap();
             assert!(recovered.grains >= 4, "byte {at}: {recovered:?}");
             fs::remove_dir_all(copy).unwrap();
             fs::remove_dir_all(new).unwrap();
@@ -386,12 +391,18 @@ fn a_segment_that_is_cut_below_what_was_acknowledged_is_damage_wherever_that_is_
     // Without it nothing tells a cut from a crash, and the report says from where on.
     fs::remove_file(old.join("END")).unwrap();
     let store = open(&old);
-    let torn = store.recovery_report().torn.clone().unwrap();
+    let torn = store
+        .maintenance()
+        .unwrap()
+        .recovery_report()
+        .torn
+        .clone()
+        .unwrap();
     assert_eq!(torn.sequence, EntryId::new(4));
     drop(store);
     fs::remove_file(old.join("END")).unwrap();
     fs::remove_dir_all(home.path().join("new")).unwrap();
-    let report = grainstore::store::recoverable(&old, &Options::default()).unwrap();
+    let report = grainstore::recovery::recoverable(&old, &Options::default()).unwrap();
     assert_eq!((report.grains, report.lost_entries()), (4, 0));
 }
 
@@ -412,7 +423,14 @@ fn a_whole_frame_that_was_set_aside_as_torn_comes_out() {
     change(&file, |bytes| bytes[header.unwrap() + 30] ^= 1);
     let store = open(&old);
     assert!(!store.exists(&addresses[4]).unwrap());
-    assert!(store.recovery_report().torn.is_some());
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .recovery_report()
+            .torn
+            .is_some()
+    );
     drop(store);
     fs::remove_file(old.join("END")).unwrap();
     let (store, recovered) = recover(home.path());
@@ -506,7 +524,7 @@ fn a_withdrawal_without_an_effect_is_named_and_gets_one() {
     let found: Vec<_> = report.findings.iter().map(|found| found.id).collect();
     assert_eq!(found, ["withdrawal-lost"]);
     drop(store);
-    let store = grainstore::repair(home.path(), Options::default()).unwrap();
+    let store = grainstore::recovery::repair(home.path(), Options::default()).unwrap();
     assert_sound(&store);
     assert!(!is_served(&store, resting));
 }

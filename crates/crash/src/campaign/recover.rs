@@ -220,7 +220,7 @@ impl Sound {
         let told = |error: grainstore::Error| format!("{}: {error}", error.code());
         let from = Arc::new(SimDisk::new(image));
         let to = Arc::new(MemoryDisk::default());
-        let recovered = grainstore::recover_on(from, to, few_files(self.seed, 2));
+        let recovered = grainstore::recovery::recover_on(from, to, few_files(self.seed, 2));
         let (store, recovered) = recovered.map_err(&told)?;
         let hit: BTreeSet<usize> = (0..self.entries.len())
             .filter(|row| {
