@@ -6,7 +6,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::entries::copied;
-use crate::interchange::{Files, Format, Revision, WriteOptions, aimem, embeddings_path, mg, pam};
+use crate::interchange::{
+    Export, Files, Format, Revision, WriteOptions, aimem, embeddings_path, mg, pam,
+};
 use crate::store::Owner;
 
 use super::entries::StoreEntries;
@@ -100,7 +102,12 @@ fn export_folder(
         count: 0,
     };
     let writer = writer_of(format)?;
-    let written = writer.write_files(&mut files, &entries, options)?;
+    let export = Export {
+        format,
+        entries: &entries,
+        options,
+    };
+    let written = writer.write_files(&export, &mut files)?;
     let mut exported = ExportReport::of(written, files.count, &entries.loss());
     entries.count_vectors(
         |grain| writer.holds_vector(grain, options),
