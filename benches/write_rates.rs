@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use grainstore::ledger::{Binding, Kind, Ledger, LedgerOptions, MemoryDisk, NewEntry, StoreId};
+use grainstore::ledger::{Binding, Kind, Ledger, MemoryDisk, NewEntry, SEGMENT_BYTES, StoreId};
 use grainstore::store::Durability;
 use grainstore::{ContentAddress, Draft, Grain, Options, Store};
 use sha2::{Digest, Sha256};
@@ -101,7 +101,7 @@ fn batches(home: &Path, len: u64, count: u64) -> Result<()> {
     let mut addresses = Vec::new();
     let started = Instant::now();
     for batch in batches {
-        addresses.extend(store.put_batch(batch)?);
+        addresses.extend(store.put_batch(batch)?.iter().map(|put| put.address));
     }
     rate(&format!("batches of {len}"), len * count, started.elapsed());
     gets(&store, &addresses)?;
@@ -139,7 +139,7 @@ fn serial_part() -> Result<()> {
     let ledger = Ledger::create(
         Arc::new(MemoryDisk::default()),
         StoreId::new([7; 16]),
-        LedgerOptions::default(),
+        SEGMENT_BYTES,
     )?;
     let body = [7; 335];
     let entry = NewEntry {

@@ -57,7 +57,8 @@
 //!
 //! - **Calls block**, a write until the disk has it; every question after that finds it. A [`Store`] is
 //!   cheap to clone and may be shared by threads.
-//! - **A call is atomic**: [`Store::put_batch`] stores all grains or none, [`Store::supersede`] the new
+//! - **A call is atomic**: [`Store::put_batch`] stores all grains or none, and says which were new,
+//!   as [`Store::insert`] does of one; [`Store::supersede`] stores the new
 //!   grain and the end of the old one. There is no transaction over several calls: of two
 //!   supersessions of one grain the second gets `ERR_CONFLICT`. The pages of a query show one moment.
 //! - **Questions**: [`Store::query`] by fields, and [`Store::pages`] for all pages; [`Store::find`] for a
@@ -69,8 +70,9 @@
 //! - **Processes**: any number on one machine open one directory. Each answer holds what any of them has
 //!   acknowledged.
 //! - **Rooms of the API**: [`Store`] reads and writes, [`Admin`] has the owner's decisions (policy, holds,
-//!   consents, erasure, export), [`Maintenance`] check, backup and statistics. Names that this
-//!   documentation does not show may change in every version.
+//!   consents, erasure, export), [`Maintenance`] check, backup and statistics; [`recovery`] makes a
+//!   store out of a backup, or out of a damaged one. Names that this documentation does not show may
+//!   change in every version.
 //! - **Features**: `text` (search) and `sealing` (keys of persons) are on by default; `signatures`,
 //!   `interchange` (import and export) and `encryption` (files with age) are asked for. None changes the
 //!   files.
@@ -105,16 +107,13 @@ pub mod vector;
 pub mod store;
 pub mod query;
 mod face;
+pub mod recovery;
 
 pub use code::{CodeDomain, ErrorCode};
 pub use codec::ContentAddress;
-#[doc(hidden)]
-pub use face::recover_on;
-pub use face::{
-    Admin, Maintenance, Store, also_believed, newest_versions, recover, repair, restore,
-};
+pub use face::{Admin, Maintenance, Store, also_believed, newest_versions};
 pub use grain::{Draft, Grain, Time, Type};
-pub use query::{Envelope, Filter, Search};
+pub use query::{Filter, Page, Search};
 pub use store::{Error, Options};
 
 /// The names of the example above, to be imported together.

@@ -119,7 +119,7 @@ fn a_signed_grain_opens_in_every_build_and_is_trusted_only_where_signatures_are_
     );
     let repaired = {
         drop(store);
-        grainstore::repair(folder.path(), Options::default()).unwrap()
+        grainstore::recovery::repair(folder.path(), Options::default()).unwrap()
     };
     assert_eq!(repaired.delivery(&tea).unwrap().unwrap(), delivered);
 }

@@ -12,7 +12,7 @@ use grainstore::crypto::{Algorithm, Did};
 use grainstore::grain::{Draft, Field, Grain, Status, Time, Type, Verification};
 use grainstore::interchange::{self, mg};
 use grainstore::ledger::{
-    Binding, Disk, EntryId, Kind, Ledger, LedgerOptions, MemoryDisk, NewEntry, OpenMode,
+    Binding, Disk, EntryId, Kind, Ledger, MemoryDisk, NewEntry, OpenMode, SEGMENT_BYTES,
 };
 use grainstore_fuzz::{STATEMENTS, STORE_ID};
 use sha2::{Digest, Sha256};
@@ -187,13 +187,13 @@ fn archives(grains: &[Grain]) -> Result<Vec<Vec<u8>>> {
             .into_iter()
             .enumerate()
         {
-            let options = mg::WriteOptions {
+            let options = interchange::WriteOptions {
                 compression,
-                ..mg::WriteOptions::default()
+                ..interchange::WriteOptions::default()
             };
             let entries = some.iter().map(|grain| mg::Entry::of(grain, &status));
             let mut file = Vec::new();
-            mg::write(&mut file, entries.collect(), options, |address| {
+            mg::write(&mut file, entries.collect(), &options, |address| {
                 let grain = some.iter().find(|grain| grain.address() == address);
                 Ok::<_, interchange::Error>(grain.cloned().unwrap_or_else(|| some[0].clone()))
             })?;
@@ -229,7 +229,7 @@ fn ledgers(grains: &[Grain]) -> Result<Vec<Vec<u8>>> {
     let mut ledgers = Vec::new();
     for (nth, some) in grains.chunks(3).enumerate() {
         let disk = Arc::new(MemoryDisk::default());
-        let ledger = Ledger::create(disk.clone(), STORE_ID, LedgerOptions::default())?;
+        let ledger = Ledger::create(disk.clone(), STORE_ID, SEGMENT_BYTES)?;
         let mut split = 0;
         for (time_ms, grain) in (1_768_471_200_000..).zip(some) {
             let entries = [

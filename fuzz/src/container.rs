@@ -6,7 +6,7 @@ use std::io::{Cursor, Write};
 
 use grainstore::codec::Compression;
 use grainstore::grain::{Grain, Status};
-use grainstore::interchange::{Error, mg};
+use grainstore::interchange::{Error, WriteOptions, mg};
 use lz4_flex::frame::FrameEncoder;
 use sha2::{Digest, Sha256};
 
@@ -99,12 +99,12 @@ fn written_again(grains: &[(Grain, Status)], compression: Compression) {
     let entries = grains
         .iter()
         .map(|(grain, status)| mg::Entry::of(grain, status));
-    let options = mg::WriteOptions {
+    let options = WriteOptions {
         compression,
-        ..mg::WriteOptions::default()
+        ..WriteOptions::default()
     };
     let mut file = Vec::new();
-    mg::write(&mut file, entries.collect(), options, |address| {
+    mg::write(&mut file, entries.collect(), &options, |address| {
         Ok::<_, Error>(by_address[address.as_bytes()].0.clone())
     })
     .expect("grains that were read are written");

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use grainstore::ledger::{
-    Binding, Disk, Entry, EntryHeader, EntryId, Error, Kind, Ledger, LedgerOptions,
-    LedgerVerification, MemoryDisk, NewEntry, OpenMode, TornTail, verify,
+    Binding, Disk, Entry, EntryHeader, EntryId, Error, Kind, Ledger, LedgerVerification,
+    MemoryDisk, NewEntry, OpenMode, SEGMENT_BYTES, TornTail, verify,
 };
 
 use crate::meter::{PLAIN, measure};
@@ -62,14 +62,7 @@ fn open(
     visited: &mut Visited,
 ) -> Result<(Ledger, Option<TornTail>), Error> {
     let disk: Arc<MemoryDisk> = Arc::clone(disk);
-    let opened = Ledger::open(
-        disk,
-        STORE_ID,
-        LedgerOptions::default(),
-        watermark,
-        None,
-        erases,
-    )?;
+    let opened = Ledger::open(disk, STORE_ID, SEGMENT_BYTES, watermark, None, erases)?;
     opened.0.scan(EntryId::FIRST, &mut |entry| {
         visited.push((entry.header, entry.body.to_vec()));
         ControlFlow::Continue(())

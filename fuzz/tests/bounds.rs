@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use grainstore::codec::{Canonical, Compression, Encoding, Map, Profile, Value};
 use grainstore::grain::{Draft, Grain, Status, Time, Type};
-use grainstore::interchange::{Error, mg};
+use grainstore::interchange::{Error, WriteOptions, mg};
 use grainstore_fuzz::meter::{COMPRESSED, peak_of};
 use lz4_flex::frame::{BlockSize, FrameEncoder, FrameInfo};
 
@@ -134,13 +134,13 @@ fn chains(len_bytes: usize, around: impl Fn(Value) -> Value) -> Vec<Value> {
 }
 
 fn archive_of(grain: &Grain, compression: Compression) -> Vec<u8> {
-    let options = mg::WriteOptions {
+    let options = WriteOptions {
         compression,
-        ..mg::WriteOptions::default()
+        ..WriteOptions::default()
     };
     let entry = mg::Entry::of(grain, &Status::default());
     let mut file = Vec::new();
-    mg::write(&mut file, vec![entry], options, |_| {
+    mg::write(&mut file, vec![entry], &options, |_| {
         Ok::<_, Error>(grain.clone())
     })
     .unwrap();

@@ -1,7 +1,7 @@
 import { ask } from "./failure.js";
 import * as native from "./native/index.cjs";
 import type { Signalled } from "./options.js";
-import { type Change, dated } from "./results.js";
+import { Change } from "./results.js";
 
 /**
  * The entries of the ledger as a feed: it ends where the store ends, and goes on after that when there is
@@ -24,7 +24,7 @@ export class Changes implements AsyncIterableIterator<Change> {
       this.#read = read.reverse();
     }
     const change = this.#read.pop();
-    return change === undefined ? { done: true, value: undefined } : { done: false, value: dated(change, "at") };
+    return change === undefined ? { done: true, value: undefined } : { done: false, value: new Change(change) };
   }
 
   /** Returns the number of the next entry: `changes({ first: position })` goes on there. */

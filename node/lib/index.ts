@@ -39,6 +39,7 @@ export type {
   Line,
   Named,
   PersonReport,
+  Put,
   Refused,
   Signature,
   Status,

@@ -13,10 +13,9 @@ export function dated<T extends object, K extends keyof T>(of: T, name: K): Date
 
 export type Status = native.Standing;
 export type Line = Dated<native.Line, "time">;
-export type Change = Dated<native.Change, "at">;
 export type Hold = Dated<native.Hold, "since">;
 export type Checkpoint = Dated<native.Checkpoint, "time">;
-export type { Exported, Imported, Named, PersonReport, Refused, Signature } from "./native/index.cjs";
+export type { Exported, Imported, Named, PersonReport, Put, Refused, Signature } from "./native/index.cjs";
 export type TrustRule = native.Rule;
 
 /** One result of a search or a query. `String(it)` is that of its grain. */
@@ -63,6 +62,21 @@ export class Version {
 
   toString(): string {
     return this.grain.toString();
+  }
+}
+
+/** One entry of the ledger. `String(it)` is its number, its kind, and its grain or the address of one. */
+export interface Change extends Dated<native.Change, "at"> {}
+
+export class Change {
+  /** @internal */
+  constructor(change: native.Change) {
+    Object.assign(this, dated(change, "at"));
+  }
+
+  toString(): string {
+    const of = this.grain?.toString() ?? this.address ?? this.entries.join(", ");
+    return `${this.entry} ${this.kind} ${of}`.trimEnd();
   }
 }
 

@@ -147,6 +147,11 @@ export class Store extends Auditing implements AsyncDisposable {
     return ask(signal, async (abort) => this.native.put(fields, abort));
   }
 
+  /** Stores a grain as `put` does, and says whether it is new here. */
+  insert(fields: Fields, { signal }: Signalled = {}): Promise<native.Put> {
+    return ask(signal, async (abort) => this.native.insert(fields, abort));
+  }
+
   /** Stores grains together, all or none, and returns their addresses. An error names the grain in `place`. */
   putBatch(grains: Iterable<Fields>, { signal }: Signalled = {}): Promise<string[]> {
     return ask(signal, async (abort) => this.native.putBatch([...grains], abort));

@@ -8,7 +8,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-use grainstore::store::{Embedder, EmbedderError};
+use grainstore::store::Embedder;
 use napi::bindgen_prelude::{Float32Array, FnArgs};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Status, bindgen_prelude::Unknown};
@@ -105,12 +105,18 @@ impl Embedder for JsEmbedder {
         self.dimensions
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+    fn embed(
+        &self,
+        texts: &[&str],
+    ) -> Result<Vec<Vec<f32>>, Box<dyn std::error::Error + Send + Sync>> {
         let texts = texts.iter().map(|text| (*text).to_owned()).collect();
         self.ask(texts, false).map_err(Into::into)
     }
 
-    fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedderError> {
+    fn embed_query(
+        &self,
+        text: &str,
+    ) -> Result<Vec<f32>, Box<dyn std::error::Error + Send + Sync>> {
         let mut vectors = self.ask(vec![text.to_owned()], true)?;
         vectors.pop().ok_or_else(|| "no vector".into())
     }

@@ -6,7 +6,7 @@ use grainstore::Search;
 use grainstore::grain::Status;
 use grainstore::interchange::{Format, ImportFile, Loss, ReadOptions, WriteOptions};
 use grainstore::ledger::EntryId;
-use grainstore::query::{Cursor, Envelope, Recall};
+use grainstore::query::{Cursor, Page as Results, Recall};
 use grainstore::store::{Embedding, Summary};
 use napi::bindgen_prelude::{Float32Array, Result, Unknown};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
@@ -96,7 +96,7 @@ pub struct Page {
 }
 
 impl Page {
-    fn of(envelope: Envelope) -> Self {
+    fn of(envelope: Results) -> Self {
         let found = envelope.results.into_iter().map(|found| {
             let row = Found {
                 address: found.grain.address().to_string(),

@@ -25,6 +25,14 @@ pub struct Store {
     signer: Option<Signer>,
 }
 
+/// A grain that is stored.
+#[napi(object, object_from_js = false)]
+pub struct Put {
+    pub address: String,
+    /// Whether it was not stored before.
+    pub is_new: bool,
+}
+
 impl Store {
     pub(crate) const fn of(handle: Held<Handle>, signer: Option<Signer>) -> Self {
         Self { handle, signer }
@@ -150,6 +158,22 @@ impl Store {
     }
 
     #[napi(
+        ts_args_type = "fields: object, abort?: Abort | undefined",
+        ts_return_type = "Promise<Put>"
+    )]
+    pub fn insert(&self, fields: Unknown<'_>, abort: Option<&Abort>) -> Result<Promised<Put>> {
+        let draft = draft(fields)?;
+        let grain = self.maker();
+        Ok(self.ask(abort, move |store| {
+            let put = store.insert(grain(store, draft)?)?;
+            Ok(Put {
+                address: put.address.to_string(),
+                is_new: put.is_new,
+            })
+        }))
+    }
+
+    #[napi(
         ts_args_type = "grains: object[], abort?: Abort | undefined",
         ts_return_type = "Promise<string[]>"
     )]
@@ -171,7 +195,7 @@ impl Store {
                 })
             });
             let stored = store.put_batch(grains.collect::<std::result::Result<Vec<_>, _>>()?)?;
-            Ok(stored.iter().map(ToString::to_string).collect())
+            Ok(stored.iter().map(|put| put.address.to_string()).collect())
         }))
     }
 

@@ -18,6 +18,7 @@ test("a feed has what was stored, and goes on", async (t) => {
   const note = await store.remember("hello");
   const [change] = await all(feed);
   assert.deepEqual([change!.kind, change!.address, change!.entry], ["stored", note, 0]);
+  assert.equal(String(change), `0 stored ${change!.grain}`);
   assert.equal(change!.grain!.get("content"), "hello");
   assert.ok(change!.at instanceof Date);
   await store.verify(note);

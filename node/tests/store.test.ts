@@ -104,6 +104,14 @@ for (const [fields, error] of wrong) {
   });
 }
 
+test("a grain that was stored before is told from a new one", async (t) => {
+  const store = await memory(t);
+  const turn = { type: "event", content: "x", created_at: 1 };
+  const address = await store.put(turn);
+  assert.deepEqual(await store.insert(turn), { address, isNew: false });
+  assert.equal((await store.insert({ ...turn, content: "y" })).isNew, true);
+});
+
 test("a batch is stored whole or not at all", async (t) => {
   const store = await memory(t);
   const good = { type: "event", content: "x" };

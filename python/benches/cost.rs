@@ -39,13 +39,13 @@ fn puts(store: &Store) -> Result<f64, Box<dyn Error>> {
 
 /// Returns the time of a get, of the shortest run of 1,000.
 fn gets(store: &Store) -> Result<f64, Box<dyn Error>> {
-    let addresses = store.put_batch(beliefs(1_000, ROUNDS))?;
+    let stored = store.put_batch(beliefs(1_000, ROUNDS))?;
     store.maintenance()?.flush_text()?;
     let mut best = f64::INFINITY;
     for _ in 0..ROUNDS {
         let start = Instant::now();
-        for address in &addresses {
-            std::hint::black_box(store.get(address)?);
+        for put in &stored {
+            std::hint::black_box(store.get(&put.address)?);
         }
         best = best.min(1e3 * start.elapsed().as_secs_f64());
     }

@@ -100,6 +100,10 @@ class AsyncStore:
         """Does what `Store.put` does while other tasks run."""
         return await asyncio.to_thread(lambda: self.store.put(fields))
 
+    async def insert(self, fields: Mapping[str, Any]) -> tuple[str, bool]:
+        """Does what `Store.insert` does while other tasks run."""
+        return await asyncio.to_thread(lambda: self.store.insert(fields))
+
     async def put_batch(self, grains: Iterable[Mapping[str, Any]]) -> list[str]:
         """Does what `Store.put_batch` does while other tasks run."""
         return await asyncio.to_thread(lambda: self.store.put_batch(grains))

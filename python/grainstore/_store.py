@@ -161,6 +161,19 @@ class Store(Persons, Signing, Auditing):
         """
         return self._native.put(fields)
 
+    def insert(self, fields: Mapping[str, Any]) -> tuple[str, bool]:
+        """Stores a grain as `put` does, and returns its address and whether it is new here.
+
+        >>> import grainstore
+        >>> store = grainstore.in_memory()
+        >>> turn = {"type": "event", "content": "hello", "created_at": 1_768_471_200_000}
+        >>> [is_new for _, is_new in (store.insert(turn), store.insert(turn))]
+        [True, False]
+
+        Raises what `put` raises.
+        """
+        return self._native.insert(fields)
+
     def put_batch(self, grains: Iterable[Mapping[str, Any]]) -> list[str]:
         """Stores grains together, all or none, and returns their addresses.
 

@@ -1,6 +1,6 @@
 //! Models of Python programs that make vectors of texts.
 
-use grainstore::store::{Embedder, EmbedderError};
+use grainstore::store::Embedder;
 use pyo3::prelude::*;
 
 use crate::store::floats;
@@ -32,7 +32,10 @@ impl Embedder for PyEmbedder {
         self.dimensions
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+    fn embed(
+        &self,
+        texts: &[&str],
+    ) -> Result<Vec<Vec<f32>>, Box<dyn std::error::Error + Send + Sync>> {
         let embedded = Python::attach(|py| {
             let vectors = self
                 .object
@@ -46,7 +49,10 @@ impl Embedder for PyEmbedder {
         embedded.map_err(|error: PyErr| error.to_string().into())
     }
 
-    fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedderError> {
+    fn embed_query(
+        &self,
+        text: &str,
+    ) -> Result<Vec<f32>, Box<dyn std::error::Error + Send + Sync>> {
         let embedded = Python::attach(|py| {
             let object = self.object.bind(py);
             if object.hasattr("embed_query")? {

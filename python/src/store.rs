@@ -10,7 +10,7 @@ use grainstore::crypto::KeySource;
 use grainstore::grain::{Status, Verification};
 use grainstore::interchange::{Format, ImportFile, Loss, ReadOptions, WriteOptions};
 use grainstore::ledger::EntryId;
-use grainstore::query::{Cursor, Envelope, Found, Recall};
+use grainstore::query::{Cursor, Found, Page, Recall};
 use grainstore::store::{
     Authorization, Create, Durability, Embedder, Embedding, Justification, NewGrain, Summary,
 };
@@ -212,6 +212,12 @@ impl Store {
         Ok(stored.to_string())
     }
 
+    fn insert(&self, py: Python<'_>, fields: &Bound<'_, PyAny>) -> PyResult<(String, bool)> {
+        let draft = draft(fields)?;
+        let put = self.ask(py, |store| store.insert(self.new_grain(store, draft)?))?;
+        Ok((put.address.to_string(), put.is_new))
+    }
+
     fn put_batch(&self, py: Python<'_>, grains: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         let drafts = grains.try_iter()?.map(|fields| draft(&fields?));
         let drafts = drafts.collect::<PyResult<Vec<_>>>()?;
@@ -225,7 +231,7 @@ impl Store {
             });
             store.put_batch(grains.collect::<Result<Vec<_>, _>>()?)
         })?;
-        Ok(stored.iter().map(ToString::to_string).collect())
+        Ok(stored.iter().map(|put| put.address.to_string()).collect())
     }
 
     fn get(&self, py: Python<'_>, of: &Bound<'_, PyAny>) -> PyResult<Option<Grain>> {
@@ -608,7 +614,7 @@ type Answer = (
     Option<String>,
 );
 
-fn answer(envelope: Envelope) -> Answer {
+fn answer(envelope: Page) -> Answer {
     let results = envelope.results.into_iter().map(|found| {
         let Found {
             grain,

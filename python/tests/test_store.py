@@ -64,7 +64,9 @@ def test_a_grain_is_an_address_where_one_is_asked_for(store: Store) -> None:
 def test_a_grain_that_is_put_twice_has_one_address(store: Store) -> None:
     grain = {"type": "event", "content": "x", "created_at": 1}
     assert store.put(grain) == store.put(dict(reversed(grain.items())))
-    assert store.count() == 1
+    assert store.insert(grain) == (store.put(grain), False)
+    assert store.insert({**grain, "content": "y"})[1]
+    assert store.count() == 2
 
 
 def test_an_address_that_is_not_here_is_none(store: Store) -> None:

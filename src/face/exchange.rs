@@ -8,7 +8,7 @@ use crate::grain::Grain;
 use crate::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use crate::query;
 use crate::query::{Consolidated, Consolidation, ExportReport, Filter};
-use crate::store::{Conflicting, EmbedderError, Error, Summary, import};
+use crate::store::{Conflict, Error, Summary, import};
 
 use super::Admin;
 
@@ -135,7 +135,7 @@ impl Admin<'_> {
     pub fn consolidate(
         self,
         asked: &Consolidation,
-        ask: &mut dyn FnMut(&str) -> Result<String, EmbedderError>,
+        ask: &mut dyn FnMut(&str) -> Result<String, Box<dyn std::error::Error + Send + Sync>>,
     ) -> Result<Consolidated, Error> {
         query::consolidate(self.0, asked, ask)
     }
@@ -195,7 +195,7 @@ impl Admin<'_> {
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn conflicts(self) -> Result<Vec<Conflicting>, Error> {
+    pub fn conflicts(self) -> Result<Vec<Conflict>, Error> {
         import::conflicts(self.0)
     }
 

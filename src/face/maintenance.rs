@@ -11,8 +11,8 @@ use crate::index::Snapshot;
 use crate::ledger::Disk;
 use crate::query::{Filter, QueryPlan};
 use crate::store::{
-    Access, Audit, Backup, Checked, Compacted, Error, Report, Stats, audit, maintenance, opening,
-    read,
+    Access, Audit, Backup, Checked, Compacted, Error, RecoveryReport, Report, Stats, audit,
+    maintenance, opening, read,
 };
 use crate::{index, query};
 
@@ -21,6 +21,11 @@ use crate::{index, query};
 pub struct Maintenance<'a>(pub(super) &'a Access);
 
 impl<'a> Maintenance<'a> {
+    /// Returns what was found and mended when the store was opened.
+    pub fn recovery_report(self) -> &'a RecoveryReport {
+        self.0.engine().recovery()
+    }
+
     /// Evaluates a query and returns its plan.
     ///
     /// # Errors
@@ -118,7 +123,7 @@ impl<'a> Maintenance<'a> {
     }
 
     /// As [`Maintenance::backup`], and copies damaged bytes of the ledger as they are, into a
-    /// directory without an earlier backup. [`recover`](crate::recover) makes a sound
+    /// directory without an earlier backup. [`recover`](crate::recovery::recover) makes a sound
     /// store from the copy.
     ///
     /// # Errors
@@ -286,10 +291,9 @@ impl<'a> Maintenance<'a> {
         read::accesses(self.0, address)
     }
 
-    /// Checks the store as [`Maintenance::check`] does, or as
-    /// [`Maintenance::check_structure`], and compares
-    /// its ledger with a note. The check is recorded in the ledger, unless the store was opened for
-    /// reading only, or the ledger is damaged: then it stays as it was found.
+    /// Checks the store as [`Maintenance::check`] does, and compares its ledger with a note. The check
+    /// is recorded in the ledger, unless the store was opened for reading only, or the ledger is
+    /// damaged: then it stays as it was found.
     ///
     /// ```
     /// use grainstore::{Draft, Options, Store};
@@ -298,16 +302,25 @@ impl<'a> Maintenance<'a> {
     /// store.put(Draft::event("hello"))?;
     /// let maintenance = store.maintenance()?;
     /// let note = maintenance.audit().head()?;
-    /// let report = maintenance.check_on_record(true, Some(&note))?;
+    /// let report = maintenance.check_on_record(Some(&note))?;
     /// assert_eq!((report.findings.len(), report.anchor), (0, Some(1)));
-    /// assert_eq!(maintenance.check_on_record(false, None)?.anchor, None);
+    /// assert_eq!(maintenance.check_structure_on_record(None)?.anchor, None);
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
     /// # Errors
     /// Storage errors; damage is a finding, not an error.
-    pub fn check_on_record(self, is_deep: bool, since: Option<&Note>) -> Result<Report, Error> {
-        maintenance::check_on_record(self.0, is_deep, since)
+    pub fn check_on_record(self, since: Option<&Note>) -> Result<Report, Error> {
+        maintenance::check_on_record(self.0, true, since)
+    }
+
+    /// Checks the store as [`Maintenance::check_structure`] does, else as
+    /// [`Maintenance::check_on_record`].
+    ///
+    /// # Errors
+    /// Storage errors; damage is a finding, not an error.
+    pub fn check_structure_on_record(self, since: Option<&Note>) -> Result<Report, Error> {
+        maintenance::check_on_record(self.0, false, since)
     }
 }
 

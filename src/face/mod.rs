@@ -9,12 +9,8 @@ mod erasing;
 #[cfg(feature = "interchange")]
 mod exchange;
 mod maintenance;
-mod recovery;
 
 pub use admin::Admin;
 pub use maintenance::Maintenance;
 pub use reading::{also_believed, newest_versions};
-#[doc(hidden)]
-pub use recovery::recover_on;
-pub use recovery::{recover, repair, restore};
 pub use store::Store;

@@ -6,10 +6,10 @@ use crate::ledger::EntryId;
 use crate::query;
 #[cfg(feature = "text")]
 use crate::query::Recall;
-use crate::query::{Changes, Cursor, Envelope, Filter, Search};
+use crate::query::{Changes, Cursor, Filter, Page, Search};
 #[cfg(feature = "text")]
 use crate::render::Recollection;
-use crate::store::{AgentCard, Error, Page, Signature, Version, governance, read};
+use crate::store::{AddressList, AgentCard, Error, Signature, Version, governance, read};
 
 use super::Store;
 
@@ -59,7 +59,7 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn list(&self, after: Option<EntryId>, limit: usize) -> Result<Page, Error> {
+    pub fn list(&self, after: Option<EntryId>, limit: usize) -> Result<AddressList, Error> {
         read::list(&self.0, after, limit)
     }
 
@@ -131,7 +131,7 @@ impl Store {
         filter: &Filter,
         limit: usize,
         after: Option<Cursor>,
-    ) -> Result<Envelope, Error> {
+    ) -> Result<Page, Error> {
         query::query(&self.0, filter, limit, after)
     }
 
@@ -152,7 +152,7 @@ impl Store {
         &self,
         filter: &Filter,
         limit: usize,
-    ) -> impl Iterator<Item = Result<Envelope, Error>> + use<'_> {
+    ) -> impl Iterator<Item = Result<Page, Error>> + use<'_> {
         query::pages(&self.0, filter.clone(), limit)
     }
 
@@ -172,7 +172,7 @@ impl Store {
     /// # Errors
     /// `ERR_SEARCH_SYNTAX`; as [`Store::find`].
     #[cfg(feature = "text")]
-    pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
+    pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Page, Error> {
         self.find(&Search::parse(text)?.filter(filter).limit(limit))
     }
 
@@ -187,7 +187,7 @@ impl Store {
     /// view, and `ERR_EMBEDDER` if the model does not embed the question: a `meaning` of 0 in the
     /// ranking does not ask it; for a vector `ERR_EMBEDDING` if it has another length than the model's;
     /// for a grain `ERR_NOT_FOUND`, and what [`Store::get`] refuses.
-    pub fn find(&self, search: &Search<'_>) -> Result<Envelope, Error> {
+    pub fn find(&self, search: &Search<'_>) -> Result<Page, Error> {
         query::find(&self.0, search)
     }
 

@@ -7,7 +7,7 @@ use super::{Admin, Maintenance};
 use crate::crypto::Did;
 use crate::ledger::Disk;
 use crate::policy::{Capability, Role};
-use crate::store::{Access, Error, Options, RecoveryReport, opening};
+use crate::store::{Access, Error, Options, opening};
 
 /// A store of grains. Cheap to clone, and usable from any thread.
 ///
@@ -168,10 +168,5 @@ impl Store {
 
     fn narrowed(&self, capability: Capability) -> Self {
         Self(self.0.narrowed(capability))
-    }
-
-    /// Returns the findings when the store was opened.
-    pub fn recovery_report(&self) -> &RecoveryReport {
-        self.0.engine().recovery()
     }
 }

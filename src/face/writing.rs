@@ -6,8 +6,8 @@ use crate::grain::{Grain, Verification};
 #[cfg(feature = "interchange")]
 use crate::interchange::ImportFile;
 use crate::store::{
-    Embedding, Error, HandedOff, Handoff, Justification, NewGrain, commit, governance, lineage,
-    read,
+    Embedding, Error, HandedOff, Handoff, Justification, NewGrain, Put, commit, governance,
+    lineage, read,
 };
 #[cfg(feature = "interchange")]
 use crate::store::{Summary, import};
@@ -29,17 +29,27 @@ impl Store {
     /// one, whose signature is not kept; storage errors, after which the outcome is unknown and a retry is
     /// safe.
     pub fn put(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
+        commit::put(&self.0, grain).map(|put| put.address)
+    }
+
+    /// Stores a grain as [`Store::put`] does, and says whether it is new here, as
+    /// [`HashSet::insert`](std::collections::HashSet::insert) says it of a value.
+    ///
+    /// # Errors
+    /// As [`Store::put`].
+    pub fn insert(&self, grain: impl Into<NewGrain>) -> Result<Put, Error> {
         commit::put(&self.0, grain)
     }
 
-    /// Stores grains together: all of them, or none if one is refused. Returns their addresses.
+    /// Stores grains together: all of them, or none if one is refused. Returns the address of each,
+    /// and whether it is new; the second of two equal grains is not.
     ///
     /// # Errors
     /// As [`Store::put`], with the place of the grain in the batch.
     pub fn put_batch<G: Into<NewGrain>>(
         &self,
         grains: impl IntoIterator<Item = G>,
-    ) -> Result<Vec<ContentAddress>, Error> {
+    ) -> Result<Vec<Put>, Error> {
         commit::put_batch(&self.0, grains)
     }
 

@@ -117,11 +117,6 @@ impl Format {
         self.entry().places
     }
 
-    /// Returns whether grains can be written in the format.
-    pub fn is_written(self) -> bool {
-        self.entry().is_written
-    }
-
     /// Returns the format of a name.
     pub fn named(name: &str) -> Option<Self> {
         Self::all().find(|format| format.name() == name)
@@ -144,19 +139,16 @@ struct Entry {
     about: &'static str,
     kept: &'static str,
     places: &'static [&'static str],
-    is_written: bool,
 }
 
-const UNKNOWN: Entry = both(Format::Jsonl, "unknown", "");
+const UNKNOWN: Entry = plain(Format::Jsonl, "unknown", "");
 
-const fn both(format: Format, name: &'static str, about: &'static str) -> Entry {
-    Entry {
-        is_written: true,
-        ..read(format, name, about, "")
-    }
+const fn plain(format: Format, name: &'static str, about: &'static str) -> Entry {
+    of_tool(format, name, about, "")
 }
 
-const fn read(
+/// A format of another tool, with where the tool keeps such a file, or how it exports one.
+const fn of_tool(
     format: Format,
     name: &'static str,
     about: &'static str,
@@ -168,7 +160,6 @@ const fn read(
         about,
         kept,
         places: &[],
-        is_written: false,
     }
 }
 
@@ -185,19 +176,13 @@ const fn found(
     };
     Entry {
         places,
-        ..read(format, name, about, kept)
+        ..of_tool(format, name, about, kept)
     }
-}
-
-/// A format of another tool that can be written too.
-const fn written(mut entry: Entry) -> Entry {
-    entry.is_written = true;
-    entry
 }
 
 const fn provider(provider: Provider, about: &'static str, kept: &'static str) -> Entry {
     let name = provider.name();
-    read(Format::Provider(provider), name, about, kept)
+    of_tool(Format::Provider(provider), name, about, kept)
 }
 
 impl std::fmt::Display for Format {
@@ -242,67 +227,67 @@ impl Provider {
 
 /// Every format, what a file of it is, and where other tools keep it: the help, `scan` and the manual go by it.
 static TABLE: [Entry; 45] = [
-    both(Format::Mg, "mg", "Archive of grains (OMS 1.3, section 11)"),
-    both(Format::Jsonl, "jsonl", "JSON lines, one grain per line"),
-    both(Format::Pam, "pam", "Portable AI Memory 1.0 store"),
-    read(
+    plain(Format::Mg, "mg", "Archive of grains (OMS 1.3, section 11)"),
+    plain(Format::Jsonl, "jsonl", "JSON lines, one grain per line"),
+    plain(Format::Pam, "pam", "Portable AI Memory 1.0 store"),
+    of_tool(
         Format::PamConversation,
         "pam-conversation",
         "PAM conversation file without its store",
         "",
     ),
-    read(
+    of_tool(
         Format::PamEmbeddings,
         "pam-embeddings",
         "PAM embeddings file without its store",
         "",
     ),
-    both(Format::Aimem, "aimem", "AIMEM bundle"),
-    both(
+    plain(Format::Aimem, "aimem", "AIMEM bundle"),
+    plain(
         Format::AimemNdjson,
         "aimem-ndjson",
         "AIMEM bundle as JSON lines",
     ),
-    both(Format::Omi, "omi", "OMI-AI 0.1 document"),
-    both(
+    plain(Format::Omi, "omi", "OMI-AI 0.1 document"),
+    plain(
         Format::OmiJsonl,
         "omi-jsonl",
         "OMI-AI 0.1 document as JSON lines",
     ),
     Entry {
         places: &[".openclaw/workspace", ".codex/memories", ".hermes/memories"],
-        ..both(Format::Markdown, "markdown", "Directory of Markdown notes")
+        ..plain(Format::Markdown, "markdown", "Directory of Markdown notes")
     },
-    written(read(
+    of_tool(
         Format::McpMemory,
         "mcp-memory",
         "Reference MCP memory server: entities, observations, relations",
         "the file of MEMORY_FILE_PATH, else memory.jsonl beside the server",
-    )),
-    written(found(
+    ),
+    found(
         Format::Mem0,
         "mem0",
         "Mem0: get_all, the platform's answers, or history.db",
         &[".mem0/history.db"],
-    )),
-    read(
+    ),
+    of_tool(
         Format::OpenMemory,
         "openmemory",
         "OpenMemory: its export ZIP, memories.json, or openmemory.db",
         "openmemory/api/openmemory.db",
     ),
-    read(
+    of_tool(
         Format::MemoryList,
         "memory-list",
         "List of memories as an assistant prints it ([date] - memory), or ChatGPT's memory.json",
         "ask the assistant to list its memories",
     ),
-    written(read(
+    of_tool(
         Format::Langgraph,
         "langgraph",
         "LangGraph store: its SQLite file, or rows as JSON lines",
         "psql -Atc 'SELECT row_to_json(t) FROM store t'",
-    )),
+    ),
     found(
         Format::McpMemoryService,
         "mcp-memory-service",
@@ -318,25 +303,25 @@ static TABLE: [Entry; 45] = [
         "claude-mem: observations, summaries and prompts",
         &[".claude-mem/claude-mem.db"],
     ),
-    read(
+    of_tool(
         Format::Letta,
         "letta",
         "Letta: an agent file (.af), or pages of its archival memory",
         "the agent's export; /v1/agents/ID/archival-memory",
     ),
-    read(
+    of_tool(
         Format::Graphiti,
         "graphiti",
         "Graphiti or Zep: episodes, nodes and edges",
         "a dump of the graph as JSON",
     ),
-    written(read(
+    of_tool(
         Format::Cogx,
         "cogx",
         "Cognee: a COGX archive, as a directory, .tar.gz or ZIP",
         "cognee's export(dataset, format=\"cogx\")",
-    )),
-    read(
+    ),
+    of_tool(
         Format::Hindsight,
         "hindsight",
         "Hindsight: the ZIP of its documents and facts",
@@ -354,7 +339,7 @@ static TABLE: [Entry; 45] = [
         "Codex: rollouts of sessions",
         &[".codex/sessions"],
     ),
-    read(
+    of_tool(
         Format::OpenaiAgents,
         "openai-agents",
         "OpenAI Agents: the file of SQLiteSession",
@@ -384,19 +369,19 @@ static TABLE: [Entry; 45] = [
         "Cursor: transcripts of its agent",
         &[".cursor/projects"],
     ),
-    read(
+    of_tool(
         Format::OpenWebui,
         "open-webui",
         "Open WebUI: exported chats",
         "Settings > Data Controls > Export Chats",
     ),
-    read(
+    of_tool(
         Format::Librechat,
         "librechat",
         "LibreChat: an exported conversation",
         "Export of a conversation, as JSON",
     ),
-    read(
+    of_tool(
         Format::ChatbotUi,
         "chatbot-ui",
         "Chatbot UI: exported history",
@@ -418,31 +403,31 @@ static TABLE: [Entry; 45] = [
             "jan/threads",
         ],
     ),
-    read(
+    of_tool(
         Format::Typingmind,
         "typingmind",
         "TypingMind: exported chats",
         "Settings > Export",
     ),
-    read(
+    of_tool(
         Format::LeChat,
         "le-chat",
         "Le Chat: exported messages",
         "the data export of Mistral",
     ),
-    read(
+    of_tool(
         Format::Perplexity,
         "perplexity",
         "Perplexity: a thread",
         "the thread as JSON",
     ),
-    read(
+    of_tool(
         Format::AiStudio,
         "ai-studio",
         "Google AI Studio: prompts",
         "the folder Google AI Studio of Drive",
     ),
-    read(
+    of_tool(
         Format::VscodeCopilot,
         "vscode-copilot",
         "Copilot in VS Code: an exported chat",

@@ -41,7 +41,7 @@ pub(crate) use entries::{each, surveyed};
 pub use error::{Error, Place};
 pub(crate) use export::Files;
 pub use format::Format;
-pub(crate) use formats::format_writer::FormatWriter;
+pub(crate) use formats::format_writer::{Export, FormatWriter};
 pub(crate) use formats::markdown;
 pub use formats::markdown::MEMORY_FILE;
 pub(crate) use formats::neighbour::logged_turn;

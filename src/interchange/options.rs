@@ -1,10 +1,10 @@
 //! How files are read and written: the options of all formats in one place.
 
-use crate::codec::Profile;
+use crate::codec::{Compression, Profile};
 use crate::grain::Time;
 use crate::policy::Purpose;
 
-use super::{Decryption, Encryption, ExportKey, aimem, mg, omi};
+use super::{Decryption, Encryption, ExportKey, aimem, omi};
 
 /// How files are read.
 #[derive(Debug, Clone, Default)]
@@ -51,8 +51,11 @@ impl ReadOptions {
 /// How grains are written to files; a format ignores the options it has no use for.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
-    /// How archives are written.
-    pub mg: mg::WriteOptions,
+    /// How the grains of an archive (`.mg`) are compressed.
+    pub compression: Compression,
+    /// The most bytes of one volume of an archive before compression; `None`: as many as its offsets
+    /// reach, 2^32 − 1, and of a compressed one 1 GiB of grains, which is what readers decompress.
+    pub volume_len_max: Option<u64>,
     /// The revision of OMS in whose words archives and JSON lines are written (`1.4`, `1.5`); `None`: `1.3`,
     /// the form of the store.
     pub revision: Option<String>,

@@ -38,6 +38,11 @@ impl Format {
 }
 
 impl Format {
+    /// Returns whether grains can be written in the format.
+    pub fn is_written(self) -> bool {
+        matches!(self, Self::Mg | Self::Jsonl | Self::Markdown) || self.writer::<Error>().is_some()
+    }
+
     /// Returns the writer of a format; `None` for one that is read only, or is a copy of grains and not
     /// a record of each.
     pub(crate) fn writer<E: From<Error> + Send + 'static>(

@@ -29,7 +29,6 @@ pub use entry_id::EntryId;
 pub use error::Error;
 pub(crate) use log::append::{Agree, head_at};
 pub(crate) use log::copy::OnDamage;
-pub use log::ledger::LedgerOptions;
 pub(crate) use log::published_end::END;
 pub(in crate::ledger) use log::published_end::PublishedEnd;
 pub(crate) use process_id::ProcessId;
@@ -53,7 +52,7 @@ pub use self::{
     disk::{Disk, DiskFile, OpenMode},
     kind::Kind,
     log::copy::CopyReport,
-    log::ledger::Ledger,
+    log::ledger::{Ledger, SEGMENT_BYTES},
     offsets::position::{EntryLocation, LedgerPosition, RecoveryHint},
     proof::verify::{
         LedgerVerification, SegmentFault, TreeHead, verify, verify_at, verify_ledger,

@@ -16,12 +16,12 @@ mod cursor;
 mod dated;
 #[cfg(any(feature = "text", feature = "interchange"))]
 mod day;
-mod envelope;
 #[cfg(feature = "interchange")]
 mod export;
 mod filter;
 mod groups;
 mod names;
+mod page;
 mod plan;
 #[cfg(feature = "text")]
 mod recall;
@@ -38,7 +38,6 @@ pub use consolidate::{CONSOLIDATION_TAG, Consolidated, Consolidation};
 #[cfg(feature = "interchange")]
 pub(crate) use consolidate::{consolidate, undo_consolidation};
 pub use cursor::Cursor;
-pub use envelope::{Envelope, Found};
 #[cfg(feature = "interchange")]
 pub use export::ExportReport;
 #[cfg(feature = "interchange")]
@@ -46,8 +45,9 @@ pub(crate) use export::{export, export_file, sync_tree};
 pub use filter::Filter;
 pub(crate) use groups::groups;
 pub(crate) use names::also_believed;
+pub use page::{Found, Page};
 pub(crate) use plan::explain;
-pub use plan::{AccessPath, PlanStep, QueryPlan};
+pub use plan::{PlanStep, QueryPlan};
 #[cfg(feature = "text")]
 pub use recall::Recall;
 #[cfg(feature = "text")]

@@ -38,8 +38,9 @@ pub struct QueryPlan {
 pub struct PlanStep {
     /// The condition.
     pub condition: String,
-    /// The access path.
-    pub access_path: AccessPath,
+    /// How it was evaluated, in words: `rows that fit`, `without rows that do not`, `value by value`,
+    /// `grain by grain`, `all grains`.
+    pub access_path: &'static str,
     /// The estimated number of rows that the index lists for the condition; `None` if the index was
     /// not used.
     pub estimate: Option<u64>,
@@ -49,8 +50,7 @@ pub struct PlanStep {
 
 /// How a condition is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AccessPath {
+enum AccessPath {
     /// All grains.
     All,
     /// The index lists the rows that meet the condition.
@@ -89,15 +89,15 @@ impl fmt::Display for QueryPlan {
     }
 }
 
-impl fmt::Display for AccessPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl AccessPath {
+    const fn name(self) -> &'static str {
+        match self {
             Self::All => "all grains",
             Self::List => "rows that fit",
             Self::Exclusion => "without rows that do not",
             Self::Values => "value by value",
             Self::Grains => "grain by grain",
-        })
+        }
     }
 }
 
@@ -386,7 +386,7 @@ impl Plan {
         if let Some(trace) = &mut self.trace {
             trace.steps.push(PlanStep {
                 condition: condition.to_string(),
-                access_path,
+                access_path: access_path.name(),
                 estimate,
                 left: self.rows.len(),
             });

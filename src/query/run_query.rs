@@ -10,7 +10,7 @@ use crate::store::{Access, Version};
 
 use super::plan::{conditions_of, rows_at};
 use super::visible::visible_page;
-use super::{Cursor, Envelope, Error, Filter, Found, Sort};
+use super::{Cursor, Error, Filter, Found, Page, Sort};
 
 /// See [`Store::query`](crate::Store::query).
 pub(crate) fn query(
@@ -18,7 +18,7 @@ pub(crate) fn query(
     filter: &Filter,
     limit: usize,
     after: Option<Cursor>,
-) -> Result<Envelope, Error> {
+) -> Result<Page, Error> {
     visible_page(store, filter, Sort::of(filter), limit, after)
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn pages(
     store: &Access,
     filter: Filter,
     limit: usize,
-) -> impl Iterator<Item = Result<Envelope, Error>> + use<'_> {
+) -> impl Iterator<Item = Result<Page, Error>> + use<'_> {
     // The cursor of the next page, `None` of the first; without a place there are no more.
     let mut place = Some(None);
     std::iter::from_fn(move || {
@@ -46,7 +46,7 @@ pub(crate) fn page(
     sort: Sort,
     limit: usize,
     after: Option<Cursor>,
-) -> Result<Envelope, Error> {
+) -> Result<Page, Error> {
     let (mut snapshot, mut now) = (store.snapshot(), now(store));
     if let Some(cursor) = after {
         cursor.check(filter, sort)?;
@@ -56,9 +56,9 @@ pub(crate) fn page(
     let rows = rows_at(store, &snapshot, filter, now)?;
     let last = after.map(|cursor| cursor.last);
     let (places, has_more) = sort.page(store, &snapshot, &rows, last, limit)?;
-    let mut envelope = Envelope {
+    let mut envelope = Page {
         total: rows.len(),
-        ..Envelope::default()
+        ..Page::default()
     };
     if let (Some(last), true) = (places.last(), has_more) {
         let moment = (snapshot.watermark(), now);

@@ -8,7 +8,7 @@ use crate::policy::Capability;
 use crate::store::Access;
 use crate::store::read::{may_rely_on, read_recorder, retrieved, unless_erased};
 
-use super::{Cursor, Envelope, Error, Filter, Found, Sort};
+use super::{Cursor, Error, Filter, Found, Page, Sort};
 
 /// Returns a page of the grains that the handle may show, recorded as read.
 ///
@@ -20,7 +20,7 @@ pub(super) fn visible_page(
     sort: Sort,
     limit: usize,
     after: Option<Cursor>,
-) -> Result<Envelope, Error> {
+) -> Result<Page, Error> {
     let page = unless_erased(|| page_to_show(store, filter, sort, limit, after));
     recorded(store, "query", page?)
 }
@@ -32,16 +32,16 @@ pub(super) fn page_to_show(
     sort: Sort,
     limit: usize,
     after: Option<Cursor>,
-) -> Result<Envelope, Error> {
+) -> Result<Page, Error> {
     let Some(capability) = store.capability() else {
         return super::run_query::page(store, filter, sort, limit, after);
     };
     let Some(filter) = narrow(capability, filter) else {
-        return Ok(Envelope::default());
+        return Ok(Page::default());
     };
-    let mut shown = Envelope {
+    let mut shown = Page {
         next_cursor: after,
-        ..Envelope::default()
+        ..Page::default()
     };
     while shown.results.len() < limit {
         let missing = limit - shown.results.len();
@@ -63,8 +63,8 @@ pub(super) fn visible_ranking(
     operation: &'static str,
     filter: &Filter,
     limit: usize,
-    rank: impl Fn(&Filter, usize) -> Result<Envelope, Error>,
-) -> Result<Envelope, Error> {
+    rank: impl Fn(&Filter, usize) -> Result<Page, Error>,
+) -> Result<Page, Error> {
     let ranking = unless_erased(|| ranking_to_show(store, filter, limit, &rank));
     recorded(store, operation, ranking?)
 }
@@ -73,22 +73,22 @@ fn ranking_to_show(
     store: &Access,
     filter: &Filter,
     limit: usize,
-    rank: &impl Fn(&Filter, usize) -> Result<Envelope, Error>,
-) -> Result<Envelope, Error> {
+    rank: &impl Fn(&Filter, usize) -> Result<Page, Error>,
+) -> Result<Page, Error> {
     let Some(capability) = store.capability() else {
         return rank(filter, limit);
     };
     let Some(filter) = narrow(capability, filter) else {
-        return Ok(Envelope::default());
+        return Ok(Page::default());
     };
     let mut asked = limit;
     loop {
         let page = rank(&filter, asked)?;
         let is_all = page.results.len() < asked;
-        let mut shown = Envelope {
+        let mut shown = Page {
             is_partial: page.is_partial,
             is_cut: page.is_cut,
-            ..Envelope::default()
+            ..Page::default()
         };
         let is_all = is_all && !page.is_cut;
         keep_visible(store, page.results, &mut shown)?;
@@ -103,7 +103,7 @@ fn ranking_to_show(
     }
 }
 
-fn keep_visible(store: &Access, results: Vec<Found>, shown: &mut Envelope) -> Result<(), Error> {
+fn keep_visible(store: &Access, results: Vec<Found>, shown: &mut Page) -> Result<(), Error> {
     let snapshot = store.snapshot();
     for found in results {
         // The index holds hashes of namespaces; the grain has the whole one (OMS 3.1.1).
@@ -116,11 +116,7 @@ fn keep_visible(store: &Access, results: Vec<Found>, shown: &mut Envelope) -> Re
 }
 
 /// Records the grains of an answer as read, and counts them as retrieved (OMS 22.10).
-fn recorded(
-    store: &Access,
-    operation: &'static str,
-    envelope: Envelope,
-) -> Result<Envelope, Error> {
+fn recorded(store: &Access, operation: &'static str, envelope: Page) -> Result<Page, Error> {
     let grains = envelope.results.iter().map(|found| &found.grain);
     read_recorder(store, operation).all(grains)?;
     retrieved(store, envelope.results.iter().map(|found| found.row));

@@ -195,7 +195,7 @@ impl Recollection {
 
 impl Line {
     /// Returns what the line costs by [`tokens`], as Markdown, in a passage of its kind.
-    pub fn tokens(&self, is_conversation: bool) -> usize {
+    pub(crate) fn tokens(&self, is_conversation: bool) -> usize {
         let mut count = lines::TokenCount::default();
         match is_conversation {
             true => lines::turn(&mut count, self, None, escaped),
@@ -207,14 +207,14 @@ impl Line {
 
 impl Passage {
     /// Returns what the heading costs by [`tokens`], as Markdown, with the empty lines around it.
-    pub fn heading_tokens(&self) -> usize {
+    pub(crate) fn heading_tokens(&self) -> usize {
         tokens(&lines::heading(self)) + 1
     }
 }
 
 impl LeftOut {
     /// Returns what the sentence costs by [`tokens`], with the empty line before it.
-    pub fn tokens(&self) -> usize {
+    pub(crate) fn tokens(&self) -> usize {
         tokens(&lines::left_out(self))
     }
 }

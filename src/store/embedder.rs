@@ -17,7 +17,7 @@ use std::fmt;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use grainstore::store::{Embedder, EmbedderError};
+/// use grainstore::store::Embedder;
 /// use grainstore::{Draft, Filter, Options, Store};
 ///
 /// /// Knows one thing: whether a text is about a drink.
@@ -33,7 +33,10 @@ use std::fmt;
 ///         2
 ///     }
 ///
-///     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+///     fn embed(
+///         &self,
+///         texts: &[&str],
+///     ) -> Result<Vec<Vec<f32>>, Box<dyn std::error::Error + Send + Sync>> {
 ///         let is_drink = |text: &&str| ["tea", "thirsty"].iter().any(|word| text.contains(word));
 ///         let vector = |text| if is_drink(text) { vec![1.0, 0.0] } else { vec![0.0, 1.0] };
 ///         Ok(texts.iter().map(vector).collect())
@@ -66,14 +69,14 @@ pub trait Embedder: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Whatever keeps the model from answering. The texts are tried again later.
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError>;
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Box<dyn Error + Send + Sync>>;
 
     /// Returns the vector of a question; by default that of a text. A model that tells the two apart,
     /// by a prefix for instance, does so here.
     ///
     /// # Errors
     /// As [`embed`](Self::embed).
-    fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedderError> {
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>, Box<dyn Error + Send + Sync>> {
         let vectors = self.embed(&[text])?;
         vectors
             .into_iter()
@@ -81,16 +84,6 @@ pub trait Embedder: fmt::Debug + Send + Sync {
             .ok_or_else(|| "it returned no vector".into())
     }
 }
-
-/// The reason why an [`Embedder`] has no answer.
-///
-/// ```
-/// use grainstore::store::EmbedderError;
-///
-/// let error: EmbedderError = "the model is not loaded".into();
-/// assert_eq!(error.to_string(), "the model is not loaded");
-/// ```
-pub type EmbedderError = Box<dyn Error + Send + Sync>;
 
 /// How far the grains of a store are embedded by one model.
 ///

@@ -16,7 +16,7 @@ use crate::index;
 use crate::ledger::{self, EntryId};
 use crate::policy::{self, Rule, Violation};
 
-use super::embedder::{Embedder, EmbedderError};
+use super::embedder::Embedder;
 
 /// The error of every operation of a store. The errors of the other rooms convert into it, so that
 /// a program needs one error only.
@@ -193,7 +193,7 @@ pub enum Error {
         /// The name of the model.
         model: String,
         /// The reason that it gave.
-        source: EmbedderError,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A program of the caller that failed, or whose answer cannot be used.
     #[error("the program {program} gave no answer")]
@@ -201,7 +201,7 @@ pub enum Error {
         /// The name of the program.
         program: String,
         /// The reason.
-        source: EmbedderError,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A grain with an ownership claim of an agent that violates OMS 12.5.3.
     #[error("{reason}")]
@@ -410,7 +410,10 @@ impl Error {
         Self::damaged(format!("entry {row}"), format!("malformed {kind:?} entry"))
     }
 
-    pub(crate) fn embedder(embedder: &dyn Embedder, source: EmbedderError) -> Self {
+    pub(crate) fn embedder(
+        embedder: &dyn Embedder,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    ) -> Self {
         Self::Embedder {
             model: embedder.model().to_owned(),
             source,

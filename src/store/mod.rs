@@ -81,9 +81,9 @@ pub mod replica;
 mod tests;
 
 pub use audit::{Audit, AuditEntry, AuditFilter, InclusionProof};
-pub use commit::NewGrain;
+pub use commit::{NewGrain, Put};
 pub use consent::{Consent, ConsentFilter};
-pub use embedder::{Embedder, EmbedderError, EmbedderStatus};
+pub use embedder::{Embedder, EmbedderStatus};
 pub use engine::RecoveryReport;
 #[cfg(feature = "text")]
 pub(crate) use engine::language;
@@ -99,20 +99,19 @@ pub use governance::{
 };
 pub(crate) use handle::{Access, Owner};
 #[cfg(feature = "interchange")]
-pub use import::{Conflict, Conflicting, Summary};
+pub use import::{Conflict, Summary};
 #[cfg(feature = "sealing")]
 pub use keys::{Escrow, VaultAdmin, VaultStatus};
 pub use lineage::{Fork, Heads};
 pub use maintenance::{
     Backup, Checked, Compacted, Finding, Lost, Recovered, Report, Restored, Severity, Sizes, Stats,
-    recoverable, verify_damaged,
 };
 #[cfg(feature = "signatures")]
 pub use note_schedule::NoteSchedule;
 pub use options::{Clock, Create, Durability, Options, SystemClock};
 #[cfg(feature = "interchange")]
 pub(crate) use read::ReadRecorder;
-pub use read::{AuditedRead, Change, Changed, Embedding, Page, Review};
+pub use read::{AddressList, AuditedRead, Change, Changed, Embedding, Review};
 pub use records::{BlindFields, RequiredConsent, Until};
 #[doc(hidden)]
 pub use rules::describe as describe_rules;

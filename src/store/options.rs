@@ -13,7 +13,7 @@ use crate::codec::Profile;
 use crate::crypto::{Offline, OsRandom, Random, Resolver};
 use crate::grain::Time;
 use crate::index::IndexOptions;
-use crate::ledger::LedgerOptions;
+use crate::ledger::SEGMENT_BYTES;
 
 use super::embedder::Embedder;
 
@@ -118,8 +118,9 @@ pub struct Options {
     /// Whether a cache opens although its sequence does not answer: it answers from what it has, and
     /// refuses changes. Off by default: opening is `ERR_UNREACHABLE`.
     pub stale_ok: bool,
-    /// The options of the ledger.
-    pub ledger: LedgerOptions,
+    /// The size at which a segment of the ledger is closed, in bytes, at most 4 GiB; by default 256 MiB.
+    /// A ledger reads the same under any size.
+    pub segment_bytes: u64,
     /// The options of the index.
     pub index: IndexOptions,
     /// The longest time that a count of retrievals is in memory only (OMS 22.10); `None`, the
@@ -175,7 +176,7 @@ impl Default for Options {
             scratch: None,
             shared: None,
             stale_ok: false,
-            ledger: LedgerOptions::default(),
+            segment_bytes: SEGMENT_BYTES,
             index: IndexOptions::default(),
             accesses: None,
             embedders: Vec::new(),

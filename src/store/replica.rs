@@ -108,8 +108,8 @@ pub fn open_copy(path: &Path, manifest: &[u8]) -> Result<(Ledger, Vec<EntryId>, 
             opened
         }
         None => {
-            let options = ledger::LedgerOptions::default();
-            let ledger = Ledger::create(Arc::clone(&disk), manifest.store_id, options)?;
+            let segment_bytes = ledger::SEGMENT_BYTES;
+            let ledger = Ledger::create(Arc::clone(&disk), manifest.store_id, segment_bytes)?;
             manifest.write(&*disk)?;
             (ledger, Vec::new())
         }

@@ -332,7 +332,7 @@ proptest! {
             // The second is an increment.
             source.maintenance().unwrap().backup(path("copy")).unwrap();
         }
-        let restored = grainstore::restore(path("copy"), path("new"), Until::End, false, Options::default());
+        let restored = grainstore::recovery::restore(path("copy"), path("new"), Until::End, Options::default());
         let (restored, told) = restored.unwrap();
         prop_assert_eq!(told.left, 0);
         prop_assert_eq!(statuses(&restored), statuses(&source));

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use grainstore::ledger::MemoryDisk;
 use grainstore::query::Recall;
 use grainstore::render::Format;
-use grainstore::store::{Embedder, EmbedderError, EmbedderStatus, Embedding};
+use grainstore::store::{Embedder, EmbedderStatus, Embedding};
 use grainstore::text::Ranking;
-use grainstore::{ContentAddress, Draft, Envelope, Filter, Options, Search, Store, Time};
+use grainstore::{ContentAddress, Draft, Filter, Options, Page, Search, Store, Time};
 use parking_lot::{Mutex, RwLock};
 
 use crate::store::at;
@@ -72,7 +72,10 @@ impl Embedder for Concepts {
         CONCEPTS.len() + 1
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+    fn embed(
+        &self,
+        texts: &[&str],
+    ) -> Result<Vec<Vec<f32>>, Box<dyn std::error::Error + Send + Sync>> {
         self.passages
             .lock()
             .extend(texts.iter().map(|text| (*text).to_owned()));
@@ -84,7 +87,10 @@ impl Embedder for Concepts {
         Ok(texts.iter().map(|text| Self::vector(text)).collect())
     }
 
-    fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedderError> {
+    fn embed_query(
+        &self,
+        text: &str,
+    ) -> Result<Vec<f32>, Box<dyn std::error::Error + Send + Sync>> {
         self.questions.lock().push(text.to_owned());
         match self.is_down.load(Ordering::SeqCst) {
             true => Err("the model is not there".into()),
@@ -119,7 +125,7 @@ fn put(store: &Store, text: &str) -> ContentAddress {
     store.put(draft).unwrap()
 }
 
-fn addresses(envelope: &Envelope) -> Vec<ContentAddress> {
+fn addresses(envelope: &Page) -> Vec<ContentAddress> {
     envelope.results.iter().map(|found| found.address).collect()
 }
 

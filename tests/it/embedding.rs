@@ -24,7 +24,7 @@ fn event(n: u8) -> Draft {
     Draft::event(format!("event number {n}")).created_at(Time::from_ms(i64::from(n)))
 }
 
-fn addresses(envelope: &grainstore::Envelope) -> Vec<ContentAddress> {
+fn addresses(envelope: &grainstore::Page) -> Vec<ContentAddress> {
     envelope.results.iter().map(|found| found.address).collect()
 }
 

@@ -166,11 +166,25 @@ fn a_store_opened_for_reading_says_that_an_erasure_waits_and_does_not_answer_wit
     let below: Arc<dyn Disk> = Arc::new(disk.clone());
     let reader = || Store::open_on(Arc::clone(&below), Options::default().read_only()).unwrap();
     let early = reader();
-    assert!(early.recovery_report().erasure_waits.is_some());
+    assert!(
+        early
+            .maintenance()
+            .unwrap()
+            .recovery_report()
+            .erasure_waits
+            .is_some()
+    );
     assert!(early.get(&erased).unwrap().is_none());
     assert_eq!(found(&early, "obsidian"), []);
     keeper.maintenance().unwrap().tend().unwrap();
-    assert!(reader().recovery_report().erasure_waits.is_none());
+    assert!(
+        reader()
+            .maintenance()
+            .unwrap()
+            .recovery_report()
+            .erasure_waits
+            .is_none()
+    );
 }
 
 #[test]

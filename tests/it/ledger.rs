@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use grainstore::ledger::{
-    Binding, Disk, Entry, EntryId, Error, Kind, Ledger, LedgerOptions, LedgerPosition, MemoryDisk,
-    NewEntry, OpenMode, StoreId, TornTail, verify, verify_ledger,
+    Binding, Disk, Entry, EntryId, Error, Kind, Ledger, LedgerPosition, MemoryDisk, NewEntry,
+    OpenMode, SEGMENT_BYTES, StoreId, TornTail, verify, verify_ledger,
 };
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
@@ -45,10 +45,6 @@ impl Item {
             body: entry.body.to_vec(),
         }
     }
-}
-
-fn options(segment_bytes: u64) -> LedgerOptions {
-    LedgerOptions { segment_bytes }
 }
 
 fn append(ledger: &Ledger, items: &[Item]) -> Result<Range<EntryId>, Error> {
@@ -86,14 +82,14 @@ fn open_as(
     watermark: u64,
 ) -> Result<(Ledger, Option<TornTail>, Vec<Item>), Error> {
     let disk = Arc::new(disk.clone());
-    let (ledger, opened) = Ledger::open(disk, store_id, options(700), watermark, None, erases)?;
+    let (ledger, opened) = Ledger::open(disk, store_id, 700, watermark, None, erases)?;
     assert_eq!(ledger.durable(), ledger.len());
     let seen = all(&ledger);
     Ok((ledger, opened, seen))
 }
 
 fn create(disk: &MemoryDisk, segment_bytes: u64) -> Ledger {
-    Ledger::create(Arc::new(disk.clone()), STORE, options(segment_bytes)).unwrap()
+    Ledger::create(Arc::new(disk.clone()), STORE, segment_bytes).unwrap()
 }
 
 /// Returns everything a ledger holds, by `scan`.
@@ -307,7 +303,7 @@ fn a_read_past_the_end_names_the_end() {
 fn a_ledger_is_not_created_over_another() {
     let (disk, _) = small();
     let before = files_of(&disk);
-    let again = Ledger::create(Arc::new(disk.clone()), STORE, LedgerOptions::default());
+    let again = Ledger::create(Arc::new(disk.clone()), STORE, SEGMENT_BYTES);
     assert_eq!(again.unwrap_err().code(), "ERR_STORE_EXISTS");
     assert_eq!(files_of(&disk), before);
 }

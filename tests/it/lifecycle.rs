@@ -16,6 +16,7 @@ use grainstore::store::{Options, Severity};
 use grainstore::{ContentAddress, Filter, Store};
 use tempfile::TempDir;
 
+use crate::sample::addresses_of;
 use crate::store::at;
 
 /// A directory, and stores in it.
@@ -39,7 +40,7 @@ impl Home {
 fn options() -> Options {
     let (mut options, _) = at(1_000);
     options.ballast_bytes = 0;
-    options.ledger.segment_bytes = 3_000;
+    options.segment_bytes = 3_000;
     options.index.flush_rows = 16;
     options.index.background = false;
     if let Some(text) = &mut options.text {
@@ -70,7 +71,7 @@ fn filled(home: &Home) -> Vec<(ContentAddress, Status)> {
     let store = home.open("s");
     for batch in 0..6 {
         let drafts = (batch * 8..batch * 8 + 8).map(draft);
-        let addresses = store.put_batch(drafts).unwrap();
+        let addresses = addresses_of(&store.put_batch(drafts).unwrap());
         let newer = draft(1_000 + batch).derived_from(addresses[0]);
         store.supersede(&addresses[0], newer, None).unwrap();
     }
@@ -115,7 +116,8 @@ fn erase(path: &Path, rows: &[u64], again: Vec<Map>) {
         .unwrap()
         .store_id;
     let disk = Arc::new(FileDisk::new(path));
-    let (ledger, _) = Ledger::open(disk, id, options().ledger, 0, None, |_| Vec::new()).unwrap();
+    let (ledger, _) =
+        Ledger::open(disk, id, options().segment_bytes, 0, None, |_| Vec::new()).unwrap();
     let listed = rows.iter().flat_map(|row| row.to_be_bytes()).collect();
     let erasing = Map::from_iter([
         ("r", Value::Bytes(listed)),
@@ -256,9 +258,23 @@ fn a_repair_brings_back_what_any_derived_file_lost_and_leaves_the_ledger_as_it_i
                 let mut bytes = bytes.clone();
                 bytes[at] ^= 0x40;
                 fs::write(&path, bytes).unwrap();
-                let store = grainstore::repair(copied.path("s"), options()).unwrap();
-                assert!(store.recovery_report().index_rebuilt.is_some());
-                assert!(store.recovery_report().text_rebuilt.is_some());
+                let store = grainstore::recovery::repair(copied.path("s"), options()).unwrap();
+                assert!(
+                    store
+                        .maintenance()
+                        .unwrap()
+                        .recovery_report()
+                        .index_rebuilt
+                        .is_some()
+                );
+                assert!(
+                    store
+                        .maintenance()
+                        .unwrap()
+                        .recovery_report()
+                        .text_rebuilt
+                        .is_some()
+                );
                 assert_eq!(
                     store.maintenance().unwrap().check().unwrap().findings,
                     [],
@@ -270,8 +286,14 @@ fn a_repair_brings_back_what_any_derived_file_lost_and_leaves_the_ledger_as_it_i
                 drop(store);
                 assert_eq!(files(&copied.path("s/ledger")), ledger);
                 let store = copied.open("s");
-                assert_eq!(store.recovery_report().index_rebuilt, None);
-                assert_eq!(store.recovery_report().text_rebuilt, None);
+                assert_eq!(
+                    store.maintenance().unwrap().recovery_report().index_rebuilt,
+                    None
+                );
+                assert_eq!(
+                    store.maintenance().unwrap().recovery_report().text_rebuilt,
+                    None
+                );
             }
         }
     }
@@ -287,11 +309,11 @@ fn a_repair_of_a_damaged_ledger_is_refused_and_deletes_nothing() {
     bytes[70] ^= 1;
     fs::write(&path, bytes).unwrap();
     let before = [files(&home.path("s/index")), files(&home.path("s/text"))];
-    let error = grainstore::repair(home.path("s"), options()).unwrap_err();
+    let error = grainstore::recovery::repair(home.path("s"), options()).unwrap_err();
     assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
     let after = [files(&home.path("s/index")), files(&home.path("s/text"))];
     assert_eq!(before, after);
-    let missing = grainstore::repair(home.path("none"), options()).unwrap_err();
+    let missing = grainstore::recovery::repair(home.path("none"), options()).unwrap_err();
     assert_eq!(missing.code(), "ERR_NOT_A_STORE");
 }
 
@@ -303,7 +325,7 @@ fn a_repair_does_not_hide_that_entries_are_missing() {
     let (last, _) = segments.last().unwrap();
     fs::remove_file(home.path("s/ledger").join(last)).unwrap();
     // The index knows that there were more entries: deleting it would hide the loss.
-    let error = grainstore::repair(home.path("s"), options()).unwrap_err();
+    let error = grainstore::recovery::repair(home.path("s"), options()).unwrap_err();
     assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
 }
 
@@ -330,7 +352,10 @@ fn a_store_is_compacted_into_one_run_and_one_segment_and_says_the_same() {
     assert_eq!(found.total, 1);
     drop(store);
     let store = home.open("s");
-    assert_eq!(store.recovery_report().text_rebuilt, None);
+    assert_eq!(
+        store.maintenance().unwrap().recovery_report().text_rebuilt,
+        None
+    );
     assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
@@ -356,7 +381,14 @@ fn an_index_of_a_newer_version_is_built_anew() {
     bytes[covered..].copy_from_slice(&hash.finalize()[..8]);
     fs::write(&current, bytes).unwrap();
     let store = home.open("s");
-    assert!(store.recovery_report().index_rebuilt.is_some());
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .recovery_report()
+            .index_rebuilt
+            .is_some()
+    );
     assert_eq!(told(&store), expected);
     store.maintenance().unwrap().compact().unwrap();
     drop(store);
@@ -366,7 +398,14 @@ fn an_index_of_a_newer_version_is_built_anew() {
     bytes[9] += 1;
     fs::write(home.path("s/index").join(name), bytes).unwrap();
     let store = home.open("s");
-    assert!(store.recovery_report().index_rebuilt.is_some());
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .recovery_report()
+            .index_rebuilt
+            .is_some()
+    );
     assert_eq!(told(&store), expected);
     assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }

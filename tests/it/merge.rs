@@ -259,8 +259,8 @@ fn what_was_changed_here_and_there_is_a_conflict_until_somebody_chooses() {
     store.contradict(&mine, None).unwrap();
     let summary = import(&store, &delta());
     let conflict = &summary.conflicts[0];
-    let theirs = conflict.kept.unwrap();
-    assert_eq!((conflict.existing, summary.conflicts.len()), (mine, 1));
+    let theirs = conflict.versions[1];
+    assert_eq!((conflict.versions[0], summary.conflicts.len()), (mine, 1));
     let listed = store.admin().unwrap().conflicts().unwrap();
     assert_eq!(listed[0].id, Some(ForeignId::new("pam", "o", "a")));
     assert_eq!(listed[0].versions, [theirs, mine]);
@@ -288,10 +288,9 @@ fn two_omi_records_of_one_key_are_both_kept_and_both_flagged() {
     edit(&mut file, "memories/3/content", Some("\"boil less water\""));
     let summary = import(&store, &file);
     let id = summary.conflicts[0].id.as_ref().unwrap();
-    let (old, new) = (
-        summary.conflicts[0].existing,
-        summary.conflicts[0].kept.unwrap(),
-    );
+    let [old, new] = summary.conflicts[0].versions[..] else {
+        panic!("{summary:?}");
+    };
     assert_eq!(id.id(), "4");
     assert!(store.status(&new).unwrap().is_current() && store.status(&old).unwrap().is_current());
     assert_eq!(
@@ -331,7 +330,7 @@ fn a_chunk_that_is_newer_replaces_one_and_one_of_the_same_time_is_rejected() {
     // The envelope is another one.
     assert_eq!(counts(&summary), [1, 2, 10, 1]);
     let conflict = &summary.conflicts[0];
-    assert_eq!((conflict.existing, conflict.kept), (preference, None));
+    assert_eq!(conflict.versions, [preference]);
     assert_eq!(
         store.status(&fact).unwrap().superseded_by,
         Some(chunk("fact"))

@@ -6,10 +6,10 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use grainstore::codec::{Compression, ContentAddress, Encoding, Flags, Profile};
 use grainstore::grain::{Draft, Grain, Lifecycle, Status, Time, Verification};
 use grainstore::interchange::mg::{
-    Archive, Entry, Plan, ReadOptions, Summary, WriteOptions, read_frames, volume_path, write,
-    write_end, write_frame,
+    Archive, Entry, Plan, ReadOptions, Summary, read_frames, volume_path, write, write_end,
+    write_frame,
 };
-use grainstore::interchange::{Error, Record};
+use grainstore::interchange::{Error, Record, WriteOptions};
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -73,7 +73,7 @@ fn fetch(memory: &Memory) -> impl FnMut(ContentAddress) -> Result<Grain, Error> 
     move |address| Ok(by_address[&address].clone())
 }
 
-fn write_with(memory: &Memory, options: WriteOptions) -> Result<(Vec<u8>, Summary), Error> {
+fn write_with(memory: &Memory, options: &WriteOptions) -> Result<(Vec<u8>, Summary), Error> {
     let mut file = Vec::new();
     let summary = write(&mut file, entries(memory), options, fetch(memory))?;
     Ok((file, summary))
@@ -84,7 +84,7 @@ fn pack(memory: &Memory, compression: Compression) -> Vec<u8> {
         compression,
         ..WriteOptions::default()
     };
-    write_with(memory, options).unwrap().0
+    write_with(memory, &options).unwrap().0
 }
 
 fn open(file: &[u8]) -> Result<Archive<Cursor<&[u8]>>, Error> {
@@ -229,7 +229,7 @@ fn what_a_file_cannot_carry_is_counted() {
             },
         ),
     ];
-    let (_, summary) = write_with(&memory, WriteOptions::default()).unwrap();
+    let (_, summary) = write_with(&memory, &WriteOptions::default()).unwrap();
     let loss: Vec<_> = summary.loss.iter().collect();
     assert_eq!(loss, [("contradicted", 2), ("lifecycle", 3)]);
     assert_eq!((summary.grains, summary.manifest_entries), (4, 3));
@@ -361,13 +361,14 @@ fn grains_past_the_limit_go_to_further_files() {
     for compression in CODECS {
         let options = WriteOptions {
             compression,
-            volume_len_max: 64 * 1024,
+            volume_len_max: Some(64 * 1024),
+            ..WriteOptions::default()
         };
         assert_eq!(
-            write_with(&memory, options).unwrap_err().code(),
+            write_with(&memory, &options).unwrap_err().code(),
             "ERR_MG_LIMIT"
         );
-        let plan = Plan::new(entries(&memory), options).unwrap();
+        let plan = Plan::new(entries(&memory), &options).unwrap();
         let mut all = Vec::new();
         for volume in plan.volumes() {
             let mut file = Vec::new();
@@ -394,10 +395,10 @@ fn a_grain_longer_than_a_file_is_refused_wherever_it_stands() {
             .map(|n| (grain(n, &text(n)), Status::default()))
             .collect();
         let options = WriteOptions {
-            volume_len_max: 2000,
+            volume_len_max: Some(2000),
             ..WriteOptions::default()
         };
-        let error = Plan::new(entries(&memory), options).unwrap_err();
+        let error = Plan::new(entries(&memory), &options).unwrap_err();
         assert_eq!(error.code(), "ERR_MG_LIMIT", "{error}");
     }
 }
@@ -415,7 +416,7 @@ fn a_grain_that_is_not_what_was_planned_is_not_written() {
         let result = write(
             &mut io::sink(),
             vec![entry],
-            WriteOptions::default(),
+            &WriteOptions::default(),
             give(given),
         );
         assert_eq!(result.unwrap_err().code(), code);
@@ -432,7 +433,7 @@ fn a_grain_that_is_not_what_was_planned_is_not_written() {
         let result = write(
             &mut io::sink(),
             vec![entry],
-            WriteOptions::default(),
+            &WriteOptions::default(),
             give(flagged),
         );
         assert_eq!(result.unwrap_err().code(), code);

@@ -7,6 +7,7 @@ use grainstore::grain::{Draft, Time};
 use grainstore::{ContentAddress, Filter, Store};
 use proptest::prelude::*;
 
+use crate::sample::addresses_of;
 use crate::store::at;
 
 #[derive(Debug, Clone)]
@@ -67,7 +68,7 @@ proptest! {
             match step {
                 Step::Put(n) => put(&mut model, store.put(draft(n)).unwrap(), n),
                 Step::PutBatch(ns) => {
-                    let addresses = store.put_batch(ns.iter().copied().map(draft)).unwrap();
+                    let addresses = addresses_of(&store.put_batch(ns.iter().copied().map(draft)).unwrap());
                     for (address, n) in addresses.into_iter().zip(ns) {
                         put(&mut model, address, n);
                     }

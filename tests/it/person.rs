@@ -14,6 +14,8 @@ use grainstore::policy::Rule;
 use grainstore::store::{Authorization, Embedding, ErasureScope, Person, PersonReport, Until};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store};
 
+use crate::sample::addresses_of;
+
 pub(crate) const ASKED: Authorization<'static> = Authorization {
     reason: "request 17",
     authority: "the data protection officer",
@@ -369,7 +371,9 @@ fn a_person_with_thousands_of_grains_is_erased_by_one_frame_and_completed_after_
     let draft = |n: u32, user: &str| Draft::event(format!("zebra{n} of {user}")).user(user);
     let all: Vec<ContentAddress> = ["alice", "bob"]
         .iter()
-        .flat_map(|user| store.put_batch((0..2_100).map(|n| draft(n, user))).unwrap())
+        .flat_map(|user| {
+            addresses_of(&store.put_batch((0..2_100).map(|n| draft(n, user))).unwrap())
+        })
         .collect();
     let alice = Person::new("alice");
     let done = store
@@ -412,7 +416,7 @@ fn a_restore_to_before_an_erasure_brings_no_grain_of_it_back() {
     drop(store);
     let until = Until::Entries(1_501);
     let (store, restored) =
-        grainstore::restore(&from, &to, until, false, Options::default()).unwrap();
+        grainstore::recovery::restore(&from, &to, until, Options::default()).unwrap();
     assert_eq!((restored.entries, restored.erasures), (1_501, 2));
     assert!(report(&store, &Person::new("alice")).about.is_empty());
     assert!(store.exists(&bob).unwrap());

@@ -2,8 +2,14 @@
 
 use grainstore::codec::{ContentAddress, Encoding, Map, Value};
 use grainstore::grain::{Draft, Time, Type};
+use grainstore::store::Put;
 
 use crate::random::Random;
+
+/// The addresses of the grains of a batch, in their order.
+pub(crate) fn addresses_of(stored: &[Put]) -> Vec<ContentAddress> {
+    stored.iter().map(|put| put.address).collect()
+}
 
 /// A draft that every rule accepts.
 pub(crate) fn draft(random: &mut Random) -> Draft {

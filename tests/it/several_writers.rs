@@ -13,6 +13,8 @@ use grainstore::ledger::{Disk, DiskFile, Lock, MemoryDisk, OpenMode};
 use grainstore::store::{Authorization, RequiredConsent};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
+use crate::sample::addresses_of;
+
 const OFFICE: Authorization<'static> = Authorization {
     reason: "a request",
     authority: "the office",
@@ -347,7 +349,7 @@ fn what_a_process_left_half_written_is_set_aside_by_the_next_and_no_reader_notic
 fn with_a_full_segment(disk: &MemoryDisk) -> ([Store; 2], Vec<ContentAddress>) {
     let open = || {
         let mut options = patient();
-        options.ledger.segment_bytes = 1_500;
+        options.segment_bytes = 1_500;
         Store::open_on(Arc::new(disk.clone()), options).unwrap()
     };
     let stores = [open(), open()];
@@ -435,7 +437,7 @@ fn the_keeper_takes_in_what_others_stored_while_it_was_asked_nothing() {
     let keeper = Store::open_on(Arc::new(disk.clone()), options()).unwrap();
     let other = Store::open_on(Arc::new(disk), options()).unwrap();
     let deed = |n: u64| Draft::event("deed").created_at(Time::from_ms(n.cast_signed()));
-    let stored = other.put_batch((0..MANY).map(deed)).unwrap();
+    let stored = addresses_of(&other.put_batch((0..MANY).map(deed)).unwrap());
     assert_eq!(keeper.query(&Filter::new(), 1, None).unwrap().total, MANY);
     assert!(keeper.exists(&stored[0]).unwrap() && keeper.exists(&stored[10_499]).unwrap());
     assert_eq!(keeper.put(deed(0)).unwrap(), stored[0]);
@@ -472,7 +474,7 @@ fn room_that_one_process_gives_back_stops_no_other() {
     let home = tempfile::tempdir().unwrap();
     let open = || {
         let mut options = patient();
-        options.ledger.segment_bytes = 30_000;
+        options.segment_bytes = 30_000;
         Store::open(home.path(), options).unwrap()
     };
     let (keeper, other) = (open(), open());

@@ -23,6 +23,7 @@ use grainstore::ledger::{Binding, Disk, Kind, Ledger, MemoryDisk, NewEntry, Open
 use grainstore::store::{Authorization, NewGrain, Options, Summary, Until};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Store, Time};
 
+use crate::sample::addresses_of;
 use crate::signing::key;
 use crate::store::at;
 
@@ -89,7 +90,7 @@ fn a_signed_grain_is_read_like_any_other_and_delivered_inside_its_signature() {
         // Once is enough.
         assert_eq!(store.put(grain.clone()).unwrap(), address);
         assert_eq!(
-            store.put_batch([grain.clone(), grain]).unwrap(),
+            addresses_of(&store.put_batch([grain.clone(), grain]).unwrap()),
             [address; 2]
         );
         assert_eq!(store.maintenance().unwrap().stats().unwrap().entries, 2);
@@ -155,7 +156,7 @@ fn a_flag_without_a_signature_and_a_signature_without_a_flag_are_no_delivery() {
     // Neither do they travel in files.
     let entry = mg::Entry::of(&bare, &Default::default());
     let give = |_| Ok::<_, FileError>(bare.clone());
-    let written = mg::write(&mut Vec::new(), vec![entry], Default::default(), give);
+    let written = mg::write(&mut Vec::new(), vec![entry], &Default::default(), give);
     assert_eq!(written.unwrap_err().code(), mismatch);
     assert_eq!(
         mg::write_frame(&mut Vec::new(), &bare).unwrap_err().code(),
@@ -400,7 +401,7 @@ fn signed_grains_go_through_every_format_inside_their_signatures() {
     for (format, compression) in formats {
         let path = folder.path().join("file");
         let mut options = WriteOptions::default();
-        options.mg.compression = compression;
+        options.compression = compression;
         let all = Filter::new().with_superseded();
         let exported = store
             .admin()
@@ -496,10 +497,10 @@ fn backup_restore_and_repair_keep_signatures() {
     assert_eq!(expected, contents(&filled()));
     store.maintenance().unwrap().backup(path("b")).unwrap();
     drop(store);
-    let repaired = grainstore::repair(path("s"), options()).unwrap();
+    let repaired = grainstore::recovery::repair(path("s"), options()).unwrap();
     assert_eq!(contents(&repaired), expected);
     let (restored, _) =
-        grainstore::restore(path("b"), path("r"), Until::End, false, options()).unwrap();
+        grainstore::recovery::restore(path("b"), path("r"), Until::End, options()).unwrap();
     for store in [repaired, restored] {
         assert_eq!(contents(&store), expected);
         assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);

@@ -27,6 +27,8 @@ use grainstore::ledger::Kind;
 use grainstore::store::{Clock, Options};
 use grainstore::{ContentAddress, Filter, Store};
 
+use crate::sample::addresses_of;
+
 /// A clock that is set, never read from the machine.
 #[derive(Debug, Default)]
 pub(crate) struct SetClock {
@@ -148,9 +150,15 @@ fn a_batch_is_stored_whole_or_not_at_all_and_says_which_grain_is_bad() {
     assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 0);
 
     let twice = vec![prefers("a"), prefers("a"), prefers("b")];
-    let addresses = store.put_batch(twice).unwrap();
+    let stored = store.put_batch(twice).unwrap();
+    let new: Vec<_> = stored.iter().map(|put| put.is_new).collect();
+    assert_eq!(new, [true, false, true]);
+    let addresses = addresses_of(&stored);
     assert_eq!(addresses[0], addresses[1]);
-    assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 2);
+    let known = store.put_batch([prefers("b"), prefers("c")]).unwrap();
+    let new: Vec<_> = known.iter().map(|put| put.is_new).collect();
+    assert_eq!(new, [false, true]);
+    assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 3);
     let found = store
         .get_batch(&[addresses[2], absent(), addresses[0]])
         .unwrap();

@@ -1,6 +1,7 @@
 //! Full-text search: matching, ranking and the text view over its life.
 
 mod files;
+mod many_conversations;
 mod partitions;
 mod structure;
 

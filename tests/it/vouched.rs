@@ -407,7 +407,7 @@ fn the_signature_of_a_bundle_stands_beside_it_and_passing_it_over_is_recorded() 
     // The name without its endings is looked at as well.
     let bundle = std::fs::read(&path).unwrap();
     let signing = SigningKey::generate(Algorithm::Ed25519, &OsRandom).unwrap();
-    let signature = aimem::sign(&bundle, false, &signing).unwrap();
+    let signature = aimem::sign(&bundle, Format::Aimem, &signing).unwrap();
     std::fs::remove_file(folder.path().join("memory.aimem.json.sig")).unwrap();
     std::fs::write(folder.path().join("memory.sig"), signature).unwrap();
     let reading = read(&path, &ReadOptions::default());

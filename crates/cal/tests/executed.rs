@@ -244,8 +244,9 @@ fn filled(dice: &mut Dice) -> Store {
     let store = Store::in_memory(StoreOptions::default()).unwrap();
     let count = 20 + dice.day(60);
     let drafts: Vec<Draft> = (0..count).map(|n| draft(dice, n)).collect();
-    let addresses = store.put_batch(drafts).unwrap();
-    for (n, address) in addresses.iter().enumerate() {
+    let stored = store.put_batch(drafts).unwrap();
+    for (n, put) in stored.iter().enumerate() {
+        let address = &put.address;
         match dice.roll(8) {
             0 => {
                 let new = Draft::belief("alice", "mg:knows", format!("new {n}")).confidence(0.5);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use grainstore::crypto::{DidDocuments, KeySource};
 use grainstore::index::Addresses;
-use grainstore::store::Create;
+use grainstore::store::{Create, RecoveryReport};
 use grainstore::text::TextOptions;
 use grainstore::{ErrorCode, Maintenance, Options, Store};
 use serde_json::json;
@@ -208,7 +208,7 @@ impl Session {
         };
         drop(opening);
         let store = store.map_err(|error| CliError::of(&error).in_store(&self.store))?;
-        self.report_recovery(&store);
+        self.report_recovery(&store)?;
         self.unlock(&store)?;
         Ok(store)
     }
@@ -303,10 +303,10 @@ impl Session {
         if create == Create::New {
             self.warn_of_loss();
         }
-        if create != Create::New && store.recovery_report().created {
+        let opened = self.report_recovery(&store)?;
+        if create != Create::New && opened.created {
             self.out.note(format!("created {}", self.store.display()));
         }
-        self.report_recovery(&store);
         self.unlock(&store)?;
         Ok(store)
     }
@@ -327,15 +327,16 @@ impl Session {
 
     /// Opens the store, which must exist, and rebuilds its derived files.
     pub(crate) fn repair(&self) -> Result<Store, CliError> {
-        let store = grainstore::repair(&self.store, self.options())
+        let store = grainstore::recovery::repair(&self.store, self.options())
             .map_err(|error| CliError::of(&error).in_store(&self.store))?;
-        self.report_recovery(&store);
+        self.report_recovery(&store)?;
         Ok(store)
     }
 
-    /// Reports what recovery did when the store was opened.
-    fn report_recovery(&self, store: &Store) {
-        let opened = store.recovery_report();
+    /// Reports and returns what recovery did when the store was opened.
+    fn report_recovery<'s>(&self, store: &'s Store) -> Result<&'s RecoveryReport, CliError> {
+        let maintenance = store.maintenance().map_err(|error| CliError::of(&error))?;
+        let opened = maintenance.recovery_report();
         if let Some(since) = opened.stale_since {
             self.out.note(format!(
                 "note: the shared ledger does not answer; this is what was read from it before, up to {since}"
@@ -378,6 +379,7 @@ impl Session {
         if let Some(reason) = &opened.erasure_waits {
             self.out.note(format!("note: an erasure waits: {reason}"));
         }
+        Ok(opened)
     }
 }
 

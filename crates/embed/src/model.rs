@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use grainstore::store::{Embedder, EmbedderError};
+use grainstore::store::Embedder;
 use rayon::prelude::*;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -83,7 +83,10 @@ impl Embedder for Model {
         self.config.hidden
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+    fn embed(
+        &self,
+        texts: &[&str],
+    ) -> Result<Vec<Vec<f32>>, Box<dyn std::error::Error + Send + Sync>> {
         Ok(texts.par_iter().map(|text| self.vector(text)).collect())
     }
 }

@@ -12,10 +12,9 @@ export async function list({ query, isCurrent }) {
   const skip = Number(query.skip) || 0;
   const filter = filterOf(query);
   const found = await post("/v1/groups", { by: "session_id", filter: { ...filter, type: "event" }, skip, limit: LIMIT });
-  const titled = await Promise.all(found.groups.map(({ value }) => titleOf(value)));
   if (!isCurrent()) return;
-  const rows = found.groups.map(({ value, count, grains }, at) => ({
-    conversation: value, title: titled[at] ?? opening(grains), messages: count, participants: participants(grains),
+  const rows = found.groups.map(({ value, title, count, grains }) => ({
+    conversation: value, title: title ?? opening(grains), messages: count, participants: participants(grains),
     from: happened(grains[0].grain), to: happened(grains.at(-1).grain),
   }));
   show("Conversations", asking(["threads"], NAMES, query), rows.length === 0 ? none(query) : [

@@ -174,7 +174,8 @@ fn reads((url, path): &(String, std::path::PathBuf)) {
     let mut addresses = Vec::new();
     for first in (0..READ).step_by(1_000) {
         let grains = || (first..first + 1_000).map(event);
-        addresses.extend(own.put_batch(grains()).unwrap());
+        let puts = own.put_batch(grains()).unwrap();
+        addresses.extend(puts.into_iter().map(|put| put.address));
         shared.put_batch(grains()).unwrap();
     }
     for store in [&shared, &own] {

@@ -9,33 +9,29 @@ use crate::grain::Grain;
 use crate::interchange::export::Files;
 use crate::interchange::{Entries, Error, Format, Place, WriteOptions, Written};
 
+/// Grains that are written to one format.
+pub(crate) struct Export<'a, E> {
+    pub(crate) format: Format,
+    pub(crate) entries: &'a dyn Entries<Error = E>,
+    pub(crate) options: &'a WriteOptions,
+}
+
 /// One format as it is written, in all its serializations.
 ///
 /// The grains are classified in one reading (which of them are records, what all of them say), and
 /// written in another: no writer holds them all.
 pub(crate) trait FormatWriter<E: From<Error> + Send> {
-    /// Writes a file of `format`, one of this writer's.
+    /// Writes a file of a format that is one of this writer's.
     ///
     /// # Errors
     /// `ERR_IO`; what the format refuses; those of reading the grains.
-    fn write(
-        &self,
-        format: Format,
-        out: &mut dyn Write,
-        entries: &dyn Entries<Error = E>,
-        options: &WriteOptions,
-    ) -> Result<Written, E>;
+    fn write(&self, export: &Export<'_, E>, out: &mut dyn Write) -> Result<Written, E>;
 
     /// Writes the files of a memory, in a format that has several.
     ///
     /// # Errors
     /// As [`Self::write`]; `ERR_UNSUPPORTED` for a format of one file.
-    fn write_files(
-        &self,
-        _files: &mut dyn Files<E>,
-        _entries: &dyn Entries<Error = E>,
-        _options: &WriteOptions,
-    ) -> Result<Written, E> {
+    fn write_files(&self, _: &Export<'_, E>, _files: &mut dyn Files<E>) -> Result<Written, E> {
         let message = "the format has one file".to_owned();
         Err(Error::format(ErrorCode::Unsupported, Place::File, message).into())
     }

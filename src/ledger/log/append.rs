@@ -233,7 +233,7 @@ impl Ledger {
     }
 
     fn has_room(&self, end: LedgerPosition, len: u64) -> bool {
-        let max = self.options.segment_bytes.min(u64::from(u32::MAX));
+        let max = self.segment_bytes.min(u64::from(u32::MAX));
         end.offset == segment_file::HEADER_LEN as u64 || end.offset.saturating_add(len) <= max
     }
 

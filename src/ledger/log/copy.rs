@@ -25,10 +25,10 @@ use crate::ledger::{Disk, DiskFile, EntryHeader, Error, LedgerPosition, OpenMode
 ///
 /// ```
 /// # use std::sync::Arc;
-/// use grainstore::ledger::{Ledger, LedgerOptions, MemoryDisk, StoreId};
+/// use grainstore::ledger::{Ledger, SEGMENT_BYTES, MemoryDisk, StoreId};
 ///
 /// let disk = Arc::new(MemoryDisk::default());
-/// let ledger = Ledger::create(disk, StoreId::new([7; 16]), LedgerOptions::default())?;
+/// let ledger = Ledger::create(disk, StoreId::new([7; 16]), SEGMENT_BYTES)?;
 /// let copied = ledger.copy_to(&MemoryDisk::default())?;
 /// assert_eq!((copied.position, copied.segments, copied.kept), (ledger.position(), 1, 0));
 /// # Ok::<(), grainstore::ledger::Error>(())

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::ledger::{Ledger, LedgerOptions};
+use super::ledger::Ledger;
 use super::published_end::PublishedEnd;
 use super::tail::Tail;
 use crate::ledger::recovery::recover::{Admitted, Recovered, Recovery};
@@ -31,7 +31,7 @@ impl Ledger {
     pub(crate) fn open_to_follow(
         disk: Arc<dyn Disk>,
         store_id: StoreId,
-        options: LedgerOptions,
+        segment_bytes: u64,
         watermark: u64,
         hint: Option<RecoveryHint>,
         erases: ErasureDecoder,
@@ -75,7 +75,7 @@ impl Ledger {
         let file = disk.open(&name, OpenMode::Read);
         let mut tail = Tail::new(file.map_err(|source| Error::io("read", &name, source))?, 0);
         tail.halted = true;
-        let mut ledger = Self::new(disk, store_id, options, offsets, tail);
+        let mut ledger = Self::new(disk, store_id, segment_bytes, offsets, tail);
         ledger.published = published;
         *ledger.has_turn.get_mut() = false;
         // A torn tail stays where it is: nothing in it was acknowledged.

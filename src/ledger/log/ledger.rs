@@ -30,10 +30,10 @@ use crate::ledger::{
 ///
 /// ```
 /// use std::sync::Arc;
-/// use grainstore::ledger::{Binding, Kind, Ledger, LedgerOptions, MemoryDisk, NewEntry, StoreId};
+/// use grainstore::ledger::{Binding, Kind, Ledger, SEGMENT_BYTES, MemoryDisk, NewEntry, StoreId};
 ///
 /// let disk = Arc::new(MemoryDisk::default());
-/// let ledger = Ledger::create(disk, StoreId::new([7; 16]), LedgerOptions::default())?;
+/// let ledger = Ledger::create(disk, StoreId::new([7; 16]), SEGMENT_BYTES)?;
 /// let binding = Binding::of([9; 16], b"a blob"); // the salt is random in earnest
 /// let grain = NewEntry { kind: Kind::Grain, actor: None, body: b"a blob", binding };
 /// let appended = ledger.append(1_700_000_000_000, &[grain])?;
@@ -43,7 +43,7 @@ use crate::ledger::{
 pub struct Ledger {
     pub(in crate::ledger) disk: Arc<dyn Disk>,
     pub(in crate::ledger) store_id: StoreId,
-    pub(super) options: LedgerOptions,
+    pub(super) segment_bytes: u64,
     pub(in crate::ledger) offsets: RwLock<EntryOffsets>,
     pub(super) tail: Mutex<Tail>,
     pub(super) open_segments: OpenSegments,
@@ -54,17 +54,9 @@ pub struct Ledger {
     pub(super) has_turn: AtomicBool,
 }
 
-/// How a ledger is written. A ledger reads the same under any options.
-///
-/// ```
-/// assert_eq!(grainstore::ledger::LedgerOptions::default().segment_bytes, 256 << 20);
-/// ```
-#[derive(Debug, Clone)]
-pub struct LedgerOptions {
-    /// The size at which a segment is closed, in bytes, at most 4 GiB; a frame that is larger has
-    /// a segment of its own.
-    pub segment_bytes: u64,
-}
+/// The size at which a segment is closed, in bytes: at most 4 GiB; a frame that is larger has a segment
+/// of its own. A ledger reads the same under any size.
+pub const SEGMENT_BYTES: u64 = 256 << 20;
 
 impl Ledger {
     /// Creates an empty ledger; it is durable when this returns.
@@ -76,7 +68,7 @@ impl Ledger {
     pub fn create(
         disk: Arc<dyn Disk>,
         store_id: StoreId,
-        options: LedgerOptions,
+        segment_bytes: u64,
     ) -> Result<Self, Error> {
         let header = SegmentHeader {
             number: 1,
@@ -103,7 +95,7 @@ impl Ledger {
         let ledger = Self::new(
             disk,
             store_id,
-            options,
+            segment_bytes,
             offsets,
             Tail::new(file, header.number),
         );
@@ -124,14 +116,22 @@ impl Ledger {
     pub fn open(
         disk: Arc<dyn Disk>,
         store_id: StoreId,
-        options: LedgerOptions,
+        segment_bytes: u64,
         watermark: u64,
         hint: Option<RecoveryHint>,
         erases: ErasureDecoder,
     ) -> Result<(Self, Option<TornTail>), Error> {
         let admitted = Admitted::Nothing;
-        Self::recover(disk, store_id, options, watermark, hint, erases, admitted)
-            .map(|(ledger, torn, _)| (ledger, torn))
+        Self::recover(
+            disk,
+            store_id,
+            segment_bytes,
+            watermark,
+            hint,
+            erases,
+            admitted,
+        )
+        .map(|(ledger, torn, _)| (ledger, torn))
     }
 
     /// Opens a ledger as [`Ledger::open`] does, also where the body of a grain is damaged, or blank
@@ -143,14 +143,22 @@ impl Ledger {
     pub fn open_past_damaged_grains(
         disk: Arc<dyn Disk>,
         store_id: StoreId,
-        options: LedgerOptions,
+        segment_bytes: u64,
         watermark: u64,
         hint: Option<RecoveryHint>,
         erases: ErasureDecoder,
     ) -> Result<(Self, Option<TornTail>), Error> {
         let admitted = Admitted::Grains;
-        Self::recover(disk, store_id, options, watermark, hint, erases, admitted)
-            .map(|(ledger, torn, _)| (ledger, torn))
+        Self::recover(
+            disk,
+            store_id,
+            segment_bytes,
+            watermark,
+            hint,
+            erases,
+            admitted,
+        )
+        .map(|(ledger, torn, _)| (ledger, torn))
     }
 
     /// Opens a ledger that frames of another copy are appended to. Its last bodies may be blank, and
@@ -163,16 +171,16 @@ impl Ledger {
         store_id: StoreId,
         erases: ErasureDecoder,
     ) -> Result<(Self, Vec<EntryId>), Error> {
-        let options = LedgerOptions::default();
+        let segment_bytes = SEGMENT_BYTES;
         let admitted = Admitted::All;
-        let found = Self::recover(disk, store_id, options, 0, None, erases, admitted);
+        let found = Self::recover(disk, store_id, segment_bytes, 0, None, erases, admitted);
         found.map(|(ledger, _, damaged)| (ledger, damaged))
     }
 
     fn recover(
         disk: Arc<dyn Disk>,
         store_id: StoreId,
-        options: LedgerOptions,
+        segment_bytes: u64,
         watermark: u64,
         hint: Option<RecoveryHint>,
         erases: ErasureDecoder,
@@ -216,7 +224,7 @@ impl Ledger {
         let mut tail = Tail::new(file, offsets.end().segment);
         tail.is_sparse = is_sparse;
         tail.watched = WatchedSegments::watch(&disk, store_id, &offsets)?;
-        let ledger = Self::new(disk, store_id, options, offsets, tail).publishing();
+        let ledger = Self::new(disk, store_id, segment_bytes, offsets, tail).publishing();
         ledger.redact(&erased)?;
         Ok((ledger, torn, damaged))
     }
@@ -224,7 +232,7 @@ impl Ledger {
     pub(super) fn new(
         disk: Arc<dyn Disk>,
         store_id: StoreId,
-        options: LedgerOptions,
+        segment_bytes: u64,
         offsets: EntryOffsets,
         tail: Tail,
     ) -> Self {
@@ -232,7 +240,7 @@ impl Ledger {
             open_segments: OpenSegments::new(Arc::clone(&disk)),
             disk,
             store_id,
-            options,
+            segment_bytes,
             offsets: RwLock::new(offsets),
             tail: Mutex::new(tail),
             published: None,
@@ -280,19 +288,11 @@ impl Ledger {
     }
 }
 
-impl Default for LedgerOptions {
-    fn default() -> Self {
-        Self {
-            segment_bytes: 256 << 20,
-        }
-    }
-}
-
 impl fmt::Debug for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ledger")
             .field("store_id", &self.store_id)
-            .field("options", &self.options)
+            .field("segment_bytes", &self.segment_bytes)
             .field("len", &self.len())
             .finish_non_exhaustive()
     }

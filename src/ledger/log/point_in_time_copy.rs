@@ -5,7 +5,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::ledger::{Ledger, LedgerOptions};
+use super::ledger::{Ledger, SEGMENT_BYTES};
 use super::tail::Tail;
 use crate::ledger::offsets::entry_offsets::origin;
 use crate::ledger::recovery::recover::{Admitted, Recovered, Recovery};
@@ -55,8 +55,8 @@ impl Ledger {
         let file = disk.open(&name, OpenMode::Read);
         let mut tail = Tail::new(file.map_err(|source| Error::io("read", &name, source))?, 0);
         tail.halted = true;
-        let options = LedgerOptions::default();
-        let ledger = Self::new(disk, store_id, options, offsets, tail);
+        let segment_bytes = SEGMENT_BYTES;
+        let ledger = Self::new(disk, store_id, segment_bytes, offsets, tail);
         Ok((ledger, damaged))
     }
 
@@ -72,7 +72,7 @@ impl Ledger {
     pub fn point_in_time_copy(
         &self,
         disk: Arc<dyn Disk>,
-        options: LedgerOptions,
+        segment_bytes: u64,
         is_kept: &dyn Fn(u64, i64) -> bool,
     ) -> Result<Self, Error> {
         let cut = self.cut_at(is_kept)?;
@@ -93,7 +93,7 @@ impl Ledger {
         let (file, is_sparse) = segment_file::open_last(&*disk, &name).map_err(failed)?;
         let mut tail = Tail::new(file, cut.segment);
         tail.is_sparse = is_sparse;
-        Ok(Self::new(disk, self.store_id, options, offsets, tail))
+        Ok(Self::new(disk, self.store_id, segment_bytes, offsets, tail))
     }
 
     /// Returns whether the folder of a ledger has no file but segments.

@@ -9,10 +9,10 @@ use crate::ledger::EntryId;
 ///
 /// ```
 /// # use std::sync::Arc;
-/// use grainstore::ledger::{Ledger, LedgerOptions, MemoryDisk, StoreId};
+/// use grainstore::ledger::{Ledger, SEGMENT_BYTES, MemoryDisk, StoreId};
 ///
 /// let disk = Arc::new(MemoryDisk::default());
-/// let ledger = Ledger::create(disk, StoreId::new([7; 16]), LedgerOptions::default())?;
+/// let ledger = Ledger::create(disk, StoreId::new([7; 16]), SEGMENT_BYTES)?;
 /// assert_eq!((ledger.position().entries, ledger.position().segment), (0, 1));
 /// # Ok::<(), grainstore::ledger::Error>(())
 /// ```

@@ -24,11 +24,11 @@ use crate::ledger::{
 ///
 /// ```
 /// # use std::sync::Arc;
-/// use grainstore::ledger::{Ledger, LedgerOptions, MemoryDisk, StoreId, verify};
+/// use grainstore::ledger::{Ledger, SEGMENT_BYTES, MemoryDisk, StoreId, verify};
 ///
 /// let disk = Arc::new(MemoryDisk::default());
 /// let store_id = StoreId::new([7; 16]);
-/// Ledger::create(disk.clone(), store_id, LedgerOptions::default())?;
+/// Ledger::create(disk.clone(), store_id, SEGMENT_BYTES)?;
 /// assert!(verify(&*disk, &store_id, |_| Vec::new())?.findings.is_empty());
 /// # Ok::<(), grainstore::ledger::Error>(())
 /// ```

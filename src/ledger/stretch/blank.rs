@@ -39,13 +39,13 @@ mod tests {
 
     use super::*;
     use crate::ledger::stretch::bytes::Stretch;
-    use crate::ledger::{Binding, Kind, Ledger, LedgerOptions, MemoryDisk, NewEntry, beginning};
+    use crate::ledger::{Binding, Kind, Ledger, MemoryDisk, NewEntry, SEGMENT_BYTES, beginning};
 
     #[test]
     fn a_frame_that_was_blanked_is_proven_as_before() {
         let store_id = StoreId::new([7; 16]);
         let disk = Arc::new(MemoryDisk::default());
-        let ledger = Ledger::create(disk, store_id, LedgerOptions::default()).unwrap();
+        let ledger = Ledger::create(disk, store_id, SEGMENT_BYTES).unwrap();
         let entry = |body: &'static [u8]| NewEntry {
             kind: Kind::Grain,
             actor: None,

@@ -25,7 +25,7 @@ use crate::store::lineage::{self, Derived, store_together};
 use crate::store::read::{
     grain_awaits_review, may_rely_on, now, read_recorder, row_of, version_at,
 };
-use crate::store::{Access, EmbedderError, NewGrain, Owner, Version};
+use crate::store::{Access, NewGrain, Owner, Version};
 
 use super::condition::Condition;
 use super::plan::{conditions_of, rows};
@@ -102,7 +102,7 @@ pub struct Consolidated {
 }
 
 /// The call of a program: the lines that it is given, and those that it answers.
-type Ask<'a> = &'a mut dyn FnMut(&str) -> Result<String, EmbedderError>;
+type Ask<'a> = &'a mut dyn FnMut(&str) -> Result<String, Box<dyn std::error::Error + Send + Sync>>;
 
 /// See [`Admin::consolidate`](crate::Admin::consolidate).
 pub(crate) fn consolidate(
@@ -245,7 +245,7 @@ impl Run<'_> {
         self.spent += crate::render::tokens(&lines);
         self.waiting = self.waiting.saturating_sub(tokens);
         read_recorder(store, "consolidate").all(turns.iter().map(|turn| &turn.grain))?;
-        let failed = |source: EmbedderError| Error::Program {
+        let failed = |source: Box<dyn std::error::Error + Send + Sync>| Error::Program {
             program: asked.program.clone(),
             source,
         };

@@ -6,7 +6,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::entries::copied;
-use crate::interchange::{Files, Format, Revision, WriteOptions, aimem, embeddings_path, mg, pam};
+use crate::interchange::{
+    Export, Files, Format, Revision, WriteOptions, aimem, embeddings_path, mg, pam,
+};
 use crate::store::Owner;
 
 use super::entries::StoreEntries;
@@ -59,7 +61,7 @@ fn export_volumes(
     let mut exported = ExportReport::default();
     let entries = copied(owner, filter, options)?;
     let (file, list) = InRevision::of(&entries, revision_of(options)?)?;
-    let plan = mg::Plan::new(list, options.mg)?;
+    let plan = mg::Plan::new(list, options)?;
     for (number, volume) in plan.volumes().enumerate() {
         let path = mg::volume_path(path, number);
         let summary = whole_file(&path, options, |out| {
@@ -100,7 +102,12 @@ fn export_folder(
         count: 0,
     };
     let writer = writer_of(format)?;
-    let written = writer.write_files(&mut files, &entries, options)?;
+    let export = Export {
+        format,
+        entries: &entries,
+        options,
+    };
+    let written = writer.write_files(&export, &mut files)?;
     let mut exported = ExportReport::of(written, files.count, &entries.loss());
     entries.count_vectors(
         |grain| writer.holds_vector(grain, options),
@@ -135,11 +142,10 @@ fn export_signed(
 ) -> Result<ExportReport, Error> {
     let mut bundle = Vec::new();
     let mut exported = export_plain(owner, format, filter, options, &mut bundle)?;
-    let is_stream = format == Format::AimemNdjson;
     let Some(key) = &options.sign else {
         return Ok(exported);
     };
-    let signature = aimem::sign(&bundle, is_stream, key.key())?;
+    let signature = aimem::sign(&bundle, format, key.key())?;
     let mut beside = path.as_os_str().to_owned();
     beside.push(".sig");
     // The bundle is written last, so that it never exists without its signature.

@@ -21,8 +21,8 @@ use crate::code::ErrorCode;
 use crate::grain::Grain;
 use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
-    EncryptedWriter, Encryption, Entries as _, Error as FileError, Format, FormatWriter, Loss,
-    Place, Revision, WriteOptions, Written, jsonl, mg,
+    EncryptedWriter, Encryption, Entries as _, Error as FileError, Export, Format, FormatWriter,
+    Loss, Place, Revision, WriteOptions, Written, jsonl, mg,
 };
 use crate::policy::Capability;
 use crate::store::audit::record_export;
@@ -110,7 +110,7 @@ pub(super) fn export_plain(
             let entries = copied(owner, filter, options)?;
             let (file, list) = InRevision::of(&entries, revision_of(options)?)?;
             let fetch = |address| file.fetch(&address);
-            let summary = mg::write(out, list, options.mg, fetch)?;
+            let summary = mg::write(out, list, options, fetch)?;
             let mut exported = ExportReport::default();
             exported.add(&summary);
             exported.loss.merge(file.loss());
@@ -130,7 +130,12 @@ pub(super) fn export_plain(
             let writer = writer_of(format)?;
             let entries = entries(owner, filter, options)?;
             let mut out = BufWriter::new(out);
-            let written = writer.write(format, &mut out, &entries, options)?;
+            let export = Export {
+                format,
+                entries: &entries,
+                options,
+            };
+            let written = writer.write(&export, &mut out)?;
             out.flush().map_err(io_error)?;
             let mut exported = ExportReport::of(written, 1, &entries.loss());
             let is_held = |grain: &Grain| writer.holds_vector(grain, options);

@@ -10,7 +10,7 @@ use crate::store::read::{nearest_rows, vector_of};
 use super::Search;
 use crate::query::plan::rows_to_rank;
 use crate::query::visible::visible_ranking;
-use crate::query::{Envelope, Error, Filter, run_query};
+use crate::query::{Error, Filter, Page, run_query};
 
 /// See [`Search::near`].
 pub(super) fn nearest(
@@ -18,7 +18,7 @@ pub(super) fn nearest(
     model: &str,
     vector: &[f32],
     of: &Search<'_>,
-) -> Result<Envelope, Error> {
+) -> Result<Page, Error> {
     visible_ranking(store, "nearest", &of.filter, of.limit, |filter, limit| {
         near(store, model, vector, filter, limit)
     })
@@ -30,13 +30,13 @@ fn near(
     vector: &[f32],
     filter: &Filter,
     limit: usize,
-) -> Result<Envelope, Error> {
+) -> Result<Page, Error> {
     let snapshot = store.snapshot();
     let rows = rows_to_rank(store, &snapshot, filter)?;
     let (near, total) = nearest_rows(store, &snapshot, model, vector, &rows, limit)?;
-    let mut envelope = Envelope {
+    let mut envelope = Page {
         total,
-        ..Envelope::default()
+        ..Page::default()
     };
     for near in near {
         let score = f64::midpoint(1.0, f64::from(near.cosine)).clamp(0.0, 1.0);
@@ -52,7 +52,7 @@ pub(super) fn similar(
     address: &ContentAddress,
     model: &str,
     of: &Search<'_>,
-) -> Result<Envelope, Error> {
+) -> Result<Page, Error> {
     visible_ranking(store, "similar", &of.filter, of.limit, |filter, limit| {
         alike(store, address, model, filter, limit)
     })
@@ -64,9 +64,9 @@ fn alike(
     model: &str,
     filter: &Filter,
     limit: usize,
-) -> Result<Envelope, Error> {
+) -> Result<Page, Error> {
     let Some(vector) = vector_of(store, address, model)? else {
-        return Ok(Envelope::default());
+        return Ok(Page::default());
     };
     let mut near = near(store, model, &vector, filter, limit.saturating_add(1))?;
     let before = near.results.len();

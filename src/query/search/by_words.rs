@@ -14,14 +14,14 @@ use crate::query::names::with_aliases;
 use crate::query::plan::rows_to_rank;
 use crate::query::recall::contradicted_by;
 use crate::query::visible::visible_ranking;
-use crate::query::{Envelope, Error, Filter, Found, dated, run_query};
+use crate::query::{Error, Filter, Found, Page, dated, run_query};
 
 /// See [`Search::words`].
 pub(super) fn find(
     store: &Access,
     search: &Search<'_>,
     query: &text::Query,
-) -> Result<Envelope, Error> {
+) -> Result<Page, Error> {
     let own = QuestionVector::default();
     let operation = match search.vector {
         Some(_) => "search_hybrid",
@@ -54,7 +54,7 @@ fn ranked_among(
     query: &text::Query,
     (ranking, limit): (&Ranking, usize),
     question: Option<(&str, &[f32])>,
-) -> Result<Envelope, Error> {
+) -> Result<Page, Error> {
     let text = store.text_view()?;
     let when = dated::when(store, snapshot, rows, query.plain(), ranking)?;
     let named = dated::named(store, snapshot, rows, &when, ranking)?;
@@ -83,13 +83,13 @@ fn ranked_among(
     let hits = searched.hits;
     let total = u64::try_from(hits.total).unwrap_or(u64::MAX);
     read_as.extend(hits.respelled);
-    let mut envelope = Envelope {
+    let mut envelope = Page {
         less_relevant: hits.less_relevant as u64,
         read_as,
         total: total.max(near),
         total_is_lower_bound: hits.total_is_lower_bound || question.is_some(),
         is_partial: hits.is_partial,
-        ..Envelope::default()
+        ..Page::default()
     };
     let mut explanations = searched.explanations.into_iter();
     let mut len = 0_usize;
@@ -113,7 +113,7 @@ fn ranked_among(
 fn add_snippets(
     store: &Access,
     query: &text::Query,
-    found: &mut Envelope,
+    found: &mut Page,
     len_max: usize,
 ) -> Result<(), Error> {
     let highlighter = store.text_view()?.highlighter(query)?;

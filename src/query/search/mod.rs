@@ -13,7 +13,7 @@ use crate::store::Access;
 #[cfg(feature = "text")]
 use crate::text::{self, Ranking};
 
-use super::{Envelope, Error, Filter};
+use super::{Error, Filter, Page};
 #[cfg(feature = "text")]
 pub(super) use by_words::{if_few, own_rows};
 #[cfg(feature = "text")]
@@ -198,7 +198,7 @@ impl<'a> Search<'a> {
 }
 
 /// See [`Store::find`](crate::Store::find).
-pub(crate) fn find(store: &Access, search: &Search<'_>) -> Result<Envelope, Error> {
+pub(crate) fn find(store: &Access, search: &Search<'_>) -> Result<Page, Error> {
     #[cfg(feature = "text")]
     if let Some(query) = &search.query {
         return by_words::find(store, search, query);
@@ -206,7 +206,7 @@ pub(crate) fn find(store: &Access, search: &Search<'_>) -> Result<Envelope, Erro
     match search.vector {
         Some(Near::Vector(model, vector)) => by_vector::nearest(store, model, vector, search),
         Some(Near::Grain(model, address)) => by_vector::similar(store, &address, model, search),
-        None => Ok(Envelope::default()),
+        None => Ok(Page::default()),
     }
 }
 

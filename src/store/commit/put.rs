@@ -97,8 +97,31 @@ impl NewGrain {
     }
 }
 
-/// See [`Store::put`](crate::Store::put).
-pub(crate) fn put(store: &Access, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
+/// A grain that is stored, as [`Store::insert`](crate::Store::insert) and
+/// [`Store::put_batch`](crate::Store::put_batch) tell it.
+///
+/// ```
+/// use grainstore::{Draft, Options, Store, Time};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// let turn = Draft::event("hello").created_at(Time::from_ms(1));
+/// let first = store.insert(turn.clone())?;
+/// let again = store.insert(turn)?;
+/// assert_eq!((first.is_new, again.is_new), (true, false));
+/// assert_eq!(first.address, again.address);
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Put {
+    /// Its address.
+    pub address: ContentAddress,
+    /// Whether this call stored it: it was not there before.
+    pub is_new: bool,
+}
+
+/// See [`Store::insert`](crate::Store::insert).
+pub(crate) fn put(store: &Access, grain: impl Into<NewGrain>) -> Result<Put, Error> {
     put_one(&store.engine, grain.into(), store.caller()?)
 }
 
@@ -106,16 +129,12 @@ pub(crate) fn put(store: &Access, grain: impl Into<NewGrain>) -> Result<ContentA
 pub(crate) fn put_batch<G: Into<NewGrain>>(
     store: &Access,
     grains: impl IntoIterator<Item = G>,
-) -> Result<Vec<ContentAddress>, Error> {
+) -> Result<Vec<Put>, Error> {
     let grains = grains.into_iter().map(Into::into).collect();
     put_many(&store.engine, grains, store.caller()?)
 }
 
-pub(crate) fn put_one(
-    engine: &Engine,
-    grain: NewGrain,
-    caller: Caller<'_>,
-) -> Result<ContentAddress, Error> {
+pub(crate) fn put_one(engine: &Engine, grain: NewGrain, caller: Caller<'_>) -> Result<Put, Error> {
     let now = engine.now();
     let again = grain.is_again();
     let grain = grain.finish(now, engine.options(), caller)?;
@@ -124,30 +143,34 @@ pub(crate) fn put_one(
     let snapshot = engine.snapshot();
     // A visible grain is acknowledged already; only grains that are not stored yet wait in the
     // queue, and those that bring a signature.
+    let mut is_new = false;
     if grain.is_signed() || engine.as_of(&snapshot).locate(&address)?.is_none() {
         let by = ProcessId::current();
         let salt = engine.salts(1, by)?.pop().unwrap_or_default();
         let put = prepare(engine, &snapshot, grain, salt, again, caller)?;
-        put_all(engine, vec![put], by).map_err(Error::unbatched)?;
+        let known = put_all(engine, vec![put], by).map_err(Error::unbatched)?;
+        is_new = known.is_empty();
     }
-    Ok(address)
+    Ok(Put { address, is_new })
 }
 
-fn put_many(
-    engine: &Engine,
-    grains: Vec<NewGrain>,
-    caller: Caller<'_>,
-) -> Result<Vec<ContentAddress>, Error> {
+fn put_many(engine: &Engine, grains: Vec<NewGrain>, caller: Caller<'_>) -> Result<Vec<Put>, Error> {
     let by = ProcessId::current();
     let puts = finish_all(engine, grains, caller, by)?;
     for (index, put) in puts.iter().enumerate() {
         authorize_put(engine, caller, &put.grain).map_err(|source| Error::batch(index, source))?;
     }
-    let addresses = puts.iter().map(|put| put.grain.address()).collect();
+    let stored = puts.iter().map(|put| Put {
+        address: put.grain.address(),
+        is_new: true,
+    });
+    let mut stored: Vec<_> = stored.collect();
     if !puts.is_empty() {
-        put_all(engine, puts, by)?;
+        for known in put_all(engine, puts, by)? {
+            stored[known].is_new = false;
+        }
     }
-    Ok(addresses)
+    Ok(stored)
 }
 
 /// Prepares a finished grain, as far as possible without the right to write.

@@ -49,4 +49,4 @@ pub(crate) use sharing::{
 pub(crate) use text::{erase_text, remove_text_files};
 #[cfg(feature = "text")]
 pub(crate) use text::{language, text_view};
-pub(crate) use writer::{Exclusive, Writer};
+pub(crate) use writer::{Exclusive, PutAnswer, Writer};

@@ -9,8 +9,8 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::index::{Index, RetrievalCounters};
 use crate::ledger::{
-    self, Ballast, Disk, EntryId, EntryLocation, ErasureDecoder, Ledger, LedgerOptions, Lock,
-    OverlayDisk, RecoveryHint, StoreId, TornTail,
+    self, Ballast, Disk, EntryId, EntryLocation, ErasureDecoder, Ledger, Lock, OverlayDisk,
+    RecoveryHint, StoreId, TornTail,
 };
 use crate::store::engine::folder::{
     BALLAST, LOCK, derived_files, no_manifest, remove_text, this_process,
@@ -201,8 +201,8 @@ fn create_files(
     recovery: &mut RecoveryReport,
 ) -> Result<(Manifest, Index, Ledger), Error> {
     let manifest = Manifest::new(&*options.random, options.clock.now())?;
-    let ledger = options.ledger.clone();
-    let ledger = Ledger::create(Arc::clone(disk), manifest.store_id, ledger)?;
+    let segment_bytes = options.segment_bytes;
+    let ledger = Ledger::create(Arc::clone(disk), manifest.store_id, segment_bytes)?;
     manifest.write(&**disk)?;
     let (index, _) = open_index(disk, &manifest, options, recovery)?;
     Ok((manifest, index, ledger))
@@ -258,9 +258,16 @@ fn open_ledger(
 ) -> Result<Ledger, Error> {
     let flushed = index.flushed();
     let open = |hint| {
-        let ledger = options.ledger.clone();
+        let segment_bytes = options.segment_bytes;
         let disk = Arc::clone(disk);
-        open(disk, manifest.store_id, ledger, flushed, hint, erased_rows)
+        open(
+            disk,
+            manifest.store_id,
+            segment_bytes,
+            flushed,
+            hint,
+            erased_rows,
+        )
     };
     let has_hint = known.hint.is_some();
     let (opened, mut is_foreign) = match open(known.hint) {
@@ -286,7 +293,7 @@ fn open_ledger(
 type OpenLedger = fn(
     Arc<dyn Disk>,
     StoreId,
-    LedgerOptions,
+    u64,
     u64,
     Option<RecoveryHint>,
     ErasureDecoder,

@@ -10,8 +10,11 @@ use crate::store::records::PendingPut;
 use super::processes::Turn;
 use super::queue::{CommitQueue, LeaderGuard};
 
+/// The places of the grains of a request that were there before, or why none of them is stored.
+pub(crate) type PutAnswer = Result<Vec<usize>, Error>;
+
 /// The queue of writers: puts, which share frames, and operations that write alone.
-pub(crate) type PutQueue = CommitQueue<Vec<PendingPut>, Result<(), Error>>;
+pub(crate) type PutQueue = CommitQueue<Vec<PendingPut>, PutAnswer>;
 
 /// The waiting threads, and the leader.
 #[derive(Debug, Default)]
@@ -34,14 +37,14 @@ pub(crate) struct Exclusive<'a> {
     _turn: Option<Turn<'a>>,
     writer: MutexGuard<'a, Writer>,
     /// `None` for a leader that keeps its own.
-    _lead: Option<LeaderGuard<'a, Vec<PendingPut>, Result<(), Error>>>,
+    _lead: Option<LeaderGuard<'a, Vec<PendingPut>, PutAnswer>>,
 }
 
 impl<'a> Exclusive<'a> {
     pub(super) fn new(
         turn: Option<Turn<'a>>,
         writer: MutexGuard<'a, Writer>,
-        lead: Option<LeaderGuard<'a, Vec<PendingPut>, Result<(), Error>>>,
+        lead: Option<LeaderGuard<'a, Vec<PendingPut>, PutAnswer>>,
     ) -> Self {
         Self {
             _turn: turn,

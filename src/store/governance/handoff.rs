@@ -160,7 +160,7 @@ pub(crate) fn hand_back(
         .derived_from(*delegation);
     let done = in_session(done, goal.text("session_id"));
     let return_to = goal.text("return_to").map(str::to_owned);
-    Ok((put(store, done)?, return_to))
+    Ok((put(store, done)?.address, return_to))
 }
 
 /// Returns a delegation to its author that is in force; a request for any other is recorded.

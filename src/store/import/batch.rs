@@ -450,10 +450,9 @@ impl<'a> Importer<'a> {
             self.name(of, record.foreign_id.clone(), None)?;
         }
         self.summary.conflicts.push(Conflict {
-            place: record.place,
             id: record.foreign_id,
-            existing,
-            kept: Some(address),
+            versions: vec![existing, address],
+            place: Some(record.place),
         });
         Ok(address)
     }

@@ -11,6 +11,7 @@ use crate::ledger::Kind;
 use crate::policy::{Actor, Operation};
 use crate::store::engine::Engine;
 use crate::store::governance::contradiction;
+use crate::store::import::Conflict;
 use crate::store::import::tree::is_of_text;
 use crate::store::lineage::Change;
 use crate::store::records::{AliasRecord, FlagRecord, Record, StatusRecord};
@@ -18,26 +19,8 @@ use crate::store::rules::{Deed, Guard, Permit};
 use crate::store::view::{Version, View, claims_to_replace, replaceable};
 use crate::store::{Access, Error, Owner};
 
-/// Grains of one foreign identifier that contradict each other (OMI 13.4), or a grain that stands with those
-/// that a file puts in its place (rulings I4, I17).
-///
-/// ```
-/// use grainstore::{Options, Store};
-///
-/// let store = Store::in_memory(Options::default())?;
-/// assert!(store.admin()?.conflicts()?.is_empty());
-/// # Ok::<(), grainstore::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conflicting {
-    /// The identifier; `None` where the later versions are put in the place of the first.
-    pub id: Option<ForeignId>,
-    /// The grains, in the order in which the identifier was assigned to them.
-    pub versions: Vec<ContentAddress>,
-}
-
 /// See [`Admin::conflicts`](crate::Admin::conflicts).
-pub(crate) fn conflicts(owner: Owner<'_>) -> Result<Vec<Conflicting>, Error> {
+pub(crate) fn conflicts(owner: Owner<'_>) -> Result<Vec<Conflict>, Error> {
     owner.authorize_whole()?;
     let snapshot = owner.store().snapshot();
     let flags = flags(owner.engine(), &snapshot)?;
@@ -67,7 +50,11 @@ pub(crate) fn conflicts(owner: Owner<'_>) -> Result<Vec<Conflicting>, Error> {
         .chain(forks)
         .filter(|(_, versions)| versions.len() > 1);
     Ok(groups
-        .map(|(id, versions)| Conflicting { id, versions })
+        .map(|(id, versions)| Conflict {
+            id,
+            versions,
+            place: None,
+        })
         .collect())
 }
 

@@ -27,10 +27,9 @@ impl Importer<'_> {
             }
             self.flag_conflict([existing, fork])?;
             self.summary.conflicts.push(Conflict {
-                place,
                 id: None,
-                existing,
-                kept: Some(fork),
+                versions: vec![existing, fork],
+                place: Some(place),
             });
         }
         Ok(())

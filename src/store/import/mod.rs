@@ -24,7 +24,6 @@ use crate::store::records::{ImportRecord, Record as Entry};
 use crate::store::txn::Transaction;
 
 use batch::Importer;
-pub use conflict::Conflicting;
 pub(crate) use conflict::{conflicts, exportable, resolve_conflict};
 use preview::Preview;
 pub use summary::{Conflict, Summary};

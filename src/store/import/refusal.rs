@@ -79,10 +79,9 @@ impl Importer<'_> {
     /// Counts a record as a conflict of which nothing is stored (AIMEM 2.9).
     pub(super) fn reject(&mut self, place: Place, id: Option<ForeignId>, existing: ContentAddress) {
         self.summary.conflicts.push(Conflict {
-            place,
             id,
-            existing,
-            kept: None,
+            versions: vec![existing],
+            place: Some(place),
         });
     }
 }

@@ -41,20 +41,26 @@ pub struct Summary {
     pub loss: Loss,
 }
 
-/// A record that differs from the one imported under its identifier, or that is put in the place of a
-/// grain that stands here, where nothing decides between the two.
+/// Grains of one foreign identifier that contradict each other (OMI 13.4), or a grain that stands with those
+/// that a file puts in its place (rulings I4, I17): nothing decides between them.
+///
+/// ```
+/// use grainstore::{Options, Store};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// assert!(store.admin()?.conflicts()?.is_empty());
+/// # Ok::<(), grainstore::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    /// Its place in the file.
-    pub place: Place,
-    /// Its foreign identifier; `None` of a grain that is put in the place of one that stands here.
+    /// The identifier; `None` where the later versions are put in the place of the first.
     pub id: Option<ForeignId>,
-    /// The grain of the earlier import.
-    pub existing: ContentAddress,
-    /// The grain stored for it, until
-    /// [`Admin::resolve_conflict`](crate::Admin::resolve_conflict); `None` where the format
-    /// rejects it (AIMEM 2.9).
-    pub kept: Option<ContentAddress>,
+    /// The grains. Of an import the one that was here, then the one that is stored for the record, which is
+    /// missing where the format rejects it (AIMEM 2.9).
+    pub versions: Vec<ContentAddress>,
+    /// The place of the record in the file of an import; `None` where [`Admin::conflicts`](crate::Admin::conflicts)
+    /// lists what imports left.
+    pub place: Option<Place>,
 }
 
 impl Summary {

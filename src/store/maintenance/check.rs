@@ -313,12 +313,8 @@ fn check_vault(engine: &Engine, all: bool, report: &mut Report) -> Result<(), Er
 /// Entries compared at once.
 const BATCH_LEN: u64 = 1_000;
 
-/// Checks the ledger of a store that does not open.
-///
-/// # Errors
-/// `ERR_NOT_A_STORE`, `ERR_STORE_VERSION`, `ERR_STORAGE_DAMAGED` for an unreadable `MANIFEST`,
-/// `ERR_STORAGE_IO`.
-pub fn verify_damaged(path: impl AsRef<Path>) -> Result<Report, Error> {
+/// See [`verify_damaged`](crate::recovery::verify_damaged).
+pub(crate) fn verify_damaged(path: impl AsRef<Path>) -> Result<Report, Error> {
     let path = path.as_ref();
     let disk = FileDisk::new(path);
     let manifest = Manifest::read(&disk, path)?.ok_or_else(|| Error::NotAStore {

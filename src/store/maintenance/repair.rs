@@ -11,7 +11,7 @@ use crate::store::{Access, Create, Error, Options};
 
 use super::compact::compact;
 
-/// See [`repair`](crate::repair).
+/// See [`repair`](crate::recovery::repair).
 pub(crate) fn repair(path: impl AsRef<Path>, options: Options) -> Result<Access, Error> {
     let options = Options {
         create: Create::Never,

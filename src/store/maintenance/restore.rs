@@ -15,7 +15,7 @@ use crate::store::records::{
 };
 use crate::store::{Access, Create, Error, Options};
 
-/// The result of [`restore`](crate::restore).
+/// The result of [`restore`](crate::recovery::restore).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
     /// The number of restored entries.
@@ -28,7 +28,7 @@ pub struct Restored {
     pub damaged: Vec<EntryId>,
 }
 
-/// See [`restore`](crate::restore).
+/// See [`restore`](crate::recovery::restore).
 pub(crate) fn restore(
     from: impl AsRef<Path>,
     path: impl AsRef<Path>,
@@ -60,7 +60,7 @@ pub(crate) fn restore(
     };
     let lock = target.prepare()?;
     let keeps = |entries, time_ms| until.keeps(entries, time_ms);
-    let ledger = source.point_in_time_copy(Arc::clone(&disk), options.ledger.clone(), &keeps)?;
+    let ledger = source.point_in_time_copy(Arc::clone(&disk), options.segment_bytes, &keeps)?;
     let entries = ledger.len();
     damaged.retain(|row| row.get() < entries);
     let now = options.clock.now().max(Time::from_ms(last_ms));

@@ -16,7 +16,7 @@ use super::review::may_rely_on;
 
 /// A page of a listing, and the beginning of the next one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub struct AddressList {
     /// Addresses in the order in which their grains were stored.
     pub addresses: Vec<ContentAddress>,
     /// The position to continue from; `None` at the end. It stays valid while others write.
@@ -180,13 +180,21 @@ pub(crate) fn status(store: &Access, address: &ContentAddress) -> Result<Status,
 }
 
 /// See [`Store::list`](crate::Store::list).
-pub(crate) fn list(store: &Access, after: Option<EntryId>, limit: usize) -> Result<Page, Error> {
+pub(crate) fn list(
+    store: &Access,
+    after: Option<EntryId>,
+    limit: usize,
+) -> Result<AddressList, Error> {
     unless_erased(|| page_of_list(store, after, limit))
 }
 
-fn page_of_list(store: &Access, after: Option<EntryId>, limit: usize) -> Result<Page, Error> {
+fn page_of_list(
+    store: &Access,
+    after: Option<EntryId>,
+    limit: usize,
+) -> Result<AddressList, Error> {
     let snapshot = store.snapshot();
-    let mut page = Page {
+    let mut page = AddressList {
         addresses: Vec::new(),
         next: None,
     };

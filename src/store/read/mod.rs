@@ -33,7 +33,7 @@ pub(crate) use embedding::{
     Lengths, embedding, judge_embedding, nearest_rows, put_embeddings, vector_of, without_vector,
 };
 pub(crate) use expiry::{expired, now};
-pub use get::Page;
+pub use get::AddressList;
 pub(crate) use get::{
     exists, find, get, get_batch, history, list, newest_versions, peek, record_reads, resolve,
     starting_with, status, unless_erased, version_at,

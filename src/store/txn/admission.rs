@@ -20,12 +20,13 @@ pub(super) struct Admission<'a> {
     pending: HashMap<ContentAddress, usize>,
 }
 
-/// The completion that an admitted request waits for.
-pub(super) enum Completion {
-    /// The frame, which holds a part of the request.
-    Waits,
-    /// None: all of its grains were stored before.
-    IsStored,
+/// An admitted request.
+#[derive(Default)]
+pub(super) struct Admitted {
+    /// The places of the grains that were there before: stored, or earlier in the frame.
+    pub(super) known: Vec<usize>,
+    /// Whether the request waits for the frame: a part of it is there.
+    pub(super) waits: bool,
 }
 
 impl<'a> Admission<'a> {
@@ -50,9 +51,9 @@ impl<'a> Admission<'a> {
     ///
     /// # Errors
     /// As [`Store::put`](crate::Store::put), with the place of the grain in the request.
-    pub(super) fn admit(&mut self, grains: Vec<PendingPut>) -> Result<Completion, Error> {
+    pub(super) fn admit(&mut self, grains: Vec<PendingPut>) -> Result<Admitted, Error> {
         let before = self.txn.frame().len();
-        let mut admitted = Completion::IsStored;
+        let mut admitted = Admitted::default();
         self.pending.reserve(grains.len());
         for (index, put) in grains.into_iter().enumerate() {
             let (address, actor) = (put.grain.address(), put.actor);
@@ -62,19 +63,15 @@ impl<'a> Admission<'a> {
                 true => Ok(false),
                 false => self.is_new(&address),
             };
-            // Acknowledged with the frame of the first copy, and not before.
-            if is_pending {
-                admitted = Completion::Waits;
-            }
             let taken = match is_new {
                 Ok(true) => {
-                    admitted = Completion::Waits;
+                    admitted.waits = true;
                     self.take(put)
                 }
+                // A copy is acknowledged with the frame of the first one, and not before.
                 Ok(false) => self.sign(&put).map(|signed| {
-                    if signed {
-                        admitted = Completion::Waits;
-                    }
+                    admitted.known.push(index);
+                    admitted.waits |= signed || is_pending;
                 }),
                 Err(error) => Err(error),
             };

@@ -4,23 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::ledger::{self, ProcessId};
-use crate::store::engine::{Caller, Engine, Enqueued, LeaderGuard, Reach, Reply};
+use crate::store::engine::{Caller, Engine, Enqueued, LeaderGuard, PutAnswer, Reach, Reply};
 use crate::store::records::PendingPut;
 use crate::store::{Durability, Error};
 
-use super::admission::{Admission, Completion};
+use super::admission::Admission;
 use super::transaction::Transaction;
 
-/// Stores the grains of one request, all or none, in a frame with those of others; `by` is this
-/// process.
+/// Stores the grains of one request, all or none, in a frame with those of others. Returns the places
+/// of those that were there before; `by` is this process.
 ///
 /// # Errors
 /// As [`Store::put`](crate::Store::put), with the place of the grain in the request.
-pub(crate) fn put_all(
-    engine: &Engine,
-    grains: Vec<PendingPut>,
-    by: ProcessId,
-) -> Result<(), Error> {
+pub(crate) fn put_all(engine: &Engine, grains: Vec<PendingPut>, by: ProcessId) -> PutAnswer {
     let weight = grains.iter().map(PendingPut::weight).sum();
     let answer = match engine.commits().queue.enqueue(grains, weight) {
         Enqueued::Answered(answer) => answer,
@@ -36,7 +32,7 @@ pub(crate) fn put_all(
 /// Decides the waiting requests in their order, and stores their new grains in one frame.
 fn lead_group(
     engine: &Engine,
-    lead: &mut LeaderGuard<'_, Vec<PendingPut>, Result<(), Error>>,
+    lead: &mut LeaderGuard<'_, Vec<PendingPut>, PutAnswer>,
     by: ProcessId,
 ) {
     let patience = match engine.options().durability {
@@ -50,36 +46,32 @@ fn lead_group(
         Ok(turn) => engine.exclusive_of_leader(turn),
         Err(error) => {
             let waiting = requests.into_iter().map(|(_, reply)| reply);
-            return refuse_all(waiting.collect(), error);
+            return refuse_all(waiting, error);
         }
     };
     let txn = Transaction::with(engine, right, Caller::default());
     let mut admission = Admission::new(txn);
-    let mut waiting: Vec<Reply<_>> = Vec::with_capacity(requests.len());
+    let mut waiting = Vec::with_capacity(requests.len());
     for (grains, reply) in requests {
         match admission.admit(grains) {
-            Ok(Completion::Waits) => waiting.push(reply),
-            Ok(Completion::IsStored) => reply.give(Ok(())),
+            Ok(admitted) if admitted.waits => waiting.push((reply, admitted.known)),
+            Ok(admitted) => reply.give(Ok(admitted.known)),
             Err(error) => reply.give(Err(error)),
         }
     }
     match admission.commit() {
-        Ok(_) => waiting.into_iter().for_each(|reply| reply.give(Ok(()))),
-        Err(error) => refuse_all(waiting, error),
+        Ok(()) => { waiting.into_iter() }.for_each(|(reply, known)| reply.give(Ok(known))),
+        Err(error) => refuse_all(waiting.into_iter().map(|(reply, _)| reply), error),
     }
 }
 
 /// Answers all that wait with one error.
-fn refuse_all(mut waiting: Vec<Reply<Result<(), Error>>>, error: Error) {
-    match (waiting.pop(), waiting.is_empty()) {
-        (Some(only), true) => only.give(Err(error)),
-        (Some(last), false) => {
-            let error = Arc::new(error);
-            for reply in waiting.into_iter().chain([last]) {
-                reply.give(Err(Error::Shared(Arc::clone(&error))));
-            }
-        }
-        (None, _) => {}
+fn refuse_all(mut waiting: impl ExactSizeIterator<Item = Reply<PutAnswer>>, error: Error) {
+    if waiting.len() > 1 {
+        let error = Arc::new(error);
+        waiting.for_each(|reply| reply.give(Err(Error::Shared(Arc::clone(&error)))));
+    } else if let Some(only) = waiting.next() {
+        only.give(Err(error));
     }
 }
 

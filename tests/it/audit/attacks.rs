@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use grainstore::ledger::{
-    Binding, Disk, Kind, Ledger, LedgerOptions, MemoryDisk, NewEntry, OpenMode, StoreId,
+    Binding, Disk, Kind, Ledger, MemoryDisk, NewEntry, OpenMode, SEGMENT_BYTES, StoreId,
 };
 use grainstore::{Options, Store};
 use sha2::{Digest, Sha256};
@@ -43,7 +43,7 @@ fn forged(manifest: &[u8], store: [u8; 16], entries: &[Found]) -> MemoryDisk {
         .write_at(manifest, 0)
         .unwrap();
     let made = Arc::new(disk.clone());
-    let ledger = Ledger::create(made, StoreId::new(store), LedgerOptions::default()).unwrap();
+    let ledger = Ledger::create(made, StoreId::new(store), SEGMENT_BYTES).unwrap();
     let new = entries.iter().map(|entry| NewEntry {
         kind: Kind::Import,
         actor: None,
@@ -126,13 +126,13 @@ fn every_change_at_every_place_of_200_entries_is_found_with_a_checkpoint_and_una
             let disk = Arc::new(forged(&manifest, id, &history));
             let store = Store::open_on(disk, options()).unwrap();
             let maintenance = store.maintenance().unwrap();
-            let report = maintenance.check_on_record(true, None).unwrap();
+            let report = maintenance.check_on_record(None).unwrap();
             assert_eq!(
                 (report.findings.len(), report.anchor),
                 (0, None),
                 "{name} at {at}"
             );
-            let report = maintenance.check_on_record(false, Some(&note)).unwrap();
+            let report = maintenance.check_structure_on_record(Some(&note)).unwrap();
             let ids: Vec<_> = report.findings.iter().map(|it| it.id).collect();
             assert_eq!(
                 (ids, report.anchor),

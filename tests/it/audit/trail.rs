@@ -80,8 +80,8 @@ fn exports_imports_and_checks_are_on_record_with_their_scope_and_counts() {
 
     let maintenance = store.maintenance().unwrap();
     let head = maintenance.audit().head().unwrap();
-    maintenance.check_on_record(true, Some(&head)).unwrap();
-    maintenance.check_on_record(false, None).unwrap();
+    maintenance.check_on_record(Some(&head)).unwrap();
+    maintenance.check_structure_on_record(None).unwrap();
     let checks = log(&store, &of("check"));
     let details: Vec<_> = checks.iter().map(|entry| entry.detail.as_str()).collect();
     assert_eq!(

@@ -96,7 +96,7 @@ impl Embedder for Answers {
         2
     }
 
-    fn embed(&self, _: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+    fn embed(&self, _: &[&str]) -> Result<Vec<Vec<f32>>, Box<dyn std::error::Error + Send + Sync>> {
         Ok(self.0.clone())
     }
 }

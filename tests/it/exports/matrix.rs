@@ -156,7 +156,7 @@ fn written(entries: &Vec<Entry>, format: Format) -> Option<(Vec<u8>, Loss)> {
             let plan = entries.iter();
             let plan = plan.map(|(grain, status)| mg::Entry::of(grain, status));
             let fetch = |address| Ok::<_, Error>(known[&address].clone());
-            let summary = mg::write(&mut bytes, plan.collect(), options.mg, fetch).unwrap();
+            let summary = mg::write(&mut bytes, plan.collect(), &options, fetch).unwrap();
             return Some((bytes, summary.loss));
         }
     };

@@ -1,6 +1,7 @@
 //! The index as the store uses it.
 
 use super::*;
+use crate::sample::addresses_of;
 use crate::store::at;
 use grainstore::index::Addresses;
 use grainstore::{Filter, Store, store};
@@ -47,7 +48,7 @@ fn a_store_answers_the_same_however_its_index_works() {
             let store = Store::open(&path, options(index.clone())).unwrap();
             for batch in 0..9 {
                 let drafts = (batch * 20..batch * 20 + 20).map(draft);
-                addresses.extend(store.put_batch(drafts).unwrap());
+                addresses.extend(addresses_of(&store.put_batch(drafts).unwrap()));
                 // Again, and nothing happens.
                 store.put(draft(batch * 20)).unwrap();
             }
@@ -63,7 +64,10 @@ fn a_store_answers_the_same_however_its_index_works() {
         }
         for _ in 0..2 {
             let store = Store::open(&path, options(index.clone())).unwrap();
-            assert_eq!(store.recovery_report().index_rebuilt, None);
+            assert_eq!(
+                store.maintenance().unwrap().recovery_report().index_rebuilt,
+                None
+            );
             let stats = store.maintenance().unwrap().stats().unwrap();
             assert_eq!((stats.grains, stats.current), (210, 180));
             assert!(stats.index_runs > 0 && stats.index_bytes > 0);
@@ -99,14 +103,21 @@ fn a_damaged_index_is_built_anew_and_told() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
     let store = Store::open(&path, options(small())).unwrap();
-    let addresses = store.put_batch((0..120).map(draft)).unwrap();
+    let addresses = addresses_of(&store.put_batch((0..120).map(draft)).unwrap());
     drop(store);
     let current = path.join("index/CURRENT");
     let mut bytes = std::fs::read(&current).unwrap();
     bytes[20] ^= 1;
     std::fs::write(&current, bytes).unwrap();
     let store = Store::open(&path, options(small())).unwrap();
-    assert!(store.recovery_report().index_rebuilt.is_some());
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .recovery_report()
+            .index_rebuilt
+            .is_some()
+    );
     assert_eq!(store.list(None, 999).unwrap().addresses, addresses);
     assert_eq!(
         store.maintenance().unwrap().check().unwrap().findings,
@@ -114,7 +125,10 @@ fn a_damaged_index_is_built_anew_and_told() {
     );
     drop(store);
     let store = Store::open(&path, options(small())).unwrap();
-    assert_eq!(store.recovery_report().index_rebuilt, None);
+    assert_eq!(
+        store.maintenance().unwrap().recovery_report().index_rebuilt,
+        None
+    );
 }
 
 #[test]
@@ -130,7 +144,10 @@ fn a_damaged_block_is_an_error_for_who_asks_and_a_finding_of_check() {
     bytes[80] ^= 1;
     std::fs::write(&run, bytes).unwrap();
     let store = Store::open(&path, options(small())).unwrap();
-    assert_eq!(store.recovery_report().index_rebuilt, None);
+    assert_eq!(
+        store.maintenance().unwrap().recovery_report().index_rebuilt,
+        None
+    );
     let asked = store.query(&Filter::new().subject("s3"), 9, None);
     assert_eq!(asked.unwrap_err().code(), "ERR_INDEX_DAMAGED");
     assert_eq!(

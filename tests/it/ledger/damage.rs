@@ -268,7 +268,7 @@ fn stale_bytes_behind_the_end_are_set_aside() {
     let own = files_of(&disk);
     let elsewhere = MemoryDisk::default();
     let other = StoreId::new([9; 16]);
-    let ledger = Ledger::create(Arc::new(elsewhere.clone()), other, options(1 << 20)).unwrap();
+    let ledger = Ledger::create(Arc::new(elsewhere.clone()), other, 1 << 20).unwrap();
     for batch in &batches {
         append(&ledger, batch).unwrap();
     }
@@ -303,7 +303,7 @@ fn a_torn_frame_says_how_many_entries_it_may_hold() {
     let (disk, _) = single();
     let before = bytes_of(&disk, &segment(1)).len();
     let shared = Arc::new(disk.clone());
-    let (ledger, _) = Ledger::open(shared, STORE, options(1 << 20), 0, None, erases).unwrap();
+    let (ledger, _) = Ledger::open(shared, STORE, 1 << 20, 0, None, erases).unwrap();
     append(&ledger, &["a", "b", "c"].map(Item::new)).unwrap();
     let file = disk.open(&segment(1), OpenMode::Write).unwrap();
     file.set_len((before + 32 + 2 * 81 + 5) as u64).unwrap();
@@ -332,7 +332,7 @@ fn look_alike_frames_nested_in_a_torn_body_do_not_stall_opening() {
     body.extend_from_slice(&[0; 100]);
     let (disk, batches) = single();
     let shared = Arc::new(disk.clone());
-    let (ledger, _) = Ledger::open(shared, STORE, options(1 << 30), 0, None, erases).unwrap();
+    let (ledger, _) = Ledger::open(shared, STORE, 1 << 30, 0, None, erases).unwrap();
     append(&ledger, &[Item::new(body)]).unwrap();
     let file = disk.open(&segment(1), OpenMode::Write).unwrap();
     file.set_len(file.len_bytes().unwrap() - 1).unwrap();

@@ -69,7 +69,7 @@ fn files_and_memory_keep_the_same_promises() {
 fn a_ledger_of_files_reads_back_after_reopening() {
     let home = tempfile::tempdir().unwrap();
     let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(home.path()));
-    let ledger = Ledger::create(Arc::clone(&disk), STORE, options(4000)).unwrap();
+    let ledger = Ledger::create(Arc::clone(&disk), STORE, 4000).unwrap();
     let items: Vec<_> = (0..100).map(|n| Item::new(vec![n; 90])).collect();
     for batch in items.chunks(3) {
         append(&ledger, batch).unwrap();
@@ -77,7 +77,7 @@ fn a_ledger_of_files_reads_back_after_reopening() {
     drop(ledger);
     // More segments than are kept open at once.
     assert!(disk.list("ledger").unwrap().len() > 4);
-    let (ledger, opened) = Ledger::open(disk, STORE, options(4000), 100, None, erases).unwrap();
+    let (ledger, opened) = Ledger::open(disk, STORE, 4000, 100, None, erases).unwrap();
     assert_eq!(opened, None);
     assert_eq!(all(&ledger), items);
 }

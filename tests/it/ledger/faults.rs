@@ -168,7 +168,7 @@ fn work(under: &MemoryDisk, plan: Plan) -> Told {
     let disk = FailingDisk::new(under, plan);
     let done = Arc::clone(&disk.done);
     let mut told = Told::default();
-    let ledger = match Ledger::create(Arc::new(disk), STORE, options(400)) {
+    let ledger = match Ledger::create(Arc::new(disk), STORE, 400) {
         Ok(ledger) => ledger,
         Err(error) => {
             told.codes.push(error.code().as_str());
@@ -262,7 +262,7 @@ fn an_end_that_cannot_be_published_fails_no_append() {
             is_end: true,
             ..FailingDisk::new(&disk, plan)
         };
-        let ledger = Ledger::create(Arc::new(failing), STORE, options(400)).unwrap();
+        let ledger = Ledger::create(Arc::new(failing), STORE, 400).unwrap();
         let batch = [Item::new(vec![7; 30])];
         for _ in 0..4 {
             append(&ledger, &batch).unwrap();
@@ -309,7 +309,7 @@ fn a_failure_while_a_torn_tail_is_set_aside_loses_no_byte() {
         for plan in (0..8).flat_map(plans) {
             let disk = torn_at(cut as u64);
             let failing = Arc::new(FailingDisk::new(&disk, plan));
-            let outcome = Ledger::open(failing, STORE, options(400), 0, None, erases);
+            let outcome = Ledger::open(failing, STORE, 400, 0, None, erases);
             drop(outcome);
             let (_, _, seen) = open(&disk, 0).unwrap();
             assert_eq!(seen, kept, "{plan:?}");

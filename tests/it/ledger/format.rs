@@ -133,7 +133,7 @@ fn the_worked_example_of_the_document_is_the_ledger_it_describes() {
     let id: [u8; 16] = std::array::from_fn(|n| u8::try_from(n).unwrap());
     let disk = MemoryDisk::default();
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
-    let ledger = Ledger::create(shared, StoreId::new(id), LedgerOptions::default()).unwrap();
+    let ledger = Ledger::create(shared, StoreId::new(id), SEGMENT_BYTES).unwrap();
     let new = NewEntry {
         kind: Kind::Actor,
         actor: None,

@@ -16,7 +16,7 @@ fn known(ledger: &Ledger, marks: &[LedgerPosition], entries: u64) -> RecoveryHin
 
 fn open_known(disk: &MemoryDisk, known: RecoveryHint) -> Result<(Ledger, Option<TornTail>), Error> {
     let disk = Arc::new(disk.clone());
-    Ledger::open(disk, STORE, options(400), 0, Some(known), erases)
+    Ledger::open(disk, STORE, 400, 0, Some(known), erases)
 }
 
 /// [`small`], with the mark after each frame.

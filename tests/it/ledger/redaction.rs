@@ -138,7 +138,7 @@ fn a_mark_carries_what_was_erased_below_it() {
         erased: [1, 2, 4].map(EntryId::new).into(),
     };
     let shared = Arc::new(disk.clone());
-    let (again, _) = Ledger::open(shared, STORE, options(500), 0, Some(known), erases).unwrap();
+    let (again, _) = Ledger::open(shared, STORE, 500, 0, Some(known), erases).unwrap();
     assert_erased(&disk, &again);
 }
 
@@ -151,8 +151,7 @@ fn whatever_fails_while_entries_are_blanked_reopening_finishes_it() {
         let disk = disk_with(&files);
         // Opening itself blanks; the first operation is the sync of the last segment.
         let failing = Arc::new(FailingDisk::new(&disk, plan));
-        failures +=
-            usize::from(Ledger::open(failing, STORE, options(500), 7, None, erases).is_err());
+        failures += usize::from(Ledger::open(failing, STORE, 500, 7, None, erases).is_err());
         let (ledger, opened, _) = open(&disk, 7).unwrap();
         assert_eq!(opened, None);
         assert_erased(&disk, &ledger);

@@ -94,7 +94,7 @@ proptest! {
         };
         let shared = Arc::new(disk.clone());
         let (hinted, _) =
-            Ledger::open(shared, STORE, options(segment), 0, Some(hint), erases).unwrap();
+            Ledger::open(shared, STORE, segment, 0, Some(hint), erases).unwrap();
         prop_assert_eq!(&seen(&hinted, &disk), &before);
         drop((ledger, hinted));
         let (ledger, torn, _) = open(&disk, 0).unwrap();
@@ -205,7 +205,7 @@ fn any_failure_while_room_is_given_back_leaves_all_that_is_kept() {
     for plan in (0..40).flat_map(plans) {
         let disk = disk_with(&files);
         let failing = Arc::new(FailingDisk::new(&disk, plan));
-        let opened = Ledger::open(failing, STORE, options(4_000), 0, None, erases);
+        let opened = Ledger::open(failing, STORE, 4_000, 0, None, erases);
         let given_back = opened.and_then(|(ledger, _)| ledger.give_back_blanked());
         failures += usize::from(given_back.is_err());
         let (ledger, _, seen) = open(&disk, 12).unwrap();

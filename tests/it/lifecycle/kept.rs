@@ -179,7 +179,12 @@ fn a_store_of_every_version_opens_and_says_what_it_said() {
         copy(&path, &home.path("s"));
         let store = home.open("s");
         // The index is derived: files of an older version of it are built anew, and that is told.
-        let rebuilt = store.recovery_report().index_rebuilt.as_deref();
+        let rebuilt = store
+            .maintenance()
+            .unwrap()
+            .recovery_report()
+            .index_rebuilt
+            .as_deref();
         assert!(
             rebuilt.is_none_or(|why| why.contains("version")),
             "{rebuilt:?}"
@@ -199,7 +204,7 @@ fn a_store_of_every_version_opens_and_says_what_it_said() {
         assert!(found.total > 0);
         store.put(draft(1)).unwrap();
         drop(store);
-        let repaired = grainstore::repair(home.path("s"), options()).unwrap();
+        let repaired = grainstore::recovery::repair(home.path("s"), options()).unwrap();
         assert_eq!(
             repaired.maintenance().unwrap().check().unwrap().findings,
             []
@@ -215,7 +220,8 @@ fn a_run_with_six_orders_answers_every_pattern_and_is_merged() {
     let home = Home::new();
     copy(&folder().join("runs-v4"), &home.path("s"));
     let store = home.open("s");
-    assert_eq!(store.recovery_report().index_rebuilt, None);
+    let maintenance = store.maintenance().unwrap();
+    assert_eq!(maintenance.recovery_report().index_rebuilt, None);
     let asked = |store: &Store| {
         let all = store.query(&Filter::new(), 100, None).unwrap().results;
         let all: Vec<_> = all

@@ -4,8 +4,10 @@ use grainstore::store::{Create, Until};
 
 use super::*;
 
+use crate::sample::addresses_of;
+
 fn restore(home: &Home, to: &str, until: Until) -> (Store, grainstore::store::Restored) {
-    grainstore::restore(home.path("b"), home.path(to), until, false, options()).unwrap()
+    grainstore::recovery::restore(home.path("b"), home.path(to), until, options()).unwrap()
 }
 
 /// A store at times 1, 2, 3, …, and what it said after each batch: entries, time, told.
@@ -30,7 +32,7 @@ fn history(home: &Home) -> Vec<Moment> {
             }
             _ => {
                 let drafts = (0..=n % 3).map(|nth| draft(n * 3 + nth));
-                last = store.put_batch(drafts).unwrap().pop();
+                last = addresses_of(&store.put_batch(drafts).unwrap()).pop();
             }
         }
         moments.push((
@@ -102,13 +104,8 @@ fn a_restored_store_is_the_same_store_with_another_history() {
     assert_eq!(error.code(), "ERR_BACKUP_DIVERGED");
     new.maintenance().unwrap().backup(home.path("b2")).unwrap();
     drop(new);
-    let again = grainstore::restore(
-        home.path("b2"),
-        home.path("n2"),
-        Until::End,
-        false,
-        options(),
-    );
+    let again =
+        grainstore::recovery::restore(home.path("b2"), home.path("n2"), Until::End, options());
     assert_eq!(told(&again.unwrap().0), moments[5].2);
 }
 
@@ -127,7 +124,7 @@ fn what_was_erased_after_the_moment_is_erased_again() {
     for (nth, from) in ["s", "b"].into_iter().enumerate() {
         let to = home.path(&format!("new{nth}"));
         let until = Until::Entries(kept);
-        let restored = grainstore::restore(home.path(from), &to, until, false, options());
+        let restored = grainstore::recovery::restore(home.path(from), &to, until, options());
         let (store, restored) = restored.unwrap();
         assert_eq!((restored.entries, restored.erasures), (kept, 1));
         let entries = store.maintenance().unwrap().stats().unwrap().entries;
@@ -163,7 +160,7 @@ fn what_an_erasure_said_again_about_other_grains_is_said_again() {
     ]);
     erase(&home.path("s"), &[1, 2], vec![ended]);
     let until = Until::Entries(4);
-    let restored = grainstore::restore(home.path("s"), home.path("n"), until, false, options());
+    let restored = grainstore::recovery::restore(home.path("s"), home.path("n"), until, options());
     let (store, restored) = restored.unwrap();
     assert_eq!((restored.entries, restored.erasures), (4, 1));
     assert!(!store.status(&old).unwrap().is_current());
@@ -183,12 +180,17 @@ fn a_moment_at_which_the_backup_ends_takes_the_callers_word() {
         Until::Time(Time::from_ms(*time)),
     ] {
         let refused =
-            grainstore::restore(home.path("b"), home.path("new"), until, false, options());
+            grainstore::recovery::restore(home.path("b"), home.path("new"), until, options());
         assert_eq!(refused.unwrap_err().code(), "ERR_LOST_ERASURES");
         assert!(!home.path("new").exists());
     }
     let until = Until::Entries(*whole);
-    let accepted = grainstore::restore(home.path("b"), home.path("new"), until, true, options());
+    let accepted = grainstore::recovery::restore_accepting_lost_erasures(
+        home.path("b"),
+        home.path("new"),
+        until,
+        options(),
+    );
     assert_eq!(&told(&accepted.unwrap().0), expected);
 }
 
@@ -198,7 +200,7 @@ fn a_restore_writes_into_an_empty_directory_only_and_reads_no_damaged_segment() 
     history(&home);
     let code = |from: &str, to: &str| {
         let restored =
-            grainstore::restore(home.path(from), home.path(to), Until::End, false, options());
+            grainstore::recovery::restore(home.path(from), home.path(to), Until::End, options());
         restored
             .map(|_| "restored")
             .unwrap_or_else(|error| error.code().as_str())
@@ -312,7 +314,7 @@ fn a_restore_replaces_nothing_but_what_a_restore_of_the_same_store_left() {
             (names, tops, files(&path.join("ledger")))
         };
         let before = held();
-        let refused = grainstore::restore(home.path("b"), &path, Until::End, false, options());
+        let refused = grainstore::recovery::restore(home.path("b"), &path, Until::End, options());
         assert_eq!(refused.unwrap_err().code(), "ERR_NOT_A_STORE", "{what}");
         assert!(held() == before, "{what}");
     }

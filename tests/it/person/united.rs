@@ -140,7 +140,7 @@ fn a_copy_of_the_owners_says_who_is_one_person_and_a_strangers_does_not() {
     let restored = folder.path().join("restored");
     let options = Options::default();
     let (restored, _) =
-        grainstore::restore(&backup, &restored, Until::End, false, options).unwrap();
+        grainstore::recovery::restore(&backup, &restored, Until::End, options).unwrap();
     assert_eq!(of(&restored, "user-7f3a"), BOTH);
 }
 

@@ -8,6 +8,8 @@ use grainstore::{ContentAddress, Draft, Store};
 
 use super::opened_at;
 
+use crate::sample::addresses_of;
+
 const OFFICE: Authorization<'static> = Authorization {
     reason: "the consent was withdrawn",
     authority: "the data protection officer",
@@ -113,7 +115,7 @@ fn a_long_cascade_is_carried_out_in_turns() {
     let (store, _) = opened_at(&MemoryDisk::default(), 1_000);
     let grant = store.put(consent(r#","is_withdrawal":false"#)).unwrap();
     let facts = (0..2_100).map(|n| fact(&format!("thing {n}"), grant));
-    let all = store.put_batch(facts).unwrap();
+    let all = addresses_of(&store.put_batch(facts).unwrap());
     let withdrawal = format!(r#","is_withdrawal":true,"prior_consent":"{grant}""#);
     store.put(consent(&withdrawal)).unwrap();
     let done = store.admin().unwrap().run_consent_erasures(OFFICE).unwrap();

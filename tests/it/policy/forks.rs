@@ -124,16 +124,8 @@ fn a_fork_of_a_locked_grain_that_a_file_brings_is_a_conflict() {
         let preview = store.admin().unwrap().preview_import(opened()).unwrap();
         let summary = store.import(opened()).unwrap();
         for told in [&preview, &summary] {
-            let conflicts: Vec<_> = told
-                .conflicts
-                .iter()
-                .map(|it| (it.existing, it.kept))
-                .collect();
-            assert_eq!(
-                conflicts,
-                [(old.address(), Some(theirs.address()))],
-                "{told:?}"
-            );
+            let conflicts: Vec<_> = told.conflicts.iter().map(|it| &*it.versions).collect();
+            assert_eq!(conflicts, [[old.address(), theirs.address()]], "{told:?}");
             assert!(!told.is_complete());
         }
         let listed = store.admin().unwrap().conflicts().unwrap();

@@ -160,7 +160,7 @@ fn a_store_is_restored_to_a_time_across_entries_that_a_wrong_clock_dated() {
     let late = store.put(note(2)).unwrap();
     drop(store);
     let until = Until::Time(grainstore::grain::Time::from_ms(BEGIN + MINUTE));
-    let (store, _) = grainstore::restore(&old, &new, until, false, options).unwrap();
+    let (store, _) = grainstore::recovery::restore(&old, &new, until, options).unwrap();
     assert!(store.exists(&wrong).unwrap() && store.exists(&right).unwrap());
     assert!(!store.exists(&late).unwrap());
 }

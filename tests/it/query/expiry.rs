@@ -7,6 +7,7 @@ use grainstore::render;
 use grainstore::store::Embedding;
 use grainstore::{ContentAddress, Draft, Filter, Search, Store, Time};
 
+use crate::sample::addresses_of;
 use crate::store::at;
 
 const NOW: i64 = 100 * 3_600_000;
@@ -233,7 +234,7 @@ fn nothing_expires_between_the_pages_of_one_answer() {
     let (options, clock) = at(NOW);
     let store = Store::in_memory(options).unwrap();
     let drafts = (0..5).map(|n| lent(&format!("neighbour {n}"), NOW + n));
-    let all = store.put_batch(drafts).unwrap();
+    let all = addresses_of(&store.put_batch(drafts).unwrap());
     let home = store.in_namespace("home");
     let first = store.query(&Filter::new(), 2, None).unwrap();
     let seen = home.query(&Filter::new(), 2, None).unwrap();

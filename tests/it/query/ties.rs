@@ -3,6 +3,8 @@
 use grainstore::text::Ranking;
 use grainstore::{ContentAddress, Draft, Options, Search, Store, Time};
 
+use crate::sample::addresses_of;
+
 /// Addresses in the order of a search, of `limit` grains.
 fn found(store: &Store, ranking: &Ranking, limit: usize) -> Vec<ContentAddress> {
     let query = Search::words("green tea");
@@ -18,7 +20,7 @@ fn hits_that_fit_alike_follow_in_the_order_of_their_addresses() {
         // The same words in another second: the same score under another address.
         Draft::event("green tea").created_at(Time::from_ms(moment * 1_000))
     });
-    let mut expected = store.put_batch(drafts).unwrap();
+    let mut expected = addresses_of(&store.put_batch(drafts).unwrap());
     expected.sort_unstable();
     for limit in [7, 300] {
         let expected = &expected[..limit];

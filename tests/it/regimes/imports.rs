@@ -198,7 +198,7 @@ fn a_conflict_is_resolved_with_the_reason_that_a_contradiction_needs() {
     };
     import(&file);
     edit(&mut file, "memories/3/content", Some("\"boil less water\""));
-    let keep = import(&file).conflicts[0].existing;
+    let keep = import(&file).conflicts[0].versions[0];
     let admin = store.admin().unwrap();
     admin
         .set_regimes(vec![Regime::parse(REASONS).unwrap()], TEST)

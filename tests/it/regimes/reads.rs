@@ -14,6 +14,8 @@ use grainstore::{Search, Time};
 
 use super::*;
 
+use crate::sample::addresses_of;
+
 const OURS: &str = "name = \"ours\"\ntitle = \"ours\"\n[[clause]]\nid = \"reads\"\n\
     cites = \"a contract\"\nsays = \"we know who reads it\"\n\
     when = { tags = [\"watched\"] }\nrequires = { read_audit = true }\n";
@@ -433,7 +435,7 @@ fn a_read_that_two_regimes_ask_for_names_both() {
 fn a_read_of_many_grains_is_in_entries_of_at_most_a_hundred() {
     let store = watching();
     let all = (0..250).map(|n| note(&n.to_string()).tag("watched"));
-    let mut all = store.put_batch(all).unwrap();
+    let mut all = addresses_of(&store.put_batch(all).unwrap());
     store.query(&Filter::new(), 1_000, None).unwrap();
     let reads = reads(&store);
     let lens: Vec<_> = reads.iter().map(|read| read.addresses.len()).collect();

@@ -244,10 +244,20 @@ fn an_erasure_whose_key_stayed_is_completed_by_the_next_opening_that_has_the_mas
     };
     // Without the master key the bytes stay blanked, and the erasure waits for the key to go.
     let store = open(false);
-    assert!(store.recovery_report().erasure_waits.is_some());
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .recovery_report()
+            .erasure_waits
+            .is_some()
+    );
     drop(store);
     let store = open(true);
-    assert_eq!(store.recovery_report().erasure_waits, None);
+    assert_eq!(
+        store.maintenance().unwrap().recovery_report().erasure_waits,
+        None
+    );
     assert_eq!(users(&store), ["bob"]);
     assert_eq!(
         store.admin().unwrap().unlock("alice").unwrap_err().code(),

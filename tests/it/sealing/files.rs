@@ -11,6 +11,8 @@ use grainstore::store::{Embedding, Person};
 
 use super::*;
 
+use crate::sample::addresses_of;
+
 /// What an attacker looks for: texts, and addresses as bytes and in hexadecimal.
 struct Needles(Vec<(String, Vec<u8>)>);
 
@@ -75,7 +77,7 @@ fn no_operation_writes_anything_of_a_sealed_grain_in_the_clear() {
 
     let first = put(draft(&mut needles), &mut needles);
     let batch = [draft(&mut needles), draft(&mut needles)];
-    for address in store.put_batch(batch).unwrap() {
+    for address in addresses_of(&store.put_batch(batch).unwrap()) {
         needles.address(&address);
     }
     // Every operation about a stored grain.
@@ -267,7 +269,7 @@ fn no_canary_and_no_token_of_two_persons_stands_in_a_file_a_backup_or_a_log_line
         note(&word, person).set("session_id", session)
     });
     let drafts: Vec<Draft> = drafts.collect();
-    let addresses = store.put_batch(drafts).unwrap();
+    let addresses = addresses_of(&store.put_batch(drafts).unwrap());
     addresses.iter().for_each(|of| canaries.add(of.as_bytes()));
     canaries.are_in_none(&disk);
     // Queries, refusals and derived files, each of which may write or log.

@@ -157,7 +157,10 @@ fn an_erasure_that_reseals_and_was_interrupted_loses_nothing_that_is_held() {
     drop(store);
     drop(open(false));
     let store = open(true);
-    assert_eq!(store.recovery_report().erasure_waits, None);
+    assert_eq!(
+        store.maintenance().unwrap().recovery_report().erasure_waits,
+        None
+    );
     store.admin().unwrap().unlock(&hold_key(&store)).unwrap();
     assert!(store.get(&held).unwrap().is_some());
     assert_eq!(store.get(&gone).unwrap(), None);

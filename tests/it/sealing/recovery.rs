@@ -7,6 +7,7 @@ use grainstore::store::{ErasureScope, Person, Recovered, Severity};
 
 use super::*;
 use crate::random::cases;
+use crate::sample::addresses_of;
 
 /// A store with sealed grains, of which a person and a grain were erased.
 struct Sound {
@@ -37,7 +38,7 @@ impl Sound {
         }
         let texts = ["one", "two", "three"].map(|word| format!("bob counts {word}"));
         let batch = texts.iter().map(|text| note(text, "bob"));
-        let batch = store.put_batch(batch).unwrap();
+        let batch = addresses_of(&store.put_batch(batch).unwrap());
         live.extend(batch.iter().copied().zip(texts.clone()));
         let text = "bob counts four";
         let next = note(text, "bob").derived_from(batch[2]);
@@ -73,7 +74,7 @@ impl Sound {
     fn recover(&self, damaged: MemoryDisk) -> (Store, Recovered) {
         let to = MemoryDisk::default();
         let target: Arc<dyn Disk> = Arc::new(to.clone());
-        let recovered = grainstore::recover_on(Arc::new(damaged), target, options());
+        let recovered = grainstore::recovery::recover_on(Arc::new(damaged), target, options());
         let (store, recovered) = recovered.unwrap();
         drop(store);
         to.create_folder("vault").unwrap();

@@ -103,7 +103,7 @@ fn a_store_that_was_put_back_or_rewritten_does_not_agree_with_what_was_signed() 
     );
     drop(store);
     let (restored, _) =
-        grainstore::restore(path("b"), path("r"), Until::End, false, options()).unwrap();
+        grainstore::recovery::restore(path("b"), path("r"), Until::End, options()).unwrap();
     assert!(
         !restored
             .maintenance()

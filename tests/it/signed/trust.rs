@@ -347,7 +347,7 @@ fn only_what_is_verified_is_found_where_that_is_asked() {
     }
     let asked = Filter::new().verified();
     let found = store.query(&asked, 100, None).unwrap();
-    let addresses = |found: &grainstore::Envelope| -> Vec<_> {
+    let addresses = |found: &grainstore::Page| -> Vec<_> {
         found.results.iter().map(|it| it.address).collect()
     };
     assert_eq!((found.total, addresses(&found)), (60, ours.clone()));

@@ -220,7 +220,13 @@ fn a_text_view_that_cannot_be_opened_or_built_leaves_everything_but_search() {
     let addresses = filled(&disk, 60);
     *disk.broken.lock() = Some("text");
     let store = disk.open_store(options());
-    let reason = store.recovery_report().text_unavailable.clone().unwrap();
+    let reason = store
+        .maintenance()
+        .unwrap()
+        .recovery_report()
+        .text_unavailable
+        .clone()
+        .unwrap();
     assert!(reason.contains("broken"), "{reason}");
     assert!(store.get(&addresses[7]).unwrap().is_some());
     assert_eq!(store.query(&Filter::new(), 100, None).unwrap().total, 60);
@@ -280,7 +286,14 @@ fn an_index_whose_files_fail_is_built_anew_and_written_when_they_work() {
     let addresses = filled(&disk, 120);
     *disk.broken.lock() = Some("index");
     let store = disk.open_store(options());
-    assert!(store.recovery_report().index_rebuilt.is_some());
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .recovery_report()
+            .index_rebuilt
+            .is_some()
+    );
     assert_eq!(store.query(&Filter::new(), 1, None).unwrap().total, 120);
     // Runs that cannot be read may name it: the erasure waits.
     let refused = store.admin().unwrap().delete(&addresses[3], deletion());
@@ -291,7 +304,10 @@ fn an_index_whose_files_fail_is_built_anew_and_written_when_they_work() {
     assert_sound(&store);
     drop(store);
     let store = disk.open_store(options());
-    assert_eq!(store.recovery_report().index_rebuilt, None);
+    assert_eq!(
+        store.maintenance().unwrap().recovery_report().index_rebuilt,
+        None
+    );
     assert_eq!(store.query(&Filter::new(), 1, None).unwrap().total, 119);
     assert_sound(&store);
 }
@@ -352,7 +368,11 @@ fn a_full_disk_delays_an_erasure_and_keeps_nothing_from_being_read() {
         let used = disk.used();
         disk.fill(0);
         let store = disk.open_store(options());
-        assert_eq!(store.recovery_report().erasure_waits, None, "{used}");
+        assert_eq!(
+            store.maintenance().unwrap().recovery_report().erasure_waits,
+            None,
+            "{used}"
+        );
         assert!(store.get(victim).unwrap().is_none());
         assert!(store.get(&addresses[9]).unwrap().is_some());
         assert_eq!(
@@ -384,7 +404,14 @@ fn an_erasure_that_cannot_blank_the_ledger_waits_and_the_store_opens() {
     assert_eq!(refused.unwrap_err().code(), "ERR_TEXT");
     drop(store);
     let store = disk.open_store(options());
-    assert!(store.recovery_report().erasure_waits.is_some());
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .recovery_report()
+            .erasure_waits
+            .is_some()
+    );
     let finding = store.maintenance().unwrap().check().unwrap().findings;
     assert!(finding.iter().any(|one| one.id == "erasure-waits"));
     assert!(store.get(&addresses[7]).unwrap().is_none());
@@ -392,7 +419,10 @@ fn an_erasure_that_cannot_blank_the_ledger_waits_and_the_store_opens() {
     disk.heal();
     drop(store);
     let store = disk.open_store(options());
-    assert_eq!(store.recovery_report().erasure_waits, None);
+    assert_eq!(
+        store.maintenance().unwrap().recovery_report().erasure_waits,
+        None
+    );
     assert_eq!(found(&store, "tea"), 59);
     assert!(!disk.holds("wombat7 "));
 }
@@ -420,7 +450,7 @@ fn what_a_crash_left_is_listed_and_goes_with_a_deletion_or_a_compaction() {
         drop(disk.open_store(options()));
         // It is listed by every later open, not only by the one that set it aside.
         let store = disk.open_store(options());
-        assert_eq!(store.recovery_report().torn, None);
+        assert_eq!(store.maintenance().unwrap().recovery_report().torn, None);
         let maintenance = store.maintenance().unwrap();
         assert_eq!(maintenance.stats().unwrap().torn_files, ["ledger/torn-1"]);
         assert_eq!(maintenance.check().unwrap().findings[0].id, "torn-tail");

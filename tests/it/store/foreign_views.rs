@@ -67,7 +67,7 @@ fn answers(path: &Path, word: &str, other: &str) -> (Option<String>, Option<Stri
     }
     let report = store.maintenance().unwrap().check().unwrap();
     assert_eq!(report.findings, []);
-    let report = store.recovery_report();
+    let report = store.maintenance().unwrap().recovery_report();
     (report.index_rebuilt.clone(), report.text_rebuilt.clone())
 }
 

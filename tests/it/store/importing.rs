@@ -6,6 +6,8 @@ use grainstore::{Filter, Store};
 
 use super::{at, memory, prefers};
 
+use crate::sample::addresses_of;
+
 fn reading(path: &std::path::Path) -> ImportFile {
     ImportFile::open(path, None, &ReadOptions::default()).unwrap()
 }
@@ -157,7 +159,7 @@ fn export_import_export_of_ten_thousand_grains_is_byte_identical() {
                 .created_at(Time::from_ms((n * 7919) % 10_007 - 500))
         });
         let drafts: Vec<_> = drafts.map(|draft| draft.set("app_batch", batch)).collect();
-        heads.push(store.put_batch(drafts).unwrap()[500]);
+        heads.push(addresses_of(&store.put_batch(drafts).unwrap())[500]);
     }
     for head in heads {
         store

@@ -14,12 +14,12 @@ fn a_repair_is_told_which_process_has_the_store_open() {
         lock_wait: Duration::ZERO,
         ..at(1).0
     };
-    let second = grainstore::repair(&path, options).unwrap_err();
+    let second = grainstore::recovery::repair(&path, options).unwrap_err();
     assert_eq!(second.code(), "ERR_STORE_LOCKED");
     let holder = format!("in use by process {} (", std::process::id());
     assert!(second.to_string().contains(&holder), "{second}");
     drop(store);
-    assert!(grainstore::repair(&path, at(1).0).is_ok());
+    assert!(grainstore::recovery::repair(&path, at(1).0).is_ok());
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_creation_cut_short_is_no_store_and_is_simply_created_again() {
     std::fs::rename(path.join("MANIFEST"), path.join("MANIFEST.new")).unwrap();
     std::fs::remove_file(path.join("MANIFEST.copy")).unwrap();
     let store = Store::open(&path, at(1).0).unwrap();
-    assert!(store.recovery_report().created);
+    assert!(store.maintenance().unwrap().recovery_report().created);
     store.put(prefers("a")).unwrap();
 }
 
@@ -122,7 +122,7 @@ fn damage_in_the_ledger_is_refused_on_opening_and_found_by_a_check() {
     std::fs::write(&segment, bytes).unwrap();
     let error = Store::open(&path, at(1).0).unwrap_err();
     assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
-    let report = grainstore::store::verify_damaged(&path).unwrap();
+    let report = grainstore::recovery::verify_damaged(&path).unwrap();
     assert_eq!(report.worst(), Some(Severity::Damage));
     assert_eq!(report.findings[0].id, "ledger-damaged");
 }
@@ -142,7 +142,14 @@ fn a_torn_tail_is_set_aside_and_told_and_everything_acknowledged_is_there() {
     bytes.extend_from_slice(b"GFRM half a frame that nobody acknowledged");
     std::fs::write(&segment, bytes).unwrap();
     let store = Store::open(&path, at(1).0).unwrap();
-    assert!(store.recovery_report().torn.is_some());
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .recovery_report()
+            .torn
+            .is_some()
+    );
     assert!(
         addresses
             .iter()
@@ -216,14 +223,14 @@ fn a_put_is_found_by_its_words_at_once_and_after_reopening() {
     let path = folder.path().join("memory.grains");
     {
         let store = Store::open(&path, at(1).0).unwrap();
-        assert!(store.recovery_report().created);
+        assert!(store.maintenance().unwrap().recovery_report().created);
         store.put(prefers("walking in the Rotterdam rain")).unwrap();
         let found = store.search("walks", &Filter::new(), 5).unwrap();
         assert_eq!(found.results[0].matched_fields, ["object"]);
         assert!((0.0..=1.0).contains(&found.results[0].score));
     }
     let store = Store::open(&path, at(2).0).unwrap();
-    assert!(!store.recovery_report().created);
+    assert!(!store.maintenance().unwrap().recovery_report().created);
     assert_eq!(
         store.search("rotterdam", &Filter::new(), 5).unwrap().total,
         1

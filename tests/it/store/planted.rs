@@ -199,9 +199,15 @@ fn files_that_no_store_writes_stay_when_a_view_is_built_anew() {
     }
     fs::write(planted.path("text/meta.json"), "garbage").unwrap();
     fs::write(planted.path("index/CURRENT"), "garbage").unwrap();
-    let report = planted.open().unwrap().recovery_report().clone();
+    let report = planted
+        .open()
+        .unwrap()
+        .maintenance()
+        .unwrap()
+        .recovery_report()
+        .clone();
     assert!(report.text_rebuilt.is_some() && report.index_rebuilt.is_some());
-    drop(grainstore::repair(planted.path(""), at(1).0).unwrap());
+    drop(grainstore::recovery::repair(planted.path(""), at(1).0).unwrap());
     for name in kept {
         assert_eq!(fs::read(planted.path(name)).unwrap(), b"mine", "{name}");
     }
@@ -325,7 +331,7 @@ fn a_closed_segment_removed_or_replaced_under_an_open_store_ends_the_acknowledgi
         for first_opened in [false, true] {
             let planted = Planted::new();
             let mut options = at(1).0;
-            options.ledger.segment_bytes = 600;
+            options.segment_bytes = 600;
             let open = || Store::open(planted.path(""), options.clone());
             let mut store = open().unwrap();
             for n in 0..12 {

@@ -11,6 +11,8 @@ use grainstore::{ContentAddress, Draft, Filter, Options, Store};
 
 use super::assert_sound;
 
+use crate::sample::addresses_of;
+
 const SEGMENT: &str = "ledger/0000000000000001.seg";
 
 fn open(home: &Path) -> Store {
@@ -49,8 +51,8 @@ fn place_of(file: &Path, word: &str) -> usize {
 
 fn recover(home: &Path) -> (Store, Recovered) {
     let (old, new) = (home.join("old"), home.join("new"));
-    let dry = grainstore::store::recoverable(&old, &Options::default()).unwrap();
-    let (store, recovered) = grainstore::recover(&old, &new, Options::default()).unwrap();
+    let dry = grainstore::recovery::recoverable(&old, &Options::default()).unwrap();
+    let (store, recovered) = grainstore::recovery::recover(&old, &new, Options::default()).unwrap();
     assert_eq!(dry, recovered, "a dry run says what comes out");
     assert_sound(&store);
     drop(store);
@@ -144,7 +146,7 @@ fn a_batch_of_which_one_header_is_damaged_loses_that_entry_alone() {
     let old = home.path().join("old");
     let store = open(&old);
     let drafts = (0..9).map(|n| Draft::event(format!("wombat{n} sleeps")));
-    let addresses = store.put_batch(drafts).unwrap();
+    let addresses = addresses_of(&store.put_batch(drafts).unwrap());
     drop(store);
     let file = old.join(SEGMENT);
     let body = place_of(&file, "wombat4");
@@ -204,7 +206,7 @@ fn an_erased_grain_in_a_frame_whose_header_is_damaged_is_no_loss() {
     let old = home.path().join("old");
     let store = open(&old);
     let drafts = (0..9).map(|n| Draft::event(format!("wombat{n} sleeps")));
-    let addresses = store.put_batch(drafts).unwrap();
+    let addresses = addresses_of(&store.put_batch(drafts).unwrap());
     let admin = store.admin().unwrap();
     admin.delete(&addresses[4], asked()).unwrap();
     drop(store);
@@ -246,7 +248,7 @@ fn grains_come_out_of_a_ledger_alone_into_a_store_of_a_new_identity() {
 
 fn recover_as_new(home: &Path) -> (Store, Recovered) {
     let (old, new) = (home.join("old"), home.join("new"));
-    let (store, recovered) = grainstore::recover(&old, &new, Options::default()).unwrap();
+    let (store, recovered) = grainstore::recovery::recover(&old, &new, Options::default()).unwrap();
     assert_sound(&store);
     (store, recovered)
 }
@@ -301,7 +303,11 @@ fn a_damaged_or_missing_manifest_is_read_from_its_copy_and_written_anew() {
             let store = open(home);
             // Stores of earlier versions have no copy, and get one without a word.
             let is_told = (name, damage) != ("MANIFEST.copy", None);
-            let told = &store.recovery_report().manifest_repaired;
+            let told = &store
+                .maintenance()
+                .unwrap()
+                .recovery_report()
+                .manifest_repaired;
             assert_eq!(told.is_some(), is_told, "{name} {damage:?} {told:?}");
             assert_sound(&store);
             assert_eq!(fs::read(&first).unwrap(), sound);
@@ -351,7 +357,8 @@ fn a_backup_hands_no_damaged_byte_on() {
             // Not over an earlier copy, and everything else comes out of it.
             let again = maintenance.backup_damaged(&copy).unwrap_err();
             assert_eq!(again.code(), "ERR_STORAGE_DAMAGED", "byte {at}");
-            let (_, recovered) = grainstore::recover(&copy, &new, Options::default()).unwrap();
+            let (_, recovered) =
+                grainstore::recovery::recover(&copy, &new, Options::default()).unwrap();
             assert!(recovered.grains >= 4, "byte {at}: {recovered:?}");
             fs::remove_dir_all(copy).unwrap();
             fs::remove_dir_all(new).unwrap();
@@ -384,12 +391,18 @@ fn a_segment_that_is_cut_below_what_was_acknowledged_is_damage_wherever_that_is_
     // Without it nothing tells a cut from a crash, and the report says from where on.
     fs::remove_file(old.join("END")).unwrap();
     let store = open(&old);
-    let torn = store.recovery_report().torn.clone().unwrap();
+    let torn = store
+        .maintenance()
+        .unwrap()
+        .recovery_report()
+        .torn
+        .clone()
+        .unwrap();
     assert_eq!(torn.sequence, EntryId::new(4));
     drop(store);
     fs::remove_file(old.join("END")).unwrap();
     fs::remove_dir_all(home.path().join("new")).unwrap();
-    let report = grainstore::store::recoverable(&old, &Options::default()).unwrap();
+    let report = grainstore::recovery::recoverable(&old, &Options::default()).unwrap();
     assert_eq!((report.grains, report.lost_entries()), (4, 0));
 }
 
@@ -410,7 +423,14 @@ fn a_whole_frame_that_was_set_aside_as_torn_comes_out() {
     change(&file, |bytes| bytes[header.unwrap() + 30] ^= 1);
     let store = open(&old);
     assert!(!store.exists(&addresses[4]).unwrap());
-    assert!(store.recovery_report().torn.is_some());
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .recovery_report()
+            .torn
+            .is_some()
+    );
     drop(store);
     fs::remove_file(old.join("END")).unwrap();
     let (store, recovered) = recover(home.path());
@@ -504,7 +524,7 @@ fn a_withdrawal_without_an_effect_is_named_and_gets_one() {
     let found: Vec<_> = report.findings.iter().map(|found| found.id).collect();
     assert_eq!(found, ["withdrawal-lost"]);
     drop(store);
-    let store = grainstore::repair(home.path(), Options::default()).unwrap();
+    let store = grainstore::recovery::repair(home.path(), Options::default()).unwrap();
     assert_sound(&store);
     assert!(!is_served(&store, resting));
 }
@@ -513,8 +533,8 @@ fn a_withdrawal_without_an_effect_is_named_and_gets_one() {
 fn append(home: &Path, blob: &[u8]) {
     let id = open(home).maintenance().unwrap().stats().unwrap().store_id;
     let disk = Arc::new(FileDisk::new(home));
-    let options = Options::default().ledger;
-    let (ledger, _) = Ledger::open(disk, id, options, 0, None, |_| Vec::new()).unwrap();
+    let segment_bytes = Options::default().segment_bytes;
+    let (ledger, _) = Ledger::open(disk, id, segment_bytes, 0, None, |_| Vec::new()).unwrap();
     let entry = NewEntry {
         kind: Kind::Grain,
         actor: None,

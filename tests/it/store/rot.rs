@@ -101,8 +101,13 @@ fn a_restore_blanks_a_rotten_grain_and_keeps_the_others() {
     let home = tempfile::tempdir().unwrap();
     let (old, new) = (home.path().join("old"), home.path().join("new"));
     let addresses = rotten(&old);
-    let (store, restored) =
-        grainstore::restore(&old, &new, Until::End, true, Options::default()).unwrap();
+    let (store, restored) = grainstore::recovery::restore_accepting_lost_erasures(
+        &old,
+        &new,
+        Until::End,
+        Options::default(),
+    )
+    .unwrap();
     assert_eq!(
         (restored.entries, restored.damaged),
         (5, vec![EntryId::new(2)])
@@ -164,7 +169,11 @@ fn a_store_whose_index_is_rebuilt_over_a_rotten_grain_opens_and_answers_the_rest
     // Built anew, and then read from its runs.
     for opening in 0..3 {
         let store = open(home.path());
-        assert_eq!(store.recovery_report().damaged, [entry], "{opening}");
+        assert_eq!(
+            store.maintenance().unwrap().recovery_report().damaged,
+            [entry],
+            "{opening}"
+        );
         assert_eq!(store.search("sleeps", &Filter::new(), 9).unwrap().total, 4);
         assert_eq!(
             store.query(&Filter::new(), 9, None).unwrap().results.len(),
@@ -181,15 +190,18 @@ fn a_store_whose_index_is_rebuilt_over_a_rotten_grain_opens_and_answers_the_rest
         let admin = store.admin().unwrap();
         admin.delete(&put, authorization()).unwrap();
     }
-    let store = grainstore::repair(home.path(), Options::default()).unwrap();
-    assert_eq!(store.recovery_report().damaged, [entry]);
+    let store = grainstore::recovery::repair(home.path(), Options::default()).unwrap();
+    assert_eq!(
+        store.maintenance().unwrap().recovery_report().damaged,
+        [entry]
+    );
     let admin = store.admin().unwrap();
     admin.delete(&addresses[2], authorization()).unwrap();
     assert_eq!(store.get(&addresses[2]).unwrap(), None);
     assert_sound(&store);
     drop(store);
     let store = open(home.path());
-    assert_eq!(store.recovery_report().damaged, []);
+    assert_eq!(store.maintenance().unwrap().recovery_report().damaged, []);
     assert_sound(&store);
     drop(store);
     for folder in &derived {
@@ -207,8 +219,11 @@ fn the_status_of_a_rotten_grain_is_known_in_a_rebuilt_index() {
     let new = store.supersede(&old, new, None).unwrap();
     drop(store);
     rot(home.path(), "wombat sleeps");
-    let store = grainstore::repair(home.path(), Options::default()).unwrap();
-    assert_eq!(store.recovery_report().damaged, [EntryId::FIRST]);
+    let store = grainstore::recovery::repair(home.path(), Options::default()).unwrap();
+    assert_eq!(
+        store.maintenance().unwrap().recovery_report().damaged,
+        [EntryId::FIRST]
+    );
     assert!(store.get(&new).unwrap().is_some());
     let authorization = authorization();
     store.admin().unwrap().delete(&old, authorization).unwrap();

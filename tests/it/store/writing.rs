@@ -1,8 +1,12 @@
 //! Many who write at once, and the time they write down.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use grainstore::codec::Profile;
 
 use super::*;
+
+use crate::sample::addresses_of;
 
 #[test]
 fn ledger_time_never_goes_back_when_the_clock_does() {
@@ -51,17 +55,22 @@ fn sixty_four_threads_putting_the_same_thousand_blobs_leave_a_thousand_entries()
         .map(|n| prefers(&n.to_string()).created_at(Time::from_ms(1)))
         .map(|draft| draft.finish(Profile::Extended).unwrap())
         .collect();
+    let new = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for thread in 0..64 {
-            let (store, grains) = (&store, &grains);
+            let (store, grains, new) = (&store, &grains, &new);
             scope.spawn(move || {
                 // Half of them in other places of the order, some as batches.
                 for nth in 0..grains.len() {
                     let grain = &grains[(nth + thread % 2 * 500) % grains.len()];
                     if thread % 8 == 7 && nth % 10 == 0 {
-                        store.put_batch(grains[nth..nth + 10].to_vec()).unwrap();
+                        let stored = store.put_batch(grains[nth..nth + 10].to_vec()).unwrap();
+                        let stored = stored.iter().filter(|put| put.is_new).count();
+                        new.fetch_add(stored, Ordering::Relaxed);
                     } else {
-                        assert_eq!(store.put(grain.clone()).unwrap(), grain.address());
+                        let stored = store.insert(grain.clone()).unwrap();
+                        assert_eq!(stored.address, grain.address());
+                        new.fetch_add(stored.is_new.into(), Ordering::Relaxed);
                         assert!(
                             store.exists(&grain.address()).unwrap(),
                             "acknowledged, so visible"
@@ -71,6 +80,7 @@ fn sixty_four_threads_putting_the_same_thousand_blobs_leave_a_thousand_entries()
             });
         }
     });
+    assert_eq!(new.into_inner(), 1_000, "each was new to one of them");
     let check = |store: &Store| {
         let stats = store.maintenance().unwrap().stats().unwrap();
         assert_eq!((stats.grains, stats.entries), (1_000, 1_000));
@@ -85,7 +95,7 @@ fn sixty_four_threads_putting_the_same_thousand_blobs_leave_a_thousand_entries()
 fn a_large_batch_is_the_same_whether_one_thread_finishes_it_or_many() {
     let drafts = |count: usize| (0..count).map(|n| prefers(&n.to_string()));
     let (one, many) = (memory(), memory());
-    let together = many.put_batch(drafts(500)).unwrap();
+    let together = addresses_of(&many.put_batch(drafts(500)).unwrap());
     let singly: Vec<_> = drafts(500).map(|draft| one.put(draft).unwrap()).collect();
     assert_eq!(together, singly);
     // The first that is bad is named, whichever is found first.

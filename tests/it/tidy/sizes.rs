@@ -110,7 +110,7 @@ fn documented_in(parent: &str, module: &str) -> Vec<String> {
                     found.extend(inner);
                 }
             }
-            "struct" | "enum" | "trait" | "type" => {
+            "struct" | "enum" | "trait" | "type" | "fn" => {
                 found.push(format!("{module}::{}", tokens[at + 2]));
             }
             _ => {}

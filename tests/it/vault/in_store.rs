@@ -418,7 +418,7 @@ fn a_backup_has_no_vault_and_its_restore_opens_the_keys_beside_the_current_vault
     // The vault of the lost store is moved to where it is restored.
     std::fs::create_dir(&new).unwrap();
     std::fs::rename(old.join("vault"), new.join("vault")).unwrap();
-    let restore = || grainstore::restore(&copy, &new, Until::End, false, options(1));
+    let restore = || grainstore::recovery::restore(&copy, &new, Until::End, options(1));
     std::fs::write(new.join("note"), b"of another program").unwrap();
     assert_eq!(code(restore()), "ERR_NOT_A_STORE");
     std::fs::remove_file(new.join("note")).unwrap();

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use grainstore::newest_versions;
-use grainstore::query::{Cursor, Envelope, Sort};
+use grainstore::query::{Cursor, Page, Sort};
 use grainstore::store::Version;
 use grainstore::text::Ranking;
 use grainstore::{ContentAddress, Error, Filter, Grain, Search, Store};
@@ -27,7 +27,7 @@ pub(crate) struct Ask<'a> {
 /// The operations.
 pub(crate) trait Facade {
     /// Returns a page of grains.
-    fn recall(&self, ask: &Ask<'_>) -> Result<Envelope, Error>;
+    fn recall(&self, ask: &Ask<'_>) -> Result<Page, Error>;
 
     /// Returns how many grains pass a filter; `None` where only reading them would tell.
     fn count(&self, filter: &Filter) -> Result<Option<u64>, Error>;
@@ -81,7 +81,7 @@ impl Abilities {
 }
 
 impl Facade for Store {
-    fn recall(&self, ask: &Ask<'_>) -> Result<Envelope, Error> {
+    fn recall(&self, ask: &Ask<'_>) -> Result<Page, Error> {
         match ask.words {
             Some(words) => {
                 let ranking = Ranking {

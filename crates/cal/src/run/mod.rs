@@ -174,7 +174,7 @@ struct Named {
 
 #[cfg(test)]
 mod tests {
-    use grainstore::query::Envelope;
+    use grainstore::query::Page;
     use grainstore::store::Version;
     use grainstore::{Error as StoreError, Filter, Grain, Time};
 
@@ -186,7 +186,7 @@ mod tests {
     struct Untouched;
 
     impl Facade for Untouched {
-        fn recall(&self, _: &Ask<'_>) -> Result<Envelope, StoreError> {
+        fn recall(&self, _: &Ask<'_>) -> Result<Page, StoreError> {
             panic!("a recall")
         }
 

@@ -24,16 +24,25 @@ impl Listing {
         }
     }
 
+    /// Returns whether the results are the table of the command itself.
+    pub(crate) fn is_table(&self, out: &Output) -> bool {
+        self.form(out) == Format::Table && self.fields.is_empty()
+    }
+
+    fn form(&self, out: &Output) -> Format {
+        self.format.unwrap_or(match out.is_json() {
+            true => Format::Json,
+            false => Format::Table,
+        })
+    }
+
     /// Returns the writer of rows in the form that was asked for; `None` where the command writes its
     /// own table or document. `fields` are the columns of a format that needs some.
     pub(crate) fn rows<'a>(&self, out: &'a mut Output, fields: &[&str]) -> Option<Rows<'a>> {
         if matches!(self.format, Some(Format::Json | Format::Jsonl)) {
             out.become_json();
         }
-        let format = self.format.unwrap_or(match out.is_json() {
-            true => Format::Json,
-            false => Format::Table,
-        });
+        let format = self.form(out);
         let is_own = matches!(format, Format::Table | Format::Json) && self.fields.is_empty();
         if is_own {
             return None;

@@ -11,11 +11,14 @@ use std::thread;
 use std::time::Duration;
 
 use grainstore::ErrorCode;
-use grainstore::store::{Embedder, EmbedderError};
+use grainstore::store::Embedder;
 use serde_json::{Value, json};
 
 use crate::commands::questions::vector;
 use crate::error::CliError;
+
+/// Why the program has no answer.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// A model that is a program.
 #[derive(Debug)]
@@ -49,7 +52,7 @@ impl ProgramEmbedder {
         })
     }
 
-    fn ask(&self, request: &Value) -> Result<Vec<Vec<f32>>, EmbedderError> {
+    fn ask(&self, request: &Value) -> Result<Vec<Vec<f32>>, Failure> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let mut program = match running.take() {
             Some(program) => program,
@@ -84,11 +87,11 @@ impl Embedder for ProgramEmbedder {
         self.dimensions
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Failure> {
         self.ask(&json!({ "texts": texts, "query": false }))
     }
 
-    fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedderError> {
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>, Failure> {
         let vectors = self.ask(&json!({ "texts": [text], "query": true }))?;
         match <[_; 1]>::try_from(vectors) {
             Ok([vector]) => Ok(vector),
@@ -108,7 +111,7 @@ struct Program {
 
 impl Program {
     /// Starts a program; returns it with the name of its model and the length of the vectors.
-    fn start(command: &str, wait: Duration) -> Result<(Self, String, usize), EmbedderError> {
+    fn start(command: &str, wait: Duration) -> Result<(Self, String, usize), Failure> {
         let mut words = command.split_whitespace();
         let name = words.next().ok_or("no program is named")?;
         let mut child = Command::new(name)
@@ -159,14 +162,14 @@ impl Program {
         }
     }
 
-    fn ask(&mut self, request: &Value, wait: Duration) -> Result<Value, EmbedderError> {
+    fn ask(&mut self, request: &Value, wait: Duration) -> Result<Value, Failure> {
         let requests = self.requests.as_ref();
         // If it has ended, the answer says so.
         drop(requests.map(|it| it.send(format!("{request}\n"))));
         self.answer(wait)
     }
 
-    fn answer(&mut self, wait: Duration) -> Result<Value, EmbedderError> {
+    fn answer(&mut self, wait: Duration) -> Result<Value, Failure> {
         let line = match self.answers.recv_timeout(wait) {
             Ok(line) => line?,
             Err(RecvTimeoutError::Timeout) => {

@@ -9,7 +9,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-use grainstore::ledger::{Binding, EntryId, Error, Kind, Ledger, LedgerOptions, NewEntry, StoreId};
+use grainstore::ledger::{Binding, EntryId, Error, Kind, Ledger, NewEntry, SEGMENT_BYTES, StoreId};
 
 use crate::campaign::sweep::ways;
 use crate::disk::disk_state::{DiskState, Mode};
@@ -52,8 +52,8 @@ struct Scene {
 impl Scene {
     fn new() -> Result<Self, Error> {
         let disk = SimDisk::new(&Image::default());
-        let options = LedgerOptions { segment_bytes: 900 };
-        let ledger = Ledger::create(Arc::new(disk.clone()), STORE, options)?;
+        let segment_bytes = 900;
+        let ledger = Ledger::create(Arc::new(disk.clone()), STORE, segment_bytes)?;
         let target = SimDisk::new(&Image::default());
         for n in 0..EARLIER {
             append(&ledger, Kind::Grain, &body(n))?;
@@ -184,8 +184,8 @@ impl Scene {
     /// Opens a copy, and holds what it has to what was written.
     fn entries(&self, image: &Image) -> Result<u64, String> {
         let disk = Arc::new(SimDisk::new(image));
-        let options = LedgerOptions::default();
-        let opened = Ledger::open(disk, STORE, options, 0, None, listed);
+        let segment_bytes = SEGMENT_BYTES;
+        let opened = Ledger::open(disk, STORE, segment_bytes, 0, None, listed);
         let (copy, torn) = opened.map_err(|error| format!("it does not open: {error}"))?;
         if torn.is_some() {
             return Err("its end is torn".into());

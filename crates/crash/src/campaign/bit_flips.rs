@@ -112,16 +112,14 @@ fn judge(folder: Option<&Path>, image: &Image, seed: u64, model: &Model) -> Verd
         Err(error) if DAMAGE.contains(&error.code()) => return Ok(Outcome::Refused),
         Err(error) => return Err(format!("does not open: {}: {error}", error.code())),
     };
-    let report = store
-        .maintenance()
-        .and_then(grainstore::Maintenance::check)
-        .map_err(|error| error.to_string())?;
+    let maintenance = store.maintenance().map_err(|error| error.to_string())?;
+    let report = maintenance.check().map_err(|error| error.to_string())?;
     if !report.findings.is_empty() {
         return Ok(Outcome::Reported);
     }
     agrees(&store, model)?;
     finds(&store, model)?;
-    let opened = store.recovery_report();
+    let opened = maintenance.recovery_report();
     let is_mended = opened.manifest_repaired.is_some();
     if is_mended || opened.index_rebuilt.is_some() || opened.text_rebuilt.is_some() {
         return Ok(Outcome::Rebuilt);

@@ -10,7 +10,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use grainstore::store::{Authorization, verify_damaged};
+use grainstore::recovery::verify_damaged;
+use grainstore::store::Authorization;
 use grainstore::{Draft, Error, Filter, Store};
 
 use crate::campaign::bit_flips::{read, write};
@@ -231,7 +232,7 @@ fn use_store(path: &Path, copy: &Path) -> Result<(), Error> {
     let sound = Store::in_memory(options(3, 2))?;
     sound.put(Draft::event("another store"))?;
     drop(sound.maintenance()?.backup(path));
-    drop(grainstore::repair(path, options(3, 3)));
+    drop(grainstore::recovery::repair(path, options(3, 3)));
     used
 }
 

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use grainstore::grain::Status;
-use grainstore::ledger::{LedgerOptions, MemoryDisk};
+use grainstore::ledger::MemoryDisk;
 use grainstore::store::{Authorization, Options, Recovered, Severity};
 use grainstore::{ContentAddress, Draft, Store};
 
@@ -167,7 +167,8 @@ impl Sound {
             match n % 40 {
                 // A batch in one frame, and the single puts of most programs.
                 0 => {
-                    addresses.extend(store.put_batch((n..n + 8).map(draft))?);
+                    let stored = store.put_batch((n..n + 8).map(draft))?;
+                    addresses.extend(stored.iter().map(|put| put.address));
                     n += 8;
                     continue;
                 }
@@ -219,7 +220,7 @@ impl Sound {
         let told = |error: grainstore::Error| format!("{}: {error}", error.code());
         let from = Arc::new(SimDisk::new(image));
         let to = Arc::new(MemoryDisk::default());
-        let recovered = grainstore::recover_on(from, to, few_files(self.seed, 2));
+        let recovered = grainstore::recovery::recover_on(from, to, few_files(self.seed, 2));
         let (store, recovered) = recovered.map_err(&told)?;
         let hit: BTreeSet<usize> = (0..self.entries.len())
             .filter(|row| {
@@ -346,9 +347,7 @@ fn entries(image: &Image) -> Vec<(String, std::ops::Range<u64>)> {
 /// The options of the campaign: several segments, and nothing derived that recovering does not read.
 fn few_files(seed: u64, nth: u64) -> Options {
     Options {
-        ledger: LedgerOptions {
-            segment_bytes: 16 << 10,
-        },
+        segment_bytes: 16 << 10,
         text: None,
         ..options(seed, nth)
     }

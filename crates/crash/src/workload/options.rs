@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use grainstore::crypto;
 use grainstore::grain::Time;
 use grainstore::index::IndexOptions;
-use grainstore::ledger::LedgerOptions;
 use grainstore::store::{Clock, Options};
 use grainstore::text;
 use parking_lot::Mutex;
@@ -29,9 +28,7 @@ pub(crate) fn options(seed: u64, nth: u64) -> Options {
     Options {
         clock: Arc::new(Ticks(AtomicI64::new(start))),
         random: Arc::new(Seeded::of(&[seed, 2, nth])),
-        ledger: LedgerOptions {
-            segment_bytes: segment_bytes.unwrap_or(1_500),
-        },
+        segment_bytes: segment_bytes.unwrap_or(1_500),
         index: IndexOptions {
             flush_rows: flush_rows.unwrap_or(5),
             cache_bytes: 1 << 16,

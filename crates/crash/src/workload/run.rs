@@ -198,7 +198,8 @@ impl Run {
             finds(store, model)?;
         }
         // A crash damages nothing: what is derived has no reason to be made anew.
-        let report = store.recovery_report();
+        let maintenance = store.maintenance().map_err(|error| error.to_string())?;
+        let report = maintenance.recovery_report();
         for (view, rebuilt) in [
             ("index", &report.index_rebuilt),
             ("text", &report.text_rebuilt),

@@ -43,9 +43,12 @@ impl Run {
         let put = self.attempt(next, |store| {
             let grains = batch.iter().map(|kept| Grain::clone(&kept.grain));
             if in_parts {
-                return grains.map(|grain| store.put(grain)).collect();
+                return grains
+                    .map(|grain| store.put(grain))
+                    .collect::<Result<Vec<_>, _>>();
             }
-            store.put_batch(grains)
+            let stored = store.put_batch(grains)?;
+            Ok(stored.iter().map(|put| put.address).collect::<Vec<_>>())
         })?;
         match put {
             Some(put) => addressed(&put, &batch),

@@ -85,6 +85,12 @@ fn long(n: usize) -> Draft {
     Draft::event(format!("the {n}th letter: {}", "and so on ".repeat(400)))
 }
 
+/// Stores long grains in one frame, and returns their addresses.
+fn put_all(store: &Store, grains: usize) -> Vec<ContentAddress> {
+    let puts = store.put_batch((0..grains).map(long)).unwrap();
+    puts.into_iter().map(|put| put.address).collect()
+}
+
 fn total(store: &Store) -> u64 {
     store.query(&Filter::new(), 1, None).unwrap().total
 }
@@ -151,7 +157,7 @@ async fn long_frames_lie_in_objects_and_short_ones_in_their_rows() {
 async fn an_erasure_takes_the_key_from_the_row_and_removes_the_object() {
     let shared = Shared::in_objects(Arc::new(InMemory::new()));
     let store = shared.open("a");
-    let addresses = store.put_batch((0..3).map(long)).unwrap();
+    let addresses = put_all(&store, 3);
     let (stubs, objects) = (shared.stubs(), shared.objects().await);
     delete(&store, &addresses[1]);
     let after = shared.objects().await;
@@ -175,7 +181,7 @@ async fn erasures_of_one_frame_on_two_nodes_are_both_done() {
     for _ in 0..4 {
         let shared = Shared::in_objects(Arc::new(InMemory::new()));
         let nodes = [shared.open("a"), shared.open("b")];
-        let addresses = nodes[0].put_batch((0..12).map(long)).unwrap();
+        let addresses = put_all(&nodes[0], 12);
         thread::scope(|scope| {
             for (node, own) in nodes.iter().zip(addresses.chunks(6)) {
                 scope.spawn(move || own[..3].iter().for_each(|address| delete(node, address)));

@@ -56,7 +56,7 @@ async fn a_restore_goes_on_as_a_store() {
     let (from, to) = (copied.path("fetched"), copied.path("new"));
     let until = Until::Entries(10);
     let options = Options::default();
-    let (restored, report) = grainstore::restore(from, to, until, false, options).unwrap();
+    let (restored, report) = grainstore::recovery::restore(from, to, until, options).unwrap();
     assert_eq!((report.entries, report.left), (10, 10));
     assert!(restored.exists(&addresses[9]).unwrap() && !restored.exists(&addresses[10]).unwrap());
     put(&restored, 100);

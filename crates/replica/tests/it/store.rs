@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use grainstore::ledger::LedgerOptions;
 use grainstore::store::Authorization;
 use grainstore::{ContentAddress, Draft, Options, Store};
 use grainstore_replica::{
@@ -39,9 +38,7 @@ impl Copied {
     /// Opens the store; its segments are small, so that there are several.
     pub(crate) fn store(&self) -> Store {
         let options = Options {
-            ledger: LedgerOptions {
-                segment_bytes: 64 << 10,
-            },
+            segment_bytes: 64 << 10,
             ..Options::default()
         };
         Store::open(self.path("store"), options).unwrap()

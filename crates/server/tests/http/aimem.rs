@@ -4,7 +4,7 @@
 use axum::body::Body;
 use data_encoding::BASE64;
 use grainstore::crypto::{Algorithm, OsRandom, SigningKey};
-use grainstore::interchange::aimem;
+use grainstore::interchange::{Format, aimem};
 use grainstore_server::http::{Grant, Limits, Operation};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -314,7 +314,7 @@ fn signatures_are_made_and_checked() {
     let token = tenant(&server);
     let sent = bundle(TENANT, 0, "tea");
     let (theirs, _) = key();
-    let signature = aimem::sign(sent.as_bytes(), false, &theirs).unwrap();
+    let signature = aimem::sign(sent.as_bytes(), Format::Aimem, &theirs).unwrap();
     let send = |signature: &str, body: String| {
         let ask = server.ask("POST", "/v1/brain/import").bearer(&token);
         ask.header("aimem-signature", signature).send(body)
@@ -332,15 +332,15 @@ fn signatures_are_made_and_checked() {
     let told = send(&BASE64.encode(&signature), sent).expect(200).json();
     assert_eq!(told["signer"], theirs.did().as_str());
 
-    for (path, is_stream) in [
-        ("/v1/brain/export", false),
-        ("/v1/brain/export/stream", true),
+    for (path, format) in [
+        ("/v1/brain/export", Format::Aimem),
+        ("/v1/brain/export/stream", Format::AimemNdjson),
     ] {
         let told = server.get(&token, path).expect(200);
         let signature = BASE64
             .decode(told.headers["aimem-signature"].as_bytes())
             .unwrap();
-        let signer = aimem::verify(&told.body, is_stream, &signature).unwrap();
+        let signer = aimem::verify(&told.body, format, &signature).unwrap();
         assert_eq!(signer.did, same.did());
     }
     let told = server

@@ -339,6 +339,42 @@ fn groups_count_conversations_and_a_confined_token_is_told_of_its_own() {
 }
 
 #[test]
+fn a_conversation_has_the_title_that_an_import_brought_where_the_token_sees_it() {
+    let server = Server::new();
+    let all = server.all();
+    for (session, user) in [("a", "mira"), ("b", "noor")] {
+        let mut turn = event(session);
+        turn["session_id"] = json!(session);
+        let title = json!({
+            "type": "state", "context": { "title": format!("On {session}") },
+            "session_id": session, "user_id": user, "created_at": 1_768_471_200_000_i64,
+        });
+        turn["user_id"] = json!("mira");
+        for grain in [turn, title] {
+            server.post(&all, "/v1/grains", &grain).expect(200);
+        }
+    }
+    let titles = |token: &str| {
+        let asked = json!({ "by": "session_id", "filter": { "type": "event" } });
+        let told = server.post(token, "/v1/groups", &asked).expect(200).json();
+        let groups = told["groups"].as_array().unwrap().iter();
+        let titles = groups.map(|group| (group["value"].clone(), group["title"].clone()));
+        titles.collect::<std::collections::HashMap<_, _>>()
+    };
+    let told = titles(&all);
+    assert_eq!(
+        (&told[&json!("a")], &told[&json!("b")]),
+        (&json!("On a"), &json!("On b"))
+    );
+    let of_mira = server.token(Grant::new(ACTOR, [Operation::Read]).for_user("mira"));
+    let told = titles(&of_mira);
+    assert_eq!(
+        (&told[&json!("a")], &told[&json!("b")]),
+        (&json!("On a"), &json!(null))
+    );
+}
+
+#[test]
 fn the_audit_log_is_read_backwards_too() {
     let server = Server::new();
     let token = server.token(Grant::new(ACTOR, [Operation::Admin, Operation::Write]));

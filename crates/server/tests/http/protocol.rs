@@ -91,6 +91,9 @@ fn a_batch_is_stored_whole_or_not_at_all() {
         .post(&token, "/v1/grains/batch", &batch)
         .expect(200)
         .json();
+    assert_eq!(told["new"], json!([true, true]));
+    let again = server.post(&token, "/v1/grains", &event("two"));
+    assert_eq!(again.expect(200).json()["new"], false);
     let addresses = told["addresses"].clone();
     let missing = json!("0".repeat(64));
     let mut asked = addresses.as_array().unwrap().clone();

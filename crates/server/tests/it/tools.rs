@@ -213,6 +213,7 @@ fn a_grain_of_any_type_can_be_remembered_with_its_fields() {
         "remember",
         json!({ "grain": goal, "user": "mira", "tags": ["work"], "time": "2026-01-15" }),
     );
+    assert_eq!(stored["new"], true);
     let grain = store.get(&parsed(&stored["address"])).unwrap().unwrap();
     assert_eq!(grain.text("user_id"), Some("mira"));
     assert_eq!(grain.created_at().ms(), 1_768_435_200_000);

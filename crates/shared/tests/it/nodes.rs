@@ -365,7 +365,14 @@ fn a_node_without_network_answers_from_what_it_has_and_refuses_writes() {
     assert_eq!(open(false).unwrap_err().code(), "ERR_UNREACHABLE");
     let stale = open(true).unwrap();
     assert!(stale.get(&address).unwrap().is_some());
-    assert!(stale.recovery_report().stale_since.is_some());
+    assert!(
+        stale
+            .maintenance()
+            .unwrap()
+            .recovery_report()
+            .stale_since
+            .is_some()
+    );
     assert_eq!(stale.put(event(2)).unwrap_err().code(), "ERR_UNREACHABLE");
     faulty.set_offline(false);
     stale.put(event(2)).unwrap();

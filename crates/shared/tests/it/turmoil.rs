@@ -136,7 +136,8 @@ fn write(store: &Store, mut told: &File, is_over: &AtomicBool, name: &str) {
         }
         let grain = |nth: usize| Draft::event(format!("turmoil {name}.{n}.{nth}"));
         let outcome = match (n % 8, last) {
-            (3, _) => store.put_batch((0..5).map(grain)),
+            (3, _) => { store.put_batch((0..5).map(grain)) }
+                .map(|stored| stored.iter().map(|put| put.address).collect::<Vec<_>>()),
             (5, Some(old)) => store
                 .supersede(&old, grain(0).derived_from(old), None)
                 .map(|address| vec![address]),

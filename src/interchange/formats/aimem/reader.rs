@@ -65,7 +65,7 @@ impl FormatReader for Aimem {
             Err(errors) => file.errors = errors,
         }
         if let Input::Path(path) = input {
-            check_signature(&mut file, path, is_stream, options)?;
+            check_signature(&mut file, path, options)?;
         }
         Ok(file)
     }
@@ -100,12 +100,7 @@ impl FormatReader for Aimem {
 const SIGNATURE_LEN_MAX: usize = 1024 * 1024;
 
 /// Checks the signature beside a bundle (AIMEM 5.3); one that does not verify refuses the bundle.
-fn check_signature(
-    file: &mut ImportFile,
-    path: &Path,
-    is_stream: bool,
-    options: &ReadOptions,
-) -> Result<(), Error> {
+fn check_signature(file: &mut ImportFile, path: &Path, options: &ReadOptions) -> Result<(), Error> {
     let Some(beside) = signature_paths(path).find(|path| path.is_file()) else {
         file.signature = Some(Signature::Absent);
         return Ok(());
@@ -115,7 +110,7 @@ fn check_signature(
         return Ok(());
     }
     let signature = up_to(File::open(&beside)?, SIGNATURE_LEN_MAX, "a signature")?;
-    match verify_source(Input::Path(path).buffered()?, is_stream, &signature) {
+    match verify_source(Input::Path(path).buffered()?, file.format, &signature) {
         Ok(signer) => {
             file.signature = Some(Signature::Valid);
             let message = format!("signed by {}", signer.did);

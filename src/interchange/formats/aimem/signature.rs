@@ -4,43 +4,43 @@ use std::io::{self, BufRead, Cursor, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use crate::crypto::{Offline, Payload, Sign1, Signer, SigningKey};
-use crate::interchange::{Error, Place};
+use crate::interchange::{Error, Format, Place};
 
 use super::source::Source;
 use super::source::not_object;
 use super::{canonical, code};
 
-/// Verifies the signature beside a bundle: a detached COSE_Sign1 over the canonical text. Whether
-/// the signer is trusted is another question.
+/// Verifies the signature beside a bundle of `format`, a document or lines: a detached COSE_Sign1
+/// over the canonical text. Whether the signer is trusted is another question.
 ///
 /// # Errors
 /// `signature_invalid`, also for more than 32 MiB of canonical text; `not_object` for bytes that are
 /// no bundle.
-pub fn verify(bundle: &[u8], is_stream: bool, signature: &[u8]) -> Result<Signer, Error> {
-    verify_source(Cursor::new(bundle), is_stream, signature)
+pub fn verify(bundle: &[u8], format: Format, signature: &[u8]) -> Result<Signer, Error> {
+    verify_source(Cursor::new(bundle), format, signature)
 }
 
 /// As [`verify`], of a bundle that is read and not held.
 pub(super) fn verify_source(
     bundle: impl BufRead + Seek + Send,
-    is_stream: bool,
+    format: Format,
     signature: &[u8],
 ) -> Result<Signer, Error> {
-    let canonical = canonical(bundle, is_stream)?;
+    let canonical = canonical(bundle, format)?;
     Sign1::parse(signature)
         .and_then(|signature| signature.verify(&canonical, &Offline))
         .map_err(|error| refuse(error.to_string()))
 }
 
-/// Makes the signature that stands beside a bundle.
+/// Makes the signature that stands beside a bundle of `format`, a document or lines.
 ///
 /// ```
 /// use grainstore::crypto::{Algorithm, OsRandom, SigningKey};
-/// use grainstore::interchange::aimem;
+/// use grainstore::interchange::{Format, aimem};
 ///
 /// let key = SigningKey::generate(Algorithm::Ed25519, &OsRandom).unwrap();
-/// let signature = aimem::sign(b"{\"format\": \"aimem-bundle\"}", false, &key)?;
-/// let signer = aimem::verify(b"{ \"format\":\"aimem-bundle\" }", false, &signature)?;
+/// let signature = aimem::sign(b"{\"format\": \"aimem-bundle\"}", Format::Aimem, &key)?;
+/// let signer = aimem::verify(b"{ \"format\":\"aimem-bundle\" }", Format::Aimem, &signature)?;
 /// assert_eq!(signer.did, key.did());
 /// # Ok::<(), grainstore::interchange::Error>(())
 /// ```
@@ -48,8 +48,8 @@ pub(super) fn verify_source(
 /// # Errors
 /// `not_object` for bytes that are no bundle; `signature_invalid` for more than 32 MiB of canonical
 /// text, which could not be verified.
-pub fn sign(bundle: &[u8], is_stream: bool, key: &SigningKey) -> Result<Vec<u8>, Error> {
-    let canonical = canonical(Cursor::new(bundle), is_stream)?;
+pub fn sign(bundle: &[u8], format: Format, key: &SigningKey) -> Result<Vec<u8>, Error> {
+    let canonical = canonical(Cursor::new(bundle), format)?;
     let payload = Payload::Detached(&canonical);
     Sign1::sign(MEDIA_TYPE, payload, key, &key.did(), None)
         .map_err(|error| refuse(error.to_string()))
@@ -68,11 +68,10 @@ pub(crate) fn signature_paths(bundle: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Returns the signed bytes: whole, because they are hashed twice.
-fn canonical(bundle: impl BufRead + Seek + Send, is_stream: bool) -> Result<Vec<u8>, Error> {
-    let source = if is_stream {
-        Source::lines(bundle)
-    } else {
-        Source::document(bundle)
+fn canonical(bundle: impl BufRead + Seek + Send, format: Format) -> Result<Vec<u8>, Error> {
+    let source = match format {
+        Format::AimemNdjson => Source::lines(bundle),
+        _ => Source::document(bundle),
     };
     let first = |errors: Vec<Error>| errors.into_iter().next();
     let mut source = source.map_err(|errors| {

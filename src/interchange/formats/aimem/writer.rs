@@ -5,20 +5,14 @@ use std::io::Write;
 use super::reader::Aimem;
 use super::{write, write_stream};
 use crate::grain::Grain;
-use crate::interchange::formats::format_writer::FormatWriter;
-use crate::interchange::{Entries, Error, Format, WriteOptions, Written};
+use crate::interchange::formats::format_writer::{Export, FormatWriter};
+use crate::interchange::{Error, Format, WriteOptions, Written};
 
 impl<E: From<Error> + Send> FormatWriter<E> for Aimem {
-    fn write(
-        &self,
-        format: Format,
-        mut out: &mut dyn Write,
-        entries: &dyn Entries<Error = E>,
-        options: &WriteOptions,
-    ) -> Result<Written, E> {
-        match format {
-            Format::AimemNdjson => write_stream(&mut out, entries, options),
-            _ => write(&mut out, entries, options),
+    fn write(&self, export: &Export<'_, E>, mut out: &mut dyn Write) -> Result<Written, E> {
+        match export.format {
+            Format::AimemNdjson => write_stream(&mut out, export.entries, export.options),
+            _ => write(&mut out, export.entries, export.options),
         }
     }
 

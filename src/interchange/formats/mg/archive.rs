@@ -23,12 +23,12 @@ use crate::interchange::{Error, Place};
 /// use std::io::Cursor;
 ///
 /// use grainstore::grain::{Draft, Grain, Status, Time};
-/// use grainstore::interchange::{Error, mg};
+/// use grainstore::interchange::{Error, WriteOptions, mg};
 ///
 /// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
 /// let entry = mg::Entry::of(&grain, &Status::default());
 /// let mut file = Vec::new();
-/// mg::write(&mut file, vec![entry], mg::WriteOptions::default(), |_| Ok::<_, Error>(grain.clone()))?;
+/// mg::write(&mut file, vec![entry], &WriteOptions::default(), |_| Ok::<_, Error>(grain.clone()))?;
 ///
 /// let archive = mg::Archive::open(Cursor::new(file), mg::ReadOptions::default())?;
 /// for record in archive.records()? {

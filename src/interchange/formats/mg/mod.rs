@@ -32,7 +32,6 @@ use crate::grain::Grain;
 
 use crate::interchange::{Error, Place, Record};
 
-pub use plan::WriteOptions;
 pub use random_access::grain_at;
 pub(in crate::interchange) use reader::Mg;
 

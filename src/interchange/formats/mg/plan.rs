@@ -14,7 +14,7 @@ use super::manifest::{self, WRITTEN_LEN_MAX};
 use super::volume::{Summary, Volume};
 use super::{FOOTER_LEN, fault, len_u64};
 use crate::crypto::delivery_len;
-use crate::interchange::{Error, Place};
+use crate::interchange::{Error, Place, WriteOptions};
 
 /// The description of a grain that is not fetched yet: 56 bytes, so that files with millions of
 /// grains can be planned in memory.
@@ -75,26 +75,6 @@ impl Entry {
     }
 }
 
-/// How files are written.
-#[derive(Debug, Clone, Copy)]
-pub struct WriteOptions {
-    /// How grains are compressed.
-    pub compression: Compression,
-    /// The most bytes of one file before compression; never more than 2^32 − 1, which is what
-    /// offsets can reach (ruling M10), nor than 1 GiB of grains in a compressed file, which is
-    /// what readers decompress.
-    pub volume_len_max: u64,
-}
-
-impl Default for WriteOptions {
-    fn default() -> Self {
-        Self {
-            compression: Compression::None,
-            volume_len_max: u64::from(u32::MAX),
-        }
-    }
-}
-
 /// Grains in the order of a file (ruling M8: by time, and those of the same time as they are given),
 /// divided into as many files as they need.
 ///
@@ -102,9 +82,10 @@ impl Default for WriteOptions {
 /// the same order: that order is what a conversation says.
 ///
 /// ```
-/// use grainstore::interchange::mg::{Plan, WriteOptions};
+/// use grainstore::interchange::WriteOptions;
+/// use grainstore::interchange::mg::Plan;
 ///
-/// let plan = Plan::new(Vec::new(), WriteOptions::default())?;
+/// let plan = Plan::new(Vec::new(), &WriteOptions::default())?;
 /// assert_eq!(plan.volumes().len(), 1); // an empty file is a file
 /// # Ok::<(), grainstore::interchange::Error>(())
 /// ```
@@ -113,7 +94,7 @@ pub struct Plan {
     entries: Vec<Entry>,
     /// Where in the entries each volume ends.
     ends: Vec<usize>,
-    options: WriteOptions,
+    compression: Compression,
 }
 
 impl Plan {
@@ -121,7 +102,7 @@ impl Plan {
     ///
     /// # Errors
     /// `ERR_MG_LIMIT` for a grain that is longer than a file may be.
-    pub fn new(mut entries: Vec<Entry>, options: WriteOptions) -> Result<Self, Error> {
+    pub fn new(mut entries: Vec<Entry>, options: &WriteOptions) -> Result<Self, Error> {
         if !entries.is_sorted_by_key(|entry| entry.created_at) {
             entries.sort_by_key(|entry| entry.created_at);
         }
@@ -130,7 +111,7 @@ impl Plan {
         Ok(Self {
             entries,
             ends,
-            options,
+            compression: options.compression,
         })
     }
 
@@ -140,7 +121,7 @@ impl Plan {
         let ranges = self.ends.iter().zip(starts.collect::<Vec<_>>());
         ranges.map(|(end, start)| {
             let entries = self.entries.get(start..*end).unwrap_or_default();
-            Volume::new(entries, self.options.compression)
+            Volume::new(entries, self.compression)
         })
     }
 }
@@ -153,7 +134,7 @@ impl Plan {
 pub fn write<E: From<Error>>(
     out: &mut impl Write,
     entries: Vec<Entry>,
-    options: WriteOptions,
+    options: &WriteOptions,
     fetch: impl FnMut(ContentAddress) -> Result<Grain, E>,
 ) -> Result<Summary, E> {
     let plan = Plan::new(entries, options)?;
@@ -205,8 +186,12 @@ fn drop_duplicates(entries: &mut Vec<Entry>) {
 
 /// Fills one volume after the other. A manifest counts with the most it can need, so that a file
 /// is never longer than allowed.
-fn divide(entries: &[Entry], options: WriteOptions) -> Result<Vec<usize>, Error> {
-    let file_max = options.volume_len_max.min(u64::from(u32::MAX));
+fn divide(entries: &[Entry], options: &WriteOptions) -> Result<Vec<usize>, Error> {
+    // Offsets have 32 bits (ruling M10).
+    let offset_max = u64::from(u32::MAX);
+    let file_max = options
+        .volume_len_max
+        .map_or(offset_max, |len| len.min(offset_max));
     let region_max = match options.compression {
         Compression::None => u64::MAX,
         Compression::Zstd | Compression::Lz4 => REGION_LEN_MAX,

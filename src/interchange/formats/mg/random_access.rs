@@ -25,12 +25,12 @@ use super::{DELIVERY_LEN_MAX, FOOTER_LEN, fault, len_u64, record_of, too_long};
 /// use std::io::Cursor;
 ///
 /// use grainstore::grain::{Draft, Status, Time};
-/// use grainstore::interchange::{Error, mg};
+/// use grainstore::interchange::{Error, WriteOptions, mg};
 ///
 /// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
 /// let entry = mg::Entry::of(&grain, &Status::default());
 /// let mut file = Vec::new();
-/// mg::write(&mut file, vec![entry], mg::WriteOptions::default(), |_| Ok::<_, Error>(grain.clone()))?;
+/// mg::write(&mut file, vec![entry], &WriteOptions::default(), |_| Ok::<_, Error>(grain.clone()))?;
 ///
 /// assert_eq!(mg::grain_at(Cursor::new(&file), 0)?, Some(grain));
 /// assert_eq!(mg::grain_at(Cursor::new(&file), 1)?, None);

@@ -7,32 +7,25 @@ use super::reader::Neighbours;
 use super::tar_gz::TarGz;
 use super::write::write;
 use crate::interchange::export::Files;
-use crate::interchange::formats::format_writer::FormatWriter;
-use crate::interchange::{Entries, Error, Format, WriteOptions, Written};
+use crate::interchange::formats::format_writer::{Export, FormatWriter};
+use crate::interchange::{Error, Format, Written};
 
 impl<E: From<Error> + Send> FormatWriter<E> for Neighbours {
-    fn write(
-        &self,
-        format: Format,
-        mut out: &mut dyn Write,
-        entries: &dyn Entries<Error = E>,
-        options: &WriteOptions,
-    ) -> Result<Written, E> {
-        if format != Format::Cogx {
-            return write(format, &mut out, entries);
+    fn write(&self, export: &Export<'_, E>, mut out: &mut dyn Write) -> Result<Written, E> {
+        if export.format != Format::Cogx {
+            return write(export.format, &mut out, export.entries);
         }
         let mut archive = TarGz::new(&mut out);
-        let written = write_archive(&mut archive, entries, options.now)?;
+        let written = write_archive(&mut archive, export.entries, export.options.now)?;
         archive.finish()?;
         Ok(written)
     }
 
     fn write_files(
         &self,
+        export: &Export<'_, E>,
         mut files: &mut dyn Files<E>,
-        entries: &dyn Entries<Error = E>,
-        options: &WriteOptions,
     ) -> Result<Written, E> {
-        write_archive(&mut files, entries, options.now)
+        write_archive(&mut files, export.entries, export.options.now)
     }
 }

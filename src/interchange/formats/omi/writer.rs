@@ -4,20 +4,14 @@ use std::io::Write;
 
 use super::reader::Omi;
 use super::{write, write_lines};
-use crate::interchange::formats::format_writer::FormatWriter;
-use crate::interchange::{Entries, Error, Format, WriteOptions, Written};
+use crate::interchange::formats::format_writer::{Export, FormatWriter};
+use crate::interchange::{Error, Format, Written};
 
 impl<E: From<Error> + Send> FormatWriter<E> for Omi {
-    fn write(
-        &self,
-        format: Format,
-        mut out: &mut dyn Write,
-        entries: &dyn Entries<Error = E>,
-        options: &WriteOptions,
-    ) -> Result<Written, E> {
-        match format {
-            Format::OmiJsonl => write_lines(&mut out, entries, options),
-            _ => write(&mut out, entries, options),
+    fn write(&self, export: &Export<'_, E>, mut out: &mut dyn Write) -> Result<Written, E> {
+        match export.format {
+            Format::OmiJsonl => write_lines(&mut out, export.entries, export.options),
+            _ => write(&mut out, export.entries, export.options),
         }
     }
 

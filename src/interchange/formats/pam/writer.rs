@@ -6,27 +6,20 @@ use super::reader::Pam;
 use super::write::store::{write, write_files};
 use crate::grain::Grain;
 use crate::interchange::export::Files;
-use crate::interchange::formats::format_writer::FormatWriter;
-use crate::interchange::{Entries, Error, Format, WriteOptions, Written};
+use crate::interchange::formats::format_writer::{Export, FormatWriter};
+use crate::interchange::{Error, WriteOptions, Written};
 
 impl<E: From<Error> + Send> FormatWriter<E> for Pam {
-    fn write(
-        &self,
-        _format: Format,
-        mut out: &mut dyn Write,
-        entries: &dyn Entries<Error = E>,
-        options: &WriteOptions,
-    ) -> Result<Written, E> {
-        write(&mut out, entries, options)
+    fn write(&self, export: &Export<'_, E>, mut out: &mut dyn Write) -> Result<Written, E> {
+        write(&mut out, export.entries, export.options)
     }
 
     fn write_files(
         &self,
+        export: &Export<'_, E>,
         mut files: &mut dyn Files<E>,
-        entries: &dyn Entries<Error = E>,
-        options: &WriteOptions,
     ) -> Result<Written, E> {
-        write_files(&mut files, entries, options)
+        write_files(&mut files, export.entries, export.options)
     }
 
     /// A store counts those that it does not hold itself.

@@ -261,7 +261,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(1);
 
 #[cfg(test)]
 mod tests {
-    use crate::ledger::{FileDisk, LedgerOptions, StoreId};
+    use crate::ledger::{FileDisk, SEGMENT_BYTES, StoreId};
 
     use super::*;
 
@@ -269,7 +269,7 @@ mod tests {
     fn open(home: &tempfile::TempDir) -> (Turns, Ledger) {
         let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(home.path()));
         let turns = Turns::open(&disk, &Options::default()).unwrap();
-        let ledger = Ledger::create(disk, StoreId::new([7; 16]), LedgerOptions::default());
+        let ledger = Ledger::create(disk, StoreId::new([7; 16]), SEGMENT_BYTES);
         (turns, ledger.unwrap())
     }
 

@@ -93,7 +93,7 @@ pub(crate) fn unite_users(
             .confidence(1.0)
             .user(user);
         let belief = belief.source("user_explicit");
-        stated.push(put_one(engine, belief.into(), caller)?);
+        stated.push(put_one(engine, belief.into(), caller)?.address);
     }
     // They count from here on, once both are stored.
     for address in &stated {

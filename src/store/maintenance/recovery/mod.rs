@@ -7,6 +7,6 @@ mod recover;
 mod report;
 mod withdrawals;
 
-pub use recover::recoverable;
+pub(crate) use recover::recoverable;
 pub(crate) use recover::{recover, recover_on};
 pub use report::{Lost, Recovered};

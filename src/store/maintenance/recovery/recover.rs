@@ -17,7 +17,7 @@ use crate::store::opening::{open, open_on};
 use crate::store::records::Manifest;
 use crate::store::{Access, Create, Error, Options};
 
-/// See [`recover`](crate::recover).
+/// See [`recover`](crate::recovery::recover).
 pub(crate) fn recover(
     from: impl AsRef<Path>,
     path: impl AsRef<Path>,
@@ -43,15 +43,12 @@ pub(crate) fn recover(
     Ok((open(path, options)?, recovered))
 }
 
-/// Returns what [`recover`](crate::recover) would bring out, and writes nothing.
-///
-/// # Errors
-/// As [`recover`](crate::recover).
-pub fn recoverable(from: impl AsRef<Path>, options: &Options) -> Result<Recovered, Error> {
+/// See [`recoverable`](crate::recovery::recoverable).
+pub(crate) fn recoverable(from: impl AsRef<Path>, options: &Options) -> Result<Recovered, Error> {
     Source::open(from.as_ref(), options)?.copy(None, options)
 }
 
-/// See [`recover_on`](crate::recover_on).
+/// See [`recover_on`](crate::recovery::recover_on).
 pub(crate) fn recover_on(
     from: Arc<dyn Disk>,
     to: Arc<dyn Disk>,
@@ -115,7 +112,7 @@ impl Source {
         plan.finish();
         let new = to.map(|disk| {
             let (disk, id) = (Arc::clone(disk), self.manifest.store_id);
-            Ledger::create(disk, id, options.ledger.clone())
+            Ledger::create(disk, id, options.segment_bytes)
         });
         let report = Recovered {
             manifest: self.fault.clone(),

@@ -5,7 +5,8 @@ use std::ops::Range;
 use crate::codec::ContentAddress;
 use crate::ledger::EntryId;
 
-/// The result of [`recover`](crate::recover): what came out of a damaged store, and what did not.
+/// The result of [`recover`](crate::recovery::recover): what came out of a damaged store, and what
+/// did not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recovered {
     /// The number of entries that the damaged store had, as far as is known.

@@ -61,7 +61,7 @@ pub(super) fn step(twins: &mut Twins, random: &mut Random) {
     if let Some(draft) = put {
         twins.log.push(format!("    {draft:?}"));
         let stored = match random.below(4) {
-            0 => handle.put_batch([draft]).map(|mut all| all.remove(0)),
+            0 => handle.put_batch([draft]).map(|all| all[0].address),
             1 => handle.supersede(&target, draft, Some("newer")),
             _ => handle.put(draft),
         };

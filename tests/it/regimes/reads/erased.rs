@@ -73,7 +73,12 @@ fn a_store_restored_from_before_a_deletion_knows_who_read_the_others() {
     let before = reads(&store);
     assert_eq!(before.len(), 2);
     drop((store, handle));
-    let restored = grainstore::restore(path("s"), path("r"), moment, true, Options::default());
+    let restored = grainstore::recovery::restore_accepting_lost_erasures(
+        path("s"),
+        path("r"),
+        moment,
+        Options::default(),
+    );
     let restored = restored.unwrap().0;
     let after = reads(&restored);
     // What was read behind the moment is not there, as nothing of then is.

@@ -43,7 +43,7 @@ fn what_is_on_record_is_there_in_an_index_built_anew() {
         [tea, answer].map(|one| store.admin().unwrap().reads(Some(&one), None, 9).unwrap());
     assert_eq!(before.each_ref().map(Vec::len), [2, 1]);
     drop(store);
-    let store = grainstore::repair(home.path(), Options::default()).unwrap();
+    let store = grainstore::recovery::repair(home.path(), Options::default()).unwrap();
     assert_eq!(
         [tea, answer].map(|one| store.admin().unwrap().reads(Some(&one), None, 9).unwrap()),
         before

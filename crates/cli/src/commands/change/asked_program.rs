@@ -6,13 +6,15 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use grainstore::store::EmbedderError;
-
 /// Starts a program, writes lines to it, and returns what it answers. It has ended when this returns.
 ///
 /// # Errors
 /// The reason: it does not start, does not end in time or with success, or answers too much or no text.
-pub(super) fn ask(command: &str, wait: Duration, lines: &str) -> Result<String, EmbedderError> {
+pub(super) fn ask(
+    command: &str,
+    wait: Duration,
+    lines: &str,
+) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
     let began = Instant::now();
     let mut words = command.split_whitespace();
     let name = words.next().ok_or("no program is named")?;

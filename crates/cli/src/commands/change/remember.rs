@@ -101,10 +101,16 @@ impl Remember {
             }
             _ => None,
         };
-        let address = match superseded {
-            Some(old) => handle.supersede(&old, draft.derived_from(old), None)?,
-            None => handle.put(draft)?,
+        let (address, is_new) = match superseded {
+            Some(old) => (handle.supersede(&old, draft.derived_from(old), None)?, true),
+            None => {
+                let put = handle.insert(draft)?;
+                (put.address, put.is_new)
+            }
         };
+        if !is_new {
+            session.out.note("it was stored before");
+        }
         if self.if_same.is_none() {
             note_also_believed(&session.out, &same, "--if-same supersede replaces one");
         }
@@ -117,6 +123,7 @@ impl Remember {
             let same = same.iter().map(|grain| grain.address().to_string());
             session.out.json(&json!({
                 "address": address.to_string(),
+                "new": is_new,
                 "supersedes": superseded.map(|old| old.to_string()),
                 "same": same.collect::<Vec<_>>(),
                 "warnings": warnings,

@@ -38,7 +38,7 @@ pub(super) fn show(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<()> {
     stage.result(format!(
         "{unacknowledged:5} more were stored and not yet acknowledged"
     ))?;
-    stage.result(match &store.recovery_report().torn {
+    stage.result(match &store.maintenance()?.recovery_report().torn {
         Some(torn) => format!(
             "a torn tail of {} bytes was set aside in {}",
             torn.bytes, torn.file

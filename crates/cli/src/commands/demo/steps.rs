@@ -8,7 +8,7 @@ use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::query::Recall;
 use grainstore::render::Format;
 use grainstore::store::{Create, Options};
-use grainstore::{ContentAddress, Draft, Envelope, Filter, Store};
+use grainstore::{ContentAddress, Draft, Filter, Page, Store};
 
 use super::data::{self, SOURCES};
 use super::stage::{INDENT, Stage};
@@ -121,7 +121,7 @@ pub(super) fn recall(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<()>
     Ok(())
 }
 
-fn show(stage: &mut Stage<'_>, envelope: &Envelope, scores: Scores) -> anyhow::Result<()> {
+fn show(stage: &mut Stage<'_>, envelope: &Page, scores: Scores) -> anyhow::Result<()> {
     for line in table(envelope, scores, INDENT).lines() {
         stage.show(&line)?;
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use grainstore::codec::Compression;
-use grainstore::interchange::{ExportKey, Format, WriteOptions, aimem, mg};
+use grainstore::interchange::{ExportKey, Format, WriteOptions, aimem};
 use grainstore::ledger::EntryId;
 use grainstore::policy::Purpose;
 use grainstore::query::ExportReport;
@@ -278,10 +278,7 @@ impl Export {
         };
         WriteOptions {
             revision: Some(self.oms.clone()),
-            mg: mg::WriteOptions {
-                compression,
-                ..mg::WriteOptions::default()
-            },
+            compression,
             scope: match since {
                 _ if self.dna_only => aimem::Scope::DnaOnly,
                 Some(since) => aimem::Scope::Since(since),

@@ -162,10 +162,10 @@ pub(super) fn id_json(id: Option<&ForeignId>) -> Value {
 fn import_json(summary: &Summary, format: Format, errors: &[CliError]) -> Value {
     let conflicts = summary.conflicts.iter().map(|conflict| {
         json!({
-            "place": conflict.place.to_string(),
+            "place": conflict.place.as_ref().map(ToString::to_string),
             "id": id_json(conflict.id.as_ref()),
-            "existing": conflict.existing.to_string(),
-            "kept": conflict.kept.map(|address| address.to_string()),
+            "existing": conflict.versions.first().map(ToString::to_string),
+            "kept": conflict.versions.get(1).map(ToString::to_string),
         })
     });
     let denied = summary.denied.iter().map(|(place, existing, rule)| {
@@ -201,18 +201,20 @@ fn import_json(summary: &Summary, format: Format, errors: &[CliError]) -> Value 
 /// Lists conflicts, and records that a policy denied.
 fn report_conflicts(summary: &Summary, out: &Output) {
     for conflict in summary.conflicts.iter().take(SHOWN_MAX) {
-        let (place, existing) = (&conflict.place, conflict.existing);
+        let (Some(place), [existing, kept @ ..]) = (&conflict.place, &*conflict.versions) else {
+            continue;
+        };
         let what = match &conflict.id {
             Some(id) => format!("{} contradicts {existing}", id.id()),
             None => format!("is in the place of {existing}, which stands here"),
         };
-        let outcome = match conflict.kept {
+        let outcome = match kept.first() {
             Some(kept) => format!("both are stored, this one as {kept}"),
             None => "not stored".to_owned(),
         };
         out.note(format!("conflict: {place}: {what}; {outcome}"));
     }
-    if summary.conflicts.iter().any(|it| it.kept.is_some()) {
+    if summary.conflicts.iter().any(|it| it.versions.len() > 1) {
         out.note("`grainstore conflicts` lists conflicts; `conflicts resolve ADDRESS` keeps one");
     }
     for (place, existing) in summary.unapplied.iter().take(SHOWN_MAX) {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 use grainstore::grain::Warning;
 use grainstore::policy::Capability;
-use grainstore::store::{self, Create, NewGrain};
+use grainstore::store::{self, Create, NewGrain, Put as Stored};
 use grainstore::{ContentAddress, ErrorCode, Grain, Store};
 use serde_json::json;
 
@@ -25,7 +25,8 @@ use crate::session::Session;
 ///
 /// An address is printed once its grain is durable. Storing a grain again changes nothing, unless
 /// it brings the signature of a signer who is trusted more; the signature of any other second
-/// signer is refused. A grain without created_at gets the current time.
+/// signer is refused; a note says how many were stored before, and `new` of --json which. A grain
+/// without created_at gets the current time.
 ///
 /// A FILE of up to 1 GiB is stored atomically, even across a crash: an invalid line is an error
 /// that names the line, and nothing is stored.
@@ -59,6 +60,7 @@ impl Put {
             command: &self,
             capability: self.as_whom.capability()?,
             stored: 0,
+            known: 0,
             refused: 0,
             closed: None,
             told: Arc::default(),
@@ -91,6 +93,7 @@ impl Put {
         }
         let PutRun {
             stored,
+            known,
             refused,
             closed,
             ..
@@ -98,6 +101,11 @@ impl Put {
         if let Some(error) = closed {
             let message = format!("{stored} grains stored; stdout takes no more: {error}");
             return Err(CliError::new(ErrorCode::Io, message).into());
+        }
+        if known > 0 {
+            session
+                .out
+                .note(format!("{known} of {stored} grains were stored before"));
         }
         if refused > 0 {
             let message = format!("{stored} grains stored, {refused} lines refused");
@@ -117,7 +125,9 @@ struct Batch {
 struct PutRun<'a> {
     command: &'a Put,
     capability: Option<Capability>,
+    /// Grains that the store has now, and those of them that it had before.
     stored: u64,
+    known: u64,
     refused: u64,
     /// Why not every address was printed.
     closed: Option<io::Error>,
@@ -163,7 +173,7 @@ impl PutRun<'_> {
     ) -> anyhow::Result<()> {
         let handle = self.command.as_whom.narrow(store)?;
         let mut warnings = Warnings::of(&batch.grains);
-        let addresses = loop {
+        let stored = loop {
             let grains = if self.command.keep_going {
                 batch.grains.clone()
             } else {
@@ -171,7 +181,7 @@ impl PutRun<'_> {
             };
             let grains = grains.into_iter().map(|grain| self.new_grain(grain));
             match handle.put_batch(grains) {
-                Ok(addresses) => break addresses,
+                Ok(stored) => break stored,
                 Err(store::Error::Batch { index, source }) if index < batch.numbers.len() => {
                     let number = batch.numbers.remove(index);
                     let error = CliError::of(source.as_ref()).at_line(number);
@@ -181,12 +191,13 @@ impl PutRun<'_> {
                 Err(error) => return Err(error.into()),
             }
         };
-        self.stored += addresses.len() as u64;
+        self.stored += stored.len() as u64;
+        self.known += stored.iter().filter(|put| !put.is_new).count() as u64;
         self.told.store(self.stored, Ordering::Relaxed);
-        let mut lines = batch.numbers.iter().zip(&addresses);
-        let printed = lines.try_for_each(|(number, address)| {
-            let warnings = warnings.take(&handle, address)?;
-            self.keep(print(*number, address, &warnings, out));
+        let mut lines = batch.numbers.iter().zip(&stored);
+        let printed = lines.try_for_each(|(number, put)| {
+            let warnings = warnings.take(&handle, &put.address)?;
+            self.keep(print(*number, put, &warnings, out));
             anyhow::Ok(())
         });
         printed?;
@@ -266,24 +277,23 @@ fn points_at_others(grain: &Grain) -> bool {
         || grain.text("relation") == Some("mg:delegates_to")
 }
 
-fn print(
-    number: u64,
-    address: &ContentAddress,
-    warnings: &[Warning],
-    out: &mut Output,
-) -> io::Result<()> {
+fn print(number: u64, put: &Stored, warnings: &[Warning], out: &mut Output) -> io::Result<()> {
     let warnings: Vec<_> = warnings.iter().map(ToString::to_string).collect();
     for warning in &warnings {
         out.note(format!("line {number}: {warning}"));
     }
     if out.is_json() {
-        let mut document = json!({ "address": address.to_string(), "line": number });
+        let mut document = json!({
+            "address": put.address.to_string(),
+            "line": number,
+            "new": put.is_new,
+        });
         if !warnings.is_empty() {
             document["warnings"] = warnings.into();
         }
         out.json(&document)
     } else {
-        out.line(address)
+        out.line(put.address)
     }
 }
 

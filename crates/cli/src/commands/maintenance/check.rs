@@ -6,7 +6,8 @@ use grainstore::ErrorCode;
 use std::path::Path;
 
 use clap::Args;
-use grainstore::store::{Finding, Report, Severity, verify_damaged};
+use grainstore::recovery::verify_damaged;
+use grainstore::store::{Finding, Report, Severity};
 use serde_json::{Value, json};
 
 use crate::commands::audit::read_note;
@@ -59,7 +60,10 @@ impl Check {
                 let what = format!("checking {path}");
                 let spinner = progress::spinner(&session.out, what, progress::NOTHING_CHANGED);
                 let maintenance = store.maintenance()?;
-                let report = maintenance.check_on_record(self.deep, since.as_ref());
+                let report = match self.deep {
+                    true => maintenance.check_on_record(since.as_ref()),
+                    false => maintenance.check_structure_on_record(since.as_ref()),
+                };
                 drop(spinner);
                 (report?, self.repair)
             }

@@ -39,10 +39,9 @@ impl Recover {
         let what = format!("reading {from}");
         let spinner = progress::spinner(&session.out, what, INTERRUPTED);
         let recovered = match self.to.as_deref().filter(|_| !self.dry_run) {
-            Some(to) => {
-                grainstore::recover(&self.from, to, Options::default()).map(|(_, report)| report)
-            }
-            None => grainstore::store::recoverable(&self.from, &Options::default()),
+            Some(to) => grainstore::recovery::recover(&self.from, to, Options::default())
+                .map(|(_, report)| report),
+            None => grainstore::recovery::recoverable(&self.from, &Options::default()),
         };
         drop(spinner);
         let recovered = recovered.map_err(|error| {
@@ -83,7 +82,7 @@ pub(crate) fn what_would_come_out(store: &Path) -> Option<String> {
     if bytes > LOOKED_AT_MAX {
         return None;
     }
-    let found = grainstore::store::recoverable(store, &Options::default()).ok()?;
+    let found = grainstore::recovery::recoverable(store, &Options::default()).ok()?;
     Some(format!(
         "note: `grainstore recover {} NEW` would bring out {} and {}; {} lost",
         store.display(),

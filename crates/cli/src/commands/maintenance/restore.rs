@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use grainstore::Options;
 use grainstore::store::{Error, Until};
+use grainstore::{Options, recovery};
 use serde_json::json;
 
 use crate::args::time_to;
@@ -64,13 +64,12 @@ impl Restore {
         let path = self.to.display();
         let what = format!("restoring {} to {path}", self.from.display());
         let spinner = progress::spinner(&session.out, what, INTERRUPTED);
-        let restored = grainstore::restore(
-            &self.from,
-            &self.to,
-            self.at.unwrap_or(Until::End),
-            self.accept_lost_erasures,
-            Options::default(),
-        );
+        let (from, to, options) = (&self.from, &self.to, Options::default());
+        let until = self.at.unwrap_or(Until::End);
+        let restored = match self.accept_lost_erasures {
+            true => recovery::restore_accepting_lost_erasures(from, to, until, options),
+            false => recovery::restore(from, to, until, options),
+        };
         drop(spinner);
         let (store, restored) = restored.map_err(|error| {
             let place = match &error {

@@ -21,9 +21,10 @@ impl Upgrade {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let Self {} = self;
         let store = session.open()?;
-        let opened = store.recovery_report().clone();
+        let maintenance = store.maintenance()?;
+        let opened = maintenance.recovery_report().clone();
         // A text index that could not be built on opening is built by a search.
-        let unavailable = store.maintenance()?.stats()?.text_unavailable;
+        let unavailable = maintenance.stats()?.text_unavailable;
         let closing = "closing the text index".to_owned();
         let spinner = progress::spinner(&session.out, closing, progress::NOTHING_LOST);
         drop(store);

@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use grainstore::Envelope;
+use grainstore::Page;
 use grainstore::query::Found;
 
 use crate::commands::grains::{GRAIN_FIELDS, found_record};
@@ -21,7 +21,7 @@ pub(crate) enum Scores {
 }
 
 /// Writes the results: the envelope as JSON, or one line per grain.
-pub(super) fn show(envelope: &Envelope, scores: Scores, out: &mut Output) -> io::Result<()> {
+pub(super) fn show(envelope: &Page, scores: Scores, out: &mut Output) -> io::Result<()> {
     if out.is_json() {
         return writeln!(out.bytes(), "{}", envelope.to_json());
     }
@@ -35,7 +35,7 @@ pub(super) fn fields(scores: Scores) -> Vec<&'static str> {
 }
 
 /// Writes the results as records.
-pub(super) fn show_rows(envelope: &Envelope, mut rows: Rows<'_>) -> anyhow::Result<()> {
+pub(super) fn show_rows(envelope: &Page, mut rows: Rows<'_>) -> anyhow::Result<()> {
     let document = serde_json::to_value(envelope)?;
     for (number, found) in envelope.results.iter().enumerate() {
         rows.add(&found_record(found)?, || {
@@ -72,7 +72,7 @@ const ADDED: &[&str] = &[
 
 /// Writes the lines of the results, each with the explanation of its score below it if there is one,
 /// and a message with their number and the total.
-pub(super) fn show_lines(envelope: &Envelope, lines: &Table, out: &mut Output) -> io::Result<()> {
+pub(super) fn show_lines(envelope: &Page, lines: &Table, out: &mut Output) -> io::Result<()> {
     for (number, line) in lines.lines().enumerate() {
         out.styled_line(&line)?;
         let found = envelope.results.get(number);
@@ -85,7 +85,7 @@ pub(super) fn show_lines(envelope: &Envelope, lines: &Table, out: &mut Output) -
 }
 
 /// Writes a message with the number of results, the total, and the cursor of the next page.
-fn note_total(envelope: &Envelope, out: &Output) -> io::Result<()> {
+fn note_total(envelope: &Page, out: &Output) -> io::Result<()> {
     let least = if envelope.total_is_lower_bound {
         "at least "
     } else {
@@ -108,7 +108,7 @@ fn note_total(envelope: &Envelope, out: &Output) -> io::Result<()> {
 /// Writes the results grouped by observer: as JSON the envelope, and the
 /// addresses of each group.
 pub(super) fn show_by_observer(
-    envelope: &Envelope,
+    envelope: &Page,
     scores: Scores,
     out: &mut Output,
 ) -> io::Result<()> {
@@ -139,7 +139,7 @@ pub(super) fn show_by_observer(
 }
 
 /// Returns the results as a table.
-pub(crate) fn table(envelope: &Envelope, scores: Scores, indent: usize) -> Table {
+pub(crate) fn table(envelope: &Page, scores: Scores, indent: usize) -> Table {
     rows(&envelope.results, scores, indent)
 }
 

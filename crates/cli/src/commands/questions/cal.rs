@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use grainstore::store::{Clock as _, SystemClock};
-use grainstore::{Envelope, Store, Time};
+use grainstore::{Page, Store, Time};
 use grainstore_cal::{Answer, Body, Failure, Host, Options, Query, parse};
 use serde_json::{Map, Value, json};
 
@@ -224,11 +224,11 @@ fn show_answer(answer: &Answer, out: &mut Output) -> anyhow::Result<()> {
         // The formats escape what a terminal must not get.
         (Some(text), _) => write!(out.bytes(), "{text}")?,
         (None, Body::Grains(grains)) if grains.select.is_none() => {
-            let envelope = Envelope {
+            let envelope = Page {
                 results: grains.found.clone(),
                 total: grains.total,
                 total_is_lower_bound: grains.total_is_lower_bound,
-                ..Envelope::default()
+                ..Page::default()
             };
             show(&envelope, Scores::Hidden, out)?;
         }

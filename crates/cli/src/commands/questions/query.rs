@@ -134,7 +134,7 @@ fn explain(plan: &QueryPlan, out: &mut Output) -> io::Result<()> {
     let steps = plan.steps.iter().map(|step| {
         json!({
             "condition": step.condition,
-            "way": step.access_path.to_string(),
+            "way": step.access_path,
             "estimate": step.estimate,
             "left": step.left,
         })

@@ -82,9 +82,10 @@ impl Recall {
             self.format
         };
         if format != Format::Json && known.is_empty() {
-            let has_other_words = !session.has_model() && handle.query(&filter, 1, None)?.total > 0;
             session.out.note(match known.less_relevant {
-                0 if has_other_words => NO_WORD.to_owned(),
+                0 if !session.has_model() && handle.query(&filter, 1, None)?.total > 0 => {
+                    NO_WORD.to_owned()
+                }
                 0 => "nothing found".to_owned(),
                 left_out => format!("nothing relevant found: {left_out} less relevant left out"),
             });

@@ -2,6 +2,7 @@
 //!
 //! Filters restrict the results; the query language and the ranking are in docs/search.md.
 
+use anyhow::Context;
 use clap::Args;
 use grainstore::text::Ranking;
 
@@ -93,9 +94,11 @@ impl Search {
         };
         let search = grainstore::Search::parse(&text)?.filter(&filter);
         let search = search.ranking(ranking).limit(self.limit);
-        let envelope = handle.find(&match session.out.is_json() {
-            true => search,
-            false => search.snippets(width()),
+        // Snippets are cut out of each result: only the table shows them.
+        let has_snippets = self.listing.is_table(&session.out) && !self.by_observer;
+        let envelope = handle.find(&match has_snippets {
+            true => search.snippets(width()),
+            false => search,
         })?;
         if envelope.total == 0 {
             note_nothing(&store, named.as_deref(), session)?;
@@ -115,9 +118,8 @@ impl Search {
         }
         let mut table = Table::indented(0);
         for found in &envelope.results {
-            let Some(snippet) = &found.snippet else {
-                continue;
-            };
+            let snippet = found.snippet.as_ref();
+            let snippet = snippet.context("a result without the snippet that was asked for")?;
             let is_current = found.status.is_current();
             let after = if is_current { "" } else { "superseded" };
             table.add_found(

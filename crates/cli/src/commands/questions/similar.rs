@@ -6,7 +6,7 @@ use grainstore::ErrorCode;
 use std::io::Read;
 
 use clap::Args;
-use grainstore::{Envelope, Search};
+use grainstore::{Page, Search};
 
 use super::answer::{Scores, fields, show, show_rows};
 use super::vector::{NO_VECTOR, vector};
@@ -59,7 +59,7 @@ impl Similar {
         }
         let handle = self.as_whom.narrow(&store)?;
         let (model, limit) = (self.model.as_str(), self.limit);
-        let envelope: Envelope = match (&self.address, &self.vector) {
+        let envelope: Page = match (&self.address, &self.vector) {
             (_, Some(file)) => {
                 let query_vector = read(file)?;
                 let search = match &self.words {
@@ -72,7 +72,7 @@ impl Similar {
                 let address = address::resolve(&store, text)?;
                 handle.find(&Search::like(model, address).filter(&filter).limit(limit))?
             }
-            (None, None) => Envelope::default(),
+            (None, None) => Page::default(),
         };
         let columns = fields(Scores::Shown);
         match self.listing.rows(&mut session.out, &columns) {

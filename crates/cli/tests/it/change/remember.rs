@@ -16,6 +16,7 @@ fn words_become_an_event_and_with_subject_and_relation_a_belief() {
         &home,
         &["I moved to Porto", "--user", "ana", "--tag", "life"],
     );
+    assert_eq!(event["new"], true);
     let event = event["address"].as_str().unwrap();
     let found = home.run(&["get", event, "--json"]).json();
     let grain = &found["grain"];

@@ -26,6 +26,21 @@ fn every_line_of_a_file_gets_its_address_in_order() {
 }
 
 #[test]
+fn a_grain_that_was_stored_before_is_told_from_a_new_one() {
+    let home = Home::new();
+    home.put(&event("one", 1));
+    let lines = event("one", 1) + "\n" + &event("two", 2) + "\n" + &event("two", 2);
+    home.write("grains.jsonl", lines);
+    let ran = home.run(&["--json", "put", "grains.jsonl"]);
+    let stored = ran.json_lines();
+    let new: Vec<_> = stored.iter().map(|line| line["new"].as_bool()).collect();
+    assert_eq!(new, [Some(false), Some(true), Some(false)], "{ran:?}");
+    let again = home.run(&["put", "grains.jsonl"]);
+    let note = "3 of 3 grains were stored before";
+    assert!(again.stderr.contains(note), "{again:?}");
+}
+
+#[test]
 fn a_writer_that_waits_gets_each_address_before_it_writes_the_next_line() {
     let home = Home::new();
     let mut child = home

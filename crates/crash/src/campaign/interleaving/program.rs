@@ -174,7 +174,10 @@ impl<'a> Program<'a> {
         };
         self.store = self.allowed(opened, &[])?;
         if let Some(store) = &self.store {
-            let found = store.recovery_report();
+            let maintenance = store.maintenance();
+            let found = maintenance
+                .map_err(|error| failed(error.to_string()))?
+                .recovery_report();
             let mut rebuilt = found.index_rebuilt.iter().chain(&found.text_rebuilt);
             if let Some(reason) = rebuilt.next() {
                 return Err(failed(format!("a view was built anew: {reason}")));

@@ -129,7 +129,8 @@ fn crashed(log: &[Op], at: usize, mode: Mode, random: &mut Random) -> Image {
 fn opens(world: &World, disk: Arc<dyn Disk>, must: usize, nth: u64) -> Verdict {
     let store = Store::open_on(disk, world.options(nth));
     let store = store.map_err(|error| format!("does not open: {}: {error}", error.code()))?;
-    let found = store.recovery_report();
+    let maintenance = store.maintenance().map_err(|error| error.to_string())?;
+    let found = maintenance.recovery_report();
     let mut rebuilt = found.index_rebuilt.iter().chain(&found.text_rebuilt);
     if let Some(reason) = rebuilt.next() {
         return Err(format!("a view was built anew: {reason}"));

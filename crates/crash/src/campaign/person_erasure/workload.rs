@@ -302,13 +302,13 @@ impl Work {
             .collect();
         self.made += count;
         self.to(self.now(), |work, after| {
-            let addresses = work.any()?.put_batch(drafts).map_err(text)?;
+            let stored = work.any()?.put_batch(drafts).map_err(text)?;
             after
                 .persons
                 .entry(user)
                 .or_default()
                 .grains
-                .extend(addresses);
+                .extend(stored.iter().map(|put| put.address));
             Ok(())
         })
     }

@@ -168,7 +168,7 @@ fn signature_of(
     format: Format,
     key: &grainstore::crypto::SigningKey,
 ) -> Result<String, Failure> {
-    let signature = aimem::sign(bundle, format == Format::AimemNdjson, key)?;
+    let signature = aimem::sign(bundle, format, key)?;
     Ok(BASE64.encode(&signature))
 }
 
@@ -176,11 +176,9 @@ fn signature_of(
 pub(crate) fn import(call: &Call<'_>) -> Result<Answer, Failure> {
     let scope = call.scope()?;
     let media = call.header("content-type").unwrap_or_default();
-    let is_stream = media.starts_with("application/x-ndjson");
-    let format = if is_stream {
-        Format::AimemNdjson
-    } else {
-        Format::Aimem
+    let format = match media.starts_with("application/x-ndjson") {
+        true => Format::AimemNdjson,
+        false => Format::Aimem,
     };
     // A tenant is the user of the token, whatever tenant a bundle of another server names.
     let options = ReadOptions {
@@ -202,7 +200,7 @@ pub(crate) fn import(call: &Call<'_>) -> Result<Answer, Failure> {
             )
         };
         let signature = BASE64.decode(text.as_bytes()).map_err(invalid)?;
-        signer = Some(aimem::verify(&call.uploaded()?, is_stream, &signature)?.did);
+        signer = Some(aimem::verify(&call.uploaded()?, format, &signature)?.did);
         file.signature = Some(Signature::Valid);
     }
     let (mut file, dropped) = confine(scope, file)?;

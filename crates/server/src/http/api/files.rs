@@ -85,8 +85,8 @@ pub(crate) fn summary_json(summary: &Summary, dropped: u64) -> Value {
     let conflicts = summary.conflicts.iter().map(|conflict| {
         json!({
             "id": conflict.id.as_ref().map(ForeignId::id),
-            "existing": conflict.existing.to_string(),
-            "kept": conflict.kept.map(|address| address.to_string()),
+            "existing": conflict.versions.first().map(ToString::to_string),
+            "kept": conflict.versions.get(1).map(ToString::to_string),
         })
     });
     let denied = summary.denied.iter().map(

@@ -26,8 +26,8 @@ pub(crate) fn put(call: &Call<'_>) -> Result<Answer, Failure> {
     let grain = new_grain(call, body, None)?;
     let view = call.scope()?.handle();
     let warnings = warnings_of(view, &grain);
-    let address = view.put(NewGrain::from(grain))?;
-    let answer = json!({ "address": address.to_string() });
+    let put = view.insert(NewGrain::from(grain))?;
+    let answer = json!({ "address": put.address.to_string(), "new": put.is_new });
     Ok(Answer::Json(200, with_warnings(answer, warnings)))
 }
 
@@ -46,9 +46,10 @@ pub(crate) fn put_batch(call: &Call<'_>) -> Result<Answer, Failure> {
         warnings.map(move |warning| json!({ "index": index, "message": warning }))
     });
     let warnings = warnings.collect();
-    let addresses = view.put_batch(ready)?;
-    let addresses: Vec<_> = addresses.iter().map(ToString::to_string).collect();
-    let answer = json!({ "addresses": addresses });
+    let stored = view.put_batch(ready)?;
+    let addresses: Vec<_> = stored.iter().map(|put| put.address.to_string()).collect();
+    let is_new: Vec<_> = stored.iter().map(|put| put.is_new).collect();
+    let answer = json!({ "addresses": addresses, "new": is_new });
     Ok(Answer::Json(200, with_warnings(answer, warnings)))
 }
 

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use grainstore::query::{Sort, SortBy};
-use grainstore::{ContentAddress, Filter, Grain, Store};
+use grainstore::{ContentAddress, Filter, Grain, Store, Type};
 use serde_json::{Value, json};
 
 use super::grains::grain_json;
@@ -48,13 +48,30 @@ pub(crate) fn groups(call: &Call<'_>) -> Result<Answer, Failure> {
         // A grain that this token must not read has a group that it is not told of.
         if let Some(value) = grains.first().and_then(|grain| value_of(grain, &body.by)) {
             let grains: Vec<Value> = grains.iter().map(grain_json).collect();
-            shown.push(json!({ "value": value, "count": count, "grains": grains }));
+            let mut group = json!({ "value": value, "count": count, "grains": grains });
+            if body.by == "session_id"
+                && let Some(title) = title_of(view, &value)?
+            {
+                group["title"] = json!(title);
+            }
+            shown.push(group);
         }
     }
     Ok(Answer::Json(
         200,
         json!({ "groups": shown, "total": total, "is_cut": is_cut }),
     ))
+}
+
+/// Returns the title that an import brought of a conversation, which is in a state beside its messages.
+fn title_of(view: &Store, session: &str) -> Result<Option<String>, Failure> {
+    let states = Filter::new().session(session).of_type(Type::State);
+    let states = view.query(&states, STATES_MAX, None)?;
+    let title = |grain: &Grain| {
+        let title = grain.field("context")?.as_map()?.get("title")?.as_text()?;
+        Some(title.to_owned()).filter(|title| !title.is_empty())
+    };
+    Ok(states.results.iter().find_map(|found| title(&found.grain)))
 }
 
 type Group = (u64, Vec<ContentAddress>);
@@ -98,6 +115,9 @@ fn value_of(grain: &Grain, by: &str) -> Option<String> {
         field => grain.text(field).map(str::to_owned),
     }
 }
+
+/// The states of a conversation among which its title is looked for.
+const STATES_MAX: usize = 5;
 
 /// As many as the library returns of a group.
 const EARLIEST: usize = 4;

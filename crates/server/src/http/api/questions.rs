@@ -3,7 +3,7 @@
 use grainstore::query::Recall;
 use grainstore::render::Format;
 use grainstore::text::{Ranking, Snippet};
-use grainstore::{Envelope, Search};
+use grainstore::{Page, Search};
 use serde_json::{Value, json};
 
 use super::grains::signature_json;
@@ -113,7 +113,7 @@ pub(crate) fn recall(call: &Call<'_>) -> Result<Answer, Failure> {
 }
 
 /// Returns the envelope of OMS 28.1, whose cursor is sealed.
-fn envelope(scope: &TokenScope, found: &Envelope) -> Result<Value, Failure> {
+fn envelope(scope: &TokenScope, found: &Page) -> Result<Value, Failure> {
     let mut results = Vec::with_capacity(found.results.len());
     for one in &found.results {
         let mut result = json!({

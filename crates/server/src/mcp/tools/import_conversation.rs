@@ -1,10 +1,7 @@
 //! `import_conversation`: messages as Events of one session, or the file of another tool.
 
-use std::collections::HashSet;
-
-use grainstore::codec::Profile;
+use grainstore::Draft;
 use grainstore::interchange::{ImportFile, ReadOptions};
-use grainstore::{ContentAddress, Draft};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -99,18 +96,8 @@ impl ImportConversation {
             draft = self.namespace.iter().fold(draft, Draft::namespace);
             drafts.push(draft);
         }
-        let mut known = HashSet::new();
-        for draft in drafts
-            .iter()
-            .filter(|draft| draft.fields().contains("created_at"))
-        {
-            let address = address_of(scope, draft.clone())?;
-            if scope.store().exists(&address)? {
-                known.insert(address);
-            }
-        }
-        let stored: HashSet<_> = scope.store().put_batch(drafts)?.into_iter().collect();
-        let stored = stored.difference(&known).count() as u64;
+        let stored = scope.store().put_batch(drafts)?;
+        let stored = stored.iter().filter(|put| put.is_new).count() as u64;
         Ok(Imported {
             stored,
             unchanged: (self.messages.len() as u64).saturating_sub(stored),
@@ -139,15 +126,6 @@ impl ImportConversation {
             conflicts: summary.conflicts.len() as u64,
         })
     }
-}
-
-/// Returns the address that a draft with a time will have.
-fn address_of(scope: &Scope, draft: Draft) -> Result<ContentAddress, Failure> {
-    let draft = match scope.store().capability() {
-        Some(capability) => capability.fill(draft),
-        None => draft,
-    };
-    Ok(draft.finish(Profile::default())?.address())
 }
 
 const REASONS_MAX: usize = 5;

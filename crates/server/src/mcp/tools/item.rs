@@ -5,7 +5,7 @@ use grainstore::policy::Trust;
 use grainstore::query::Found;
 use grainstore::render::{escaped, tokens};
 use grainstore::store::{Signature, Version};
-use grainstore::{Envelope, Error, Grain};
+use grainstore::{Error, Grain, Page};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -193,7 +193,7 @@ impl Item {
 /// Storage errors.
 pub(super) fn items_of(
     scope: &Scope,
-    envelope: &Envelope,
+    envelope: &Page,
     budget: &mut Budget,
     is_ranked: bool,
 ) -> Result<(Vec<Item>, String), Error> {

@@ -48,8 +48,9 @@ pub(super) struct Remember {
 
 #[derive(Debug, Serialize)]
 pub(super) struct Remembered {
-    /// Address of the new grain.
     address: String,
+    /// Whether it was not stored before.
+    new: bool,
     /// Other current beliefs with the same subject and a like relation: if one is wrong now, correct it.
     related: Vec<Item>,
     /// Oddities of the grain, which is stored all the same.
@@ -68,8 +69,12 @@ impl Tool for Remember {
     fn run(self, scope: &Scope) -> Result<Answer<Remembered>, Failure> {
         let draft = self.draft(scope)?;
         let warnings = scope.warnings(&draft);
-        let address = scope.store().put(draft)?;
-        let mut text = format!("Remembered as {}.\n", short(&address));
+        let put = scope.store().insert(draft)?;
+        let address = put.address;
+        let mut text = match put.is_new {
+            true => format!("Remembered as {}.\n", short(&address)),
+            false => format!("Known before, as {}.\n", short(&address)),
+        };
         text.extend(warnings.iter().map(|it| format!("Warning: {it}\n")));
         let (mut related, mut lines, mut budget) = (Vec::new(), String::new(), Budget::of(None));
         // It is stored: where the caller may not read it, nothing is said beside it.
@@ -86,6 +91,7 @@ impl Tool for Remember {
         }
         let output = Remembered {
             address: address.to_string(),
+            new: put.is_new,
             related,
             warnings,
         };

@@ -4,7 +4,7 @@ use grainstore::ledger::EntryId;
 use grainstore::query::{Sort, SortBy};
 use grainstore::store::Changed;
 use grainstore::text::Ranking;
-use grainstore::{Envelope, Time};
+use grainstore::{Page, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -214,7 +214,7 @@ fn limit_of(asked: Option<u64>, default: usize) -> usize {
 
 /// Adds to the lines what is not among them.
 fn answer(
-    envelope: &Envelope,
+    envelope: &Page,
     items: Vec<Item>,
     mut text: String,
     next_cursor: Option<String>,

@@ -11,7 +11,7 @@ use crate::commands::policy::suspicion;
 
 /// Adds what the store says about itself.
 pub(super) fn look(store: &Store, findings: &mut Vec<Finding>) -> anyhow::Result<()> {
-    let opened = store.recovery_report();
+    let opened = store.maintenance()?.recovery_report();
     let rebuilt = [
         ("index-rebuilt", "the index", &opened.index_rebuilt),
         ("text-rebuilt", "the text index", &opened.text_rebuilt),

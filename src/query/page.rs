@@ -14,7 +14,7 @@ use super::Cursor;
 
 /// The result of a query or search in the standard form (OMS 28.1).
 #[derive(Debug, Clone, Default)]
-pub struct Envelope {
+pub struct Page {
     /// The results: best first for a search, oldest first for a query.
     pub results: Vec<Found>,
     /// The total number of matching grains.
@@ -62,7 +62,7 @@ pub struct Found {
     pub snippet: Option<crate::text::Snippet>,
 }
 
-impl Envelope {
+impl Page {
     /// Returns the results by observer, `observer_type` and `observer_id`, in the order of the first
     /// result of each (OMS 17.3, 24).
     ///
@@ -128,8 +128,8 @@ impl Envelope {
     }
 }
 
-/// As [`Envelope::to_json`] writes it.
-impl serde::Serialize for Envelope {
+/// As [`Page::to_json`] writes it.
+impl serde::Serialize for Page {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.members().serialize(serializer)
     }

@@ -1,12 +1,18 @@
 //! A store from another one, from a backup, from a damaged one, and one whose derived files are built anew.
+//!
+//! | what happened | function |
+//! | --- | --- |
+//! | a machine is lost, or what was written since a moment is to be undone | [`restore`] |
+//! | index or text view are damaged | [`repair`] |
+//! | the ledger is damaged, or files are missing | [`recover`], [`recoverable`] before it |
+//! | a store does not open, and it is asked why | [`verify_damaged`] |
 
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::face::Store;
 use crate::ledger::Disk;
-use crate::store::{Error, Options, Recovered, Restored, Until, maintenance};
-
-use super::Store;
+use crate::store::{Error, Options, Recovered, Report, Restored, Until, maintenance};
 
 /// Writes a new store from the ledger of another, or of a backup, up to a point.
 ///
@@ -15,15 +21,16 @@ use super::Store;
 /// The old directory is only read, except for its `LOCK`. An entry whose body is damaged is
 /// blanked in the new store, as an erasure without a tombstone, and reported.
 ///
-/// `accepts_lost_erasures` permits a point at which the old ledger ends: later erasures are
-/// then unknown.
+/// A point at which the old ledger ends is refused: erasures after it would be unknown
+/// ([`restore_accepting_lost_erasures`]).
 ///
 /// A restore that was interrupted leaves no store in `path`; restoring the same store into it
 /// again removes those files and starts anew.
 ///
 /// ```
+/// use grainstore::recovery::restore;
 /// use grainstore::store::Until;
-/// use grainstore::{Draft, Options, Store, restore};
+/// use grainstore::{Draft, Options, Store};
 ///
 /// let home = tempfile::tempdir()?;
 /// let (old, new) = (home.path().join("old"), home.path().join("new"));
@@ -31,7 +38,7 @@ use super::Store;
 /// let first = store.put(Draft::event("hello"))?;
 /// let second = store.put(Draft::event("oops"))?;
 /// drop(store);
-/// let (store, restored) = restore(&old, &new, Until::Entries(1), false, Options::default())?;
+/// let (store, restored) = restore(&old, &new, Until::Entries(1), Options::default())?;
 /// assert_eq!((restored.entries, restored.left), (1, 1));
 /// assert!(store.exists(&first)? && !store.exists(&second)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -40,32 +47,46 @@ use super::Store;
 /// # Errors
 /// `ERR_NOT_A_STORE` if there is none at `from`, or `path` holds anything but an unfinished
 /// restore of this store and `vault/`, in which the keys of sealed persons may lie already;
-/// `ERR_STORE_LOCKED` while the old one is open; `ERR_LOST_ERASURES`, unless accepted;
+/// `ERR_STORE_LOCKED` while the old one is open; `ERR_LOST_ERASURES` for a point at its end;
 /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
 pub fn restore(
     from: impl AsRef<Path>,
     path: impl AsRef<Path>,
     until: Until,
-    accepts_lost_erasures: bool,
     options: Options,
 ) -> Result<(Store, Restored), Error> {
-    let (store, restored) =
-        maintenance::restore(from, path, until, accepts_lost_erasures, options)?;
+    let (store, restored) = maintenance::restore(from, path, until, false, options)?;
+    Ok((Store(store), restored))
+}
+
+/// As [`restore`], also up to a point at which the old ledger ends: what was erased after it comes back.
+///
+/// # Errors
+/// As [`restore`], without `ERR_LOST_ERASURES`.
+pub fn restore_accepting_lost_erasures(
+    from: impl AsRef<Path>,
+    path: impl AsRef<Path>,
+    until: Until,
+    options: Options,
+) -> Result<(Store, Restored), Error> {
+    let (store, restored) = maintenance::restore(from, path, until, true, options)?;
     Ok((Store(store), restored))
 }
 
 /// Opens a store, deletes the derived files (the index and the text view), and rebuilds them
-/// from the ledger; [`Store::recovery_report`](crate::Store::recovery_report) says so. The
+/// from the ledger; [`Maintenance::recovery_report`](crate::Maintenance::recovery_report) says so. The
 /// ledger is opened as always, and verified from its first byte. A grain whose bytes are damaged
 /// is left out, and named by the report.
 ///
 /// ```
-/// use grainstore::{Draft, Options, Store, repair};
+/// use grainstore::recovery::repair;
+/// use grainstore::{Draft, Options, Store};
 ///
 /// let home = tempfile::tempdir()?;
 /// let address = Store::open(home.path(), Options::default())?.put(Draft::event("hello"))?;
 /// let store = repair(home.path(), Options::default())?;
-/// assert!(store.recovery_report().index_rebuilt.is_some() && store.exists(&address)?);
+/// let report = store.maintenance()?.recovery_report();
+/// assert!(report.index_rebuilt.is_some() && store.exists(&address)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -85,7 +106,8 @@ pub fn repair(path: impl AsRef<Path>, options: Options) -> Result<Store, Error> 
 ///
 /// ```
 /// use std::fs;
-/// use grainstore::{Draft, Options, Store, recover};
+/// use grainstore::recovery::recover;
+/// use grainstore::{Draft, Options, Store};
 ///
 /// let home = tempfile::tempdir()?;
 /// let (old, new) = (home.path().join("old"), home.path().join("new"));
@@ -115,6 +137,23 @@ pub fn recover(
 ) -> Result<(Store, Recovered), Error> {
     let (store, recovered) = maintenance::recover(from, path, options)?;
     Ok((Store(store), recovered))
+}
+
+/// Returns what [`recover`] would bring out, and writes nothing.
+///
+/// # Errors
+/// As [`recover`].
+pub fn recoverable(from: impl AsRef<Path>, options: &Options) -> Result<Recovered, Error> {
+    maintenance::recoverable(from, options)
+}
+
+/// Checks the ledger of a store that does not open.
+///
+/// # Errors
+/// `ERR_NOT_A_STORE`, `ERR_STORE_VERSION`, `ERR_STORAGE_DAMAGED` for an unreadable `MANIFEST`,
+/// `ERR_STORAGE_IO`.
+pub fn verify_damaged(path: impl AsRef<Path>) -> Result<Report, Error> {
+    maintenance::verify_damaged(path)
 }
 
 /// As [`recover`] from one disk of the caller's to another, which is empty.
