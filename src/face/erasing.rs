@@ -47,7 +47,8 @@ impl<'a> Admin<'a> {
     ///
     /// let store = Store::in_memory(Options::default())?;
     /// let grains = ["one", "two"].map(Draft::event);
-    /// let addresses = store.put_batch(grains)?;
+    /// let stored = store.put_batch(grains)?;
+    /// let addresses: Vec<_> = stored.iter().map(|put| put.address).collect();
     /// let office = Authorization { reason: "asked for", authority: "the office" };
     /// let outcomes = store.admin()?.delete_batch(&addresses, office)?;
     /// assert!(outcomes.iter().all(Result::is_ok));
