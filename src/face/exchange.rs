@@ -132,6 +132,10 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_PROGRAM` with what `ask` returns, and for an answer without a usable line: what was stored before
     /// stays; storage errors.
+    #[expect(
+        clippy::type_complexity,
+        reason = "a name for the error would be one more to look up"
+    )]
     pub fn consolidate(
         self,
         asked: &Consolidation,

@@ -89,7 +89,6 @@ impl Drop for Other {
 
 #[test]
 #[ignore = "a part of the others"]
-#[expect(clippy::disallowed_methods, reason = "it is told where to be")]
 fn other() {
     let Some(home) = std::env::var_os("GRAINSTORE_KEEPS") else {
         return;

@@ -400,8 +400,10 @@ fn signed_grains_go_through_every_format_inside_their_signatures() {
     ];
     for (format, compression) in formats {
         let path = folder.path().join("file");
-        let mut options = WriteOptions::default();
-        options.compression = compression;
+        let options = WriteOptions {
+            compression,
+            ..WriteOptions::default()
+        };
         let all = Filter::new().with_superseded();
         let exported = store
             .admin()

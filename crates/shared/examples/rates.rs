@@ -181,8 +181,7 @@ fn reads((url, path): &(String, std::path::PathBuf)) {
     for store in [&shared, &own] {
         store.maintenance().unwrap().compact().unwrap();
     }
-    let questions: [(&str, fn(&Store, &[ContentAddress])); 2] =
-        [("get", get_all), ("search", search)];
+    let questions: [(&str, Ask); 2] = [("get", get_all), ("search", search)];
     for (name, ask) in questions {
         let time = |store: &Store| {
             let began = Instant::now();
@@ -210,6 +209,9 @@ fn reads((url, path): &(String, std::path::PathBuf)) {
 
 const READ: u64 = 20_000;
 const ROUNDS: usize = 41;
+
+/// Asks a store for each of these grains.
+type Ask = fn(&Store, &[ContentAddress]);
 
 fn get_all(store: &Store, addresses: &[ContentAddress]) {
     for address in addresses.iter().step_by(3) {

@@ -56,7 +56,7 @@ fn few_hits_of_many_conversations_are_the_first_of_all() {
                 // So many that as many candidates are ranked as ever are.
                 let all = best(230);
                 for limit in [1, 3, 10, 40] {
-                    let first = all.iter().take(limit).cloned();
+                    let first = all.iter().take(limit).copied();
                     assert_eq!(best(limit), first.collect::<Vec<_>>(), "{words:?}, {limit}");
                 }
             }
