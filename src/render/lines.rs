@@ -33,18 +33,21 @@ impl Sink for String {
 
 /// Counts the tokens of what is written, as [`tokens`](super::tokens) counts those of a text: dozens
 /// of lines are counted for each that there is room for.
+#[cfg(any(feature = "text", test))]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TokenCount {
     ascii: usize,
     others: usize,
 }
 
+#[cfg(any(feature = "text", test))]
 impl TokenCount {
     pub(super) const fn tokens(self) -> usize {
         self.ascii.div_ceil(4).saturating_add(self.others)
     }
 }
 
+#[cfg(any(feature = "text", test))]
 impl Sink for TokenCount {
     fn push_str(&mut self, text: &str) {
         let ascii = match text.is_ascii() {
@@ -301,12 +304,15 @@ fn one_line(text: &str, shown: Shown) -> Cow<'_, str> {
 }
 
 /// The digits of an address that name a grain.
+#[cfg(any(feature = "text", test))]
 const SHORT_LEN: usize = 8;
 
 /// The length of a day in the years 1970 to 9999.
+#[cfg(any(feature = "text", test))]
 const DAY_LEN: usize = "2026-01-15".len();
 
 /// The first moment of the year 10000.
+#[cfg(any(feature = "text", test))]
 const DAYS_OF_TEN_DIGITS_END_MS: i64 = 253_402_300_800_000;
 
 #[cfg(test)]

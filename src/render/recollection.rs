@@ -193,6 +193,7 @@ impl Recollection {
     }
 }
 
+#[cfg(feature = "text")]
 impl Line {
     /// Returns what the line costs by [`tokens`], as Markdown, in a passage of its kind.
     pub(crate) fn tokens(&self, is_conversation: bool) -> usize {
@@ -205,6 +206,7 @@ impl Line {
     }
 }
 
+#[cfg(feature = "text")]
 impl Passage {
     /// Returns what the heading costs by [`tokens`], as Markdown, with the empty lines around it.
     pub(crate) fn heading_tokens(&self) -> usize {
@@ -212,6 +214,7 @@ impl Passage {
     }
 }
 
+#[cfg(feature = "text")]
 impl LeftOut {
     /// Returns what the sentence costs by [`tokens`], with the empty line before it.
     pub(crate) fn tokens(&self) -> usize {
