@@ -2,7 +2,7 @@
 //!
 //! With a model (`crates/embed/benches/quality.rs`) LoCoMo is ranked by words and its vectors too.
 //!
-//! `just quality DATA` prints all, `just quality DATA corpora` the parameters on nine corpora alone. DATA
+//! `just quality DATA` prints all, `just quality DATA corpora` the parameters on ten corpora alone. DATA
 //! has `cranfield/` (`cran.all.1400`, `cran.qry`, `cranqrel`) and `locomo/` (a JSON file of
 //! conversations). Neither is part of this project.
 
