@@ -1,5 +1,5 @@
 //! The formats, a folder each; how the items of a tree keep their ids, how readers of other tools' JSON take
-//! its members, and the words of later revisions of OMS.
+//! its members, the form of a schema, and the words of later revisions of OMS.
 
 pub mod aimem;
 pub mod jsonl;
@@ -12,4 +12,5 @@ pub mod omi;
 pub mod pam;
 pub mod provider;
 pub(super) mod revision;
+pub(super) mod shape;
 pub(super) mod tree_ids;

@@ -3,12 +3,13 @@
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Draft, Time};
 use crate::interchange::ForeignId;
+use crate::interchange::formats::shape::unit;
 use crate::interchange::model::normalize::{
     self, Rest, ascii_json, normalize_tag, normalize_text, object_of, relation_name,
 };
 
 use super::residual::{INHERITED, RELATION, RESIDUAL};
-use super::validate::{day, is_language, moment, unit};
+use super::validate::{day, is_language, moment};
 
 /// A valid record.
 pub(super) struct Memory<'a> {

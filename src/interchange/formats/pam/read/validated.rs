@@ -2,16 +2,16 @@
 
 use crate::codec::Value;
 use crate::grain::Time;
+use crate::interchange::formats::shape::Shape;
 use crate::interchange::json::strict;
 use crate::interchange::{Diagnostics, Error};
 
 use super::super::code;
-use super::super::schema::shape::Shape;
 use super::super::schema::tables::{ENTRY, MEMORY, RELATION};
 use super::super::schema::validate;
 use super::super::types::conversation::IndexEntry;
 use super::super::types::memory::Memory;
-use super::super::types::object::{Object, fault};
+use super::super::types::object::{Object, fault, reported};
 use super::super::types::relation::Relation;
 
 /// The result of validating a record.
@@ -91,7 +91,7 @@ fn validate_record<'v, T>(
     let wide = strict::wide_integers(value);
     let wide = wide.map(|inside| fault(code::JSON, format!("{at}{inside}"), strict::WIDE));
     let mut schema = Diagnostics::default();
-    shape.validate(value, at, &mut schema);
+    shape.validate(value, at, &mut reported(&mut schema));
     Validated {
         read: Object::new(value, at.to_owned()).and_then(read),
         wide: wide.collect(),

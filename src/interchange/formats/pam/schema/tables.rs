@@ -1,15 +1,15 @@
 //! The schemas of PAM 1.0 as tables: the store, a conversation (PAM 25), an embeddings file (12).
 
 use super::super::types::object::is_name_byte;
-use super::shape::Rule::{
-    Count, Filled, Flag, Input, Items, Matches, Number, Object, OneOf, Set, Text, Time, Unit, Uri,
+use crate::interchange::formats::shape::Rule::{
+    Count, Filled, Flag, Input, Is, Items, Number, Object, OneOf, Set, Text, Time, Unit,
 };
-use super::shape::{Member, Rule, Shape, nullable, optional, required};
+use crate::interchange::formats::shape::{Member, Rule, Shape, URI, nullable, optional, required};
 
 pub(crate) static STORE: Shape = closed(&[
     required("schema", OneOf(&["portable-ai-memory"])),
     required("schema_version", VERSION),
-    nullable("spec_uri", Uri),
+    nullable("spec_uri", URI),
     nullable("export_id", Text),
     nullable("exported_by", AGENT),
     optional("export_date", Time),
@@ -21,13 +21,16 @@ pub(crate) static STORE: Shape = closed(&[
     optional("export_type", OneOf(&["full", "incremental"])),
     nullable("base_export_id", Text),
     nullable("since", Time),
-    nullable("type_registry", Uri),
+    nullable("type_registry", URI),
     nullable("signature", Object(&SIGNATURE)),
 ]);
 
 static OWNER: Shape = closed(&[
     required("id", Filled),
-    nullable("did", Matches("^did:[a-z0-9]+:.+$", is_did)),
+    nullable(
+        "did",
+        Is("a string that matches ^did:[a-z0-9]+:.+$", is_did),
+    ),
     optional("created_at", Time),
 ]);
 
@@ -124,7 +127,10 @@ static METADATA: Shape = Shape {
     members: &[
         nullable(
             "language",
-            Matches("^[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?$", is_language),
+            Is(
+                "a string that matches ^[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?$",
+                is_language,
+            ),
         ),
         nullable("domain", Text),
     ],
@@ -264,7 +270,7 @@ static ATTACHMENT: Shape = closed(&[
 
 static CITATION: Shape = closed(&[
     nullable("title", Text),
-    nullable("url", Uri),
+    nullable("url", URI),
     nullable("snippet", Text),
 ]);
 
@@ -318,11 +324,17 @@ const PLACES: &[&str] = &["file", "database", "object_storage", "vector_db", "ur
 /// The roles of the speakers of messages (PAM 25).
 pub(crate) const ROLES: &[&str] = &["user", "assistant", "system", "tool"];
 const ROLE: Rule = OneOf(ROLES);
-const PLATFORM: Rule = Matches("^[a-z0-9_-]{2,32}$", is_platform);
-const TAG: Rule = Matches("^[a-z0-9][a-z0-9_-]*$", is_tag);
-const HASH: Rule = Matches("^sha256:[a-f0-9]{64}$", is_hash);
-const AGENT: Rule = Matches("^[a-zA-Z0-9_-]+/[0-9]+\\.[0-9]+\\.[0-9]+$", is_agent);
-const VERSION: Rule = Matches("^[0-9]+\\.[0-9]+(-(rc|alpha|beta)[0-9]*)?$", is_version);
+const PLATFORM: Rule = Is("a string that matches ^[a-z0-9_-]{2,32}$", is_platform);
+const TAG: Rule = Is("a string that matches ^[a-z0-9][a-z0-9_-]*$", is_tag);
+const HASH: Rule = Is("a string that matches ^sha256:[a-f0-9]{64}$", is_hash);
+const AGENT: Rule = Is(
+    "a string that matches ^[a-zA-Z0-9_-]+/[0-9]+\\.[0-9]+\\.[0-9]+$",
+    is_agent,
+);
+const VERSION: Rule = Is(
+    "a string that matches ^[0-9]+\\.[0-9]+(-(rc|alpha|beta)[0-9]*)?$",
+    is_version,
+);
 
 pub(crate) fn is_platform(text: &str) -> bool {
     (2..=32).contains(&text.len()) && text.bytes().all(is_name_byte)

@@ -8,7 +8,7 @@ use crate::interchange::{Diagnostics, Place, ReadOptions};
 
 use super::super::code;
 use super::super::files::storage::check;
-use super::super::types::object::fault;
+use super::super::types::object::{fault, reported};
 use super::tables::CONVERSATION;
 
 /// Reports violations that need not refuse a file: as errors if the caller asks for strictness,
@@ -80,7 +80,7 @@ fn validate_reference(entry: &Map, at: &str, non_fatal: &mut Diagnostics) {
 
 /// Validates the parts of a conversation document that its grains do not depend on (PAM 25).
 pub(crate) fn conversation(value: &Value, at: &str, non_fatal: &mut Diagnostics) {
-    CONVERSATION.validate(value, at, non_fatal);
+    CONVERSATION.validate(value, at, &mut reported(non_fatal));
     let Some(map) = value.as_map() else {
         return;
     };

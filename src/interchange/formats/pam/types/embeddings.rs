@@ -1,6 +1,7 @@
 //! The embeddings file: vectors of memories, which are never part of a memory's content (PAM 12).
 
 use crate::codec::{Map, Value};
+use crate::interchange::formats::shape::number;
 use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::{Position, stream_file};
 use crate::interchange::model::compact_table::CompactTable;
@@ -10,10 +11,9 @@ use crate::interchange::{Diagnostics, Error, Loss, StoredVector};
 
 use super::super::code;
 use super::super::json::{broken_in, outline};
-use super::super::schema::shape::number;
 use super::super::schema::tables::{self, EMBEDDINGS};
 use super::head::head;
-use super::object::{Object, fault};
+use super::object::{Object, fault, reported};
 
 /// The name of the file beside a store (PAM 2).
 pub(crate) const FILE: &str = "embeddings.json";
@@ -94,7 +94,7 @@ impl Embeddings {
         }
         root.elements("embeddings").map(drop)?;
         let mut schema = Diagnostics::default();
-        EMBEDDINGS.validate(&value, &self.at(), &mut schema);
+        EMBEDDINGS.validate(&value, &self.at(), &mut reported(&mut schema));
         let at = self.at();
         let make = |value: Value, position: Position| {
             validate_record(&value, format!("{at}/embeddings/{}", position.number))
@@ -169,7 +169,7 @@ impl Ids {
 fn validate_record(value: &Value, at: String) -> Validated {
     let text = |name: &str| Some(value.as_map()?.get(name)?.as_text()?.to_owned());
     let (mut schema, mut loss) = (Diagnostics::default(), Loss::default());
-    tables::EMBEDDING.validate(value, &at, &mut schema);
+    tables::EMBEDDING.validate(value, &at, &mut reported(&mut schema));
     let object = Object::new(value, at.clone());
     Validated {
         id: text("id"),

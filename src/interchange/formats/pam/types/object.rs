@@ -3,11 +3,11 @@
 use crate::code::ErrorCode;
 use crate::codec::{Map, Value};
 use crate::grain::Time;
+use crate::interchange::formats::shape::number;
 use crate::interchange::model::rfc3339::parse_rfc3339;
-use crate::interchange::{Error, Place};
+use crate::interchange::{Diagnostics, Error, Place};
 
 use super::super::code;
-use super::super::schema::shape::number;
 use super::super::schema::tables::is_platform;
 
 /// A JSON object with its place, whose members are read as the schema types them.
@@ -139,6 +139,11 @@ impl<'a> Object<'a> {
     pub(crate) fn missing(&self, name: &str) -> Error {
         self.member_fault(name, code::SCHEMA, "is missing")
     }
+}
+
+/// Returns what takes the violations of a schema as errors.
+pub(crate) fn reported(faults: &mut Diagnostics) -> impl FnMut(String, String) {
+    |at, message| faults.push(fault(code::SCHEMA, at, message))
 }
 
 pub(crate) fn fault(code: ErrorCode, at: String, message: impl Into<String>) -> Error {

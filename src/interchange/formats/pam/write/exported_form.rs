@@ -3,12 +3,13 @@
 
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status, Type};
+use crate::interchange::formats::shape::Shape;
 use crate::interchange::{Diagnostics, Loss};
 
 use super::super::schema::settle::settle;
-use super::super::schema::shape::Shape;
 use super::super::schema::tables::{CONVERSATION, ENTRY, MEMORY, RELATION};
 use super::super::schema::validate;
+use super::super::types::object::reported;
 use super::super::types::residual::{conversation_residual, is_relation, residual};
 use super::checksum_form::{to_checksum_form, write_status};
 
@@ -51,7 +52,7 @@ fn settled(mut map: Map, shape: &Shape, rules: fn(&Value, &str, &mut Diagnostics
     let mut loss = Loss::default();
     shape.prune(&mut map, "", &mut loss);
     let check = |value: &Value, faults: &mut Diagnostics| {
-        shape.validate(value, "", faults);
+        shape.validate(value, "", &mut reported(faults));
         rules(value, "", faults);
     };
     settle(map, "", check, &mut loss)

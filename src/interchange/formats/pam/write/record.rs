@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::codec::{Map, Value};
 use crate::grain::Grain;
 use crate::interchange::entries::each;
+use crate::interchange::formats::shape::Shape;
 use crate::interchange::model::embedded_grain::{self, SIDES};
 use crate::interchange::model::link::link_of;
 use crate::interchange::model::normalize::residual_json;
@@ -14,10 +15,10 @@ use crate::interchange::{Diagnostics, Entries, Entry, Loss, aimem};
 
 use super::super::files::storage::check;
 use super::super::schema::settle::settle;
-use super::super::schema::shape::Shape;
 use super::super::schema::tables::{CONVERSATION, ENTRY, MEMORY, MESSAGE, RELATION};
 use super::super::schema::validate;
 use super::super::types::embeddings::EMBEDDING;
+use super::super::types::object::reported;
 use super::super::types::residual::{DOCUMENT_RESIDUAL, residual};
 use super::checksum_form::{to_checksum_form, write_status};
 use super::embedded_memory::{EXTENSION, memory};
@@ -39,7 +40,7 @@ pub(super) fn settled(
 ) -> Option<Map> {
     shape.prune(&mut map, of, loss);
     let check = |value: &Value, faults: &mut Diagnostics| {
-        shape.validate(value, "", faults);
+        shape.validate(value, "", &mut reported(faults));
         rules(value, "", faults);
     };
     settle(map, of, check, loss)
