@@ -130,8 +130,7 @@ fn with_bodies(
     use grainstore_replica::{BodySequence, Bucket};
 
     let open = |url: &str| Bucket::open(url, variables());
-    let failed = |error| CliError::new(ErrorCode::Unreachable, error);
-    let sequence = BodySequence::new(rows, Box::new(open), Arc::new(OsRandom)).map_err(failed)?;
+    let sequence = BodySequence::new(rows, Box::new(open), Arc::new(OsRandom));
     let Some(url) = bodies else {
         return Ok(Arc::new(sequence));
     };

@@ -9,7 +9,7 @@
 mod stub;
 
 use std::fmt;
-use std::sync::{Arc, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -18,7 +18,7 @@ use grainstore::ledger::StoreId;
 use grainstore_shared::{
     Appended, Error, Head, Identity, Node, Proposal, Sequence, StoredFrame, Turn,
 };
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::Bucket;
 use stub::Stub;
@@ -37,7 +37,7 @@ pub type OpenBucket = Box<dyn Fn(&str) -> Result<Bucket, crate::Error> + Send + 
 /// let objects = Arc::new(object_store::memory::InMemory::new());
 /// let open = Box::new(move |url: &str| Ok(Bucket::new(objects.clone(), url)));
 /// let rows = Arc::new(MemorySequence::default());
-/// let sequence = BodySequence::new(rows, open, Arc::new(OsRandom))?.for_new("memory:///");
+/// let sequence = BodySequence::new(rows, open, Arc::new(OsRandom)).for_new("memory:///");
 /// let origin = Head { entries: 0, leaf: [7; 32] };
 /// assert!(sequence.create(&Identity { store: [7; 16], manifest: b"{}".to_vec(), origin, bodies: None })?);
 /// # Ok::<(), grainstore_shared::Error>(())
@@ -51,8 +51,8 @@ pub struct BodySequence {
     /// A frame of more bytes lies in an object.
     inline_max: usize,
     bodies: OnceLock<Option<Bodies>>,
-    /// `None` while it is dropped.
-    runtime: Option<Runtime>,
+    /// `None` until the first object.
+    runtime: Mutex<Option<Runtime>>,
 }
 
 /// The place of a store's objects.
@@ -65,29 +65,16 @@ struct Bodies {
 
 impl BodySequence {
     /// Takes a sequence; `open` opens the place that it names, and `random` gives the keys of objects.
-    ///
-    /// # Errors
-    /// [`Error::Unreachable`] if the system has no thread.
-    pub fn new(
-        rows: Arc<dyn Sequence>,
-        open: OpenBucket,
-        random: Arc<dyn Random>,
-    ) -> Result<Self, Error> {
-        // A thread of its own speaks to the storage, so a caller blocks on it wherever it runs.
-        let mut runtime = Builder::new_multi_thread();
-        runtime
-            .worker_threads(1)
-            .thread_name("grainstore-bodies")
-            .enable_all();
-        Ok(Self {
+    pub fn new(rows: Arc<dyn Sequence>, open: OpenBucket, random: Arc<dyn Random>) -> Self {
+        Self {
             rows,
             open,
             random,
             new: None,
             inline_max: INLINE_MAX,
             bodies: OnceLock::new(),
-            runtime: Some(runtime.build().map_err(Error::unreachable)?),
-        })
+            runtime: Mutex::default(),
+        }
     }
 
     /// Names the place for the frames of a sequence that is created.
@@ -124,11 +111,26 @@ impl BodySequence {
         work: impl Future<Output = Result<T, crate::Error>> + Send + 'static,
     ) -> Result<T, Error> {
         let ended = || Error::unreachable("the thread of the object storage ended");
-        let runtime = self.runtime.as_ref().ok_or_else(ended)?;
         let (reply, answer) = mpsc::channel();
-        drop(runtime.spawn(async move { reply.send(work.await).ok() }));
+        let storage = self.storage()?;
+        drop(storage.spawn(async move { reply.send(work.await).ok() }));
         let answer = answer.recv().map_err(|_| ended())?;
         answer.map_err(refusal)
+    }
+
+    /// Returns the thread that speaks to the storage: its own, so that a caller blocks on it wherever it
+    /// runs.
+    fn storage(&self) -> Result<Handle, Error> {
+        let mut runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner);
+        let runtime = match &mut *runtime {
+            Some(runtime) => runtime,
+            none => {
+                let mut builder = Builder::new_multi_thread();
+                builder.worker_threads(1).thread_name("grainstore-bodies");
+                none.insert(builder.enable_all().build().map_err(Error::unreachable)?)
+            }
+        };
+        Ok(runtime.handle().clone())
     }
 
     /// Writes an object with a frame, and returns its stub.
@@ -358,7 +360,11 @@ impl Sequence for BodySequence {
 impl Drop for BodySequence {
     /// The last handle may be dropped where a thread must not block.
     fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
+        let runtime = self
+            .runtime
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(runtime) = runtime.take() {
             runtime.shutdown_background();
         }
     }

@@ -78,7 +78,7 @@ impl Shared {
 fn over(rows: Arc<dyn Sequence>, objects: &Arc<dyn ObjectStore>) -> BodySequence {
     let objects = Arc::clone(objects);
     let open = move |url: &str| Ok(Bucket::new(Arc::clone(&objects), url));
-    BodySequence::new(rows, Box::new(open), Arc::new(OsRandom)).unwrap()
+    BodySequence::new(rows, Box::new(open), Arc::new(OsRandom))
 }
 
 fn long(n: usize) -> Draft {
@@ -123,7 +123,7 @@ fn rows_and_objects_in_directories_keep_the_rules() {
             let rows = Arc::new(DirectorySequence::open(&at("rows")).unwrap());
             let url = format!("file://{}", at("objects").display());
             let open = Box::new(|url: &str| Bucket::open(url, []));
-            let sequence = BodySequence::new(rows, open, Arc::new(OsRandom)).unwrap();
+            let sequence = BodySequence::new(rows, open, Arc::new(OsRandom));
             Arc::new(sequence.for_new(url).inlining(3))
         };
         Handles {
