@@ -4,7 +4,7 @@
 //! `cargo run --release --bin engine` measures the engine, `--bin encode` the encoding;
 //! docs/benchmarks.md says what and how.
 
-pub use grainstore_cost::data;
+pub use grainstore_cost::{conversations, data};
 pub mod facts;
 pub mod peer;
 pub mod ours;

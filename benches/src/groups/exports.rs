@@ -1,7 +1,5 @@
 //! Exports and conversions: their speed, and the most memory of a process that does nothing else.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -10,6 +8,7 @@ use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use grainstore::store::Durability;
 use grainstore::{Draft, Filter, Options, Store, Time};
 
+use crate::conversations::{chatgpt, message};
 use crate::report::{Bound, Report, Table};
 use crate::setup::Settings;
 use crate::{Result, machine};
@@ -37,7 +36,7 @@ pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
     fill(messages, &folder.path().join("store"))?;
     // With a hundred thousand messages in the store, about 100 MB to convert.
     let converted = messages * 2;
-    let len = conversations(converted, &folder.path().join("conversations.json"))?;
+    let len = chatgpt(converted, &folder.path().join("conversations.json"))?;
     report.say(&format!(
         "One conversation of {messages} messages; an export of ChatGPT of {converted}, {:.1} MB.",
         len as f64 / 1e6
@@ -72,51 +71,18 @@ fn options() -> Options {
     }
 }
 
-fn content(number: u64) -> String {
-    let (a, b) = (number * 7_919 % 10_007, number % 911);
-    format!("message {number} says {a} about {b}, and what was meant by it. ").repeat(4)
-}
-
 fn fill(messages: u64, folder: &Path) -> Result<()> {
     let store = Store::open(folder, options())?;
     let mut batch = Vec::new();
     for number in 0..messages {
         let time = Time::from_ms(1_700_000_000_000 + i64::try_from(number)? * 1_000);
-        let draft = Draft::event(content(number)).session("s").created_at(time);
+        let draft = Draft::event(message(number)).session("s").created_at(time);
         batch.push(draft);
         if batch.len() == 1_000 || number + 1 == messages {
             store.put_batch(std::mem::take(&mut batch))?;
         }
     }
     Ok(())
-}
-
-/// Writes an export of ChatGPT with conversations of forty messages; returns its length.
-fn conversations(messages: u64, path: &Path) -> Result<u64> {
-    let mut out = BufWriter::new(File::create(path)?);
-    for number in 0..messages {
-        let (conversation, place) = (number / 40, number % 40);
-        if place == 0 {
-            let open = if conversation == 0 { "[" } else { "}}," };
-            write!(
-                out,
-                r#"{open}{{"id":"c{conversation}","title":"t","create_time":1700000000,"mapping":{{"#
-            )?;
-        }
-        let comma = if place == 0 { "" } else { "," };
-        let parent = match place {
-            0 => "null".to_owned(),
-            _ => format!("\"n{}\"", number - 1),
-        };
-        let text = content(number);
-        write!(
-            out,
-            r#"{comma}"n{number}":{{"id":"n{number}","parent":{parent},"children":[],"message":{{"id":"m{number}","author":{{"role":"user"}},"create_time":1700000000,"content":{{"content_type":"text","parts":["{text}"]}}}}}}"#
-        )?;
-    }
-    write!(out, "}}}}]")?;
-    out.flush()?;
-    Ok(out.get_ref().metadata()?.len())
 }
 
 fn ask_process(what: &str, format: Format, messages: u64, folder: &Path) -> Result<(f64, f64)> {

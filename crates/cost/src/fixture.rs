@@ -12,6 +12,7 @@ use grainstore::store::Clock;
 use grainstore::{Filter, Options, Store, Time, index, text};
 
 use crate::Result;
+use crate::conversations::chatgpt;
 use crate::data::{Chunk, Dice, Generator};
 
 /// A folder with what operations need.
@@ -50,6 +51,7 @@ impl Fixture {
                 return Err(format!("{} records of {format}", exported.grains).into());
             }
         }
+        chatgpt(EXPORTED_GRAINS as u64, &fixture.conversations())?;
         Ok(fixture)
     }
 
@@ -79,6 +81,11 @@ impl Fixture {
     /// Returns the file of a format, with the grains of the store that files are written from.
     pub fn file(&self, format: Format) -> PathBuf {
         self.folder.join(format.name())
+    }
+
+    /// Returns an export of ChatGPT with as many messages.
+    pub fn conversations(&self) -> PathBuf {
+        self.folder.join("conversations.json")
     }
 
     /// Creates an empty store; `number` tells it from others of the process.

@@ -4,6 +4,7 @@
 //! Instructions do not depend on how busy a machine is, so that CI can tell a change that made an
 //! operation dearer. Times, and comparisons with other engines, are in `benches/`.
 
+pub mod conversations;
 pub mod count;
 pub mod data;
 pub mod fixture;

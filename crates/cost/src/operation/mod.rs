@@ -25,7 +25,7 @@ pub struct Operation {
 }
 
 /// Every operation, in the order of the table.
-pub const OPERATIONS: [Operation; 29] = [
+pub const OPERATIONS: [Operation; 30] = [
     of(
         "encode",
         "a draft to its blob and address",
@@ -169,6 +169,12 @@ pub const OPERATIONS: [Operation; 29] = [
         "a grain of a file, validated and stored, without text",
         EXPORTED_GRAINS,
         |fixture, rounds| files::import(fixture, rounds, Format::Omi),
+    ),
+    of(
+        "import-chatgpt",
+        "a message of an export, validated and stored, without text",
+        EXPORTED_GRAINS,
+        files::import_chatgpt,
     ),
     of(
         "export-mg",
