@@ -97,13 +97,18 @@ impl Access {
         text_view(&self.engine)
     }
 
-    /// Returns whether the time of a search that begins now is over, whenever it is asked.
+    /// Returns whether the time of a search is over, which begins when that is first asked: a long queue
+    /// that is committed before is not a part of it.
     #[cfg(feature = "text")]
     pub(crate) fn search_deadline(&self) -> impl Fn() -> bool + Sync + '_ {
         let options = self.engine.options();
-        let end = options.clock.monotonic();
-        let end = end.saturating_add(options.search_deadline);
-        move || options.clock.monotonic() >= end
+        let begun = std::sync::OnceLock::new();
+        move || {
+            let now = options.clock.monotonic();
+            now >= begun
+                .get_or_init(|| now)
+                .saturating_add(options.search_deadline)
+        }
     }
 
     /// Returns the caller of a change.

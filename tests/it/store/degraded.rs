@@ -281,6 +281,25 @@ fn a_search_that_builds_the_text_view_has_its_whole_time_left_for_the_answer() {
 }
 
 #[test]
+fn a_search_that_commits_a_long_queue_has_its_whole_time_left() {
+    let disk = Faulty::default();
+    let built = Arc::clone(&disk.built);
+    let store = disk.open_store(Options {
+        clock: Arc::new(SlowBuild(Arc::clone(&built))),
+        ..options()
+    });
+    let drafts = (0..5_000).map(|n| Draft::event(format!("tea {n}")));
+    store.put_batch(drafts).unwrap();
+    let before = built.load(Ordering::Relaxed);
+    let answer = store.search("tea", &Filter::new(), 10).unwrap();
+    assert!(
+        built.load(Ordering::Relaxed) > before,
+        "nothing was committed"
+    );
+    assert_eq!((answer.total, answer.is_partial), (1_000, false));
+}
+
+#[test]
 fn an_index_whose_files_fail_is_built_anew_and_written_when_they_work() {
     let disk = Faulty::default();
     let addresses = filled(&disk, 120);

@@ -38,6 +38,8 @@ impl Nodes {
         Options {
             shared: Some(Arc::clone(&self.sequence)),
             lock_wait: Duration::from_secs(60),
+            // Answers are compared, however busy the machine is.
+            search_deadline: Duration::from_secs(60),
             ballast_bytes: 0,
             ..Options::default()
         }
