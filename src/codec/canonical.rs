@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
-use super::{Error, Map, Value};
+use super::{Error, Map, Name, Value};
 
 /// A map that has a canonical form: NFC text, finite floats, no null members, bounded depth.
 ///
@@ -99,12 +99,14 @@ fn make_map_canonical(map: &mut Map, depth_left: usize) -> Result<(), Error> {
     pairs.retain(|(_, value)| !matches!(value, Value::Nil));
     let mut is_renamed = false;
     for (name, value) in pairs.iter_mut() {
-        is_renamed |= make_text_canonical(name)?;
+        if let Name::Other(text) = name {
+            is_renamed |= make_text_canonical(text)?;
+        }
         make_canonical(value, below)?;
     }
     if is_renamed {
         let pairs = std::mem::take(pairs);
-        *map = Map::from_pairs(pairs).map_err(|_| Error::NotCanonical {
+        *map = Map::from_named(pairs).map_err(|_| Error::NotCanonical {
             reason: "two names of one map are equal after NFC",
         })?;
     }

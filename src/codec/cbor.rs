@@ -4,15 +4,19 @@ use half::f16;
 
 use super::cbor_head as head;
 use super::reader::{Reader, room};
-use super::value::{Int, Map, Value};
+use super::value::{Int, Map, Name, Value, Vocabulary};
 use super::{Error, Profile};
 
 /// Reads one value that must be the whole of `bytes`.
 ///
 /// Floats may all be shortest (OMS 16.2) or all be 64-bit (OMS 4.3): ruling F9 has readers accept
 /// a payload that is canonical under either rule.
-pub(super) fn decode(bytes: &[u8], profile: Profile) -> Result<Value, Error> {
-    let mut reader = Reader::new(bytes, profile);
+pub(super) fn decode(
+    bytes: &[u8],
+    profile: Profile,
+    vocabulary: Vocabulary,
+) -> Result<Value, Error> {
+    let mut reader = Reader::new(bytes, profile).knowing(vocabulary);
     let (value, floats) = read_with_floats(&mut reader)?;
     reader.finish()?;
     check_floats(&reader, floats)?;
@@ -112,7 +116,7 @@ fn read_map(reader: &mut Reader<'_>, info: u8, floats: &mut Floats) -> Result<Va
     let declared = head::read_argument(reader, info)?;
     let len = reader.count(declared, 2)?;
     reader.nested(|reader| {
-        let mut pairs: Vec<(String, Value)> = room(len);
+        let mut pairs: Vec<(Name, Value)> = room(len);
         for _ in 0..len {
             let (head::TEXT, info) = head::read_first(reader)? else {
                 return Err(reader.fault("map key is not text"));
@@ -120,6 +124,7 @@ fn read_map(reader: &mut Reader<'_>, info: u8, floats: &mut Floats) -> Result<Va
             let name_len = head::read_argument(reader, info)?;
             let name = reader.text(name_len)?;
             if let Some((last, _)) = pairs.last() {
+                let last = last.as_str();
                 if last == name {
                     return Err(reader.fault("duplicate map key"));
                 }
@@ -130,9 +135,9 @@ fn read_map(reader: &mut Reader<'_>, info: u8, floats: &mut Floats) -> Result<Va
             if reader.peek() == Some(0xf6) {
                 return Err(reader.fault("null members must be omitted"));
             }
-            pairs.push((name.to_owned(), read(reader, floats)?));
+            pairs.push((reader.name_of(name), read(reader, floats)?));
         }
-        let map = Map::from_pairs(pairs).map_err(|_| reader.fault("duplicate map key"))?;
+        let map = Map::from_named(pairs).map_err(|_| reader.fault("duplicate map key"))?;
         Ok(Value::Map(map))
     })
 }

@@ -2,8 +2,10 @@
 //!
 //! The bytes of each are written and read in `msgpack` and `cbor`.
 
+use std::borrow::Borrow;
+
 use super::canonical::Canonical;
-use super::value::Value;
+use super::value::{Name, Value, Vocabulary};
 use super::{Error, Profile, cbor, msgpack};
 
 /// How a payload is written (OMS 16). The same grain has another address in the other encoding.
@@ -37,23 +39,35 @@ impl Encoding {
 
     /// Appends the canonical bytes of a map.
     pub fn encode_into(self, out: &mut Vec<u8>, map: &Canonical) {
-        let mut entries: Vec<_> = map.iter().collect();
+        let entries = map.entries().iter();
+        let mut entries: Vec<_> = entries
+            .map(|(name, value)| (name.borrowed(), value))
+            .collect();
         self.write_entries(out, &mut entries);
     }
 
     /// Appends a map of canonical entries given in any order; names must differ.
-    pub(crate) fn write_entries(self, out: &mut Vec<u8>, entries: &mut [(&str, &Value)]) {
+    pub(crate) fn write_entries<V: Borrow<Value>>(
+        self,
+        out: &mut Vec<u8>,
+        entries: &mut [(Name<&str>, V)],
+    ) {
         match self {
             Self::MessagePack => {
-                entries.sort_unstable_by_key(|(name, _)| *name);
-                msgpack::write_map(out, entries.len(), entries.iter().copied());
+                entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+                let sorted = entries.iter();
+                let sorted = sorted.map(|(name, value)| (name.as_str(), value.borrow()));
+                msgpack::write_map(out, sorted.len(), sorted);
             }
             Self::Cbor => {
-                entries.sort_unstable_by_key(|(name, _)| (name.len(), *name));
+                entries.sort_unstable_by(|(a, _), (b, _)| {
+                    let lengths = a.as_str().len().cmp(&b.as_str().len());
+                    lengths.then_with(|| a.cmp(b))
+                });
                 cbor::write_map_len(out, entries.len());
                 for (name, value) in entries {
-                    cbor::write_text(out, name);
-                    cbor::write(out, value);
+                    cbor::write_text(out, name.as_str());
+                    cbor::write(out, (*value).borrow());
                 }
             }
         }
@@ -65,9 +79,19 @@ impl Encoding {
     /// `ERR_CORRUPT` with the offset for anything malformed or not canonical, `ERR_NOT_MAP`,
     /// `ERR_FLOAT_INVALID`.
     pub fn decode(self, bytes: &[u8], profile: Profile) -> Result<Canonical, Error> {
+        self.decode_knowing(bytes, profile, |_| None)
+    }
+
+    /// Reads a map as [`Encoding::decode`] does, and keeps no copy of the names of a vocabulary.
+    pub(crate) fn decode_knowing(
+        self,
+        bytes: &[u8],
+        profile: Profile,
+        vocabulary: Vocabulary,
+    ) -> Result<Canonical, Error> {
         let value = match self {
-            Self::MessagePack => msgpack::decode(bytes, profile),
-            Self::Cbor => cbor::decode(bytes, profile),
+            Self::MessagePack => msgpack::decode(bytes, profile, vocabulary),
+            Self::Cbor => cbor::decode(bytes, profile, vocabulary),
         }?;
         map_of(value)
     }

@@ -22,7 +22,6 @@ mod reader;
 #[cfg(feature = "text")]
 mod search_forms;
 mod value;
-mod value_json;
 mod zstd_frame;
 
 mod error;
@@ -41,6 +40,7 @@ pub use profile::Profile;
 #[cfg(feature = "text")]
 pub(crate) use search_forms::{nfd, nfkc};
 pub use value::{Int, Map, Value};
+pub(crate) use value::{Name, Vocabulary, Word};
 pub(crate) use zstd_frame::decompress;
 
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.

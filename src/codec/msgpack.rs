@@ -1,15 +1,21 @@
 //! Canonical MessagePack (OMS 4, 16.1): one encoding for each value, and no other is accepted.
 
+use std::cmp::Ordering;
+
 use rmp::Marker;
 use rmp::encode::{self, ByteBuf};
 
 use super::reader::{Reader, room};
-use super::value::{Map, Value};
+use super::value::{Map, Value, Vocabulary};
 use super::{Error, Profile};
 
 /// Reads one value that must be the whole of `bytes`.
-pub(super) fn decode(bytes: &[u8], profile: Profile) -> Result<Value, Error> {
-    let mut reader = Reader::new(bytes, profile);
+pub(super) fn decode(
+    bytes: &[u8],
+    profile: Profile,
+    vocabulary: Vocabulary,
+) -> Result<Value, Error> {
+    let mut reader = Reader::new(bytes, profile).knowing(vocabulary);
     let value = read(&mut reader)?;
     reader.finish()?;
     Ok(value)
@@ -139,15 +145,15 @@ fn read_map(reader: &mut Reader<'_>, declared: u64) -> Result<Value, Error> {
         let mut last: Option<&str> = None;
         for _ in 0..len {
             let name = read_name(reader)?;
-            match last {
-                Some(last) if last == name => return Err(reader.fault("duplicate map key")),
-                Some(last) if last > name => return Err(reader.fault("map keys are not sorted")),
-                _ => last = Some(name),
+            match last.map(|last| last.cmp(name)) {
+                Some(Ordering::Equal) => return Err(reader.fault("duplicate map key")),
+                Some(Ordering::Greater) => return Err(reader.fault("map keys are not sorted")),
+                Some(Ordering::Less) | None => last = Some(name),
             }
             if reader.peek() == Some(Marker::Null.to_u8()) {
                 return Err(reader.fault("null members must be omitted"));
             }
-            pairs.push((name.to_owned(), read(reader)?));
+            pairs.push((reader.name_of(name), read(reader)?));
         }
         Ok(Value::Map(Map::from_sorted(pairs)))
     })

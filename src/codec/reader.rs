@@ -4,13 +4,14 @@
 //! the limit of the profile.
 
 use super::cbor_head::Input;
-use super::{Error, Profile};
+use super::{Error, Name, Profile, Vocabulary};
 
 /// Walks untrusted bytes: every step is checked, nothing is reserved from a declared length.
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
     len: usize,
     pub(super) depth_left: usize,
+    vocabulary: Vocabulary,
 }
 
 impl<'a> Reader<'a> {
@@ -19,7 +20,19 @@ impl<'a> Reader<'a> {
             rest: bytes,
             len: bytes.len(),
             depth_left: profile.depth_max(),
+            vocabulary: |_| None,
         }
+    }
+
+    /// Keeps no copy of the names of a vocabulary.
+    pub(super) const fn knowing(mut self, vocabulary: Vocabulary) -> Self {
+        self.vocabulary = vocabulary;
+        self
+    }
+
+    /// Returns the name of an entry.
+    pub(super) fn name_of(&self, text: &str) -> Name {
+        Name::of(text, self.vocabulary)
     }
 
     pub(super) fn byte(&mut self) -> Result<u8, Error> {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use crate::codec::{Canonical, ContentAddress, Flags, Map, Profile, Value, encode_value};
 
 use super::draft::resolve_kind;
-use super::fields::{compacted_value, stored_value};
+use super::fields::{Fields, compacted_value, stored_value};
 use super::grain::{header_for, write_blob};
 use super::rules::{self, Origin, Warning};
 use super::{Error, Grain};
@@ -68,13 +68,15 @@ impl Grain {
         if !fields.contains("_disclosure_of") {
             fields.insert("_disclosure_of", format!("sha256:{}", self.address()));
         }
-        let fields = Canonical::new(fields, Profile::Extended)?;
+        let canonical = Canonical::new(fields, Profile::Extended)?;
+        let fields = Fields::of(&canonical);
         rules::check(self.type_(), &fields, Origin::Foreign)?;
         let level = self.header().sensitivity();
         let header = header_for(self.type_(), &fields, self.encoding(), level);
         debug_assert!(!header.flags.contains(Flags::SIGNED), "OMS 10.4");
         let blob = write_blob(&header, &fields)?;
-        Ok((Self::assembled(blob, header, fields.into_map()), warnings))
+        let view = Self::assembled(blob, header, canonical.into_map());
+        Ok((view, warnings))
     }
 }
 

@@ -2,12 +2,11 @@
 //!
 //! A value of this type has passed the rules. Signatures and status are not part of it.
 
-use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use crate::codec::{ContentAddress, Encoding, Flags, Header, Map, Profile, Sensitivity, Value};
 
-use super::fields::compact;
+use super::fields::{Fields, compact, field};
 use super::payload::fields_of;
 use super::rules::{self, Origin, Warning};
 use super::{Error, Type};
@@ -169,7 +168,8 @@ impl Grain {
         if header.flags.contains(Flags::ENCRYPTED) {
             return Self::encrypted(blob, header, origin);
         }
-        let fields = fields_of(&blob, &header, profile)?;
+        let map = fields_of(&blob, &header, profile)?;
+        let fields = Fields::of(&map);
         check_type(of, &fields)?;
         rules::check_lightweight(of, &fields, profile)?;
         let mut warnings = rules::check(of, &fields, origin)?;
@@ -184,7 +184,7 @@ impl Grain {
                 }),
             }
         }
-        Ok((Self::assembled(blob, header, fields), warnings))
+        Ok((Self::assembled(blob, header, map), warnings))
     }
 
     /// Ruling P4: kept as it came and never interpreted. It is written elsewhere only, since no rule
@@ -243,7 +243,7 @@ impl Grain {
         }
         let mut fields = self.fields().clone();
         fields.remove(name);
-        write_blob(&self.header, &fields)
+        write_blob(&self.header, &Fields::of(&fields))
     }
 
     /// Returns whether the header says that the grain is signed: then it travels inside its
@@ -336,7 +336,8 @@ impl Grain {
 
     /// Returns what a reader should know about the grain although it is valid.
     pub fn warnings(&self) -> Vec<Warning> {
-        rules::check(self.type_(), self.fields(), Origin::Foreign).unwrap_or_default()
+        let fields = Fields::of(self.fields());
+        rules::check(self.type_(), &fields, Origin::Foreign).unwrap_or_default()
     }
 
     /// Returns the grain as a JSON object under full names.
@@ -378,8 +379,8 @@ impl std::fmt::Debug for Grain {
 }
 
 /// Rulings F1, F2: the header byte decides, and `type` must be one of its names.
-fn check_type(of: Type, fields: &Map) -> Result<(), Error> {
-    let name = match fields.get("type") {
+fn check_type(of: Type, fields: &Fields<'_>) -> Result<(), Error> {
+    let name = match fields.get(field!("type")) {
         Some(Value::Text(name)) => name,
         Some(_) => {
             return Err(Error::WrongKind {
@@ -402,7 +403,7 @@ fn check_type(of: Type, fields: &Map) -> Result<(), Error> {
 }
 
 /// OMS 13.4: lower than the tags say is a fault or an attempt to slip past access control.
-fn check_sensitivity(header: &Header, fields: &Map) -> Result<(), Error> {
+fn check_sensitivity(header: &Header, fields: &Fields<'_>) -> Result<(), Error> {
     let required = rules::required_by_tags(fields);
     if header.sensitivity() < required {
         return Err(Error::SensitivityMismatch {
@@ -414,7 +415,7 @@ fn check_sensitivity(header: &Header, fields: &Map) -> Result<(), Error> {
 }
 
 /// Ruling F12: everything in the header but the sensitivity follows from the payload.
-fn check_header(header: &Header, of: Type, fields: &Map) -> Result<(), Error> {
+fn check_header(header: &Header, of: Type, fields: &Fields<'_>) -> Result<(), Error> {
     let mut expected = header_for(of, fields, header.encoding(), header.sensitivity());
     // Whether it is signed stands in no field; the delivery has shown it (OMS 9.2). Whether it is
     // compressed neither; that it was decompressed has shown it.
@@ -441,14 +442,10 @@ enum Delivery {
 }
 
 /// Writes a blob: header and canonical payload (OMS 4.9). The fields have a canonical form.
-pub(super) fn write_blob(header: &Header, fields: &Map) -> Result<Vec<u8>, Error> {
+pub(super) fn write_blob(header: &Header, fields: &Fields<'_>) -> Result<Vec<u8>, Error> {
     let mut blob = Vec::with_capacity(512);
     blob.extend_from_slice(&header.to_bytes());
-    let compacted = compact(Type::from_byte(header.type_byte), fields)?;
-    let mut entries: Vec<(&str, &Value)> = compacted
-        .iter()
-        .map(|(key, value)| (*key, Cow::as_ref(value)))
-        .collect();
+    let mut entries = compact(Type::from_byte(header.type_byte), fields)?;
     header.encoding().write_entries(&mut blob, &mut entries);
     Ok(blob)
 }
@@ -456,22 +453,22 @@ pub(super) fn write_blob(header: &Header, fields: &Map) -> Result<Vec<u8>, Error
 /// Returns the header that fields call for (OMS 4.9 step 9).
 pub(super) fn header_for(
     of: Type,
-    fields: &Map,
+    fields: &Fields<'_>,
     encoding: Encoding,
     sensitivity: Sensitivity,
 ) -> Header {
-    let has_entries = |name| {
-        let entries = fields.get(name).and_then(Value::as_array);
+    let has_entries = |slot| {
+        let entries = fields.get(slot).and_then(Value::as_array);
         entries.is_some_and(|entries| !entries.is_empty())
     };
-    let created_at = fields.get("created_at").and_then(Value::as_i64);
+    let created_at = fields.get(field!("created_at")).and_then(Value::as_i64);
     Header {
         flags: Flags::sensitivity(sensitivity)
-            .with_if(Flags::CONTENT_REFS, has_entries("content_refs"))
-            .with_if(Flags::EMBEDDING_REFS, has_entries("embedding_refs"))
+            .with_if(Flags::CONTENT_REFS, has_entries(field!("content_refs")))
+            .with_if(Flags::EMBEDDING_REFS, has_entries(field!("embedding_refs")))
             .with_if(Flags::CBOR, encoding == Encoding::Cbor),
         type_byte: of.byte(),
-        namespace_hash: Header::hash_namespace(fields.get("namespace").and_then(Value::as_text)),
+        namespace_hash: Header::hash_namespace(fields.text(field!("namespace"))),
         created_at_sec: Header::seconds(created_at.unwrap_or_default()),
     }
 }

@@ -31,6 +31,8 @@ pub(crate) use about::{ABOUT, USER, foreign_record};
 pub use disclosure::verify_disclosed;
 pub use draft::Draft;
 pub use error::Error;
+#[cfg(feature = "interchange")]
+pub(crate) use fields::word;
 pub use foreign_id::ForeignId;
 #[cfg(any(feature = "interchange", feature = "sealing"))]
 pub(crate) use foreign_id::GRAIN_URN;

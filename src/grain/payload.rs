@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 
 use crate::codec::{self, Flags, Header, Map, Profile};
 
-use super::fields::expand;
+use super::fields::{expand, word};
 use super::{Error, Type};
 
 /// Returns the fields of a blob under their full names.
@@ -25,7 +25,8 @@ pub(super) fn fields_of(blob: &[u8], header: &Header, profile: Profile) -> Resul
     } else {
         Cow::Borrowed(payload)
     };
-    let decode = || header.encoding().decode(&payload, profile);
+    let encoding = header.encoding();
+    let decode = || encoding.decode_knowing(&payload, profile, word);
     let of = Type::from_byte(header.type_byte);
     let fields = expand(of, decode()?.into_map());
     match of {

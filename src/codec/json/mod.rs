@@ -19,11 +19,15 @@ use std::fmt;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use super::{Error, Map, Value};
+use super::{Error, Map, Name, Value, Vocabulary};
 
-pub(in crate::codec) fn from_json(text: &str) -> Result<Value, Error> {
+pub(in crate::codec) fn from_json(text: &str, vocabulary: Vocabulary) -> Result<Value, Error> {
     let seen = Seen::default();
-    strictly(text, &seen, Strict { seen: &seen })
+    let strict = Strict {
+        seen: &seen,
+        vocabulary,
+    };
+    strictly(text, &seen, strict)
 }
 
 pub(in crate::codec) fn to_json(value: &Value) -> String {
@@ -194,6 +198,7 @@ impl Serialize for Map {
 #[derive(Clone, Copy)]
 struct Strict<'a> {
     seen: &'a Seen,
+    vocabulary: Vocabulary,
 }
 
 impl<'de> DeserializeSeed<'de> for Strict<'_> {
@@ -251,15 +256,38 @@ impl<'de> Visitor<'de> for Strict<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut pairs = Vec::new();
-        while let Some(name) = members.next_key::<String>()? {
+        while let Some(name) = members.next_key_seed(MemberName(self.vocabulary))? {
             self.seen.part()?;
             self.seen.part()?;
             pairs.push((name, members.next_value_seed(self)?));
         }
         // A second member of the same name would silently replace the first.
-        Map::from_pairs(pairs)
+        Map::from_named(pairs)
             .map(Value::Map)
-            .map_err(|name| self.seen.duplicate(&name))
+            .map_err(|name| self.seen.duplicate(name.as_str()))
+    }
+}
+
+/// Reads the name of a member, of which no copy is kept if it is of the vocabulary.
+struct MemberName(Vocabulary);
+
+impl<'de> DeserializeSeed<'de> for MemberName {
+    type Value = Name;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Name, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for MemberName {
+    type Value = Name;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a member")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Name, E> {
+        Ok(Name::of(text, self.0))
     }
 }
 

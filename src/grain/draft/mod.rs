@@ -2,9 +2,9 @@
 //!
 //! `Draft::finish` is the one way from fields to a valid grain.
 
-use crate::codec::{self, Canonical, Encoding, Flags, Map, Profile, Sensitivity, Value};
+use crate::codec::{self, Canonical, Encoding, Flags, Map, Name, Profile, Sensitivity, Value};
 
-use super::fields::{Field, Holds};
+use super::fields::{Field, Fields, Holds, Slot, field, word};
 use super::grain::{header_for, write_blob};
 use super::rules::{self, Origin, Warning};
 use super::{Error, Grain, Time, Type};
@@ -37,8 +37,11 @@ pub struct Draft {
 impl Draft {
     /// Starts a grain of a type, with no field but `type`.
     pub fn new(of: Type) -> Self {
-        let fields = of.name().map(|name| ("type", name)).into_iter().collect();
-        Self::from_fields(of, fields)
+        let draft = Self::from_fields(of, Map::new());
+        match of.name() {
+            Some(name) => draft.set("type", name),
+            None => draft,
+        }
     }
 
     /// Starts the next version of a grain: its fields, encoding and sensitivity, without what says when,
@@ -90,8 +93,10 @@ impl Draft {
 
     /// Sets a field by its full name, or an application field by a name of its own.
     #[must_use]
-    pub fn set(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.fields.insert(name, value);
+    pub fn set(mut self, name: impl AsRef<str> + Into<String>, value: impl Into<Value>) -> Self {
+        let known = word(name.as_ref()).map(Name::Known);
+        let name = known.unwrap_or_else(|| Name::Other(name.into()));
+        self.fields.set(name, value.into());
         self
     }
 
@@ -100,7 +105,7 @@ impl Draft {
     pub fn push(mut self, name: &str, element: impl Into<Value>) -> Self {
         match self.fields.get_mut(name) {
             Some(Value::Array(items)) => items.push(element.into()),
-            _ => drop(self.fields.insert(name, vec![element.into()])),
+            _ => return self.set(name, vec![element.into()]),
         }
         self
     }
@@ -163,11 +168,14 @@ impl Draft {
     }
 
     fn judged(mut self, profile: Profile, by: Origin) -> Result<(Grain, Vec<Warning>), Error> {
-        for (name, value) in self.fields.iter_mut() {
-            resolve_kind(name, value)?;
+        for (name, value) in self.fields.known_mut(word) {
+            if let Some(slot) = Slot::named(name) {
+                resolve_field(slot.field(), value)?;
+            }
         }
-        let fields = Canonical::new(self.fields, profile)?;
-        if !matches!(self.of, Type::Opaque(_)) && !fields.contains("type") {
+        let canonical = Canonical::new(self.fields, profile)?;
+        let fields = Fields::of(&canonical);
+        if !matches!(self.of, Type::Opaque(_)) && !fields.contains(field!("type")) {
             return Err(Error::NoType);
         }
         rules::check_lightweight(self.of, &fields, profile)?;
@@ -184,7 +192,7 @@ impl Draft {
                 max: profile.blob_len_max(),
             }));
         }
-        let grain = Grain::assembled(blob, header, fields.into_map());
+        let grain = Grain::assembled(blob, header, canonical.into_map());
         Ok((grain, warnings))
     }
 
@@ -205,7 +213,7 @@ impl Draft {
     /// `ERR_JSON` for text that is not strict JSON, `ERR_CORRUPT` for a member that is there twice, `ERR_NOT_MAP`, `ERR_NO_TYPE`,
     /// `ERR_UNKNOWN_TYPE`.
     pub fn from_json(text: &str) -> Result<Self, Error> {
-        Self::from_value(Value::from_json(text)?)
+        Self::from_value(Value::from_json_knowing(text, word)?)
     }
 
     /// Takes a map of full field names.
@@ -249,16 +257,17 @@ const OF_ONE_VERSION: [&str; 11] = [
 /// Turns the spelling of one field's value in a draft into the kind of blobs: times, doubles, base64
 /// (OMS 4.8, F8).
 pub(super) fn resolve_kind(name: &str, value: &mut Value) -> Result<(), Error> {
-    let Some(field) = Field::named(name) else {
-        return Ok(());
-    };
-    resolve(name, field.holds, value)?;
+    Field::named(name).map_or(Ok(()), |field| resolve_field(field, value))
+}
+
+fn resolve_field(field: &Field, value: &mut Value) -> Result<(), Error> {
+    resolve(field.name, field.holds, value)?;
     match value {
-        Value::Map(entry) => resolve_members(name, entry)?,
+        Value::Map(entry) => resolve_members(field.name, entry)?,
         Value::Array(items) => {
             for item in items {
                 if let Value::Map(entry) = item {
-                    resolve_members(name, entry)?;
+                    resolve_members(field.name, entry)?;
                 }
             }
         }

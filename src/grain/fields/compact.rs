@@ -2,38 +2,50 @@
 
 use std::borrow::Cow;
 
-use crate::codec::{Map, Value};
+use crate::codec::{Map, Name, Value};
 
-use super::Field;
-use super::later;
 use super::table::{
     ACTION_CONTENT_KEY, CONTENT_REF, EMBEDDING_REF, INTEGRATION, NestedField, RELATED_TO,
 };
+use super::words::{self, word};
+use super::{Field, Fields, Slot, field, later};
 use crate::grain::{Error, Type};
 
 /// Returns the entries of a payload under their short keys.
 ///
 /// # Errors
 /// `ERR_CORRUPT` for an application field named like a short key (ruling F4).
-pub(in crate::grain) fn compact(
-    of: Type,
-    fields: &Map,
-) -> Result<Vec<(&str, Cow<'_, Value>)>, Error> {
-    let integration = is_integration(of, fields);
-    let mut entries = Vec::with_capacity(fields.len());
-    for (name, value) in fields.iter() {
-        let key = match Field::named(name) {
-            Some(field) if field.name == "content" && of == Type::Action => ACTION_CONTENT_KEY,
-            Some(field) => field.key,
-            None if is_kept_key(of, name) => name,
-            None => match later::key_of(of, name) {
-                Some(key) => key,
-                None => unknown_name(name)?,
-            },
+pub(in crate::grain) fn compact<'a>(of: Type, fields: &Fields<'a>) -> Result<Entries<'a>, Error> {
+    let integration = is_integration(of, fields.get(field!("structural_tags")));
+    let mut entries = Vec::with_capacity(fields.map().len());
+    for (name, value, slot) in fields.iter() {
+        let key = match slot {
+            Some(slot) if slot == field!("content") && of == Type::Action => {
+                Name::Other(ACTION_CONTENT_KEY)
+            }
+            Some(slot) => slot.key_word(),
+            None => key_of_unlisted(of, name)?,
         };
-        entries.push((key, stored(name, value, integration)?));
+        entries.push((key, stored(name.as_str(), value, integration)?));
     }
     Ok(entries)
+}
+
+/// The entries of a payload.
+type Entries<'a> = Vec<(Name<&'a str>, Cow<'a, Value>)>;
+
+fn key_of_unlisted(of: Type, name: &Name) -> Result<Name<&str>, Error> {
+    let text = name.as_str();
+    let is_key = text == ACTION_CONTENT_KEY || Slot::keyed(name).is_some();
+    match later::key_of(of, text) {
+        _ if is_key && is_kept_key(of, text) => Ok(name.borrowed()),
+        Some(key) => Ok(Name::Other(key)),
+        None if is_key => Err(Error::NameTaken {
+            name: text.to_owned(),
+            reason: "it is the short key of a standard field",
+        }),
+        None => Ok(name.borrowed()),
+    }
 }
 
 /// Returns the value of one field as it sits in the payload (ruling S9).
@@ -43,7 +55,7 @@ pub(in crate::grain) fn stored_value<'a>(
     name: &str,
 ) -> Result<Option<Cow<'a, Value>>, Error> {
     let value = fields.get(name);
-    let integration = is_integration(of, fields);
+    let integration = is_integration(of, fields.get("structural_tags"));
     value
         .map(|value| stored(name, value, integration))
         .transpose()
@@ -73,36 +85,18 @@ fn stored<'a>(name: &str, value: &'a Value, integration: bool) -> Result<Cow<'a,
 /// # Errors
 /// `ERR_CORRUPT` for a field that is spelled in full, which would give it two spellings.
 pub(in crate::grain) fn expand(of: Type, payload: Map) -> Result<Map, Error> {
-    let mut pairs = Vec::with_capacity(payload.len());
-    for (key, value) in payload {
-        let name = match (key.as_str(), of) {
-            (ACTION_CONTENT_KEY, Type::Action) => "content".to_owned(),
-            (ACTION_CONTENT_KEY, _) | ("content", Type::Action) => {
-                return Err(Error::NameTaken {
-                    name: key,
-                    reason: "content is stored as cnt on Action grains, as content on others",
-                });
-            }
-            _ if is_kept_key(of, &key) => key,
-            _ => match Field::keyed(&key) {
-                Some(field) => field.name.to_owned(),
-                None if Field::named(&key).is_some() => {
-                    return Err(Error::NameTaken {
-                        name: key,
-                        reason: "blobs store this field under its short key",
-                    });
-                }
-                None => later::name_of(of, &key).map_or(key, str::to_owned),
-            },
-        };
-        pairs.push((name, value));
+    let mut entries = payload.into_entries();
+    for (name, _) in &mut entries {
+        if let Some(full) = full_name(of, name)? {
+            *name = full;
+        }
     }
     // Names are distinct: the table is one-to-one and full names were refused above.
-    let mut fields = Map::from_pairs(pairs).map_err(|name| Error::NameTaken {
-        name,
+    let mut fields = Map::from_named(entries).map_err(|name| Error::NameTaken {
+        name: name.into_text(),
         reason: "two keys mean this field",
     })?;
-    let integration = is_integration(of, &fields);
+    let integration = is_integration(of, fields.get("structural_tags"));
     for name in NESTED {
         if let Some(nested) = nested_fields(name, integration)
             && let Some(value) = fields.get_mut(name)
@@ -113,13 +107,35 @@ pub(in crate::grain) fn expand(of: Type, payload: Map) -> Result<Map, Error> {
     Ok(fields)
 }
 
+/// Returns the full name that a key stands for, unless it is that itself.
+fn full_name(of: Type, key: &Name) -> Result<Option<Name>, Error> {
+    let taken = |reason| Error::NameTaken {
+        name: key.as_str().to_owned(),
+        reason,
+    };
+    let Some(word) = words::word_of(key) else {
+        let name = later::name_of(of, key.as_str());
+        return Ok(name.map(|name| Name::Other(name.to_owned())));
+    };
+    match (word.text(), of) {
+        (ACTION_CONTENT_KEY, Type::Action) => Ok(Some(field!("content").name_word())),
+        (ACTION_CONTENT_KEY, _) | ("content", Type::Action) => Err(taken(
+            "content is stored as cnt on Action grains, as content on others",
+        )),
+        (text, _) if is_kept_key(of, text) => Ok(None),
+        _ => match (Slot::keyed(key), Slot::named(key)) {
+            (Some(slot), _) => Ok(Some(slot.name_word())),
+            (None, Some(_)) => Err(taken("blobs store this field under its short key")),
+            (None, None) => Ok(None),
+        },
+    }
+}
+
 /// Ruling F6: only a declared member of the profile has its context rewritten: an
 /// application's own `ic` or `ib` key is not; the context of a State is never touched.
-fn is_integration(of: Type, fields: &Map) -> bool {
+fn is_integration(of: Type, tags: Option<&Value>) -> bool {
     of != Type::State
-        && fields
-            .get("structural_tags")
-            .is_some_and(|tags| tags.texts().any(|tag| tag == "profile:integration"))
+        && tags.is_some_and(|tags| tags.texts().any(|tag| tag == "profile:integration"))
 }
 
 fn nested_fields(name: &str, integration: bool) -> Option<&'static [NestedField]> {
@@ -137,16 +153,6 @@ fn nested_fields(name: &str, integration: bool) -> Option<&'static [NestedField]
 fn is_kept_key(of: Type, key: &str) -> bool {
     matches!(of, Type::Opaque(_))
         && Field::keyed(key).is_some_and(|field| Field::is_index_layer(field.name))
-}
-
-fn unknown_name(name: &str) -> Result<&str, Error> {
-    if name == ACTION_CONTENT_KEY || Field::keyed(name).is_some() {
-        return Err(Error::NameTaken {
-            name: name.to_owned(),
-            reason: "it is the short key of a standard field",
-        });
-    }
-    Ok(name)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -169,26 +175,29 @@ fn rename(value: &mut Value, nested: &[NestedField], to: Direction) -> Result<()
 }
 
 fn rename_map(map: &mut Map, nested: &[NestedField], to: Direction) -> Result<(), Error> {
-    let mut pairs = Vec::with_capacity(map.len());
-    for (member, value) in std::mem::take(map) {
+    let mut entries = std::mem::take(map).into_entries();
+    for (member, _) in &mut entries {
+        let text = member.as_str();
         let renamed = nested.iter().find_map(|(name, key)| match to {
-            Direction::Compact => (*name == member).then_some(*key),
-            Direction::Expand => (*key == member).then_some(*name),
+            Direction::Compact => (*name == text).then_some(*key),
+            Direction::Expand => (*key == text).then_some(*name),
         });
         let taken = nested.iter().any(|(name, key)| match to {
-            Direction::Compact => *key == member,
-            Direction::Expand => *name == member,
+            Direction::Compact => *key == text,
+            Direction::Expand => *name == text,
         });
         if taken {
             return Err(Error::NameTaken {
-                name: member,
+                name: text.to_owned(),
                 reason: "it is the other spelling of a nested field",
             });
         }
-        pairs.push((renamed.map_or(member, str::to_owned), value));
+        if let Some(renamed) = renamed {
+            *member = Name::of(renamed, word);
+        }
     }
-    *map = Map::from_pairs(pairs).map_err(|name| Error::NameTaken {
-        name,
+    *map = Map::from_named(entries).map_err(|name| Error::NameTaken {
+        name: name.into_text(),
         reason: "two keys mean this field",
     })?;
     Ok(())

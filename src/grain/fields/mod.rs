@@ -4,11 +4,15 @@
 
 mod compact;
 mod later;
+mod slots;
 mod table;
+mod words;
 
 pub(super) use compact::{compact, compacted_value, expand, stored_value};
+pub(super) use slots::{Fields, Slot, field, fields};
 #[cfg(test)]
 pub(super) use table::INTEGRATION;
+pub(crate) use words::word;
 
 use table::FIELDS;
 
@@ -72,12 +76,14 @@ pub enum Holds {
 impl Field {
     /// Returns the field of a full name.
     pub fn named(name: &str) -> Option<&'static Self> {
-        find(&BY_NAME, name, |field| field.name)
+        let number = words::named(word(name)?)?;
+        FIELDS.get(usize::from(number))
     }
 
-    /// Returns the field of a short key; `cnt` and `content` both mean `content` (ruling F3).
+    /// Returns the field of a short key.
     pub fn keyed(key: &str) -> Option<&'static Self> {
-        find(&BY_KEY, key, |field| field.key)
+        let number = words::keyed(word(key)?)?;
+        FIELDS.get(usize::from(number))
     }
 
     /// Returns every field of the table.
@@ -87,74 +93,20 @@ impl Field {
 
     /// Returns whether the store keeps this field outside blobs (OMS 5.6, 28.3, ruling I1).
     pub fn is_index_layer(name: &str) -> bool {
-        matches!(
-            name,
-            "superseded_by"
-                | "system_valid_to"
-                | "verification_status"
-                | "access_count"
-                | "last_accessed_at"
-                | "contradicted"
-                | "rec_status"
-        )
+        INDEX_LAYER.iter().any(|slot| slot.name() == name)
     }
 }
 
-/// Looks a text up in one of the indexes below.
-fn find(
-    index: &[u8; SLOTS],
-    text: &str,
-    text_of: impl Fn(&'static Field) -> &'static str,
-) -> Option<&'static Field> {
-    let mut slot = slot_of(text.as_bytes());
-    loop {
-        // An empty slot points behind the table, and there are more slots than fields.
-        let field = FIELDS.get(usize::from(*index.get(slot)?))?;
-        if text_of(field) == text {
-            return Some(field);
-        }
-        slot = (slot + 1) % SLOTS;
-    }
-}
-
-/// Every field of every grain is looked up several times, so the table has its own index: rows by
-/// a slot that follows from the length and three bytes of the text.
-static BY_NAME: [u8; SLOTS] = index(false);
-
-static BY_KEY: [u8; SLOTS] = index(true);
-
-const fn index(by_key: bool) -> [u8; SLOTS] {
-    assert!(FIELDS.len() < EMPTY as usize, "rows are numbered in a byte");
-    let mut slots = [EMPTY; SLOTS];
-    let mut row = 0;
-    while row < FIELDS.len() {
-        let field = &FIELDS[row];
-        let text = if by_key { field.key } else { field.name };
-        let mut slot = slot_of(text.as_bytes());
-        while slots[slot] != EMPTY {
-            slot = (slot + 1) % SLOTS;
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "asserted above")]
-        {
-            slots[slot] = row as u8;
-        }
-        row += 1;
-    }
-    slots
-}
-
-const fn slot_of(text: &[u8]) -> usize {
-    let len = text.len();
-    if len == 0 {
-        return 0;
-    }
-    let sum = len * 131 + text[0] as usize * 7 + text[len / 2] as usize * 31;
-    (sum + text[len - 1] as usize * 257) % SLOTS
-}
-
-const SLOTS: usize = 1024;
-
-const EMPTY: u8 = u8::MAX;
+/// The fields that the store keeps outside blobs, in the order of their names.
+pub(super) const INDEX_LAYER: &[Slot] = fields![
+    "access_count",
+    "contradicted",
+    "last_accessed_at",
+    "rec_status",
+    "superseded_by",
+    "system_valid_to",
+    "verification_status",
+];
 
 #[cfg(test)]
 mod tests {
@@ -174,13 +126,5 @@ mod tests {
             }
         }
         assert!(Field::named("").is_none() && Field::keyed("").is_none());
-    }
-
-    #[test]
-    fn no_text_is_looked_for_in_many_slots() {
-        for index in [&BY_NAME, &BY_KEY] {
-            let runs = index.split(|row| *row == EMPTY).map(<[u8]>::len);
-            assert!(runs.max() < Some(8));
-        }
     }
 }

@@ -1,35 +1,37 @@
 //! Phases and execution modes of Action grains (OMS 27.1).
 
-use crate::codec::{Map, Value};
+use crate::codec::Value;
 
 use super::elided::is_elided;
 use super::findings::Findings;
 use super::required_fields::is_present;
+use crate::grain::fields::{Fields, Slot, field, fields};
 use crate::grain::{Error, Type};
 
-pub(super) fn check(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
+pub(super) fn check(fields: &Fields<'_>, findings: &mut Findings) -> Result<(), Error> {
     // Ruling S10: without the elided phase it is unknown which rules the other fields must follow.
-    if ["action_phase", "execution_mode"]
+    if fields!["action_phase", "execution_mode"]
         .iter()
-        .any(|name| is_elided(fields, name))
+        .any(|slot| is_elided(fields, *slot))
     {
         return Ok(());
     }
     let phase = phase(fields)?;
-    let is_code = fields.get("execution_mode").and_then(Value::as_text) == Some("code_exec");
-    let required: &[&'static str] = match phase {
-        Phase::Definition => &["tool_name", "tool_description", "input_schema"],
-        Phase::Call => &["tool_name", "input"],
-        Phase::Result => &["tool_call_id", "content", "is_error", "derived_from"],
+    let is_code = fields.text(field!("execution_mode")) == Some("code_exec");
+    let required: &[Slot] = match phase {
+        Phase::Definition => fields!["tool_name", "tool_description", "input_schema"],
+        Phase::Call => fields!["tool_name", "input"],
+        Phase::Result => fields!["tool_call_id", "content", "is_error", "derived_from"],
         // Ruling T3: the specification's own example of executed code has no tool.
-        Phase::Complete if is_code => &["code", "is_error"],
-        Phase::Complete => &["tool_name", "input", "content", "is_error"],
+        Phase::Complete if is_code => fields!["code", "is_error"],
+        Phase::Complete => fields!["tool_name", "input", "content", "is_error"],
     };
-    if let Some(missing) = required.iter().find(|name| !is_present(fields, name)) {
-        return Err(Error::missing(missing, Type::Action));
+    if let Some(missing) = required.iter().find(|slot| !is_present(fields, **slot)) {
+        return Err(Error::missing(missing.name(), Type::Action));
     }
-    let outcome = ["stdout", "stderr", "exit_code", "content"];
-    if phase == Phase::Complete && is_code && !outcome.iter().any(|name| is_present(fields, name)) {
+    let outcome = fields!["stdout", "stderr", "exit_code", "content"];
+    if phase == Phase::Complete && is_code && !outcome.iter().any(|slot| is_present(fields, *slot))
+    {
         return Err(Error::missing(
             "stdout, stderr, exit_code or content",
             Type::Action,
@@ -40,23 +42,30 @@ pub(super) fn check(fields: &Map, findings: &mut Findings) -> Result<(), Error> 
             field: "derived_from".into(),
         })?;
     }
-    if let Some(name) = phase.forbidden().iter().find(|name| fields.contains(name)) {
+    if let Some(slot) = phase
+        .forbidden()
+        .iter()
+        .find(|slot| fields.contains(**slot))
+    {
         return Err(Error::Forbidden {
-            field: (*name).to_owned(),
+            field: slot.name().to_owned(),
             reason: "the action phase excludes it (OMS 27.1)",
         });
     }
-    for name in phase.omitted() {
-        if fields.contains(name) {
-            findings.warn(name, "usually omitted in this action phase (OMS 27.1)");
+    for slot in phase.omitted() {
+        if fields.contains(*slot) {
+            findings.warn(
+                slot.name(),
+                "usually omitted in this action phase (OMS 27.1)",
+            );
         }
     }
     Ok(())
 }
 
 /// OMS 27.1: a result is derived from the grain of its call; a citation is none.
-fn names_a_call(fields: &Map) -> bool {
-    let sources = fields.get("derived_from").and_then(Value::as_array);
+fn names_a_call(fields: &Fields<'_>) -> bool {
+    let sources = fields.get(field!("derived_from")).and_then(Value::as_array);
     sources.is_none_or(|sources| sources.iter().any(|source| source.as_text().is_some()))
 }
 
@@ -68,8 +77,8 @@ enum Phase {
     Complete,
 }
 
-fn phase(fields: &Map) -> Result<Phase, Error> {
-    match fields.get("action_phase") {
+fn phase(fields: &Fields<'_>) -> Result<Phase, Error> {
+    match fields.get(field!("action_phase")) {
         None => Ok(Phase::Complete),
         Some(Value::Text(text)) => match text.as_str() {
             "definition" => Ok(Phase::Definition),
@@ -90,9 +99,9 @@ fn phase(fields: &Map) -> Result<Phase, Error> {
 
 impl Phase {
     /// Fields that MUST NOT be there.
-    const fn forbidden(self) -> &'static [&'static str] {
+    const fn forbidden(self) -> &'static [Slot] {
         match self {
-            Self::Definition => &[
+            Self::Definition => fields![
                 "input",
                 "content",
                 "is_error",
@@ -101,7 +110,7 @@ impl Phase {
                 "exit_code",
                 "duration_ms",
             ],
-            Self::Call => &[
+            Self::Call => fields![
                 "content",
                 "is_error",
                 "stdout",
@@ -109,21 +118,21 @@ impl Phase {
                 "exit_code",
                 "duration_ms",
             ],
-            Self::Result | Self::Complete => &[],
+            Self::Result | Self::Complete => fields![],
         }
     }
 
     /// Fields the table says to omit without saying MUST NOT.
-    const fn omitted(self) -> &'static [&'static str] {
+    const fn omitted(self) -> &'static [Slot] {
         match self {
-            Self::Definition => &["tool_call_id", "call_batch_id", "derived_from"],
-            Self::Call => &[
+            Self::Definition => fields!["tool_call_id", "call_batch_id", "derived_from"],
+            Self::Call => fields![
                 "tool_description",
                 "input_schema",
                 "output_schema",
                 "strict",
             ],
-            Self::Result => &[
+            Self::Result => fields![
                 "tool_name",
                 "input",
                 "tool_description",
@@ -133,7 +142,7 @@ impl Phase {
                 "tool_type",
                 "tool_version",
             ],
-            Self::Complete => &[
+            Self::Complete => fields![
                 "tool_description",
                 "input_schema",
                 "output_schema",

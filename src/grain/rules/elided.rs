@@ -4,6 +4,7 @@ use crate::codec::{ContentAddress, Map, Value};
 
 use super::findings::Findings;
 use crate::grain::Error;
+use crate::grain::fields::{Fields, Slot, field};
 
 /// Returns whether a field may be elided: all that the table does not forbid.
 pub(in crate::grain) fn is_elidable(name: &str) -> bool {
@@ -11,17 +12,17 @@ pub(in crate::grain) fn is_elidable(name: &str) -> bool {
 }
 
 /// Returns whether a grain has a field as its hash alone.
-pub(super) fn is_elided(fields: &Map, name: &str) -> bool {
-    let elided = fields.get("_elided").and_then(Value::as_map);
-    is_elidable(name) && elided.is_some_and(|elided| elided.contains(name))
+pub(super) fn is_elided(fields: &Fields<'_>, slot: Slot) -> bool {
+    let elided = fields.get(field!("_elided")).and_then(Value::as_map);
+    elided.is_some_and(|elided| elided.contains(slot.name())) && is_elidable(slot.name())
 }
 
-pub(super) fn check(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
-    let elided = fields.get("_elided").and_then(Value::as_map);
+pub(super) fn check(fields: &Fields<'_>, findings: &mut Findings) -> Result<(), Error> {
+    let elided = fields.get(field!("_elided")).and_then(Value::as_map);
     for (name, hash) in elided.into_iter().flat_map(Map::iter) {
         let reason = if !is_elidable(name) {
             "it cannot be elided (OMS 10.2)"
-        } else if fields.contains(name) {
+        } else if fields.map().contains(name) {
             "it is there, so it is not elided (OMS 10.1)"
         } else if hash.as_text().and_then(read_hash).is_none() {
             "its elision is not sha256: and 64 lower-case digits (OMS 10.1.1)"
@@ -33,7 +34,7 @@ pub(super) fn check(fields: &Map, findings: &mut Findings) -> Result<(), Error> 
             reason,
         })?;
     }
-    if let Some(original) = fields.get("_disclosure_of").and_then(Value::as_text)
+    if let Some(original) = fields.text(field!("_disclosure_of"))
         && ContentAddress::from_reference(original).is_err()
     {
         findings.writer_rule(Error::WrongKind {

@@ -1,27 +1,28 @@
 //! Values of closed lists (OMS 8.7, 14.3, 25, 26, 27.1, 27.5, 12.5.1). Open lists are not judged.
 
-use crate::codec::{Map, Value};
+use crate::codec::Value;
 
 use super::findings::Findings;
 use super::required_fields::entries_of;
+use crate::grain::fields::{Fields, Slot, field};
 use crate::grain::{Error, Type};
 
-pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {
-    for (field, allowed) in LISTS {
-        if let Some(value) = fields.get(field).and_then(Value::as_text) {
-            one_of(field, value, allowed)?;
+pub(super) fn check(of: Type, fields: &Fields<'_>, findings: &mut Findings) -> Result<(), Error> {
+    for (slot, allowed) in LISTS {
+        if let Some(value) = fields.text(*slot) {
+            one_of(*slot, value, allowed)?;
         }
     }
     if of == Type::Observation {
         check_observation(fields, findings)?;
     }
-    for (field, member, allowed) in NESTED_LISTS {
-        for entry in entries_of(fields, field) {
+    for (slot, member, allowed) in NESTED_LISTS {
+        for entry in entries_of(fields, *slot) {
             if let Some(value) = entry.get(member).and_then(Value::as_text)
                 && !allowed.contains(&value)
             {
-                let error = not_listed(format!("{field}.{member}"), value, allowed);
-                match *field {
+                let error = not_listed(format!("{}.{member}", slot.name()), value, allowed);
+                match slot.name() {
                     // Ruling T13: closed for writers; later revisions put other values there.
                     "related_to" => findings.writer_rule(error)?,
                     _ => return Err(error),
@@ -33,20 +34,21 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(
 }
 
 /// OMS 25, 26 close both lists; 27.6 opens them for triggers (ruling T1).
-fn check_observation(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
-    let text = |name| fields.get(name).and_then(Value::as_text);
-    let is_trigger = text("observer_type").is_some_and(|kind| kind.starts_with("trigger:"));
-    if let Some(mode) = text("observation_mode") {
+fn check_observation(fields: &Fields<'_>, findings: &mut Findings) -> Result<(), Error> {
+    let is_trigger = fields
+        .text(field!("observer_type"))
+        .is_some_and(|kind| kind.starts_with("trigger:"));
+    if let Some(mode) = fields.text(field!("observation_mode")) {
         let known = if is_trigger { TRIGGER_MODES } else { MODES };
-        one_of("observation_mode", mode, known)?;
+        one_of(field!("observation_mode"), mode, known)?;
     }
-    match text("observation_scope") {
+    match fields.text(field!("observation_scope")) {
         Some(scope) if !is_trigger => one_of(
-            "observation_scope",
+            field!("observation_scope"),
             scope,
             &["point", "interval", "session", "longitudinal"],
         )?,
-        None if text("observation_mode") == Some("reflective") => {
+        None if fields.text(field!("observation_mode")) == Some("reflective") => {
             findings.warn(
                 "observation_scope",
                 "expected on reflective observations (OMS 26)",
@@ -57,11 +59,11 @@ fn check_observation(fields: &Map, findings: &mut Findings) -> Result<(), Error>
     Ok(())
 }
 
-fn one_of(field: &str, value: &str, allowed: &[&str]) -> Result<(), Error> {
+fn one_of(slot: Slot, value: &str, allowed: &[&str]) -> Result<(), Error> {
     if allowed.contains(&value) {
         return Ok(());
     }
-    Err(not_listed(field.to_owned(), value, allowed))
+    Err(not_listed(slot.name().to_owned(), value, allowed))
 }
 
 pub(super) fn not_listed(field: String, value: &str, allowed: &[&str]) -> Error {
@@ -85,32 +87,32 @@ const TRIGGER_MODES: &[&str] = &[
     "scheduled",
 ];
 
-pub(super) const LISTS: &[(&str, &[&str])] = &[
+pub(super) const LISTS: &[(Slot, &[&str])] = &[
     (
-        "goal_state",
+        field!("goal_state"),
         &["active", "satisfied", "failed", "suspended"],
     ),
     (
-        "execution_mode",
+        field!("execution_mode"),
         &["function_call", "code_exec", "computer_use"],
     ),
-    ("tool_type", &["client", "server", "builtin"]),
-    ("temporal_type", &["state", "observation"]),
-    ("recall_priority", &["hot", "warm", "cold"]),
+    (field!("tool_type"), &["client", "server", "builtin"]),
+    (field!("temporal_type"), &["state", "observation"]),
+    (field!("recall_priority"), &["hot", "warm", "cold"]),
     (
-        "identity_state",
+        field!("identity_state"),
         &["anonymous", "pseudonymous", "authenticated"],
     ),
 ];
 
-const NESTED_LISTS: &[(&str, &str, &[&str])] = &[
-    ("related_to", "relation_type", RELATION_TYPES),
-    ("content_refs", "modality", MODALITIES),
-    ("content_refs", "citation_type", CITATIONS),
-    ("content_refs", "citation_role", CITATION_ROLES),
-    ("derived_from", "citation_type", CITATIONS),
-    ("derived_from", "citation_role", CITATION_ROLES),
-    ("owner", "type", &["human", "org"]),
+const NESTED_LISTS: &[(Slot, &str, &[&str])] = &[
+    (field!("related_to"), "relation_type", RELATION_TYPES),
+    (field!("content_refs"), "modality", MODALITIES),
+    (field!("content_refs"), "citation_type", CITATIONS),
+    (field!("content_refs"), "citation_role", CITATION_ROLES),
+    (field!("derived_from"), "citation_type", CITATIONS),
+    (field!("derived_from"), "citation_role", CITATION_ROLES),
+    (field!("owner"), "type", &["human", "org"]),
 ];
 
 /// OMS 14.3: closed, so that relation names cannot carry personal data.

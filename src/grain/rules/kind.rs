@@ -1,29 +1,30 @@
 //! The kinds of values that fields hold, and their ranges (OMS 6, 19.3; rulings F8, F13).
 
-use crate::codec::{self, ContentAddress, Map, Value};
+use crate::codec::{self, ContentAddress, Value};
 
 use super::findings::Findings;
 use super::lint::look_alike;
 use super::required_fields::{entries, entries_of};
-use crate::grain::fields::{Field, Holds};
+use crate::grain::fields::{Fields, Holds, Slot, field};
 use crate::grain::{Error, Namespace, Type};
 
-pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {
-    for (name, value) in fields.iter() {
-        if let Some(field) = Field::named(name) {
-            expect(&[name], field.holds, value)?;
-            each_member(name, value, expect)?;
+pub(super) fn check(of: Type, fields: &Fields<'_>, findings: &mut Findings) -> Result<(), Error> {
+    for (name, value, slot) in fields.iter() {
+        if let Some(slot) = slot {
+            expect(&[slot.name()], slot.field().holds, value)?;
+            each_member(slot.name(), value, expect)?;
         } else {
-            look_alike::check(name, findings);
+            look_alike::check(name.as_str(), findings);
         }
     }
     match of {
         // OMS 8.1: the object is text or a map; 6.2: an Event's content is text.
-        Type::Belief => one_of(fields, "object", "text or a map", is_text_or_map),
-        Type::Event => one_of(fields, "content", "text", is_text),
+        Type::Belief => one_of(fields, field!("object"), "text or a map", is_text_or_map),
+        Type::Event => one_of(fields, field!("content"), "text", is_text),
         // Ruling T2: the text says so in one place and "any" in another, so it binds writers only.
         Type::Consensus => {
-            let agreed = one_of(fields, "agreed_content", "text or a map", is_text_or_map);
+            let slot = field!("agreed_content");
+            let agreed = one_of(fields, slot, "text or a map", is_text_or_map);
             agreed.or_else(|error| findings.writer_rule(error))
         }
         _ => Ok(()),
@@ -90,14 +91,14 @@ fn expect(path: &[&str], holds: Holds, value: &Value) -> Result<(), Error> {
 }
 
 fn one_of(
-    fields: &Map,
-    name: &str,
+    fields: &Fields<'_>,
+    slot: Slot,
     expected: &'static str,
     fits: fn(&Value) -> bool,
 ) -> Result<(), Error> {
-    match fields.get(name) {
+    match fields.get(slot) {
         Some(value) if !fits(value) => Err(Error::WrongKind {
-            field: name.to_owned(),
+            field: slot.name().to_owned(),
             expected,
         }),
         _ => Ok(()),
@@ -105,8 +106,8 @@ fn one_of(
 }
 
 /// Ruling F19: a text in `derived_from` is a content address, whatever prefix it carries.
-fn check_sources(fields: &Map) -> Result<(), Error> {
-    let sources = fields.get("derived_from");
+fn check_sources(fields: &Fields<'_>) -> Result<(), Error> {
+    let sources = fields.get(field!("derived_from"));
     for source in sources.into_iter().flat_map(Value::texts) {
         ContentAddress::from_reference(source)?;
     }
@@ -114,8 +115,8 @@ fn check_sources(fields: &Map) -> Result<(), Error> {
 }
 
 /// Checks the namespace against its limits, of a grain of any type (ruling I25).
-pub(in crate::grain) fn check_namespace(fields: &Map) -> Result<(), Error> {
-    match fields.get("namespace").and_then(Value::as_text) {
+pub(in crate::grain) fn check_namespace(fields: &Fields<'_>) -> Result<(), Error> {
+    match fields.text(field!("namespace")) {
         Some(text) if !Namespace::is_within_limits(text) => {
             Err(out_of_range("namespace", "at most 512 bytes and 64 parts"))
         }
@@ -124,14 +125,14 @@ pub(in crate::grain) fn check_namespace(fields: &Map) -> Result<(), Error> {
 }
 
 /// Checks numbers against the range of their field (OMS 19.3).
-pub(super) fn check_ranges(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
-    for (name, value) in fields.iter() {
-        if let Some(field) = Field::named(name) {
-            in_range(&[name], field.holds, value)?;
-            each_member(name, value, in_range)?;
+pub(super) fn check_ranges(fields: &Fields<'_>, findings: &mut Findings) -> Result<(), Error> {
+    for (_, value, slot) in fields.iter() {
+        if let Some(slot) = slot {
+            in_range(&[slot.name()], slot.field().holds, value)?;
+            each_member(slot.name(), value, in_range)?;
         }
     }
-    for source in entries_of(fields, "provenance_chain") {
+    for source in entries_of(fields, field!("provenance_chain")) {
         // OMS 14.1 gives the range and no kind, so an integer stays one (ruling F8).
         let weight = match source.get("weight") {
             Some(Value::Float(float)) => Some(*float),
@@ -142,7 +143,7 @@ pub(super) fn check_ranges(fields: &Map, findings: &mut Findings) -> Result<(), 
             return Err(out_of_range("provenance_chain.weight", "0.0 to 1.0"));
         }
     }
-    for link in entries_of(fields, "related_to") {
+    for link in entries_of(fields, field!("related_to")) {
         // OMS 14.2 gives no range; the weight is a similarity, as the one of 14.1.
         let is_outside =
             |value: &Value| matches!(value, Value::Float(it) if !(0.0..=1.0).contains(it));
@@ -150,7 +151,10 @@ pub(super) fn check_ranges(fields: &Map, findings: &mut Findings) -> Result<(), 
             findings.writer_rule(out_of_range("related_to.weight", "0.0 to 1.0"))?;
         }
     }
-    match fields.get("consolidation_level").and_then(Value::as_i64) {
+    match fields
+        .get(field!("consolidation_level"))
+        .and_then(Value::as_i64)
+    {
         // OMS 6.1: raw, frequency, pattern, sequence.
         Some(level) if level > 3 => Err(out_of_range("consolidation_level", "0 to 3")),
         _ => Ok(()),
@@ -180,16 +184,19 @@ fn out_of_range(name: &str, range: &'static str) -> Error {
 }
 
 /// Ruling F13: bytes stand only in timestamp tokens and supersession signatures.
-pub(super) fn check_bytes(fields: &Map) -> Result<(), Error> {
-    let stray = fields.iter().any(|(name, value)| match (name, value) {
-        ("supersession_auth", Value::Array(items)) => items
-            .iter()
-            .any(|item| !matches!(item, Value::Bytes(_)) && has_bytes(item)),
-        ("trusted_timestamp", Value::Map(token)) => token
-            .iter()
-            .any(|(member, value)| member != "tsp_response" && has_bytes(value)),
-        (_, value) => has_bytes(value),
-    });
+pub(super) fn check_bytes(fields: &Fields<'_>) -> Result<(), Error> {
+    let stray = fields
+        .map()
+        .iter()
+        .any(|(name, value)| match (name, value) {
+            ("supersession_auth", Value::Array(items)) => items
+                .iter()
+                .any(|item| !matches!(item, Value::Bytes(_)) && has_bytes(item)),
+            ("trusted_timestamp", Value::Map(token)) => token
+                .iter()
+                .any(|(member, value)| member != "tsp_response" && has_bytes(value)),
+            (_, value) => has_bytes(value),
+        });
     if stray {
         return Err(Error::Codec(codec::Error::NotCanonical {
             reason: "bytes stand outside trusted_timestamp and supersession_auth",

@@ -1,8 +1,9 @@
 //! The fields that the Lightweight profile allows (OMS 18.3).
 
-use crate::codec::{Map, Profile};
+use crate::codec::Profile;
 
-use super::required_fields::required;
+use super::required_fields::is_required;
+use crate::grain::fields::Fields;
 use crate::grain::{Error, Type};
 
 /// Refuses fields that a device of the profile does not carry, on writing and on reading.
@@ -10,16 +11,15 @@ use crate::grain::{Error, Type};
 /// OMS 18.3: a microcontroller carries these fields, what its type requires, and nothing else.
 pub(in crate::grain) fn check_lightweight(
     of: Type,
-    fields: &Map,
+    fields: &Fields<'_>,
     profile: Profile,
 ) -> Result<(), Error> {
     if profile != Profile::Lightweight {
         return Ok(());
     }
-    let is_carried = |name: &str| {
-        CARRIED.contains(&name) || (required(of).contains(&name) && !OMITTED.contains(&name))
-    };
-    match fields.iter().find(|(name, _)| !is_carried(name)) {
+    let is_carried =
+        |name: &str| CARRIED.contains(&name) || (is_required(of, name) && !OMITTED.contains(&name));
+    match fields.map().iter().find(|(name, _)| !is_carried(name)) {
         Some((name, _)) => Err(Error::Forbidden {
             field: name.to_owned(),
             reason: "the Lightweight profile does not carry it (OMS 18.3)",

@@ -18,9 +18,7 @@ mod references;
 mod schema;
 mod sensitivity;
 
-use crate::codec::Map;
-
-use super::fields::Field;
+use super::fields::{Fields, INDEX_LAYER};
 use super::{Error, Type};
 use findings::Findings;
 use profile::Declared;
@@ -36,7 +34,7 @@ pub use sensitivity::is_listed_phi_tag;
 pub(super) use sensitivity::required_by_tags;
 
 /// Judges the fields of a grain; opaque types are not judged (OMS 19.4).
-pub(super) fn check(of: Type, fields: &Map, origin: Origin) -> Result<Vec<Warning>, Error> {
+pub(super) fn check(of: Type, fields: &Fields<'_>, origin: Origin) -> Result<Vec<Warning>, Error> {
     let mut findings = Findings {
         origin,
         warnings: Vec::new(),
@@ -59,7 +57,7 @@ pub(super) fn check(of: Type, fields: &Map, origin: Origin) -> Result<Vec<Warnin
     profiles.check_ranges(&mut findings)?;
     enum_values::check(of, fields, &mut findings)?;
     profiles.check_lists(&mut findings)?;
-    profile_conflict::check(fields, &mut findings)?;
+    profile_conflict::check(fields.map(), &mut findings)?;
     references::check(of, fields, &mut findings)?;
     sensitivity::check(fields, &mut findings);
     lint::check(of, fields, &mut findings);
@@ -68,11 +66,11 @@ pub(super) fn check(of: Type, fields: &Map, origin: Origin) -> Result<Vec<Warnin
 
 /// OMS 5.6, 28.3: only the store holds a grain's status. Files with a status in blobs exist,
 /// so ruling I2 keeps their bytes and ignores the values.
-fn index_layer(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
-    for (name, _) in fields.iter() {
-        if Field::is_index_layer(name) {
+fn index_layer(fields: &Fields<'_>, findings: &mut Findings) -> Result<(), Error> {
+    for slot in INDEX_LAYER {
+        if fields.contains(*slot) {
             findings.writer_rule(Error::Forbidden {
-                field: name.to_owned(),
+                field: slot.name().to_owned(),
                 reason: "the store keeps it in the index layer",
             })?;
         }

@@ -13,6 +13,7 @@ use super::profile_table::PROFILES;
 use super::required_fields::is_present;
 use super::{jq, licence};
 use crate::grain::Error;
+use crate::grain::fields::{Fields, field};
 
 /// A domain profile: its tag, the prefix of its fields, and what they hold.
 pub(super) struct Profile {
@@ -44,13 +45,13 @@ pub(super) enum Holds {
 /// The profiles a grain declares, judged step by step in the order of ruling T15.
 pub(super) struct Declared<'a> {
     profiles: Vec<&'static Profile>,
-    fields: &'a Map,
+    fields: &'a Fields<'a>,
 }
 
 impl<'a> Declared<'a> {
     /// OMS A, rule 2: a profile binds where its tag is present, and only there.
-    pub(super) fn of(fields: &'a Map) -> Self {
-        let tags = fields.get("structural_tags");
+    pub(super) fn of(fields: &'a Fields<'a>) -> Self {
+        let tags = fields.get(field!("structural_tags"));
         let tags = tags.into_iter().flat_map(Value::texts);
         let mut profiles: Vec<_> = tags
             .filter(|tag| tag.starts_with("profile:"))
@@ -62,7 +63,7 @@ impl<'a> Declared<'a> {
 
     pub(super) fn check_presence(&self, findings: &mut Findings) -> Result<(), Error> {
         // OMS A.1: health information is held for a reason that is named.
-        if self.has_health_information() && !is_present(self.fields, "processing_basis") {
+        if self.has_health_information() && !is_present(self.fields, field!("processing_basis")) {
             findings.writer_rule(Error::Missing {
                 field: "processing_basis",
                 of: "profile:healthcare with phi: tags".into(),
@@ -94,7 +95,7 @@ impl<'a> Declared<'a> {
     }
 
     pub(super) fn check_empty(&self, findings: &mut Findings) -> Result<(), Error> {
-        let basis = self.fields.get("processing_basis").and_then(Value::as_text);
+        let basis = self.fields.text(field!("processing_basis"));
         if self.has_health_information() && basis == Some("") {
             findings.writer_rule(Error::Empty {
                 field: "processing_basis".into(),
@@ -138,7 +139,7 @@ impl<'a> Declared<'a> {
 
     /// OMS A.1: everyone may pass on content under an open licence.
     fn check_licence(&self, findings: &mut Findings) -> Result<(), Error> {
-        let license = self.fields.get("license").and_then(Value::as_text);
+        let license = self.fields.text(field!("license"));
         if self.has_health_information() && license.is_some_and(licence::is_open) {
             findings.writer_rule(Error::Forbidden {
                 field: "license".into(),
@@ -198,23 +199,23 @@ impl<'a> Declared<'a> {
 
     /// OMS 27.4: any phi: tag marks health information.
     fn has_health_information(&self) -> bool {
-        let tags = self.fields.get("structural_tags");
+        let tags = self.fields.get(field!("structural_tags"));
         let mut tags = tags.into_iter().flat_map(Value::texts);
         self.declares("hc") && tags.any(|tag| tag.starts_with("phi:"))
     }
 
     /// Returns a profile's field: those of A.7 live in `context`, others as often beside it.
     fn get(&self, name: &str) -> Option<&'a Value> {
-        let context = self.fields.get("context").and_then(Value::as_map);
+        let context = self.fields.get(field!("context")).and_then(Value::as_map);
         context
             .and_then(|context| context.get(name))
-            .or_else(|| self.fields.get(name))
+            .or_else(|| self.fields.map().get(name))
     }
 
     /// Returns every field with the prefix of a declared profile, wherever it stands.
     fn members(&self) -> impl Iterator<Item = (&'a str, &'a Value)> {
-        let context = self.fields.get("context").and_then(Value::as_map);
-        let maps = (!self.profiles.is_empty()).then_some(self.fields);
+        let context = self.fields.get(field!("context")).and_then(Value::as_map);
+        let maps = (!self.profiles.is_empty()).then_some(self.fields.map());
         let maps = maps.into_iter().chain(context);
         maps.flat_map(Map::iter)
             .filter(|(name, _)| self.profile_of(name).is_some())

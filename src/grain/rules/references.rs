@@ -3,28 +3,35 @@
 //!
 //! A reference in another form names no grain, so what its writer meant by it would have no effect.
 
-use crate::codec::{ContentAddress, Map, Value};
+use crate::codec::{ContentAddress, Value};
 
 use super::findings::{Findings, Origin};
 use super::required_fields::entries_of;
+use crate::grain::fields::{Fields, field};
 use crate::grain::{Error, Type};
 
-pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {
-    let text = |name: &str| fields.get(name).and_then(Value::as_text);
+pub(super) fn check(of: Type, fields: &Fields<'_>, findings: &mut Findings) -> Result<(), Error> {
     if of == Type::Consent
-        && let Some(prior) = text("prior_consent")
+        && let Some(prior) = fields.text(field!("prior_consent"))
     {
         demand("prior_consent", prior, findings)?;
     }
-    if let Some(parent) = text("parent_message_id") {
+    if let Some(parent) = fields.text(field!("parent_message_id")) {
         demand("parent_message_id", parent, findings)?;
     }
     // Ruling T8: a label is no reference.
-    if let Some(basis) = text("processing_basis").filter(|basis| is_meant_as_address(basis)) {
+    if let Some(basis) = fields
+        .text(field!("processing_basis"))
+        .filter(|basis| is_meant_as_address(basis))
+    {
         demand("processing_basis", basis, findings)?;
     }
-    for (field, member) in [("related_to", "hash"), ("provenance_chain", "source_hash")] {
-        let named = entries_of(fields, field).filter_map(|entry| entry.get(member)?.as_text());
+    let links = [
+        (field!("related_to"), "hash"),
+        (field!("provenance_chain"), "source_hash"),
+    ];
+    for (slot, member) in links {
+        let named = entries_of(fields, slot).filter_map(|entry| entry.get(member)?.as_text());
         for text in named.filter(|text| is_meant_as_address(text)) {
             demand(member, text, findings)?;
         }
@@ -34,8 +41,8 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(
 }
 
 /// OMS 7: content is referenced and never embedded, also not inside its own URI (RFC 2397).
-fn check_content(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
-    let uris = entries_of(fields, "content_refs").filter_map(|entry| entry.get("uri"));
+fn check_content(fields: &Fields<'_>, findings: &mut Findings) -> Result<(), Error> {
+    let uris = entries_of(fields, field!("content_refs")).filter_map(|entry| entry.get("uri"));
     let mut schemes = uris.filter_map(|uri| uri.as_text()?.trim_start().split_once(':'));
     match schemes.any(|(scheme, _)| scheme.eq_ignore_ascii_case("data")) {
         true => findings.writer_rule(Error::Forbidden {
@@ -48,12 +55,14 @@ fn check_content(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
 
 /// Ruling P2: where evidence is required, an entry that is none is missing when the goal is
 /// satisfied; elsewhere it is a fault of the field.
-fn check_evidence(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {
-    let required = fields.get("evidence_required").and_then(Value::as_i64);
+fn check_evidence(of: Type, fields: &Fields<'_>, findings: &mut Findings) -> Result<(), Error> {
+    let required = fields
+        .get(field!("evidence_required"))
+        .and_then(Value::as_i64);
     if of != Type::Goal || required.is_some_and(|required| required > 0) {
         return Ok(());
     }
-    let entries = fields.get("satisfaction_evidence").into_iter();
+    let entries = fields.get(field!("satisfaction_evidence")).into_iter();
     let mut entries = entries.flat_map(Value::texts);
     match entries.all(|entry| ContentAddress::from_reference(entry).is_ok()) {
         true => Ok(()),

@@ -8,7 +8,7 @@ use crate::grain::Type;
 use crate::grain::fields::{Field, Holds};
 
 use super::enum_values::LISTS;
-use super::required_fields::required;
+use super::required_fields::{is_required, required};
 
 /// Returns the JSON Schema (draft 2020-12) of a grain of this type, as JSON lines and
 /// [`Draft::from_json`](crate::grain::Draft::from_json) take it: required members, the members
@@ -26,13 +26,14 @@ pub fn json_schema(type_: Type) -> Value {
     let mut properties = Map::new();
     for field in Field::all() {
         let of = group_of(field.name);
-        let is_required = required(type_).contains(&field.name);
+        let is_required = is_required(type_, field.name);
         let is_ours = of.is_none_or(|types| types.contains(&type_));
         if (is_ours || is_required) && !Field::is_index_layer(field.name) {
             properties.insert(field.name, property(type_, field));
         }
     }
-    let names = [&["type"], required(type_)].concat();
+    let required = required(type_).iter().map(|slot| slot.name());
+    let names: Vec<_> = ["type"].into_iter().chain(required).collect();
     let mut schema = Map::new();
     schema.insert("$schema", "https://json-schema.org/draft/2020-12/schema");
     schema.insert("title", type_.to_string());
@@ -63,12 +64,12 @@ fn property(type_: Type, field: &Field) -> Value {
         _ => {}
     }
     let mut property = kind(field.holds);
-    let listed = LISTS.iter().find(|(name, _)| *name == field.name);
+    let listed = LISTS.iter().find(|(slot, _)| slot.name() == field.name);
     if let Some((_, values)) = listed {
         property.insert("enum", texts(values));
     }
     // OMS 19.3: ERR_EMPTY.
-    if required(type_).contains(&field.name) && field.holds == Holds::Text {
+    if is_required(type_, field.name) && field.holds == Holds::Text {
         property.insert("minLength", 1);
     }
     if field.name == "steps" {

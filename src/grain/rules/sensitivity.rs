@@ -1,8 +1,9 @@
 //! Sensitivity from tags (OMS 13.2, 13.4, 27.4).
 
-use crate::codec::{Map, Sensitivity, Value};
+use crate::codec::{Sensitivity, Value};
 
 use super::findings::Findings;
+use crate::grain::fields::{Fields, field};
 
 /// Returns whether a tag is one of the eighteen identifiers of HIPAA's Safe Harbor (OMS 27.4).
 ///
@@ -20,15 +21,15 @@ pub fn is_listed_phi_tag(tag: &str) -> bool {
 }
 
 /// Returns the lowest header sensitivity the tags allow.
-pub(in crate::grain) fn required_by_tags(fields: &Map) -> Sensitivity {
-    let tags = fields.get("structural_tags");
+pub(in crate::grain) fn required_by_tags(fields: &Fields<'_>) -> Sensitivity {
+    let tags = fields.get(field!("structural_tags"));
     let levels = tags.into_iter().flat_map(Value::texts).map(of_tag);
     levels.max().unwrap_or_default()
 }
 
 /// Points at `phi:` tags that are not of the list, so that a misspelt one is noticed.
-pub(super) fn check(fields: &Map, findings: &mut Findings) {
-    let tags = fields.get("structural_tags");
+pub(super) fn check(fields: &Fields<'_>, findings: &mut Findings) {
+    let tags = fields.get(field!("structural_tags"));
     for tag in tags.into_iter().flat_map(Value::texts) {
         if tag.starts_with("phi:") && !is_listed_phi_tag(tag) {
             findings.warn(

@@ -19,7 +19,8 @@ pub(crate) fn non_superseding_parents(
     grain: &Grain,
 ) -> Result<Vec<ContentAddress>, Error> {
     let mut non_superseding = Vec::new();
-    if declares_supersession(grain) || policy::gives_consent(grain) {
+    let has_parents = grain.field("derived_from").is_some();
+    if !has_parents || declares_supersession(grain) || policy::gives_consent(grain) {
         return Ok(non_superseding);
     }
     let claim = claim_of(grain).filter(|_| !policy::says_why_derived(grain));

@@ -4,13 +4,14 @@ pub(super) mod look_alike;
 mod observation;
 mod recommended;
 
-use crate::codec::{Map, Value};
+use crate::codec::Value;
 use crate::grain::Type;
+use crate::grain::fields::{Fields, Slot, field, fields};
 
 use super::findings::Findings;
 use super::required_fields::entries_of;
 
-pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) {
+pub(super) fn check(of: Type, fields: &Fields<'_>, findings: &mut Findings) {
     check_relation(fields, findings);
     check_established(fields, findings);
     check_owner(fields, findings);
@@ -23,8 +24,8 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) {
 }
 
 /// OMS 8: the `mg:` prefix is reserved for the standard vocabulary.
-fn check_relation(fields: &Map, findings: &mut Findings) {
-    let relation = fields.get("relation").and_then(Value::as_text);
+fn check_relation(fields: &Fields<'_>, findings: &mut Findings) {
+    let relation = fields.text(field!("relation"));
     if let Some(relation) = relation
         && let Some(name) = relation.strip_prefix("mg:")
         && !MG_RELATIONS.contains(&name)
@@ -34,26 +35,28 @@ fn check_relation(fields: &Map, findings: &mut Findings) {
 }
 
 /// OMS 27.3: established knowledge has no user and does not expire.
-fn check_established(fields: &Map, findings: &mut Findings) {
-    let source = fields.get("source_type").and_then(Value::as_text);
+fn check_established(fields: &Fields<'_>, findings: &mut Findings) {
+    let source = fields.text(field!("source_type"));
     if !matches!(source, Some("established_knowledge" | "axiomatic")) {
         return;
     }
-    for name in ["user_id", "valid_to"] {
-        if fields.contains(name) {
+    for slot in fields!["user_id", "valid_to"] {
+        if fields.contains(*slot) {
             findings.warn(
-                name,
+                slot.name(),
                 "should be omitted on established knowledge (OMS 27.3)",
             );
         }
     }
-    if fields.get("confidence").and_then(Value::as_f64) != Some(1.0) {
+    if fields.get(field!("confidence")).and_then(Value::as_f64) != Some(1.0) {
         findings.warn(
             "confidence",
             "should be 1.0 on established knowledge (OMS 27.3)",
         );
     }
-    let policy = fields.get("invalidation_policy").and_then(Value::as_map);
+    let policy = fields
+        .get(field!("invalidation_policy"))
+        .and_then(Value::as_map);
     let mode = policy
         .and_then(|policy| policy.get("mode"))
         .and_then(Value::as_text);
@@ -66,8 +69,8 @@ fn check_established(fields: &Map, findings: &mut Findings) {
 }
 
 /// OMS 12.5.1: a person has no legal form; an owner is verified by a DID.
-fn check_owner(fields: &Map, findings: &mut Findings) {
-    let Some(owner) = fields.get("owner").and_then(Value::as_map) else {
+fn check_owner(fields: &Fields<'_>, findings: &mut Findings) {
+    let Some(owner) = fields.get(field!("owner")).and_then(Value::as_map) else {
         return;
     };
     if owner.get("type").and_then(Value::as_text) == Some("human") && owner.contains("entity_form")
@@ -83,15 +86,15 @@ fn check_owner(fields: &Map, findings: &mut Findings) {
 }
 
 /// OMS 6.11: a delegation without bounds is valid and rarely intended.
-fn check_delegation(fields: &Map, findings: &mut Findings) {
-    let namespaces = fields.get("authorized_namespaces");
+fn check_delegation(fields: &Fields<'_>, findings: &mut Findings) {
+    let namespaces = fields.get(field!("authorized_namespaces"));
     if namespaces.is_some_and(|namespaces| namespaces.texts().any(|name| name == "*")) {
         findings.warn(
             "authorized_namespaces",
             "\"*\" gives away every namespace (OMS 6.11)",
         );
     }
-    let relation = fields.get("relation").and_then(Value::as_text);
+    let relation = fields.text(field!("relation"));
     if relation != Some("mg:delegates_to") {
         return;
     }
@@ -101,14 +104,14 @@ fn check_delegation(fields: &Map, findings: &mut Findings) {
             "absent, so the delegatee may write everywhere (OMS 6.11)",
         );
     }
-    if !fields.contains("delegation_depth") {
+    if !fields.contains(field!("delegation_depth")) {
         findings.warn(
             "delegation_depth",
             "absent, so the delegatee may delegate without limit (OMS 6.11)",
         );
     }
     // OMS 28.7: a conversation that is handed over comes back.
-    if fields.contains("session_id") && !fields.contains("return_to") {
+    if fields.contains(field!("session_id")) && !fields.contains(field!("return_to")) {
         findings.warn(
             "return_to",
             "absent, so control returns to no one (OMS 28.7)",
@@ -117,9 +120,9 @@ fn check_delegation(fields: &Map, findings: &mut Findings) {
 }
 
 /// OMS 28.6: the snapshot of a conversation has the members that describe its state.
-fn check_snapshot(fields: &Map, findings: &mut Findings) {
-    let relation = fields.get("relation").and_then(Value::as_text);
-    let context = fields.get("context").and_then(Value::as_map);
+fn check_snapshot(fields: &Fields<'_>, findings: &mut Findings) {
+    let relation = fields.text(field!("relation"));
+    let context = fields.get(field!("context")).and_then(Value::as_map);
     let (Some("mg:state_at"), Some(context)) = (relation, context) else {
         return;
     };
@@ -134,8 +137,11 @@ fn check_snapshot(fields: &Map, findings: &mut Findings) {
 }
 
 /// OMS 23.3: a policy that is not understood locks the grain; the grain stays valid.
-fn check_policy(fields: &Map, findings: &mut Findings) {
-    let Some(policy) = fields.get("invalidation_policy").and_then(Value::as_map) else {
+fn check_policy(fields: &Fields<'_>, findings: &mut Findings) {
+    let Some(policy) = fields
+        .get(field!("invalidation_policy"))
+        .and_then(Value::as_map)
+    else {
         return;
     };
     let is_mode = |value: &Value| value.as_text().is_some_and(|mode| MODES.contains(&mode));
@@ -151,8 +157,8 @@ fn check_policy(fields: &Map, findings: &mut Findings) {
 
 /// OMS 6.2: the members of standard blocks. Only `type` is a rule, for blocks also come from
 /// formats that let anything stand there.
-fn check_blocks(fields: &Map, findings: &mut Findings) {
-    for block in entries_of(fields, "content_blocks") {
+fn check_blocks(fields: &Fields<'_>, findings: &mut Findings) {
+    for block in entries_of(fields, field!("content_blocks")) {
         let kind = block.get("type").and_then(Value::as_text);
         for (_, member, fits) in BLOCK_MEMBERS.iter().filter(|(of, ..)| Some(*of) == kind) {
             if block.get(member).is_some_and(|value| !fits(value)) {
@@ -210,13 +216,13 @@ const POLICY_MEMBERS: &[(&str, Fits)] = &[
     ("protection_reason", is_text),
 ];
 
-fn is_empty(fields: &Map, name: &str) -> bool {
-    len_of(fields, name) == 0
+fn is_empty(fields: &Fields<'_>, slot: Slot) -> bool {
+    len_of(fields, slot) == 0
 }
 
 /// Returns the number of entries of a list; 0 without one.
-fn len_of(fields: &Map, name: &str) -> usize {
-    let entries = fields.get(name).and_then(Value::as_array);
+fn len_of(fields: &Fields<'_>, slot: Slot) -> usize {
+    let entries = fields.get(slot).and_then(Value::as_array);
     entries.map_or(0, <[Value]>::len)
 }
 

@@ -4,12 +4,13 @@
 //! The registered observer types serve these warnings and nothing else: storage and access treat
 //! `observer_type` as open (OMS 17.3, 24).
 
-use crate::codec::{Map, Value};
+use crate::codec::Value;
 use crate::grain::Type;
+use crate::grain::fields::{Fields, field};
 
 use super::{Findings, is_empty, len_of};
 
-pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) {
+pub(super) fn check(of: Type, fields: &Fields<'_>, findings: &mut Findings) {
     match of {
         Type::Observation => {
             check_source(fields, findings);
@@ -23,9 +24,9 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) {
 }
 
 /// OMS 24.1, 24.2: what kind of source a registered observer is.
-fn check_source(fields: &Map, findings: &mut Findings) {
-    let text = |name| fields.get(name).and_then(Value::as_text);
-    let (observer, source) = (text("observer_type"), text("source_type"));
+fn check_source(fields: &Fields<'_>, findings: &mut Findings) {
+    let observer = fields.text(field!("observer_type"));
+    let source = fields.text(field!("source_type"));
     let expected = match observer {
         Some(observer) if PHYSICAL.contains(&observer) => (
             "sensor",
@@ -46,10 +47,10 @@ fn check_source(fields: &Map, findings: &mut Findings) {
     }
 }
 
-fn check_hybrid(observer: Option<&str>, fields: &Map, findings: &mut Findings) {
+fn check_hybrid(observer: Option<&str>, fields: &Fields<'_>, findings: &mut Findings) {
     match observer {
         // An entry for each step.
-        Some("hybrid") if len_of(fields, "provenance_chain") < 2 => findings.warn(
+        Some("hybrid") if len_of(fields, field!("provenance_chain")) < 2 => findings.warn(
             "provenance_chain",
             "should name reading and inference of a hybrid observer (OMS 24.2)",
         ),
@@ -64,14 +65,14 @@ fn check_hybrid(observer: Option<&str>, fields: &Map, findings: &mut Findings) {
 }
 
 /// OMS 25.
-fn check_mode(fields: &Map, findings: &mut Findings) {
-    match fields.get("observation_mode").and_then(Value::as_text) {
-        Some("reflective") if is_empty(fields, "derived_from") => findings.warn(
+fn check_mode(fields: &Fields<'_>, findings: &mut Findings) {
+    match fields.text(field!("observation_mode")) {
+        Some("reflective") if is_empty(fields, field!("derived_from")) => findings.warn(
             "derived_from",
             "should name the grains that a reflective observation consumed (OMS 25)",
         ),
         Some("active") => {
-            let context = fields.get("context").and_then(Value::as_map);
+            let context = fields.get(field!("context")).and_then(Value::as_map);
             if !context.is_some_and(|context| context.contains("probe")) {
                 findings.warn(
                     "context.probe",
@@ -84,17 +85,17 @@ fn check_mode(fields: &Map, findings: &mut Findings) {
 }
 
 /// OMS 26.
-fn check_scope(fields: &Map, findings: &mut Findings) {
-    let time = |name| fields.get(name).and_then(Value::as_i64);
-    let scope = fields.get("observation_scope").and_then(Value::as_text);
-    if scope == Some("longitudinal") && is_empty(fields, "derived_from") {
+fn check_scope(fields: &Fields<'_>, findings: &mut Findings) {
+    let time = |slot| fields.get(slot).and_then(Value::as_i64);
+    let scope = fields.text(field!("observation_scope"));
+    if scope == Some("longitudinal") && is_empty(fields, field!("derived_from")) {
         findings.warn(
             "derived_from",
             "should name the observations of each session covered (OMS 26)",
         );
     }
     if matches!(scope, Some("interval" | "session" | "longitudinal"))
-        && let (Some(from), Some(to)) = (time("valid_from"), time("valid_to"))
+        && let (Some(from), Some(to)) = (time(field!("valid_from")), time(field!("valid_to")))
         && from >= to
     {
         findings.warn(
@@ -105,8 +106,8 @@ fn check_scope(fields: &Map, findings: &mut Findings) {
 }
 
 /// OMS 28.6: a message belongs to a session.
-fn check_conversation(fields: &Map, findings: &mut Findings) {
-    if fields.contains("parent_message_id") && !fields.contains("session_id") {
+fn check_conversation(fields: &Fields<'_>, findings: &mut Findings) {
+    if fields.contains(field!("parent_message_id")) && !fields.contains(field!("session_id")) {
         findings.warn(
             "session_id",
             "absent, so the message is of no conversation (OMS 28.6)",
@@ -115,18 +116,20 @@ fn check_conversation(fields: &Map, findings: &mut Findings) {
 }
 
 /// OMS 28.6: the summary of a conversation points at what it sums up.
-fn check_summary(fields: &Map, findings: &mut Findings) {
-    let source = fields.get("source_type").and_then(Value::as_text);
+fn check_summary(fields: &Fields<'_>, findings: &mut Findings) {
+    let source = fields.text(field!("source_type"));
     if source != Some("consolidated") {
         return;
     }
-    if is_empty(fields, "derived_from") {
+    if is_empty(fields, field!("derived_from")) {
         findings.warn(
             "derived_from",
             "should name the grains that were consolidated (OMS 28.6)",
         );
     }
-    let level = fields.get("consolidation_level").and_then(Value::as_i64);
+    let level = fields
+        .get(field!("consolidation_level"))
+        .and_then(Value::as_i64);
     if level.is_none_or(|level| level < 1) {
         findings.warn(
             "consolidation_level",

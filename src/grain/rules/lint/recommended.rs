@@ -1,12 +1,13 @@
 //! Warnings about fields that a section recommends (OMS 7.1, 14.1, 23.4, 23.5, 23.9, 27.1).
 
-use crate::codec::{Map, Value};
+use crate::codec::Value;
 use crate::grain::Type;
+use crate::grain::fields::{Fields, field};
 use crate::grain::rules::required_fields::entries_of;
 
 use super::{Findings, is_empty};
 
-pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) {
+pub(super) fn check(of: Type, fields: &Fields<'_>, findings: &mut Findings) {
     match of {
         Type::Action => check_call(fields, findings),
         Type::Goal => check_goal(fields, findings),
@@ -17,9 +18,9 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) {
 }
 
 /// OMS 27.1: a call is found by its id once its result arrives.
-fn check_call(fields: &Map, findings: &mut Findings) {
-    let phase = fields.get("action_phase").and_then(Value::as_text);
-    if phase == Some("call") && !fields.contains("tool_call_id") {
+fn check_call(fields: &Fields<'_>, findings: &mut Findings) {
+    let phase = fields.text(field!("action_phase"));
+    if phase == Some("call") && !fields.contains(field!("tool_call_id")) {
         findings.warn(
             "tool_call_id",
             "recommended on a call, so that its result can name it (OMS 27.1)",
@@ -28,25 +29,29 @@ fn check_call(fields: &Map, findings: &mut Findings) {
 }
 
 /// OMS 23.4, 23.5, 23.9: a protected goal that may end by itself ends on evidence.
-fn check_goal(fields: &Map, findings: &mut Findings) {
-    let policy = fields.get("invalidation_policy").and_then(Value::as_map);
+fn check_goal(fields: &Fields<'_>, findings: &mut Findings) {
+    let policy = fields
+        .get(field!("invalidation_policy"))
+        .and_then(Value::as_map);
     let mode = policy.and_then(|policy| policy.get("mode"));
     if mode.is_none_or(|mode| mode.as_text() == Some("open")) {
         return;
     }
     let ends = |state: &str| ["satisfied", "failed"].contains(&state);
-    let allowed = fields.get("allowed_transitions");
-    let needed = fields.get("evidence_required").and_then(Value::as_i64);
+    let allowed = fields.get(field!("allowed_transitions"));
+    let needed = fields
+        .get(field!("evidence_required"))
+        .and_then(Value::as_i64);
     if allowed.is_some_and(|allowed| allowed.texts().any(ends)) && needed.is_none_or(|it| it < 1) {
         findings.warn(
             "evidence_required",
             "should be 1 or more where a protected goal may end by itself (OMS 23.5, 23.9)",
         );
     }
-    let state = fields.get("goal_state").and_then(Value::as_text);
+    let state = fields.text(field!("goal_state"));
     if state.is_some_and(ends)
-        && !is_empty(fields, "derived_from")
-        && is_empty(fields, "satisfaction_evidence")
+        && !is_empty(fields, field!("derived_from"))
+        && is_empty(fields, field!("satisfaction_evidence"))
     {
         findings.warn(
             "satisfaction_evidence",
@@ -56,8 +61,8 @@ fn check_goal(fields: &Map, findings: &mut Findings) {
 }
 
 /// OMS 14.1: an entry says what was used, and how.
-fn check_provenance(fields: &Map, findings: &mut Findings) {
-    for entry in entries_of(fields, "provenance_chain") {
+fn check_provenance(fields: &Fields<'_>, findings: &mut Findings) {
+    for entry in entries_of(fields, field!("provenance_chain")) {
         for member in ["source_hash", "method"] {
             if !entry.contains(member) {
                 findings.warn(
@@ -70,8 +75,8 @@ fn check_provenance(fields: &Map, findings: &mut Findings) {
 }
 
 /// OMS 7.1; a citation has neither.
-fn check_references(fields: &Map, findings: &mut Findings) {
-    let references = entries_of(fields, "content_refs");
+fn check_references(fields: &Fields<'_>, findings: &mut Findings) {
+    let references = entries_of(fields, field!("content_refs"));
     for reference in references.filter(|reference| reference.contains("modality")) {
         for member in ["mime_type", "checksum"] {
             if !reference.contains(member) {

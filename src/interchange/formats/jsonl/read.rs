@@ -5,7 +5,7 @@ use std::io::{BufRead, Read as _};
 
 use crate::codec::{ContentAddress, Map, Profile, Value};
 use crate::crypto::from_delivery;
-use crate::grain::{self, Draft, Grain, StatusChange, Time};
+use crate::grain::{self, Draft, Grain, StatusChange, Time, word};
 use crate::interchange::formats::revision::draft_of;
 use crate::interchange::model::status;
 use crate::interchange::{Error, Place, ReadOptions, Record};
@@ -110,7 +110,8 @@ impl<R: BufRead> Reader<R> {
                 "the file starts with a byte-order mark",
             ));
         }
-        let value = Value::from_json(&text).map_err(|source| self.wrap(source.into()))?;
+        let value = Value::from_json_knowing(&text, word);
+        let value = value.map_err(|source| self.wrap(source.into()))?;
         match value.as_map() {
             Some(map) if map.contains("type") => self.grain(value),
             Some(map) if map.contains("blob") => self.blob(map, "blob"),

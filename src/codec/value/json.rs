@@ -1,7 +1,8 @@
 //! A value as JSON.
 
-use super::json;
-use super::{Error, Value};
+use crate::codec::{Error, json};
+
+use super::{Value, Vocabulary};
 
 impl Value {
     /// Reads a JSON text strictly: one value, no duplicate members, no lone surrogates, no
@@ -19,7 +20,12 @@ impl Value {
     /// `ERR_JSON` with what is wrong and where; for more than 524,288 values and names too, which would
     /// take thirty times the memory of their text. `ERR_CORRUPT` for a member that is there twice.
     pub fn from_json(text: &str) -> Result<Self, Error> {
-        json::from_json(text)
+        Self::from_json_knowing(text, |_| None)
+    }
+
+    /// Reads a JSON text as [`Value::from_json`] does, and keeps no copy of the names of a vocabulary.
+    pub(crate) fn from_json_knowing(text: &str, vocabulary: Vocabulary) -> Result<Self, Error> {
+        json::from_json(text, vocabulary)
     }
 
     /// Returns the value as compact JSON; bytes become base64, members keep the order of names.
