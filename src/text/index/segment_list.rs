@@ -11,16 +11,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use tantivy::directory::{Directory, OwnedBytes};
-use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
+use tantivy::directory::Directory;
 use tantivy::index::{Segment, SegmentId};
-use tantivy::indexer::merge_filtered_segments;
-use tantivy::{BitSet, Index, IndexMeta, TantivyError};
+use tantivy::{Index, IndexMeta, TantivyError};
 
+use crate::text::index::build::{self, SegmentBuilder};
 use crate::text::index::directory::{DiskDirectory, LIST, Staging};
 use crate::text::index::open::{CommitPayload, Fingerprint};
 use crate::text::index::schema::Fields;
-use crate::text::index::segment_builder::SegmentBuilder;
 use crate::text::index::uncommitted::QueuedDocument;
 
 /// The files of the committed index.
@@ -79,9 +77,9 @@ impl SegmentList {
         while documents.peek().is_some() {
             let (staged, staging) = self.directory.stage(&Arc::default());
             let index = fields.index().open_or_create(staged)?;
-            let mut builder = SegmentBuilder::new(fields, index.new_segment())?;
+            let mut builder = SegmentBuilder::new(fields, index.new_segment());
             for fed in documents.by_ref() {
-                builder.add(fed.row, &fed.document)?;
+                builder.add(fed.row, &fed.document);
                 if builder.len_bytes() >= budget {
                     break;
                 }
@@ -100,26 +98,29 @@ impl SegmentList {
     /// `None` if none is left. It fails if `cancelled` rises above 0.
     pub(in crate::text) fn rewrite(
         &self,
+        fields: &Fields,
         segments: &[(Segment, Vec<u32>)],
         cancelled: &Arc<AtomicUsize>,
     ) -> tantivy::Result<Option<NewSegment>> {
         let reading = Index::open(self.directory.windowed())?;
-        let mut sources = Vec::with_capacity(segments.len());
-        let mut filters = Vec::with_capacity(segments.len());
-        for (segment, erased) in segments {
+        let sources = segments.iter().filter(|(segment, erased)| {
             let documents = segment.meta().max_doc();
-            if erased.len() < documents as usize {
-                sources.push(reading.segment(segment.meta().clone()));
-                filters.push(alive(documents, erased)?);
-            }
-        }
+            erased.len() < documents as usize
+        });
+        let sources: Vec<_> = sources
+            .map(|(segment, erased)| (reading.segment(segment.meta().clone()), erased.clone()))
+            .collect();
         if sources.is_empty() {
             return Ok(None);
         }
         let (staged, staging) = self.directory.stage(cancelled);
-        let settings = self.index.settings().clone();
-        let merged = merge_filtered_segments(&sources, settings, filters, staged)?;
-        NewSegment::of(&merged, staging)
+        let target = fields.index().open_or_create(staged)?.new_segment();
+        let documents = build::merge(fields, &sources, &target)?;
+        Ok(Some(NewSegment {
+            id: target.id(),
+            documents,
+            staging,
+        }))
     }
 
     /// Replaces the segments `old` by `new` and the range that is covered, atomically and durably.
@@ -173,36 +174,9 @@ impl SegmentList {
     }
 }
 
-impl NewSegment {
-    /// Returns the only segment of an index that was built in a staged directory.
-    fn of(index: &Index, staging: Arc<Staging>) -> tantivy::Result<Option<Self>> {
-        let segment = index.searchable_segment_metas()?.pop();
-        Ok(segment
-            .filter(|segment| segment.num_docs() > 0)
-            .map(|segment| Self {
-                id: segment.id(),
-                documents: segment.max_doc(),
-                staging,
-            }))
-    }
-}
-
 /// Returns the names of the files that a list may name, itself included.
 pub(in crate::text) fn names(list: &IndexMeta) -> HashSet<String> {
     let files = list.list_segment_files().into_iter();
     let files = files.filter_map(|path| path.to_str().map(str::to_owned));
     files.chain([LIST.to_owned()]).collect()
-}
-
-fn alive(documents: u32, erased: &[u32]) -> tantivy::Result<Option<AliveBitSet>> {
-    if erased.is_empty() {
-        return Ok(None);
-    }
-    let mut alive = BitSet::with_max_value_and_full(documents);
-    for document in erased {
-        alive.remove(*document);
-    }
-    let mut bytes = Vec::new();
-    write_alive_bitset(&alive, &mut bytes)?;
-    Ok(Some(AliveBitSet::open(OwnedBytes::new(bytes))))
 }
