@@ -16,7 +16,7 @@ use tantivy::index::Segment;
 use crate::ledger::EntryId;
 use crate::text::error::Error;
 use crate::text::index::disk::{document_of, row_values};
-use crate::text::index::segment_list::NewSegment;
+use crate::text::index::segment_list::{NewSegment, beside};
 use crate::text::index::view::View;
 
 impl View {
@@ -89,21 +89,7 @@ impl View {
             0..BESIDE_MIN => 1,
             _ => thread::available_parallelism().map_or(1, |cores| cores.get().min(WORKERS_MAX)),
         };
-        thread::scope(|scope| {
-            let others: Vec<_> = (1..workers).map(|_| scope.spawn(rewrite)).collect();
-            let mut new: tantivy::Result<Vec<_>> = rewrite();
-            for other in others {
-                let others = match other.join() {
-                    Ok(written) => written,
-                    Err(panic) => std::panic::resume_unwind(panic),
-                };
-                new = new.and_then(|mut new| {
-                    new.extend(others?);
-                    Ok(new)
-                });
-            }
-            new
-        })
+        beside(workers, rewrite)
     }
 }
 

@@ -7,9 +7,12 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::io;
+use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 
 use tantivy::directory::Directory;
 use tantivy::index::{Segment, SegmentId};
@@ -65,8 +68,31 @@ impl SegmentList {
         Ok((list, covered))
     }
 
-    /// Writes documents as segments, each of about `budget` bytes of memory at most.
+    /// Writes documents as segments, each of about `budget` bytes of memory at most. Parts of many are
+    /// written beside each other.
     pub(in crate::text) fn index(
+        &self,
+        fields: &Fields,
+        documents: &[&QueuedDocument],
+        budget: usize,
+    ) -> tantivy::Result<Vec<NewSegment>> {
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let parts = (documents.len() / PART_LEN_MIN).clamp(1, cores);
+        let part_len = documents.len().div_ceil(parts).max(1);
+        let next = AtomicUsize::new(0);
+        beside(parts, || {
+            let mut new = Vec::new();
+            while let Some(part) = documents
+                .chunks(part_len)
+                .nth(next.fetch_add(1, Ordering::Relaxed))
+            {
+                new.extend(self.write_part(fields, part, budget / parts)?);
+            }
+            Ok(new)
+        })
+    }
+
+    fn write_part(
         &self,
         fields: &Fields,
         documents: &[&QueuedDocument],
@@ -174,9 +200,32 @@ impl SegmentList {
     }
 }
 
+/// Returns the segments that threads write beside each other, each with `write`.
+pub(in crate::text) fn beside(
+    threads: usize,
+    write: impl Fn() -> tantivy::Result<Vec<NewSegment>> + Sync,
+) -> tantivy::Result<Vec<NewSegment>> {
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(&write)).collect();
+        let mut new = write();
+        for other in others {
+            let others = other.join().unwrap_or_else(|panic| resume_unwind(panic));
+            new = new.and_then(|mut new| {
+                new.extend(others?);
+                Ok(new)
+            });
+        }
+        new
+    })
+}
+
 /// Returns the names of the files that a list may name, itself included.
 pub(in crate::text) fn names(list: &IndexMeta) -> HashSet<String> {
     let files = list.list_segment_files().into_iter();
     let files = files.filter_map(|path| path.to_str().map(str::to_owned));
     files.chain([LIST.to_owned()]).collect()
 }
+
+/// The fewest documents that a thread is worth starting for: as many as one segment has at least
+/// where documents are fed without a pause.
+const PART_LEN_MIN: usize = 16_384;
