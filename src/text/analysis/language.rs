@@ -90,6 +90,14 @@ impl Language {
     }
 }
 
+#[cfg(test)]
+impl Language {
+    /// Returns the languages with a stemmer, each with its script.
+    pub(in crate::text) fn all() -> impl Iterator<Item = (Self, Script)> {
+        LANGUAGES.iter().map(|row| (Self(Some(row.0)), row.2))
+    }
+}
+
 impl Default for Language {
     fn default() -> Self {
         Self::ENGLISH

@@ -167,15 +167,31 @@ fn grams(letters: &[Part<'_>], position: &mut u32, tokens: &mut Vec<Token>) {
 
 /// Returns the terms of a word in a language.
 pub(in crate::text) fn terms(part: &Part<'_>, language: Language) -> Terms {
-    let lower = fold::lower(&part.written, language);
-    let plain = fold::plain(&lower);
-    if language == Language::VIETNAMESE && part.script == Script::Latin {
-        return of_vietnamese(&lower, &plain);
+    if part.written.bytes().all(|byte| byte.is_ascii_digit()) {
+        return of_number(&part.written, language);
     }
-    let stem_of = |word: &str| match language.stemmer(part.script) {
-        Some(stemmer) => fold::plain(&stemmer.stem(word)),
-        None => fold::plain(word),
+    let lower = fold::lower(&part.written, language);
+    if language == Language::VIETNAMESE && part.script == Script::Latin {
+        return of_vietnamese(&lower, &fold::plain(&lower));
+    }
+    let stem_of = |word: &str| {
+        let stem = match language.stemmer(part.script) {
+            Some(stemmer) => stemmer.stem(word).into_owned(),
+            None => word.to_owned(),
+        };
+        // A stemmer may add an accent.
+        if stem.is_ascii() {
+            return stem;
+        }
+        fold::plain(&stem)
     };
+    if lower.is_ascii() {
+        let cues = cues::cues_of(&lower, language);
+        let stem = stem_of(&lower);
+        let written = (lower != stem).then_some(lower);
+        return of_stem(stem, written.into_iter().collect(), cues, language);
+    }
+    let plain = fold::plain(&lower);
     let (stem, typed) = if part.script == Script::Arabic {
         // Vowel marks are rarely written, and the stemmer would treat them as letters.
         let letters = lower.chars().filter(|letter| !fold::is_silent(*letter));
@@ -194,6 +210,16 @@ pub(in crate::text) fn terms(part: &Part<'_>, language: Language) -> Terms {
             variants.push(other);
         }
     }
+    of_stem(stem, variants, cues, language)
+}
+
+/// Returns the terms of a number, which no stemmer changes.
+fn of_number(digits: &str, language: Language) -> Terms {
+    let cues = cues::cues_of(digits, language);
+    of_stem(digits.to_owned(), Vec::new(), cues, language)
+}
+
+fn of_stem(stem: String, mut variants: Vec<String>, cues: u8, language: Language) -> Terms {
     if language.has_compounds() && stem.chars().count() >= COMPOUND_LEN_MIN {
         variants.push(reversed(&stem));
     }
@@ -295,6 +321,16 @@ mod tests {
             joined("https://docs.rs/x plain words. Next"),
             ["httpsdocsrsx"]
         );
+    }
+
+    #[test]
+    fn no_stemmer_changes_a_number() {
+        for (language, script) in Language::all() {
+            for number in ["0", "17", "001", "2019", "1234567890"] {
+                let stemmer = language.stemmer(script).unwrap();
+                assert_eq!(stemmer.stem(number), number, "{language}");
+            }
+        }
     }
 
     #[test]

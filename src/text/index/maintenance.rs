@@ -69,7 +69,7 @@ impl View {
             .map(|segment| (segment, Vec::new()))
             .collect();
         // Invariant: only a merge and an erasure remove segments, and each holds `merging`.
-        let merged = self.list.rewrite(&sources, &self.cancelled)?;
+        let merged = self.list.rewrite(&self.fields, &sources, &self.cancelled)?;
         let merged: Vec<_> = merged.into_iter().collect();
         let _writer = self.writer.lock();
         let (_, covered) = self.list.read()?;

@@ -2,13 +2,13 @@
 //!
 //! It stores and reads postings. It does not know queries or scores.
 
+mod build;
 pub(super) mod committer;
 pub(super) mod directory;
 pub(super) mod disk;
 pub(super) mod maintenance;
 pub(super) mod memory_segment;
 pub(super) mod open;
-mod segment_builder;
 pub(super) mod partitions;
 pub(super) mod postings;
 pub(super) mod redact;

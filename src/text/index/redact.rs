@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use parking_lot::MutexGuard;
+use tantivy::SegmentReader;
 use tantivy::index::Segment;
-use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet, SegmentReader, TERMINATED};
 
 use crate::ledger::EntryId;
 use crate::text::error::Error;
-use crate::text::index::segment_list::NewSegment;
+use crate::text::index::disk::{document_of, row_values};
+use crate::text::index::segment_list::{NewSegment, beside};
 use crate::text::index::view::View;
 
 impl View {
@@ -55,7 +55,7 @@ impl View {
         let (_, mut covered) = self.list.read()?;
         let mut hit = Vec::new();
         for segment in self.list.index.searchable_segments()? {
-            let erased = self.documents_of(&segment, rows)?;
+            let erased = documents_of(&segment, rows)?;
             if erased.is_empty() {
                 continue;
             }
@@ -77,7 +77,10 @@ impl View {
             let wanted = Arc::default();
             let mut new = Vec::new();
             while let Some(segment) = hit.get(next.fetch_add(1, Ordering::Relaxed)) {
-                new.extend(self.list.rewrite(slice::from_ref(segment), &wanted)?);
+                new.extend(
+                    self.list
+                        .rewrite(&self.fields, slice::from_ref(segment), &wanted)?,
+                );
             }
             Ok(new)
         };
@@ -86,43 +89,19 @@ impl View {
             0..BESIDE_MIN => 1,
             _ => thread::available_parallelism().map_or(1, |cores| cores.get().min(WORKERS_MAX)),
         };
-        thread::scope(|scope| {
-            let others: Vec<_> = (1..workers).map(|_| scope.spawn(rewrite)).collect();
-            let mut new: tantivy::Result<Vec<_>> = rewrite();
-            for other in others {
-                let others = match other.join() {
-                    Ok(written) => written,
-                    Err(panic) => std::panic::resume_unwind(panic),
-                };
-                new = new.and_then(|mut new| {
-                    new.extend(others?);
-                    Ok(new)
-                });
-            }
-            new
-        })
+        beside(workers, rewrite)
     }
+}
 
-    /// Returns the documents of `rows` in a segment.
-    fn documents_of(&self, segment: &Segment, rows: &[EntryId]) -> tantivy::Result<Vec<u32>> {
-        let reader = SegmentReader::open(segment)?;
-        let mut found = Vec::new();
-        for row in rows {
-            let term = self.fields.row_term(*row);
-            let index = reader.inverted_index(term.field())?;
-            let postings = index.read_postings(&term, IndexRecordOption::Basic)?;
-            let Some(mut postings) = postings else {
-                continue;
-            };
-            while postings.doc() != TERMINATED {
-                found.push(postings.doc());
-                postings.advance();
-            }
-        }
-        found.sort_unstable();
-        found.dedup();
-        Ok(found)
-    }
+/// Returns the documents of `rows` in a segment, in ascending order.
+fn documents_of(segment: &Segment, rows: &[EntryId]) -> tantivy::Result<Vec<u32>> {
+    let reader = SegmentReader::open(segment)?;
+    let values = row_values(&reader)?;
+    let found = rows.iter().map(|row| document_of(&*values, *row));
+    let mut found: Vec<u32> = found.flatten().collect();
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
 }
 
 /// The documents for which threads are worth starting; in a unit test any.

@@ -7,20 +7,21 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::io;
+use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 
-use tantivy::directory::{Directory, OwnedBytes};
-use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
+use tantivy::directory::Directory;
 use tantivy::index::{Segment, SegmentId};
-use tantivy::indexer::merge_filtered_segments;
-use tantivy::{BitSet, Index, IndexMeta, TantivyError};
+use tantivy::{Index, IndexMeta, TantivyError};
 
+use crate::text::index::build::{self, SegmentBuilder};
 use crate::text::index::directory::{DiskDirectory, LIST, Staging};
 use crate::text::index::open::{CommitPayload, Fingerprint};
 use crate::text::index::schema::Fields;
-use crate::text::index::segment_builder::SegmentBuilder;
 use crate::text::index::uncommitted::QueuedDocument;
 
 /// The files of the committed index.
@@ -67,8 +68,31 @@ impl SegmentList {
         Ok((list, covered))
     }
 
-    /// Writes documents as segments, each of about `budget` bytes of memory at most.
+    /// Writes documents as segments, each of about `budget` bytes of memory at most. Parts of many are
+    /// written beside each other.
     pub(in crate::text) fn index(
+        &self,
+        fields: &Fields,
+        documents: &[&QueuedDocument],
+        budget: usize,
+    ) -> tantivy::Result<Vec<NewSegment>> {
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let parts = (documents.len() / PART_LEN_MIN).clamp(1, cores);
+        let part_len = documents.len().div_ceil(parts).max(1);
+        let next = AtomicUsize::new(0);
+        beside(parts, || {
+            let mut new = Vec::new();
+            while let Some(part) = documents
+                .chunks(part_len)
+                .nth(next.fetch_add(1, Ordering::Relaxed))
+            {
+                new.extend(self.write_part(fields, part, budget / parts)?);
+            }
+            Ok(new)
+        })
+    }
+
+    fn write_part(
         &self,
         fields: &Fields,
         documents: &[&QueuedDocument],
@@ -79,9 +103,9 @@ impl SegmentList {
         while documents.peek().is_some() {
             let (staged, staging) = self.directory.stage(&Arc::default());
             let index = fields.index().open_or_create(staged)?;
-            let mut builder = SegmentBuilder::new(fields, index.new_segment())?;
+            let mut builder = SegmentBuilder::new(fields, index.new_segment());
             for fed in documents.by_ref() {
-                builder.add(fed.row, &fed.document)?;
+                builder.add(fed.row, &fed.document);
                 if builder.len_bytes() >= budget {
                     break;
                 }
@@ -100,26 +124,29 @@ impl SegmentList {
     /// `None` if none is left. It fails if `cancelled` rises above 0.
     pub(in crate::text) fn rewrite(
         &self,
+        fields: &Fields,
         segments: &[(Segment, Vec<u32>)],
         cancelled: &Arc<AtomicUsize>,
     ) -> tantivy::Result<Option<NewSegment>> {
         let reading = Index::open(self.directory.windowed())?;
-        let mut sources = Vec::with_capacity(segments.len());
-        let mut filters = Vec::with_capacity(segments.len());
-        for (segment, erased) in segments {
+        let sources = segments.iter().filter(|(segment, erased)| {
             let documents = segment.meta().max_doc();
-            if erased.len() < documents as usize {
-                sources.push(reading.segment(segment.meta().clone()));
-                filters.push(alive(documents, erased)?);
-            }
-        }
+            erased.len() < documents as usize
+        });
+        let sources: Vec<_> = sources
+            .map(|(segment, erased)| (reading.segment(segment.meta().clone()), erased.clone()))
+            .collect();
         if sources.is_empty() {
             return Ok(None);
         }
         let (staged, staging) = self.directory.stage(cancelled);
-        let settings = self.index.settings().clone();
-        let merged = merge_filtered_segments(&sources, settings, filters, staged)?;
-        NewSegment::of(&merged, staging)
+        let target = fields.index().open_or_create(staged)?.new_segment();
+        let documents = build::merge(fields, &sources, &target)?;
+        Ok(Some(NewSegment {
+            id: target.id(),
+            documents,
+            staging,
+        }))
     }
 
     /// Replaces the segments `old` by `new` and the range that is covered, atomically and durably.
@@ -173,18 +200,23 @@ impl SegmentList {
     }
 }
 
-impl NewSegment {
-    /// Returns the only segment of an index that was built in a staged directory.
-    fn of(index: &Index, staging: Arc<Staging>) -> tantivy::Result<Option<Self>> {
-        let segment = index.searchable_segment_metas()?.pop();
-        Ok(segment
-            .filter(|segment| segment.num_docs() > 0)
-            .map(|segment| Self {
-                id: segment.id(),
-                documents: segment.max_doc(),
-                staging,
-            }))
-    }
+/// Returns the segments that threads write beside each other, each with `write`.
+pub(in crate::text) fn beside(
+    threads: usize,
+    write: impl Fn() -> tantivy::Result<Vec<NewSegment>> + Sync,
+) -> tantivy::Result<Vec<NewSegment>> {
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(&write)).collect();
+        let mut new = write();
+        for other in others {
+            let others = other.join().unwrap_or_else(|panic| resume_unwind(panic));
+            new = new.and_then(|mut new| {
+                new.extend(others?);
+                Ok(new)
+            });
+        }
+        new
+    })
 }
 
 /// Returns the names of the files that a list may name, itself included.
@@ -194,15 +226,6 @@ pub(in crate::text) fn names(list: &IndexMeta) -> HashSet<String> {
     files.chain([LIST.to_owned()]).collect()
 }
 
-fn alive(documents: u32, erased: &[u32]) -> tantivy::Result<Option<AliveBitSet>> {
-    if erased.is_empty() {
-        return Ok(None);
-    }
-    let mut alive = BitSet::with_max_value_and_full(documents);
-    for document in erased {
-        alive.remove(*document);
-    }
-    let mut bytes = Vec::new();
-    write_alive_bitset(&alive, &mut bytes)?;
-    Ok(Some(AliveBitSet::open(OwnedBytes::new(bytes))))
-}
+/// The fewest documents that a thread is worth starting for: as many as one segment has at least
+/// where documents are fed without a pause.
+const PART_LEN_MIN: usize = 16_384;

@@ -143,17 +143,9 @@ impl Segment<'_> {
     }
 
     /// Returns the document of a row that is not deleted, if it is in this segment.
-    pub(in crate::text) fn document_of(
-        &self,
-        fields: &Fields,
-        row: EntryId,
-    ) -> tantivy::Result<Option<u32>> {
+    pub(in crate::text) fn document_of(&self, row: EntryId) -> Option<u32> {
         let found = match self {
-            Self::Disk(disk) => {
-                let term = fields.row_term(row);
-                let postings = disk.rows.read_postings(&term, IndexRecordOption::Basic)?;
-                postings.map(|postings| postings.doc())
-            }
+            Self::Disk(disk) => disk.document_of(row),
             Self::Memory(memory) => {
                 let place = memory
                     .values
@@ -161,7 +153,7 @@ impl Segment<'_> {
                 place.ok().and_then(|place| u32::try_from(place).ok())
             }
         };
-        Ok(found.filter(|document| *document != TERMINATED && self.is_alive(*document)))
+        found.filter(|document| self.is_alive(*document))
     }
 
     /// Returns the quantized length of a document; [`len_of_class`] decodes it.

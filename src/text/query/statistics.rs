@@ -4,7 +4,7 @@
 //! are there, only those that the search may return are counted ([`OwnRows`]).
 
 use crate::ledger::EntryId;
-use crate::text::index::schema::{Fields, TermField};
+use crate::text::index::schema::TermField;
 use crate::text::index::segment_reader::{Segment, len_of_class};
 
 /// The rows that a search may return, where its statistics are those of these rows alone.
@@ -43,26 +43,25 @@ impl<'a> Statistics<'a> {
     /// Counts the documents of `own`, which are those that `accept` accepts.
     pub(in crate::text) fn of_own(
         segments: &'a [Segment<'a>],
-        fields: &Fields,
         own: &OwnRows,
         accept: &'a (dyn Fn(EntryId) -> bool + Sync),
-    ) -> tantivy::Result<Self> {
+    ) -> Self {
         let (mut sampled, mut words) = (0_u64, 0_u64);
         for row in &own.sample {
             for segment in segments {
-                if let Some(document) = segment.document_of(fields, *row)? {
+                if let Some(document) = segment.document_of(*row) {
                     sampled += 1;
                     words += u64::from(len_of_class(segment.len_class(document)));
                     break;
                 }
             }
         }
-        Ok(Self {
+        Self {
             segments,
             accept: Some(accept),
             documents: own.count,
             len_mean: as_f64(words.max(1)) / as_f64(sampled.max(1)),
-        })
+        }
     }
 
     /// Returns whether only some documents count.

@@ -38,7 +38,6 @@ pub(in crate::text) fn accepted_documents(
                 }
             }
         }
-        RowOrder::Mixed => return None,
     }
     Some(found)
 }

@@ -246,7 +246,7 @@ pub(in crate::text) fn sessions(
 fn planned(view: &View, search: &Search<'_>, segments: &[Segment<'_>]) -> tantivy::Result<Plan> {
     let fields = &view.fields;
     let statistics = match &search.own {
-        Some(own) => Statistics::of_own(segments, fields, own, search.accept)?,
+        Some(own) => Statistics::of_own(segments, own, search.accept),
         None => Statistics::of_all(segments),
     };
     let keeps_stop_words = view.options.stop_words;

@@ -68,8 +68,8 @@ impl Reranker<'_> {
             true => candidates.iter().map(|it| (it.row, it.score)).collect(),
             false => HashMap::new(),
         };
-        self.add_rows(self.dated.rows, candidates, &matches)?;
-        self.add_nearest(candidates, &matches)?;
+        self.add_rows(self.dated.rows, candidates, &matches);
+        self.add_nearest(candidates, &matches);
         let (segments, fields) = (self.segments, self.fields);
         let mut conversations = conversation::read(candidates, segments, fields, self.accept)?;
         let mut alone = Vec::new();
@@ -133,24 +133,19 @@ impl Reranker<'_> {
     }
 
     /// Adds the rows nearest in meaning, and orders all by words and meaning together.
-    fn add_nearest(
-        &self,
-        candidates: &mut Vec<Candidate>,
-        matches: &HashMap<EntryId, f64>,
-    ) -> tantivy::Result<()> {
+    fn add_nearest(&self, candidates: &mut Vec<Candidate>, matches: &HashMap<EntryId, f64>) {
         let Some(meaning) = self.meaning else {
-            return Ok(());
+            return;
         };
         let dated = self.dated.rows;
         let nearest = meaning.nearest.iter().filter(|row| !dated.contains(row));
         let nearest: Vec<EntryId> = nearest.copied().collect();
-        self.add_rows(&nearest, candidates, matches)?;
+        self.add_rows(&nearest, candidates, matches);
         let rows: Vec<EntryId> = candidates.iter().map(|candidate| candidate.row).collect();
         for (candidate, nearness) in candidates.iter_mut().zip((meaning.of)(&rows)) {
             candidate.score += self.ranking.meaning * nearness;
         }
         candidates.sort_unstable_by(Candidate::best_first);
-        Ok(())
     }
 
     /// Adds rows that are no matches.
@@ -159,10 +154,10 @@ impl Reranker<'_> {
         rows: &[EntryId],
         candidates: &mut Vec<Candidate>,
         matches: &HashMap<EntryId, f64>,
-    ) -> tantivy::Result<()> {
+    ) {
         for row in rows.iter().filter(|row| !matches.contains_key(row)) {
             for (number, segment) in self.segments.iter().enumerate() {
-                if let Some(document) = segment.document_of(self.fields, *row)? {
+                if let Some(document) = segment.document_of(*row) {
                     candidates.push(Candidate {
                         row: *row,
                         order: segment.order(document),
@@ -174,7 +169,6 @@ impl Reranker<'_> {
                 }
             }
         }
-        Ok(())
     }
 
     /// Sets the score of the meaning of every turn.

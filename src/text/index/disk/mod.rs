@@ -10,4 +10,5 @@ mod windowed_file;
 pub(in crate::text) use committed::Committed;
 pub(in crate::text) use searched::SearchedSegment;
 pub(in crate::text) use segment::{RowOrder, TurnValues, WINDOW_LEN};
+pub(in crate::text::index) use segment::{document_of, row_values};
 pub(in crate::text) use windowed_file::WindowedFile;

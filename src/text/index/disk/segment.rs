@@ -20,7 +20,6 @@ pub(in crate::text) struct DiskSegment {
     variants: Arc<InvertedIndexReader>,
     threads: Arc<InvertedIndexReader>,
     pub(in crate::text::index) languages: Arc<InvertedIndexReader>,
-    pub(in crate::text::index) rows: Arc<InvertedIndexReader>,
     pub(in crate::text::index) lengths: FieldNormReader,
     pub(in crate::text::index) maxima: BlockMaxima,
     row: Values<u64>,
@@ -54,8 +53,6 @@ pub(in crate::text) enum RowOrder {
     /// One after the other, without a gap.
     Consecutive,
     Ascending,
-    /// In no order, where segments were merged.
-    Mixed,
 }
 
 impl DiskSegment {
@@ -71,9 +68,8 @@ impl DiskSegment {
             variants: reader.inverted_index(fields.variants)?,
             threads: reader.inverted_index(fields.thread)?,
             languages: reader.inverted_index(fields.languages)?,
-            rows: reader.inverted_index(fields.row)?,
             lengths,
-            row: values(fast.u64(ROW)?, NO_ROW),
+            row: row_values(reader)?,
             row_orders: (0..windows).map(|_| OnceLock::new()).collect(),
             turn_runs: OnceLock::new(),
             order: values(fast.u64(ORDER)?, 0),
@@ -103,10 +99,15 @@ impl DiskSegment {
         (row != NO_ROW).then(|| EntryId::new(row))
     }
 
+    /// Returns the document of a row.
+    pub(in crate::text::index) fn document_of(&self, row: EntryId) -> Option<u32> {
+        document_of(&*self.row, row)
+    }
+
     /// Returns how the rows of the documents of a window follow each other.
     pub(in crate::text::index) fn row_order(&self, window: u32) -> RowOrder {
         let known = self.row_orders.get(window as usize);
-        known.map_or(RowOrder::Mixed, |known| {
+        known.map_or(RowOrder::Ascending, |known| {
             *known.get_or_init(|| self.read_row_order(window))
         })
     }
@@ -196,14 +197,41 @@ impl DiskSegment {
 impl RowOrder {
     fn of(rows: &[u64]) -> Self {
         let follows = |pair: &[u64]| matches!(pair, [a, b] if a.checked_add(1) == Some(*b));
-        if rows.windows(2).all(follows) {
-            Self::Consecutive
-        } else if rows.is_sorted_by(|a, b| a < b) {
-            Self::Ascending
-        } else {
-            Self::Mixed
+        debug_assert!(
+            rows.is_sorted_by(|a, b| a < b),
+            "the rows of a segment ascend"
+        );
+        match rows.windows(2).all(follows) {
+            true => Self::Consecutive,
+            false => Self::Ascending,
         }
     }
+}
+
+/// Returns the row of each document of a segment: they ascend.
+pub(in crate::text::index) fn row_values(reader: &SegmentReader) -> tantivy::Result<Values<u64>> {
+    Ok(values(reader.fast_fields().u64(ROW)?, NO_ROW))
+}
+
+/// Returns the document of a row.
+pub(in crate::text::index) fn document_of(
+    rows: &dyn ColumnValues<u64>,
+    row: EntryId,
+) -> Option<u32> {
+    let row = row.get();
+    if row < rows.min_value() || row > rows.max_value() {
+        return None;
+    }
+    let (mut low, mut high) = (0, rows.num_vals());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if rows.get_val(middle) < row {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    (low < rows.num_vals() && rows.get_val(low) == row).then_some(low)
 }
 
 /// Returns the value of each document. Every document has one in every column; in a file where that

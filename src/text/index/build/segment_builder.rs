@@ -2,28 +2,25 @@
 //!
 //! The library's own writer takes the words of a document as text, tokenizes it and looks each term
 //! up in a table of its own, which costs more than the inversion. Here a word that was met before is
-//! a number, and the postings of a segment are one list that is sorted by counting. The files are
-//! written by the serializers of the library, as its own writer does it.
+//! a number, and the postings of a segment are one list that is sorted by counting. No store of
+//! documents is written: the ledger has the text.
 
 use std::collections::HashMap;
 use std::mem;
 
-use tantivy::TantivyDocument;
-use tantivy::directory::TerminatingWrite;
-use tantivy::fastfield::FastFieldsWriter;
-use tantivy::fieldnorm::{FieldNormReaders, FieldNormsSerializer, FieldNormsWriter};
-use tantivy::index::{Segment, SegmentComponent, SegmentId};
-use tantivy::postings::InvertedIndexSerializer;
-use tantivy::schema::Field;
-use tantivy::store::StoreWriter;
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::index::{Segment, SegmentId};
+use tantivy::schema::{Field, IndexRecordOption};
 
+use super::columns::{Columns, write_lengths};
+use super::term_files::{Lengths, TermFiles, TermPostings};
 use crate::ledger::EntryId;
 use crate::text::analysis::token::TermCache;
 use crate::text::document::Document;
 use crate::text::index::schema::Fields;
 
 /// A segment in the making.
-pub(super) struct SegmentBuilder<'a> {
+pub(in crate::text::index) struct SegmentBuilder<'a> {
     fields: &'a Fields,
     segment: Segment,
     /// Its terms carry the numbers of `stems` and `variants`.
@@ -32,11 +29,10 @@ pub(super) struct SegmentBuilder<'a> {
     variants: Inverted,
     /// Each value with its document; numbers as the library writes them in terms.
     languages: Vec<(&'static str, u32)>,
-    rows: Vec<([u8; 8], u32)>,
     threads: Vec<([u8; 8], u32)>,
-    lengths: FieldNormsWriter,
-    columns: FastFieldsWriter,
-    documents: u32,
+    /// The number of stems of each document, quantized.
+    lengths: Vec<u8>,
+    columns: Columns,
 }
 
 /// The terms of a field, and where each occurs.
@@ -53,29 +49,23 @@ struct Inverted {
 }
 
 impl<'a> SegmentBuilder<'a> {
-    pub(super) fn new(fields: &'a Fields, segment: Segment) -> tantivy::Result<Self> {
-        let tokenizers = segment.index().fast_field_tokenizer().clone();
-        Ok(Self {
+    pub(in crate::text::index) fn new(fields: &'a Fields, segment: Segment) -> Self {
+        Self {
             fields,
-            lengths: FieldNormsWriter::for_schema(&fields.schema),
-            columns: FastFieldsWriter::from_schema_and_tokenizer_manager(
-                &fields.schema,
-                tokenizers,
-            )?,
             segment,
             cache: TermCache::default(),
             stems: Inverted::default(),
             variants: Inverted::default(),
             languages: Vec::new(),
-            rows: Vec::new(),
             threads: Vec::new(),
-            documents: 0,
-        })
+            lengths: Vec::new(),
+            columns: Columns::default(),
+        }
     }
 
-    /// Adds the document of a row.
-    pub(super) fn add(&mut self, row: EntryId, document: &Document) -> tantivy::Result<()> {
-        let number = self.documents;
+    /// Adds the document of a row, which is above those of the documents before.
+    pub(in crate::text::index) fn add(&mut self, row: EntryId, document: &Document) {
+        let number = self.columns.len();
         let (stems, variants) = (&mut self.stems, &mut self.variants);
         let mut cues = 0;
         document.each_term(self.fields.language, &mut self.cache, |position, terms| {
@@ -94,84 +84,46 @@ impl<'a> SegmentBuilder<'a> {
                     .for_each(|other| variants.push(*other, position));
             }
         });
-        self.lengths
-            .record(number, self.fields.stems, stems.end_document());
-        self.lengths
-            .record(number, self.fields.variants, variants.end_document());
-        self.lengths.record(number, self.fields.row, 1);
-        self.lengths.record(number, self.fields.thread, 1);
-        self.rows.push((row.get().to_be_bytes(), number));
+        variants.end_document();
+        let len = stems.end_document();
+        self.lengths.push(FieldNormReader::fieldnorm_to_id(len));
         self.threads.push((document.thread.to_be_bytes(), number));
         let foreign = document.language.filter(|of| *of != self.fields.language);
         if let Some(language) = foreign {
-            self.lengths.record(number, self.fields.languages, 1);
             self.languages.push((language.code(), number));
         }
-        let values = self.fields.columns(row, document, document.traits(cues));
-        self.columns.add_document(&values)?;
-        self.documents = number.saturating_add(1);
-        Ok(())
+        self.columns.add(row, document, document.traits(cues));
     }
 
     /// Returns the memory that the documents take, in bytes, about.
-    pub(super) fn len_bytes(&self) -> usize {
-        let documents = self.documents as usize * PER_DOCUMENT;
+    pub(in crate::text::index) fn len_bytes(&self) -> usize {
+        let documents = self.lengths.len() * PER_DOCUMENT;
         let of_terms = self
             .stems
             .len_bytes()
             .saturating_add(self.variants.len_bytes());
-        of_terms + documents + self.columns.mem_usage()
+        of_terms + documents + self.columns.len_bytes()
     }
 
     /// Writes the files of the segment. Returns its name and the number of its documents.
-    pub(super) fn finish(mut self) -> tantivy::Result<(SegmentId, u32)> {
-        self.lengths.fill_up_to_max_doc(self.documents);
-        let lengths = self.segment.open_write(SegmentComponent::FieldNorms)?;
-        let lengths = FieldNormsSerializer::from_write(lengths)?;
-        self.lengths.serialize(lengths, None)?;
-        self.write_postings()?;
-        let mut columns = self.segment.open_write(SegmentComponent::FastFields)?;
-        self.columns.serialize(&mut columns, None)?;
-        columns.terminate()?;
-        self.write_store()?;
-        Ok((self.segment.id(), self.documents))
+    pub(in crate::text::index) fn finish(mut self) -> tantivy::Result<(SegmentId, u32)> {
+        let documents = self.columns.len();
+        let words = self.stems.occurrences.len() as u64;
+        let lengths = write_lengths(&self.segment, self.fields, &self.lengths, words)?;
+        self.write_terms(&lengths)?;
+        self.columns.write(&self.segment)?;
+        Ok((self.segment.id(), documents))
     }
 
-    fn write_postings(&mut self) -> tantivy::Result<()> {
-        let lengths = self.segment.open_read(SegmentComponent::FieldNorms)?;
-        let lengths = FieldNormReaders::open(lengths)?;
-        let mut files = InvertedIndexSerializer::open(&self.segment)?;
+    /// Writes the terms in the order of fields.
+    fn write_terms(&mut self, lengths: &Lengths) -> tantivy::Result<()> {
+        let mut files = TermFiles::create(&self.segment)?;
         let fields = self.fields;
-        for (field, inverted) in [
-            (fields.stems, mem::take(&mut self.stems)),
-            (fields.variants, mem::take(&mut self.variants)),
-        ] {
-            inverted.write(field, &mut files, &lengths)?;
-        }
-        // In the order of fields.
-        write_lists(&mut self.languages, fields.languages, &mut files, &lengths)?;
-        write_lists(&mut self.rows, fields.row, &mut files, &lengths)?;
-        write_lists(&mut self.threads, fields.thread, &mut files, &lengths)?;
-        files.close()?;
-        Ok(())
-    }
-
-    /// Writes the store of documents, which are empty: the ledger holds the text.
-    fn write_store(&self) -> tantivy::Result<()> {
-        let file = self.segment.open_write(SegmentComponent::Store)?;
-        let settings = self.segment.index().settings();
-        let mut store = StoreWriter::new(
-            file,
-            settings.docstore_compression,
-            settings.docstore_blocksize,
-            settings.docstore_compress_dedicated_thread,
-        )?;
-        let empty = TantivyDocument::new();
-        for _ in 0..self.documents {
-            store.store(&empty, &self.fields.schema)?;
-        }
-        store.close()?;
-        Ok(())
+        mem::take(&mut self.stems).write(fields.stems, &mut files, Some(lengths))?;
+        mem::take(&mut self.variants).write(fields.variants, &mut files, None)?;
+        write_lists(&mut self.languages, fields.languages, &mut files)?;
+        write_lists(&mut self.threads, fields.thread, &mut files)?;
+        Ok(files.close()?)
     }
 }
 
@@ -210,19 +162,19 @@ impl Inverted {
     fn write(
         self,
         field: Field,
-        files: &mut InvertedIndexSerializer,
-        lengths: &FieldNormReaders,
+        files: &mut TermFiles,
+        lengths: Option<&Lengths>,
     ) -> tantivy::Result<()> {
         if self.occurrences.is_empty() {
             return Ok(());
         }
-        let total = self.occurrences.len() as u64;
         let mut terms: Vec<_> = self.numbers.into_iter().collect();
         terms.sort_unstable();
         let mut places = by_term(&terms, &self.counts, &self.occurrences, &self.ends);
         let mut rest = places.as_mut_slice();
-        let mut file = files.new_field(field, total, lengths.get_field(field)?)?;
-        let mut deltas = Vec::new();
+        let option = IndexRecordOption::WithFreqsAndPositions;
+        let mut file = files.field(field, option, lengths)?;
+        let mut postings = TermPostings::default();
         for (term, number) in &terms {
             let count = self
                 .counts
@@ -235,26 +187,16 @@ impl Inverted {
             if !of_term.is_sorted() {
                 of_term.sort_unstable();
             }
-            let documents = of_term.chunk_by(|(a, _), (b, _)| a == b);
-            let frequency = u32::try_from(documents.clone().count()).unwrap_or(u32::MAX);
-            file.new_term(term.as_bytes(), frequency, true)?;
-            for of_document in documents {
-                let mut last = 0;
-                deltas.clear();
-                deltas.extend(of_document.iter().map(|(_, position)| {
-                    let delta = position.wrapping_sub(last);
-                    last = *position;
-                    delta
-                }));
+            postings.clear();
+            for of_document in of_term.chunk_by(|(a, _), (b, _)| a == b) {
                 if let Some((document, _)) = of_document.first() {
-                    let count = u32::try_from(deltas.len()).unwrap_or(u32::MAX);
-                    file.write_doc(*document, count, &deltas);
+                    let positions = of_document.iter().map(|(_, position)| *position);
+                    postings.push_at(*document, positions);
                 }
             }
-            file.close_term()?;
+            file.write(term.as_bytes(), &postings)?;
         }
-        file.close()?;
-        Ok(())
+        Ok(file.close()?)
     }
 }
 
@@ -295,25 +237,24 @@ fn by_term(
 fn write_lists<T: AsRef<[u8]> + Ord>(
     values: &mut [(T, u32)],
     field: Field,
-    files: &mut InvertedIndexSerializer,
-    lengths: &FieldNormReaders,
+    files: &mut TermFiles,
 ) -> tantivy::Result<()> {
     if values.is_empty() {
         return Ok(());
     }
     values.sort_unstable();
-    let mut file = files.new_field(field, values.len() as u64, lengths.get_field(field)?)?;
+    let mut file = files.field(field, IndexRecordOption::Basic, None)?;
+    let mut postings = TermPostings::default();
     for of_value in values.chunk_by(|(a, _), (b, _)| a == b) {
-        if let Some((value, _)) = of_value.first() {
-            file.new_term_without_freq(value.as_ref())?;
-        }
+        postings.clear();
         for (_, document) in of_value {
-            file.write_doc(*document, 0, &[]);
+            postings.push(*document);
         }
-        file.close_term()?;
+        if let Some((value, _)) = of_value.first() {
+            file.write(value.as_ref(), &postings)?;
+        }
     }
-    file.close()?;
-    Ok(())
+    Ok(file.close()?)
 }
 
 /// An occurrence, and its place among those of its term, in bytes.
