@@ -93,9 +93,16 @@ pub(crate) fn is_turn(grain: &Grain) -> bool {
 /// Returns whether a text has identifiers that a prompt has names for: DIDs, or what is as long as a
 /// hash.
 pub(crate) fn has_identifiers(text: &str) -> bool {
-    let is_between = |byte: &u8| !is_of_identifier(char::from(*byte));
-    let mut tokens = text.as_bytes().split(is_between);
-    text.contains("did:") || (text.len() >= HASH_LEN && tokens.any(|token| token.len() >= HASH_LEN))
+    let bytes = text.as_bytes();
+    let is_one = |byte: &&u8| is_of_identifier(char::from(**byte));
+    // A run of so many bytes has the last byte of a part of as many: the others need not be looked at.
+    let mut ends = (HASH_LEN..=bytes.len()).step_by(HASH_LEN);
+    let has_run = ends.any(|end| {
+        let (before, behind) = bytes.split_at(end);
+        let before = before.iter().rev().take_while(is_one).count();
+        before > 0 && before + behind.iter().take_while(is_one).count() >= HASH_LEN
+    });
+    has_run || (bytes.contains(&b':') && text.contains("did:"))
 }
 
 /// Returns whether a character is one of an identifier.
@@ -158,6 +165,8 @@ pub(crate) const HASH_LEN: usize = 64;
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::grain::{Draft, Time};
 
@@ -188,6 +197,21 @@ mod tests {
         for object in ["of did:key:z6Mk".to_owned(), format!("from {hash}")] {
             let named = grain(Draft::belief("mira", "has", object).confidence(0.9));
             assert_eq!(LineShape::of(&named), LineShape::default());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_identifier_is_a_did_or_a_run_as_long_as_a_hash(
+            parts in prop::collection::vec(
+                prop_oneof!["[a-z0-9:._%-]{0,70}", "[ é,\n]{1,3}", Just("did:".to_owned())],
+                0..6,
+            ),
+        ) {
+            let text = parts.concat();
+            let runs = text.split(|c| !is_of_identifier(c));
+            let has_run = runs.map(str::len).any(|len| len >= HASH_LEN);
+            prop_assert_eq!(has_identifiers(&text), has_run || text.contains("did:"), "{}", text);
         }
     }
 
