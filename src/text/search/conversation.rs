@@ -15,6 +15,7 @@ use crate::text::index::segment_reader::{Segment, Snapshot, len_of_class};
 use crate::text::query::ast::Role;
 use crate::text::query::plan::{Plan, PlanNode};
 use crate::text::search::bm25::{evaluate, norm, saturation};
+use crate::text::search::hit::KnownLine;
 use crate::text::search::postings_cursor::PostingsCursor;
 use crate::text::search::top_docs::Candidate;
 
@@ -355,13 +356,13 @@ impl Surroundings {
     }
 
     /// Returns the rows of the turns around a hit for which `accept` returns true, its own included, in
-    /// chronological order.
+    /// chronological order, each with what is known of its line.
     pub(in crate::text) fn turns(
         &mut self,
         hit: usize,
         fields: &Fields,
         accept: &(dyn Fn(EntryId) -> bool + Sync),
-    ) -> tantivy::Result<Vec<EntryId>> {
+    ) -> tantivy::Result<Vec<(EntryId, KnownLine)>> {
         let Some(hit) = self.hits.get(hit) else {
             return Ok(Vec::new());
         };
@@ -379,8 +380,9 @@ impl Surroundings {
             let end = end.min(thread.turns.len());
             thread.turns.get(at.saturating_sub(self.reach)..end)
         });
-        let rows = near.map(|near| near.iter().map(|turn| turn.row).collect());
-        Ok(rows.unwrap_or_else(|| vec![hit.row]))
+        let known = |turn: &Turn| (turn.row, KnownLine::of(turn.traits));
+        let rows = near.map(|near| near.iter().map(known).collect());
+        Ok(rows.unwrap_or_else(|| vec![(hit.row, KnownLine::default())]))
     }
 }
 
