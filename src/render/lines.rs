@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::codec::ContentAddress;
-use crate::grain::Time;
+use crate::grain::{Time, is_printable};
 
 use super::{LeftOut, Line, Recollection};
 
@@ -288,7 +288,7 @@ fn short(address: ContentAddress) -> String {
 /// Returns a text without line breaks, so that stored text cannot imitate a line of its own.
 fn one_line(text: &str, shown: Shown) -> Cow<'_, str> {
     // Most text is printable ASCII: it is one line, and nothing of it is shown as an escape.
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+    if is_printable(text) {
         return text.trim_matches(' ').into();
     }
     let words: Vec<&str> = text

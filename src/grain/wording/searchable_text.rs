@@ -92,17 +92,25 @@ pub(super) fn push_words(line: &mut String, text: &str) {
         line.push_str(words);
     };
     // Most text is of such words already, and bytes are looked at faster than characters.
-    let mut before = b' ';
-    let is_plain = text.bytes().all(|byte| {
-        let is_apart = byte != b' ' || before != b' ';
-        before = byte;
-        is_apart && matches!(byte, b' '..=b'~')
+    let bytes = text.as_bytes();
+    let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
+    let is_apart = pairs.fold(true, |is, (one, next)| {
+        is & ((*one != b' ') | (*next != b' '))
     });
-    if is_plain && before != b' ' {
+    let ends = [bytes.first(), bytes.last()];
+    let has_ends = ends.iter().all(|end| end.is_some_and(|byte| *byte != b' '));
+    if is_apart && has_ends && is_printable(text) {
         add(text);
         return;
     }
     text.split_whitespace().for_each(add);
+}
+
+/// Returns whether a text is of printable ASCII and spaces alone. All of it is looked at, several bytes
+/// at once: most text is.
+pub(crate) fn is_printable(text: &str) -> bool {
+    text.bytes()
+        .fold(true, |is, byte| is & matches!(byte, b' '..=b'~'))
 }
 
 /// Adds every text inside a value, in order.
