@@ -98,7 +98,7 @@ fn recall_once(
     let vector = vector.of(store, &query, &recall.ranking)?;
     let snapshot = store.snapshot();
     let rows = rows_to_rank(store, &snapshot, filter)?;
-    let accept = |row: EntryId| rows.contains(row);
+    let accept = rows.membership();
     let text = store.text_view()?;
     let when = super::dated::when(store, &snapshot, &rows, question, &recall.ranking)?;
     if let Some(asked) = asked_by_time(store, &snapshot, &rows, &when)? {

@@ -5,7 +5,7 @@
 //! conversations of the best candidates are read; no text is stored twice for it. How the scores of
 //! turns combine is in `rerank.rs`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::ledger::EntryId;
 use crate::text::document::Traits;
@@ -62,7 +62,7 @@ pub(in crate::text) struct Passage {
 }
 
 /// The conversations that were read, by their identifier.
-pub(in crate::text) type Conversations = HashMap<u64, Conversation>;
+pub(in crate::text) type Conversations = BTreeMap<u64, Conversation>;
 
 /// Reads the conversations of the candidates, which are given best first.
 pub(in crate::text) fn read(
@@ -71,7 +71,7 @@ pub(in crate::text) fn read(
     fields: &Fields,
     accept: &(dyn Fn(EntryId) -> bool + Sync),
 ) -> tantivy::Result<Conversations> {
-    let mut conversations = Conversations::with_capacity(CONVERSATIONS_MAX.min(candidates.len()));
+    let mut conversations = Conversations::new();
     let mut turns_left = TURNS_MAX;
     for candidate in candidates {
         let segment = segments.get(candidate.segment);
