@@ -99,15 +99,12 @@ fn make_map_canonical(map: &mut Map, depth_left: usize) -> Result<(), Error> {
     pairs.retain(|(_, value)| !matches!(value, Value::Nil));
     let mut is_renamed = false;
     for (name, value) in pairs.iter_mut() {
-        // A name of a table is canonical.
-        if let Cow::Owned(name) = name {
-            is_renamed |= make_text_canonical(name)?;
-        }
+        is_renamed |= make_text_canonical(name)?;
         make_canonical(value, below)?;
     }
     if is_renamed {
         let pairs = std::mem::take(pairs);
-        *map = Map::from_named(pairs).map_err(|_| Error::NotCanonical {
+        *map = Map::from_pairs(pairs).map_err(|_| Error::NotCanonical {
             reason: "two names of one map are equal after NFC",
         })?;
     }

@@ -3,8 +3,8 @@
 use half::f16;
 
 use super::cbor_head as head;
-use super::reader::{Reader, room, room_of_fields};
-use super::value::{Int, Map, Name, Value};
+use super::reader::{Reader, room};
+use super::value::{Int, Map, Value};
 use super::{Error, Profile};
 
 /// Reads one value that must be the whole of `bytes`.
@@ -17,25 +17,6 @@ pub(super) fn decode(bytes: &[u8], profile: Profile) -> Result<Value, Error> {
     reader.finish()?;
     check_floats(&reader, floats)?;
     Ok(value)
-}
-
-/// Reads the entries of a map that must be the whole of `bytes`, in their order; `None` where the
-/// value is no map.
-pub(super) fn decode_entries(
-    bytes: &[u8],
-    profile: Profile,
-) -> Result<Option<Vec<(&str, Value)>>, Error> {
-    let mut reader = Reader::new(bytes, profile);
-    let (head::MAP, info) = head::read_first(&mut reader)? else {
-        return decode(bytes, profile).map(|_| None);
-    };
-    let mut floats = Floats::ANY;
-    let entries = read_entries(&mut reader, (info, room_of_fields), &mut floats, |name| {
-        name
-    })?;
-    reader.finish()?;
-    check_floats(&reader, floats)?;
-    Ok(Some(entries))
 }
 
 /// Reads one value and returns how many bytes it took.
@@ -53,16 +34,11 @@ struct Floats {
     wide: bool,
 }
 
-impl Floats {
-    /// Of no float so far.
-    const ANY: Self = Self {
+fn read_with_floats(reader: &mut Reader<'_>) -> Result<(Value, Floats), Error> {
+    let mut floats = Floats {
         shortest: true,
         wide: true,
     };
-}
-
-fn read_with_floats(reader: &mut Reader<'_>) -> Result<(Value, Floats), Error> {
-    let mut floats = Floats::ANY;
     let value = read(reader, &mut floats)?;
     Ok((value, floats))
 }
@@ -133,31 +109,17 @@ fn read_array(reader: &mut Reader<'_>, info: u8, floats: &mut Floats) -> Result<
 }
 
 fn read_map(reader: &mut Reader<'_>, info: u8, floats: &mut Floats) -> Result<Value, Error> {
-    let owned = |name: &str| Name::from(name.to_owned());
-    let pairs = read_entries(reader, (info, room), floats, owned)?;
-    let map = Map::from_named(pairs).map_err(|_| reader.fault("duplicate map key"))?;
-    Ok(Value::Map(map))
-}
-
-/// Reads the entries of a map, each with what is kept of its name.
-fn read_entries<'a, N>(
-    reader: &mut Reader<'a>,
-    (info, room): (u8, fn(u64) -> Vec<(N, Value)>),
-    floats: &mut Floats,
-    kept: impl Fn(&'a str) -> N,
-) -> Result<Vec<(N, Value)>, Error> {
     let declared = head::read_argument(reader, info)?;
     let len = reader.count(declared, 2)?;
     reader.nested(|reader| {
-        let mut pairs = room(len);
-        let mut last: Option<&str> = None;
+        let mut pairs: Vec<(String, Value)> = room(len);
         for _ in 0..len {
             let (head::TEXT, info) = head::read_first(reader)? else {
                 return Err(reader.fault("map key is not text"));
             };
             let name_len = head::read_argument(reader, info)?;
             let name = reader.text(name_len)?;
-            if let Some(last) = last.replace(name) {
+            if let Some((last, _)) = pairs.last() {
                 if last == name {
                     return Err(reader.fault("duplicate map key"));
                 }
@@ -168,9 +130,10 @@ fn read_entries<'a, N>(
             if reader.peek() == Some(0xf6) {
                 return Err(reader.fault("null members must be omitted"));
             }
-            pairs.push((kept(name), read(reader, floats)?));
+            pairs.push((name.to_owned(), read(reader, floats)?));
         }
-        Ok(pairs)
+        let map = Map::from_pairs(pairs).map_err(|_| reader.fault("duplicate map key"))?;
+        Ok(Value::Map(map))
     })
 }
 

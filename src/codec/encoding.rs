@@ -72,23 +72,6 @@ impl Encoding {
         map_of(value)
     }
 
-    /// Reads the entries of a map as [`Encoding::decode`] does, with their names where they stand, in
-    /// the order of the encoding.
-    ///
-    /// # Errors
-    /// As [`Encoding::decode`].
-    pub(crate) fn decode_entries(
-        self,
-        bytes: &[u8],
-        profile: Profile,
-    ) -> Result<Vec<(&str, Value)>, Error> {
-        let entries = match self {
-            Self::MessagePack => msgpack::decode_entries(bytes, profile),
-            Self::Cbor => cbor::decode_entries(bytes, profile),
-        }?;
-        entries.ok_or(Error::NotMap)
-    }
-
     /// Reads a map from the front of `bytes` and returns how many bytes it took.
     ///
     /// # Errors

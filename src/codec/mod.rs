@@ -40,7 +40,6 @@ pub(crate) use json::Skim;
 pub use profile::Profile;
 #[cfg(feature = "text")]
 pub(crate) use search_forms::{nfd, nfkc};
-pub(crate) use value::Name;
 pub use value::{Int, Map, Value};
 pub(crate) use zstd_frame::decompress;
 

@@ -3,8 +3,8 @@
 use rmp::Marker;
 use rmp::encode::{self, ByteBuf};
 
-use super::reader::{Reader, room, room_of_fields};
-use super::value::{Map, Name, Value};
+use super::reader::{Reader, room};
+use super::value::{Map, Value};
 use super::{Error, Profile};
 
 /// Reads one value that must be the whole of `bytes`.
@@ -13,23 +13,6 @@ pub(super) fn decode(bytes: &[u8], profile: Profile) -> Result<Value, Error> {
     let value = read(&mut reader)?;
     reader.finish()?;
     Ok(value)
-}
-
-/// Reads the entries of a map that must be the whole of `bytes`, in their order; `None` where the
-/// value is no map.
-pub(super) fn decode_entries(
-    bytes: &[u8],
-    profile: Profile,
-) -> Result<Option<Vec<(&str, Value)>>, Error> {
-    let mut reader = Reader::new(bytes, profile);
-    let len = match Marker::from_u8(reader.byte()?) {
-        Marker::FixMap(len) => u64::from(len),
-        marker @ (Marker::Map16 | Marker::Map32) => read_len(&mut reader, marker)?,
-        _ => return decode(bytes, profile).map(|_| None),
-    };
-    let entries = read_entries(&mut reader, len, room_of_fields, |name| name)?;
-    reader.finish()?;
-    Ok(Some(entries))
 }
 
 /// Reads one value and returns how many bytes it took.
@@ -150,17 +133,6 @@ fn read_array(reader: &mut Reader<'_>, declared: u64) -> Result<Value, Error> {
 }
 
 fn read_map(reader: &mut Reader<'_>, declared: u64) -> Result<Value, Error> {
-    let pairs = read_entries(reader, declared, room, |name| Name::from(name.to_owned()))?;
-    Ok(Value::Map(Map::from_sorted(pairs)))
-}
-
-/// Reads the entries of a map, each with what is kept of its name.
-fn read_entries<'a, N>(
-    reader: &mut Reader<'a>,
-    declared: u64,
-    room: fn(u64) -> Vec<(N, Value)>,
-    kept: impl Fn(&'a str) -> N,
-) -> Result<Vec<(N, Value)>, Error> {
     let len = reader.count(declared, 2)?;
     reader.nested(|reader| {
         let mut pairs = room(len);
@@ -175,9 +147,9 @@ fn read_entries<'a, N>(
             if reader.peek() == Some(Marker::Null.to_u8()) {
                 return Err(reader.fault("null members must be omitted"));
             }
-            pairs.push((kept(name), read(reader)?));
+            pairs.push((name.to_owned(), read(reader)?));
         }
-        Ok(pairs)
+        Ok(Value::Map(Map::from_sorted(pairs)))
     })
 }
 

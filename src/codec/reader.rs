@@ -126,15 +126,5 @@ impl Input for Reader<'_> {
 /// Returns a vector for a declared number of items, with room for the first four at most: a vector
 /// that grows from nothing takes room for four, which arrays of one in arrays of one multiply.
 pub(super) fn room<T>(declared: u64) -> Vec<T> {
-    room_up_to(declared, 4)
-}
-
-/// Returns a vector for the declared number of fields of a grain: of a payload there is one, and most
-/// have as many.
-pub(super) fn room_of_fields<T>(declared: u64) -> Vec<T> {
-    room_up_to(declared, 16)
-}
-
-fn room_up_to<T>(declared: u64, most: u64) -> Vec<T> {
-    Vec::with_capacity(usize::try_from(declared.min(most)).unwrap_or_default())
+    Vec::with_capacity(usize::try_from(declared.min(4)).unwrap_or_default())
 }

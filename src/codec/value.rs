@@ -2,7 +2,6 @@
 //!
 //! A value of this module need not be canonical; `Canonical` is the type that promises it.
 
-use std::borrow::Cow;
 use std::fmt;
 
 /// A value of a grain: what MessagePack, CBOR and JSON have in common, and bytes.
@@ -178,13 +177,10 @@ impl fmt::Debug for Int {
     }
 }
 
-/// The name of an entry: of one that a table lists no copy is made.
-pub(crate) type Name = Cow<'static, str>;
-
 /// Values by unique name, kept in the order of the names' bytes (OMS 4.1).
 #[derive(Clone, Default)]
 pub struct Map {
-    pairs: Vec<(Name, Value)>,
+    pairs: Vec<(String, Value)>,
     /// The [marks](mark) of all names, and perhaps of others: most names that are asked for are in
     /// no map, and the rules of a grain ask for a hundred.
     marks: u64,
@@ -229,14 +225,14 @@ impl Map {
             }
             Err(at) => {
                 self.marks |= mark(&name);
-                self.pairs.insert(at, (name.into(), value));
+                self.pairs.insert(at, (name, value));
                 None
             }
         }
     }
 
     /// Takes pairs whose names are unique and in order; the caller knows that they are.
-    pub(super) fn from_sorted(pairs: Vec<(Name, Value)>) -> Self {
+    pub(super) fn from_sorted(pairs: Vec<(String, Value)>) -> Self {
         debug_assert!(pairs.is_sorted_by(|a, b| a.0 < b.0));
         let marks = pairs.iter().fold(0, |marks, (name, _)| marks | mark(name));
         Self { pairs, marks }
@@ -246,20 +242,11 @@ impl Map {
     ///
     /// # Errors
     /// The duplicate name.
-    pub fn from_pairs(pairs: Vec<(String, Value)>) -> Result<Self, String> {
-        let pairs = pairs.into_iter();
-        Self::from_named(pairs.map(|(name, value)| (name.into(), value)).collect())
-    }
-
-    /// Does what [`Map::from_pairs`] does.
-    ///
-    /// # Errors
-    /// The duplicate name.
-    pub(crate) fn from_named(mut pairs: Vec<(Name, Value)>) -> Result<Self, String> {
+    pub fn from_pairs(mut pairs: Vec<(String, Value)>) -> Result<Self, String> {
         if !pairs.is_sorted_by(|a, b| a.0 < b.0) {
             pairs.sort_by(|a, b| a.0.cmp(&b.0));
             let twice = pairs.windows(2).find_map(|pair| match pair {
-                [a, b] if a.0 == b.0 => Some(a.0.clone().into_owned()),
+                [a, b] if a.0 == b.0 => Some(a.0.clone()),
                 _ => None,
             });
             if let Some(name) = twice {
@@ -283,16 +270,20 @@ impl Map {
 
     /// Returns the entries in the order of the names' bytes.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
-        self.pairs.iter().map(|(name, value)| (&**name, value))
+        self.pairs
+            .iter()
+            .map(|(name, value)| (name.as_str(), value))
     }
 
     /// Returns the entries with their values for changing.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Value)> {
-        self.pairs.iter_mut().map(|(name, value)| (&**name, value))
+        self.pairs
+            .iter_mut()
+            .map(|(name, value)| (name.as_str(), value))
     }
 
     /// Returns the pairs, of which the caller keeps order and names.
-    pub(super) const fn pairs_mut(&mut self) -> &mut Vec<(Name, Value)> {
+    pub(super) const fn pairs_mut(&mut self) -> &mut Vec<(String, Value)> {
         &mut self.pairs
     }
 
@@ -307,7 +298,8 @@ impl Map {
     }
 
     fn position(&self, name: &str) -> Result<usize, usize> {
-        self.pairs.binary_search_by(|(key, _)| (**key).cmp(name))
+        self.pairs
+            .binary_search_by(|(key, _)| key.as_str().cmp(name))
     }
 
     /// Returns where `name` is: in a short map most names are told apart by their length alone.
@@ -350,9 +342,7 @@ impl IntoIterator for Map {
     type IntoIter = std::vec::IntoIter<(String, Value)>;
 
     fn into_iter(self) -> Self::IntoIter {
-        let pairs = self.pairs.into_iter();
-        let pairs = pairs.map(|(name, value)| (name.into_owned(), value));
-        pairs.collect::<Vec<_>>().into_iter()
+        self.pairs.into_iter()
     }
 }
 

@@ -25,14 +25,14 @@ pub(super) fn fields_of(blob: &[u8], header: &Header, profile: Profile) -> Resul
     } else {
         Cow::Borrowed(payload)
     };
-    let encoding = header.encoding();
+    let decode = || header.encoding().decode(&payload, profile);
     let of = Type::from_byte(header.type_byte);
-    let fields = expand(of, encoding.decode_entries(&payload, profile)?);
+    let fields = expand(of, decode()?.into_map());
     match of {
         // Ruling F2: what a later revision means by a key is its own affair. A map that is not
         // compacted by this table is taken as it stands: decoded again, which happens seldom and
         // costs less than keeping a copy of each.
-        Type::Opaque(_) if fields.is_err() => Ok(encoding.decode(&payload, profile)?.into_map()),
+        Type::Opaque(_) if fields.is_err() => Ok(decode()?.into_map()),
         _ => fields,
     }
 }

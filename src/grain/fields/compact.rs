@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::codec::{Map, Name, Value};
+use crate::codec::{Map, Value};
 
 use super::Field;
 use super::later;
@@ -68,37 +68,37 @@ fn stored<'a>(name: &str, value: &'a Value, integration: bool) -> Result<Cow<'a,
     }
 }
 
-/// Returns the fields of a payload, given its entries, under their full names.
+/// Returns the fields of a payload under their full names.
 ///
 /// # Errors
 /// `ERR_CORRUPT` for a field that is spelled in full, which would give it two spellings.
-pub(in crate::grain) fn expand(of: Type, payload: Vec<(&str, Value)>) -> Result<Map, Error> {
+pub(in crate::grain) fn expand(of: Type, payload: Map) -> Result<Map, Error> {
     let mut pairs = Vec::with_capacity(payload.len());
     for (key, value) in payload {
-        let name: Name = match (key, of) {
-            (ACTION_CONTENT_KEY, Type::Action) => "content".into(),
+        let name = match (key.as_str(), of) {
+            (ACTION_CONTENT_KEY, Type::Action) => "content".to_owned(),
             (ACTION_CONTENT_KEY, _) | ("content", Type::Action) => {
                 return Err(Error::NameTaken {
-                    name: key.to_owned(),
+                    name: key,
                     reason: "content is stored as cnt on Action grains, as content on others",
                 });
             }
-            _ if is_kept_key(of, key) => key.to_owned().into(),
-            _ => match Field::keyed(key) {
-                Some(field) => field.name.into(),
-                None if Field::named(key).is_some() => {
+            _ if is_kept_key(of, &key) => key,
+            _ => match Field::keyed(&key) {
+                Some(field) => field.name.to_owned(),
+                None if Field::named(&key).is_some() => {
                     return Err(Error::NameTaken {
-                        name: key.to_owned(),
+                        name: key,
                         reason: "blobs store this field under its short key",
                     });
                 }
-                None => later::name_of(of, key).map_or_else(|| key.to_owned().into(), Name::from),
+                None => later::name_of(of, &key).map_or(key, str::to_owned),
             },
         };
         pairs.push((name, value));
     }
     // Names are distinct: the table is one-to-one and full names were refused above.
-    let mut fields = Map::from_named(pairs).map_err(|name| Error::NameTaken {
+    let mut fields = Map::from_pairs(pairs).map_err(|name| Error::NameTaken {
         name,
         reason: "two keys mean this field",
     })?;
