@@ -51,6 +51,7 @@ pub use rules::{Warning, is_listed_phi_tag, json_schema};
 pub use status::{Lifecycle, Status, StatusChange, Verification};
 pub use time::Time;
 pub use wording::SEARCHABLE_FIELDS;
+pub(crate) use wording::is_printable;
 
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
 #[doc(hidden)]

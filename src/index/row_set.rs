@@ -38,6 +38,20 @@ impl RowSet {
         self.0.contains(row.get())
     }
 
+    /// Returns whether a row is among them, whenever it is asked: for a search, which asks of thousands.
+    #[cfg(feature = "text")]
+    pub(crate) fn membership(&self) -> impl Fn(EntryId) -> bool + Sync + '_ {
+        // Of a ledger of fewer than 2^32 entries all rows are in one bitmap.
+        let first = self.0.bitmaps().next();
+        move |row| {
+            let row = row.get();
+            match (first, u32::try_from(row)) {
+                (Some((0, bitmap)), Ok(row)) => bitmap.contains(row),
+                _ => self.0.contains(row),
+            }
+        }
+    }
+
     /// Returns the rows, lowest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = EntryId> {
         self.0.iter().map(EntryId::new)

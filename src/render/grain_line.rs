@@ -93,9 +93,16 @@ pub(crate) fn is_turn(grain: &Grain) -> bool {
 /// Returns whether a text has identifiers that a prompt has names for: DIDs, or what is as long as a
 /// hash.
 pub(crate) fn has_identifiers(text: &str) -> bool {
-    let is_between = |byte: &u8| !is_of_identifier(char::from(*byte));
-    let mut tokens = text.as_bytes().split(is_between);
-    text.contains("did:") || (text.len() >= HASH_LEN && tokens.any(|token| token.len() >= HASH_LEN))
+    let bytes = text.as_bytes();
+    let is_one = |byte: &&u8| is_of_identifier(char::from(**byte));
+    // A run of so many bytes has the last byte of a part of as many: the others need not be looked at.
+    let mut ends = (HASH_LEN..=bytes.len()).step_by(HASH_LEN);
+    let has_run = ends.any(|end| {
+        let (before, behind) = bytes.split_at(end);
+        let before = before.iter().rev().take_while(is_one).count();
+        before > 0 && before + behind.iter().take_while(is_one).count() >= HASH_LEN
+    });
+    has_run || (bytes.contains(&b':') && text.contains("did:"))
 }
 
 /// Returns whether a character is one of an identifier.
@@ -133,24 +140,18 @@ fn folded(text: &str) -> String {
 
 /// Returns what [`folded`] does of ASCII, of which it looks at bytes.
 fn folded_ascii(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
-    let mut rest = text;
-    while !rest.is_empty() {
-        let bytes = rest.as_bytes().iter();
-        let len = bytes
-            .take_while(|byte| byte.is_ascii_alphanumeric())
-            .count();
-        let (word, behind) = rest.split_at_checked(len).unwrap_or((rest, ""));
-        if !word.is_empty() {
-            if !folded.is_empty() {
-                folded.push(' ');
-            }
-            folded.push_str(word);
+    let mut folded = Vec::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() {
+            folded.push(byte.to_ascii_lowercase());
+        } else if folded.last().is_some_and(|last| *last != b' ') {
+            folded.push(b' ');
         }
-        rest = behind.get(1..).unwrap_or_default();
     }
-    folded.make_ascii_lowercase();
-    folded
+    if folded.last() == Some(&b' ') {
+        folded.pop();
+    }
+    String::from_utf8(folded).unwrap_or_default()
 }
 
 /// The digits of a hash, at least.
@@ -158,6 +159,8 @@ pub(crate) const HASH_LEN: usize = 64;
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::grain::{Draft, Time};
 
@@ -191,9 +194,29 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn an_identifier_is_a_did_or_a_run_as_long_as_a_hash(
+            parts in prop::collection::vec(
+                prop_oneof!["[a-z0-9:._%-]{0,70}", "[ é,\n]{1,3}", Just("did:".to_owned())],
+                0..6,
+            ),
+        ) {
+            let text = parts.concat();
+            let runs = text.split(|c| !is_of_identifier(c));
+            let has_run = runs.map(str::len).any(|len| len >= HASH_LEN);
+            prop_assert_eq!(has_identifiers(&text), has_run || text.contains("did:"), "{}", text);
+        }
+    }
+
     #[test]
     fn what_makes_no_difference_to_a_reader_is_not_said() {
         assert_eq!(folded("  Green,  TEA! 7 "), "green tea 7");
         assert_eq!(folded("Zoë – ТЕСТ"), "zoë тест");
+        for text in ["", " - ", "a", "-A-", "a  b.", " C3 - pO "] {
+            let long = folded(&format!("{text} é"));
+            let long = long.strip_suffix('é').map(str::trim_end);
+            assert_eq!(Some(&*folded(text)), long, "{text:?}");
+        }
     }
 }

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::codec::ContentAddress;
-use crate::grain::Time;
+use crate::grain::{Time, is_printable};
 
-use super::{LeftOut, Line, Passage, Recollection};
+use super::{LeftOut, Line, Recollection};
 
 /// How the text of a grain is shown: as escapes, or as it is.
 pub(super) type Shown = fn(&str) -> Cow<'_, str>;
@@ -79,7 +79,7 @@ pub(super) fn markdown(recollection: &Recollection, shown: Shown) -> String {
         if number > 0 {
             text.push('\n');
         }
-        text.push_str(&heading(passage));
+        text.push_str(&heading(passage.is_conversation, passage.lines.first()));
         let mut day = passage.lines.first().map(date);
         for line in &passage.lines {
             if passage.is_conversation {
@@ -97,18 +97,18 @@ pub(super) fn markdown(recollection: &Recollection, shown: Shown) -> String {
     text
 }
 
-/// Returns the heading of a passage, with its line breaks. A conversation has the day and the
-/// address of its first turn.
-pub(super) fn heading(passage: &Passage) -> String {
-    match passage.lines.first() {
-        Some(first) if passage.is_conversation => {
+/// Returns the heading of a passage, given its first line, with its line breaks. A conversation has
+/// the day and the address of its first turn.
+pub(super) fn heading(is_conversation: bool, first: Option<&Line>) -> String {
+    match first {
+        Some(first) if is_conversation => {
             format!(
                 "## Conversation {} ({})\n",
                 date(first),
                 short(first.address)
             )
         }
-        _ if passage.is_conversation => format!("## Conversation {:18}()\n", ""),
+        _ if is_conversation => format!("## Conversation {:18}()\n", ""),
         _ => "## Facts\n".to_owned(),
     }
 }
@@ -288,7 +288,7 @@ fn short(address: ContentAddress) -> String {
 /// Returns a text without line breaks, so that stored text cannot imitate a line of its own.
 fn one_line(text: &str, shown: Shown) -> Cow<'_, str> {
     // Most text is printable ASCII: it is one line, and nothing of it is shown as an escape.
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+    if is_printable(text) {
         return text.trim_matches(' ').into();
     }
     let words: Vec<&str> = text

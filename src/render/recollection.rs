@@ -208,9 +208,10 @@ impl Line {
 
 #[cfg(feature = "text")]
 impl Passage {
-    /// Returns what the heading costs by [`tokens`], as Markdown, with the empty lines around it.
-    pub(crate) fn heading_tokens(&self) -> usize {
-        tokens(&lines::heading(self)) + 1
+    /// Returns what the heading of a passage costs by [`tokens`], as Markdown, given its first line, with
+    /// the empty lines around it.
+    pub(crate) fn heading_tokens(is_conversation: bool, first: Option<&Line>) -> usize {
+        tokens(&lines::heading(is_conversation, first)) + 1
     }
 }
 

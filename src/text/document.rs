@@ -40,6 +40,7 @@ pub struct Document {
     pub(in crate::text) order: u64,
     voice: Voice,
     shape: LineShape,
+    is_open: bool,
 }
 
 /// The one who says a turn of a conversation, as far as its ranking needs it.
@@ -114,6 +115,13 @@ impl Document {
         self
     }
 
+    /// Sets whether every handle sees it that reaches its namespace and its person.
+    #[must_use]
+    pub(crate) const fn open_to_all(mut self, is_open: bool) -> Self {
+        self.is_open = is_open;
+        self
+    }
+
     /// Returns what ranking needs to know of the document, for the column of the index, given the
     /// cues in its words.
     pub(in crate::text) fn traits(&self, cues: u8) -> Traits {
@@ -121,8 +129,9 @@ impl Document {
         let flag = |is_set: bool, bit: u64| if is_set { bit } else { 0 };
         let voice = flag(self.voice.is_person, PERSON);
         let words = flag(asks, ASKS) | (u64::from(cues) << CUES_SHIFT);
+        let open = flag(self.is_open, OPEN);
         let shape = u64::from(self.shape.to_bits()) << SHAPE_SHIFT;
-        Traits(voice | words | shape | (u64::from(self.voice.speaker) << SPEAKER_SHIFT))
+        Traits(voice | words | open | shape | (u64::from(self.voice.speaker) << SPEAKER_SHIFT))
     }
 
     /// Returns the total length of the passages, in bytes.
@@ -188,6 +197,12 @@ impl Traits {
     /// Returns the cues in its words, as [`cues`](super::analysis::cues) has them.
     pub(in crate::text) const fn cues(self) -> u8 {
         (self.0 >> CUES_SHIFT & 0xff) as u8
+    }
+
+    /// Returns whether every handle sees it that reaches its namespace and its person; columns of
+    /// before do not say so.
+    pub(in crate::text) const fn is_open(self) -> bool {
+        self.0 & OPEN != 0
     }
 
     /// Returns the shape of its line in a recall.
@@ -269,6 +284,7 @@ const QUESTION_MARKS: &[char] = &[
 const PERSON: u64 = 1;
 // Bit 1 is set in columns of before, of the turns of an assistant.
 const ASKS: u64 = 1 << 2;
+const OPEN: u64 = 1 << 3;
 const CUES_SHIFT: u32 = 8;
 const SHAPE_SHIFT: u32 = 16;
 const SPEAKER_SHIFT: u32 = 32;
@@ -308,9 +324,9 @@ mod tests {
             said: 254,
         };
         let said = Document::from("Why?").said_by(Some("user"), Some("Zoë Smith"));
-        let said = said.shape(shape);
+        let said = said.shape(shape).open_to_all(true);
         let traits = said.traits(3);
-        assert!(traits.is_person() && traits.asks());
+        assert!(traits.is_person() && traits.asks() && traits.is_open());
         assert_eq!((traits.cues(), traits.speaker()), (3, hash_of_name("zoe")));
         assert_eq!(traits.shape(), shape);
         assert_eq!(Document::from("x").traits(0), Traits::default());

@@ -22,7 +22,7 @@ use super::query::lowering::Query;
 use super::search::conversation::Surroundings;
 use super::search::execute::{Search, Searched};
 use super::search::highlight::Highlighter;
-use super::search::hit::{Hits, RecalledHit};
+use super::search::hit::{Hits, KnownLine, RecalledHit};
 use super::search::ranking::Ranking;
 use super::search::rerank::Dated;
 use crate::text::search::{execute, highlight};
@@ -240,7 +240,7 @@ impl Text {
             let turns = self.turns_around(around.as_mut(), at, accept)?;
             Ok(RecalledHit {
                 hit: shaped.hit,
-                turns,
+                turns: turns.into_iter().map(|(row, _)| row).collect(),
                 has_thread: shaped.has_thread,
             })
         });
@@ -248,7 +248,7 @@ impl Text {
     }
 
     /// Returns the rows of a hit of a recall and of the turns around it for which `accept` returns true,
-    /// in chronological order.
+    /// in chronological order, each with what is known of its line.
     ///
     /// # Errors
     /// `ERR_TEXT` where the index cannot be read.
@@ -257,7 +257,7 @@ impl Text {
         around: Option<&mut Surroundings>,
         hit: usize,
         accept: &(dyn Fn(EntryId) -> bool + Sync),
-    ) -> Result<Vec<EntryId>, Error> {
+    ) -> Result<Vec<(EntryId, KnownLine)>, Error> {
         let Some(around) = around else {
             return Ok(Vec::new());
         };

@@ -25,7 +25,7 @@ pub(crate) use query::asked::{QuestionWord, question_words};
 pub(crate) use query::statistics::OwnRows;
 pub(crate) use search::execute::Search;
 pub use search::highlight::Snippet;
-pub(crate) use search::hit::ShapedHit;
+pub(crate) use search::hit::{KnownLine, ShapedHit};
 pub(crate) use search::in_order::Order;
 pub(crate) use search::ranking::Calendar;
 pub use search::ranking::{Ranking, Recency, utc_offset};

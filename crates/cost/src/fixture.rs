@@ -88,6 +88,11 @@ impl Fixture {
         self.folder.join("conversations.json")
     }
 
+    /// Returns where tokens of a server go.
+    pub fn tokens(&self) -> PathBuf {
+        self.folder.join("tokens")
+    }
+
     /// Creates an empty store; `number` tells it from others of the process.
     ///
     /// # Errors
@@ -144,7 +149,7 @@ impl Clock for StoppedClock {
 
 /// Randomness that is the same in every process.
 #[derive(Debug, Default)]
-struct Seeded(AtomicU64);
+pub(crate) struct Seeded(AtomicU64);
 
 impl Random for Seeded {
     fn fill(&self, bytes: &mut [u8]) -> std::result::Result<(), crypto::Error> {

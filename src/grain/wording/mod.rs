@@ -4,6 +4,7 @@ mod searchable_text;
 mod sentence;
 
 pub use searchable_text::SEARCHABLE_FIELDS;
+pub(crate) use searchable_text::is_printable;
 pub(super) use searchable_text::{searchable_text, summary};
 #[cfg(any(feature = "interchange", feature = "text"))]
 pub(super) use sentence::is_record;

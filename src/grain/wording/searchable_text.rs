@@ -1,29 +1,40 @@
 //! The text of a grain: the fields that full-text search reads, and a summary for people.
 
-use crate::codec::Value;
+use std::borrow::Cow;
 
+use crate::codec::Value;
 use crate::grain::{Grain, Type};
 
-use super::sentence::text_blocks;
+use super::sentence::{LINE_ROOM, text_blocks};
 
 pub(in crate::grain) fn searchable_text(grain: &Grain) -> Vec<(&'static str, String)> {
     let mut parts = Vec::new();
-    for name in SEARCHABLE_FIELDS.iter().filter(|name| **name != "context") {
-        let Some(value) = grain.field(name) else {
-            continue;
+    each_part(grain, |name, words| parts.push((name, words.into_owned())));
+    parts
+}
+
+/// Passes on each field that has words, with its words.
+fn each_part<'g>(grain: &'g Grain, mut take: impl FnMut(&'static str, Cow<'g, str>)) {
+    // OMS 6.2: blocks take precedence, and the content is a fallback for other readers.
+    let has_blocks = text_blocks(grain).next().is_some();
+    let is_passed = |name: &str| name == "context" || (has_blocks && name == "content");
+    for name in SEARCHABLE_FIELDS.iter().filter(|name| !is_passed(name)) {
+        let words = match grain.field(name) {
+            None => continue,
+            Some(value) if *name == "relation" => {
+                let mut words = String::new();
+                humanise(value, &mut words);
+                words.into()
+            }
+            Some(Value::Text(text)) => Cow::from(text),
+            Some(value) => {
+                let mut words = String::new();
+                gather(value, &mut words);
+                words.into()
+            }
         };
-        let mut words = String::new();
-        if *name == "relation" {
-            humanise(value, &mut words);
-        } else {
-            gather(value, &mut words);
-        }
-        if *name == "content_blocks" && text_blocks(grain).next().is_some() {
-            // OMS 6.2: blocks take precedence, and the content is a fallback for other readers.
-            parts.retain(|(name, _)| *name != "content");
-        }
         if !words.is_empty() {
-            parts.push((*name, words));
+            take(name, words);
         }
     }
     // A State is its context; on other types the context is metadata.
@@ -34,9 +45,8 @@ pub(in crate::grain) fn searchable_text(grain: &Grain) -> Vec<(&'static str, Str
         for (_, value) in context.iter().filter(|(name, _)| !name.starts_with("x-")) {
             gather(value, &mut words);
         }
-        parts.push(("context", words));
+        take("context", words.into());
     }
-    parts
 }
 
 pub(in crate::grain) fn summary(grain: &Grain) -> String {
@@ -46,10 +56,8 @@ pub(in crate::grain) fn summary(grain: &Grain) -> String {
     if grain.type_() == Type::Consent {
         return consented(grain);
     }
-    let mut line = String::new();
-    for (_, words) in searchable_text(grain) {
-        push_words(&mut line, &words);
-    }
+    let mut line = String::with_capacity(LINE_ROOM);
+    each_part(grain, |_, words| push_words(&mut line, &words));
     line
 }
 
@@ -84,17 +92,25 @@ pub(super) fn push_words(line: &mut String, text: &str) {
         line.push_str(words);
     };
     // Most text is of such words already, and bytes are looked at faster than characters.
-    let mut before = b' ';
-    let is_plain = text.bytes().all(|byte| {
-        let is_apart = byte != b' ' || before != b' ';
-        before = byte;
-        is_apart && matches!(byte, b' '..=b'~')
+    let bytes = text.as_bytes();
+    let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
+    let is_apart = pairs.fold(true, |is, (one, next)| {
+        is & ((*one != b' ') | (*next != b' '))
     });
-    if is_plain && before != b' ' {
+    let ends = [bytes.first(), bytes.last()];
+    let has_ends = ends.iter().all(|end| end.is_some_and(|byte| *byte != b' '));
+    if is_apart && has_ends && is_printable(text) {
         add(text);
         return;
     }
     text.split_whitespace().for_each(add);
+}
+
+/// Returns whether a text is of printable ASCII and spaces alone. All of it is looked at, several bytes
+/// at once: most text is.
+pub(crate) fn is_printable(text: &str) -> bool {
+    text.bytes()
+        .fold(true, |is, byte| is & matches!(byte, b' '..=b'~'))
 }
 
 /// Adds every text inside a value, in order.

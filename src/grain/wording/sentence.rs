@@ -114,7 +114,7 @@ fn is_hash(text: &str) -> bool {
 }
 
 /// The bytes of most sentences.
-const LINE_ROOM: usize = 256;
+pub(super) const LINE_ROOM: usize = 256;
 
 /// Searchable fields that say nothing, or again what others say.
 const UNSAID: [&str; 2] = ["structural_tags", "embedding_text"];

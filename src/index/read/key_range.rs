@@ -144,7 +144,13 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
         let mut among = RowSet::default();
         for run in &self.version.runs {
             if let CachedResult::Rows(inside) = &*self.rows_in(run)? {
-                among.0 |= &inside.0 & &rows.0;
+                // The hits of a search are fewer than the bitmaps of a type have words.
+                if rows.len() <= LOOKED_UP_MAX {
+                    let rows = rows.0.iter();
+                    among.0.extend(rows.filter(|row| inside.0.contains(*row)));
+                } else {
+                    among.0 |= &inside.0 & &rows.0;
+                }
             }
         }
         for memtable in self.version.in_memory() {
@@ -265,3 +271,6 @@ pub(crate) struct Estimate {
 
 /// The number of rows from which a result is cached: fewer are read about as fast as they are found.
 const CACHED_ROWS_MIN: usize = 128;
+
+/// So few rows are looked up in a result rather than intersected with it.
+const LOOKED_UP_MAX: u64 = 256;

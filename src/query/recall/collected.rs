@@ -29,9 +29,8 @@ pub(super) struct Collected {
     has_parts: bool,
     /// The rows that say what a line says.
     pub(super) repeated: HashSet<EntryId>,
-    texts: HashSet<String>,
-    /// The hashes of those, as the shapes of lines have them.
-    hashes: HashSet<u8>,
+    /// The texts that the lines say, each with its hash, as the shapes of lines have it.
+    said: Vec<(u8, String)>,
     facts: Vec<(Line, Claim)>,
     /// Conversations in the order of their first line, each with its turns by time and row.
     conversations: Vec<(Option<String>, Turns)>,
@@ -41,6 +40,7 @@ pub(super) struct Collected {
 struct Refused {
     /// Its cost, at least.
     tokens: usize,
+    hash: u8,
     said: String,
 }
 
@@ -56,8 +56,7 @@ impl Collected {
             too_long: HashMap::with_capacity(LINES_ABOUT),
             has_parts: false,
             repeated: HashSet::new(),
-            texts: HashSet::with_capacity(LINES_ABOUT),
-            hashes: HashSet::with_capacity(LINES_ABOUT),
+            said: Vec::with_capacity(LINES_ABOUT),
             facts: Vec::new(),
             conversations: Vec::new(),
         }
@@ -109,7 +108,7 @@ impl Collected {
     /// Returns whether there is no room for a row whose line has a shape: one that is no line, and
     /// says what none of them says.
     pub(super) fn refuses(&mut self, row: EntryId, shape: LineShape) -> bool {
-        let may_be_said = self.hashes.contains(&shape.said);
+        let may_be_said = self.said.iter().any(|(hash, _)| *hash == shape.said);
         if usize::from(shape.tokens) <= self.left || may_be_said || self.has(row) {
             return false;
         }
@@ -124,17 +123,24 @@ impl Collected {
         if self.has(row) {
             return Some(Fit::Known);
         }
-        if self.texts.contains(&refused.said) {
+        if self.says(refused.hash, &refused.said) {
             self.repeated.insert(row);
             return Some(Fit::Known);
         }
         (refused.tokens > self.left).then_some(Fit::TooLong)
     }
 
+    /// Returns whether a line says what has a hash.
+    fn says(&self, hash: u8, said: &str) -> bool {
+        let mut lines = self.said.iter();
+        lines.any(|(of_line, line)| *of_line == hash && line == said)
+    }
+
     /// Adds a line, unless it is a duplicate or exceeds the budget.
     pub(super) fn add(&mut self, row: EntryId, grain: &Grain, mut line: Line) -> Fit {
         let said = line.said();
-        if line.sentence.is_empty() || self.texts.contains(&said) {
+        let hash = LineShape::hash_of(&said);
+        if line.sentence.is_empty() || self.says(hash, &said) {
             self.repeated.insert(row);
             return Fit::Known;
         }
@@ -143,15 +149,15 @@ impl Collected {
         if cost > self.left {
             // Of a shortened one the whole was refused before.
             if !line.is_cut {
-                self.too_long.insert(row, Some(Refused { tokens, said }));
+                let refused = Refused { tokens, hash, said };
+                self.too_long.insert(row, Some(refused));
             }
             return Fit::TooLong;
         }
         self.left -= cost;
         self.has_parts |= line.is_cut;
         self.rows.insert(row);
-        self.hashes.insert(LineShape::hash_of(&said));
-        self.texts.insert(said);
+        self.said.push((hash, said));
         line.text = text(grain);
         if is_turn(grain) {
             let session = grain.text("session_id");
@@ -177,19 +183,14 @@ impl Collected {
     fn cost_around(&self, grain: &Grain, line: &Line) -> usize {
         if !is_turn(grain) {
             return match self.facts.is_empty() {
-                true => Passage::default().heading_tokens(),
+                true => Passage::heading_tokens(false, None),
                 false => 0,
             };
         }
         let session = grain.text("session_id");
         let mut conversations = self.conversations.iter();
         match conversations.find(|(of, _)| of.as_deref() == session) {
-            None => Passage {
-                is_conversation: true,
-                session: None,
-                lines: vec![line.clone()],
-            }
-            .heading_tokens(),
+            None => Passage::heading_tokens(true, Some(line)),
             // Each day but the first is written once.
             Some((_, turns)) => {
                 let is_same = |turn: &Line| day(turn.time) == day(line.time);

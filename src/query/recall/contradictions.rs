@@ -49,17 +49,22 @@ impl Statement {
         if grain.type_() != Type::Belief || grain.is_record() {
             return None;
         }
+        let relation = grain.text("relation")?.to_lowercase();
+        let relation = relation.strip_prefix("mg:").unwrap_or(&relation);
+        let relation = relation.replace([' ', '-'], "_");
+        // Most relations may have several values, and none that is their opposite.
+        if !has_one_value(&relation) && !OPPOSITES.as_flattened().contains(&relation.as_str()) {
+            return None;
+        }
         let triple = grain.triple()?;
         let field = |name| grain.text(name).unwrap_or_default().to_lowercase();
-        let relation = triple.relation?.to_lowercase();
-        let relation = relation.strip_prefix("mg:").unwrap_or(&relation);
         Some(Self {
             about: [
                 triple.subject?.to_lowercase(),
                 field("user_id"),
                 field("namespace"),
             ],
-            relation: relation.replace([' ', '-'], "_"),
+            relation,
             object: triple.object?.trim().to_lowercase(),
         })
     }

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use crate::codec::{ContentAddress, Value};
-use crate::grain::{Time, Type, Verification};
+use crate::grain::{Namespace, Time, Type, Verification};
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
 use crate::render::{Format, LeftOut, Line, Recollection, Standing, is_turn, tokens};
 use crate::store::read::{may_rely_on, read_recorder, retrieved, version_at};
 use crate::store::{self, Access, Version, read};
-use crate::text::{Highlighter, Hit, Language, ShapedHit};
+use crate::text::{Highlighter, Hit, KnownLine, Language, ShapedHit};
 
-use super::super::Error;
+use super::super::{Error, Filter};
 use super::collected::{Collected, Fit, LINES_ABOUT, left_out_tokens};
 use super::contradictions::contradicted_by;
 use super::hot_rows;
@@ -34,13 +34,41 @@ pub(super) struct Gathering<'a> {
     for_rest: usize,
     /// The times of the hits that are counted.
     told: Vec<Time>,
+    sees: Sees,
+}
+
+/// The hits that the handle is known to see before they are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sees {
+    All,
+    /// Those that every handle sees in its namespace and of its person.
+    Open,
+    None,
+}
+
+impl Sees {
+    /// Returns what a handle is known to see of the rows that pass a filter, which has its namespace and
+    /// its person, as far as it can.
+    fn of(store: &Access, filter: &Filter) -> Self {
+        let Some(capability) = store.capability() else {
+            return Self::All;
+        };
+        let is_one = |namespaces: &[Namespace]| namespaces.len() == 1;
+        let is_filtered = capability.namespaces().is_none_or(is_one);
+        let is_reviewed = capability.reviews() || !filter.shows_unreviewed();
+        match is_filtered && is_reviewed && !store.asks_delegations() {
+            true => Self::Open,
+            false => Self::None,
+        }
+    }
 }
 
 /// Makes the highlighter of the question, for a recall that cuts a text.
 pub(super) type MakeHighlighter<'a> = dyn Fn() -> Result<Highlighter, Error> + 'a;
 
-/// Returns the rows of a hit, by its number, and of the turns around it.
-pub(super) type TurnsAround<'a> = dyn FnMut(usize) -> Result<Vec<EntryId>, Error> + 'a;
+/// Returns the rows of a hit, by its number, and of the turns around it, with what is known of their
+/// lines.
+pub(super) type TurnsAround<'a> = dyn FnMut(usize) -> Result<Vec<(EntryId, KnownLine)>, Error> + 'a;
 
 /// The hits of some types, as the index has them: what they are is known without reading them.
 struct Kinds {
@@ -63,7 +91,7 @@ impl<'a> Gathering<'a> {
     pub(super) fn new(
         store: &'a Access,
         snapshot: &'a Snapshot,
-        rows: &'a RowSet,
+        (rows, filter): (&'a RowSet, &Filter),
         hits: &'a [ShapedHit],
         budget: usize,
     ) -> Result<Self, Error> {
@@ -84,6 +112,7 @@ impl<'a> Gathering<'a> {
             kinds: Kinds::of(snapshot, hits)?,
             for_rest,
             told: Vec::new(),
+            sees: Sees::of(store, filter),
         })
     }
 
@@ -142,7 +171,7 @@ impl<'a> Gathering<'a> {
 
     /// Adds the hot grains, in up to a share of the budget: first those that fit the question.
     fn hot(&mut self) -> Result<(), Error> {
-        let newest = hot_rows(self.store, self.snapshot, self.rows.clone())?;
+        let newest = hot_rows(self.store, self.snapshot, self.rows)?;
         if newest.is_empty() {
             return Ok(());
         }
@@ -262,8 +291,12 @@ impl<'a> Gathering<'a> {
     /// Adds the turns around the hits, those of the best first.
     fn neighbours(&mut self, around: &mut TurnsAround<'_>) -> Result<(), Error> {
         for hit in 0..self.hits.len() {
-            for row in around(hit)? {
-                if self.add(row, None)? == Fit::TooLong && self.collected.is_full() {
+            for (row, line) in around(hit)? {
+                let fit = match self.refuses(row, line) {
+                    true => Fit::TooLong,
+                    false => self.add(row, None)?,
+                };
+                if fit == Fit::TooLong && self.collected.is_full() {
                     return Ok(());
                 }
             }
@@ -271,15 +304,24 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
-    /// Adds a hit to the lines. One that has no room is not read, unless the handle may not see it
-    /// and so must not learn that it has none.
+    /// Adds a hit to the lines.
     fn add_hit(&mut self, shaped: &ShapedHit) -> Result<Fit, Error> {
         let hit = &shaped.hit;
-        let sees_all = self.store.capability().is_none();
-        if sees_all && self.collected.refuses(hit.row, shaped.shape) {
-            return Ok(Fit::TooLong);
+        match self.refuses(hit.row, shaped.line) {
+            true => Ok(Fit::TooLong),
+            false => self.add(hit.row, score_of(hit)),
         }
-        self.add(hit.row, score_of(hit))
+    }
+
+    /// Returns whether a row has no room, without reading it: not of one that the handle may not see,
+    /// which must not learn that there is one.
+    fn refuses(&mut self, row: EntryId, line: KnownLine) -> bool {
+        let is_seen = match self.sees {
+            Sees::All => true,
+            Sees::Open => line.is_open,
+            Sees::None => false,
+        };
+        is_seen && self.collected.refuses(row, line.shape)
     }
 
     /// Adds a grain to the lines, and with a fact those that it says it contradicts.

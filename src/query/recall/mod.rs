@@ -9,10 +9,10 @@ mod names;
 
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
-use crate::render::{LineShape, Recollection};
+use crate::render::Recollection;
 use crate::store::Access;
 use crate::store::read::unless_erased;
-use crate::text::{self, Hit, Ranking, ShapedHit};
+use crate::text::{self, Hit, KnownLine, Ranking, ShapedHit};
 
 use super::dated::asked_by_time;
 use super::names::with_aliases;
@@ -98,15 +98,17 @@ fn recall_once(
     let vector = vector.of(store, &query, &recall.ranking)?;
     let snapshot = store.snapshot();
     let rows = rows_to_rank(store, &snapshot, filter)?;
-    let accept = |row: EntryId| rows.contains(row);
+    let accept = rows.membership();
     let text = store.text_view()?;
     let when = super::dated::when(store, &snapshot, &rows, question, &recall.ranking)?;
     if let Some(asked) = asked_by_time(store, &snapshot, &rows, &when)? {
         let hits: Vec<_> = asked.into_iter().map(by_time).collect();
-        let mut gathering = Gathering::new(store, &snapshot, &rows, &hits, recall.budget)?;
+        let mut gathering =
+            Gathering::new(store, &snapshot, (&rows, filter), &hits, recall.budget)?;
         // A question for a time has what was said then, and nothing around it.
         gathering.fill(&|| Ok(text.highlighter(&query)?), &mut |hit| {
-            Ok(hits.get(hit).map(|it| it.hit.row).into_iter().collect())
+            let hit = hits.get(hit).map(|it| (it.hit.row, it.line));
+            Ok(hit.into_iter().collect())
         })?;
         gathering.record_reads("recall")?;
         return gathering.into_recollection();
@@ -138,7 +140,7 @@ fn recall_once(
     let is_told = store.capability().is_none();
     let counted = found.hits.counted.clone();
     let (hits, mut around) = (found.shaped, found.around);
-    let mut gathering = Gathering::new(store, &snapshot, &rows, &hits, recall.budget)?;
+    let mut gathering = Gathering::new(store, &snapshot, (&rows, filter), &hits, recall.budget)?;
     if is_told {
         gathering.count(&counted)?;
     }
@@ -159,14 +161,14 @@ fn recall_once(
 pub(super) fn hot_rows(
     store: &Access,
     snapshot: &Snapshot,
-    mut rows: RowSet,
+    rows: &RowSet,
 ) -> Result<Vec<EntryId>, Error> {
-    rows.intersect(&snapshot.with_facet("recall_priority", "hot").set()?);
-    if rows.is_empty() {
+    let hot = snapshot.with_facet("recall_priority", "hot").among(rows)?;
+    if hot.is_empty() {
         return Ok(Vec::new());
     }
     let newest = Sort::by(SortBy::Time).descending();
-    let (places, _) = newest.page(store, snapshot, &rows, None, HITS)?;
+    let (places, _) = newest.page(store, snapshot, &hot, None, HITS)?;
     Ok(places.iter().map(|[.., row]| EntryId::new(*row)).collect())
 }
 
@@ -180,7 +182,7 @@ fn by_time(row: EntryId) -> ShapedHit {
     ShapedHit {
         hit,
         has_thread: true,
-        shape: LineShape::default(),
+        line: KnownLine::default(),
     }
 }
 

@@ -3,7 +3,6 @@
 //! Matching and ranking are in `text`; the filter decides which rows it may return.
 
 use crate::index::{RowSet, Snapshot};
-use crate::ledger::EntryId;
 use crate::policy::Capability;
 use crate::store::{self, Access};
 use crate::text::{self, Meaning, Ranking};
@@ -61,12 +60,13 @@ fn ranked_among(
     let query = query.without(&when.used);
     let (query, mut read_as) = with_aliases(store, snapshot, rows, &query, ranking)?;
     let query = &*query;
+    let accept = rows.membership();
     let search = |meaning: Option<&Meaning<'_>>| {
         let searched = text.find(&text::Search {
             query,
             ranking,
             limit,
-            accept: &|row: EntryId| rows.contains(row),
+            accept: &accept,
             accepted: if_few(rows, snapshot),
             own: own_rows(store, rows, ranking),
             // The time is for the answer: building a view that was set aside takes as long as

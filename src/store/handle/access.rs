@@ -122,6 +122,13 @@ impl Access {
         })
     }
 
+    /// Returns whether a delegation may keep a grain from it that its capability sees.
+    #[cfg(feature = "text")]
+    pub(crate) fn asks_delegations(&self) -> bool {
+        let acts = self.capability().and_then(Capability::acts_as).is_some();
+        acts && self.engine.known_state().presence().delegations()
+    }
+
     /// Returns whether it sees a grain.
     ///
     /// # Errors

@@ -126,6 +126,26 @@ impl<'a> TermFreqs<'a> {
         }
     }
 
+    /// Calls `found` for each of `documents`, in ascending order, that has the term: with its place
+    /// among them and the term frequency.
+    pub(in crate::text) fn each_of(
+        &mut self,
+        documents: &[u32],
+        mut found: impl FnMut(usize, u32),
+    ) {
+        let mut place = 0;
+        while let Some(document) = documents.get(place) {
+            let next = self.seek(*document);
+            if next == *document {
+                found(place, self.count());
+                place += 1;
+            } else {
+                let rest = documents.get(place..).unwrap_or_default();
+                place += rest.iter().take_while(|it| **it < next).count();
+            }
+        }
+    }
+
     /// Calls `found` for each document from the current one to below `end`, and advances past them.
     ///
     /// Documents that are stored together are passed over unless `needs` holds: it is given the

@@ -2,10 +2,11 @@
 //!
 //! They are indexed nevertheless, since phrases need them.
 
+use std::str::Split;
 use std::sync::LazyLock;
 
 use tantivy::tokenizer::{
-    Language as Listed, StopWordFilter, TextAnalyzer, TokenStream as _, WhitespaceTokenizer,
+    Language as Listed, StopWordFilter, Token, TokenFilter as _, TokenStream, Tokenizer,
 };
 
 use crate::text::analysis::fold;
@@ -90,25 +91,61 @@ fn is_contracted(node: &Node) -> bool {
 
 /// Returns those of some words, each given once and all as one text, that are stop words of a language.
 fn of_language<'w>(words: &[&'w str], text: &str, language: Language) -> Vec<&'w str> {
-    let mut stops = words.to_vec();
+    let mut words = words.iter().copied();
     if language == Language::ENGLISH {
-        stops.retain(|word| ENGLISH.contains(word));
-        return stops;
+        return words.filter(|word| ENGLISH.contains(word)).collect();
     }
     let listed = LISTED.iter().find(|(code, _)| *code == language.code());
     let Some((_, filter)) = listed else {
         return Vec::new();
     };
-    let tokenizer = WhitespaceTokenizer::default();
-    let mut analyzer = TextAnalyzer::builder(tokenizer)
-        .filter(filter.clone())
-        .build();
-    let mut others = analyzer.token_stream(text);
+    // A list of the library answers as a filter alone, which passes on the other words in order.
+    let mut filtered = filter.clone().transform(Spaced);
+    let mut others = filtered.token_stream(text);
+    let mut stops = Vec::new();
     while others.advance() {
         let other = others.token().text.as_str();
-        stops.retain(|word| *word != other);
+        stops.extend(words.by_ref().take_while(|word| *word != other));
     }
+    stops.extend(words);
     stops
+}
+
+/// Splits a text whose words stand one space apart.
+#[derive(Clone)]
+struct Spaced;
+
+struct SpacedWords<'a> {
+    words: Split<'a, char>,
+    token: Token,
+}
+
+impl Tokenizer for Spaced {
+    type TokenStream<'a> = SpacedWords<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> SpacedWords<'a> {
+        SpacedWords {
+            words: text.split(' '),
+            token: Token::default(),
+        }
+    }
+}
+
+impl TokenStream for SpacedWords<'_> {
+    fn advance(&mut self) -> bool {
+        let word = self.words.next();
+        self.token.text.clear();
+        self.token.text.push_str(word.unwrap_or_default());
+        word.is_some()
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
 }
 
 /// The stop word lists of the index library, by the codes of their languages.

@@ -46,8 +46,9 @@ pub(in crate::text) struct SegmentScorer<'a> {
     allowed: Option<DocBits>,
     /// The documents of the current block that can still match.
     candidates: Vec<u32>,
-    /// The sum of what each candidate has been given by the leaves so far.
-    sums: Vec<f64>,
+    /// The sum that the leaves so far have given to each document of the block: meant for candidates
+    /// alone.
+    sums: &'a mut [f64],
 }
 
 struct ScoredLeaf<'a> {
@@ -81,14 +82,14 @@ pub(in crate::text) fn saturation(count: f64, norm: f64) -> f64 {
 }
 
 impl<'a> SegmentScorer<'a> {
-    /// Opens the postings of a segment; `blocks` has one for each leaf of the plan, whatever it was
-    /// used for before.
+    /// Opens the postings of a segment; `blocks` has one for each leaf of the plan and `sums` a number
+    /// for each document of a block, whatever they were used for before.
     pub(in crate::text) fn open(
         segment: &'a Segment<'a>,
         plan: &'a Plan,
         norms: &'a [f64; 256],
         accepted: Option<&'a RowSet>,
-        blocks: &'a mut [ScoreBlock],
+        (blocks, sums): (&'a mut [ScoreBlock], &'a mut [f64]),
     ) -> tantivy::Result<Self> {
         let mut leaves = Vec::with_capacity(plan.leaves.len());
         for (number, planned) in plan.leaves.iter().enumerate() {
@@ -129,7 +130,7 @@ impl<'a> SegmentScorer<'a> {
             start: 0,
             allowed: None,
             candidates: Vec::new(),
-            sums: Vec::new(),
+            sums,
         })
     }
 
@@ -161,12 +162,13 @@ impl<'a> SegmentScorer<'a> {
             if is_flat {
                 self.add_in_order();
             }
-            for (at, sum) in self.candidates.iter().zip(&self.sums) {
+            for at in &self.candidates {
                 let added = |leaf: usize| self.blocks.get(leaf)?.score(*at);
                 let evaluated = || evaluate(&self.plan.root, &added);
-                debug_assert!(!is_flat || evaluated() == Some(*sum));
+                let sum = self.sums.get(*at as usize).copied();
+                debug_assert!(!is_flat || evaluated() == sum);
                 let score = match is_flat {
-                    true => Some(*sum),
+                    true => sum,
                     false => evaluated(),
                 };
                 let document = start + at;
@@ -182,13 +184,20 @@ impl<'a> SegmentScorer<'a> {
     /// Sums the scores of each candidate anew in the order of the query, of a plan that is flat: a
     /// candidate has one of its leaves.
     fn add_in_order(&mut self) {
-        self.sums.clear();
-        self.sums.resize(self.candidates.len(), 0.0);
+        if self.candidates.is_empty() {
+            return;
+        }
+        self.start_sums();
         for block in self.blocks.iter() {
-            for (at, sum) in self.candidates.iter().zip(&mut self.sums) {
-                if let Some(score) = block.score(*at) {
-                    *sum += score;
-                }
+            block.add_to(self.sums, 1.0);
+        }
+    }
+
+    /// Starts the sums of the candidates.
+    fn start_sums(&mut self) {
+        for at in &self.candidates {
+            if let Some(sum) = self.sums.get_mut(*at as usize) {
+                *sum = 0.0;
             }
         }
     }
@@ -242,12 +251,15 @@ impl<'a> SegmentScorer<'a> {
         }
         self.candidates.clear();
         self.candidates.extend(any.iter());
-        self.sums.clear();
-        self.sums.resize(self.candidates.len(), 0.0);
-        for place in 0..essential {
-            self.add(place);
+        // Without a threshold no sum is too low.
+        let prunes = threshold > f32::NEG_INFINITY;
+        if prunes {
+            self.start_sums();
+            for place in 0..essential {
+                self.add(place);
+            }
+            self.prune(threshold, essential);
         }
-        self.prune(threshold, essential);
         for place in essential..self.leaves.len() {
             if self.candidates.is_empty() {
                 return;
@@ -268,8 +280,10 @@ impl<'a> SegmentScorer<'a> {
                     leaf.look_up(block, start, &self.candidates, norm);
                 }
             }
-            self.add(place);
-            self.prune(threshold, place + 1);
+            if prunes {
+                self.add(place);
+                self.prune(threshold, place + 1);
+            }
         }
     }
 
@@ -281,22 +295,15 @@ impl<'a> SegmentScorer<'a> {
         let Some(block) = self.blocks.get(leaf.number) else {
             return;
         };
-        let uses = f64::from(leaf.planned.uses);
-        for (at, sum) in self.candidates.iter().zip(&mut self.sums) {
-            *sum += uses * block.score(*at).unwrap_or(0.0);
-        }
+        block.add_to(self.sums, f64::from(leaf.planned.uses));
     }
 
     /// Removes the candidates that cannot reach the threshold, given the first `looked_up` leaves.
     fn prune(&mut self, threshold: f32, looked_up: usize) {
-        if threshold == f32::NEG_INFINITY {
-            return;
-        }
         let max_remaining = self.max_remaining(looked_up);
         let reaches = |sum: &f64| may_reach(*sum + max_remaining, threshold);
-        let mut sums = self.sums.iter();
-        self.candidates.retain(|_| sums.next().is_some_and(reaches));
-        self.sums.retain(reaches);
+        let (candidates, sums) = (&mut self.candidates, &*self.sums);
+        candidates.retain(|at| sums.get(*at as usize).is_some_and(reaches));
     }
 
     /// Returns the maximum that the leaves from a place on can add to a score.

@@ -5,7 +5,7 @@
 //! conversations of the best candidates are read; no text is stored twice for it. How the scores of
 //! turns combine is in `rerank.rs`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::ledger::EntryId;
 use crate::text::document::Traits;
@@ -15,6 +15,7 @@ use crate::text::index::segment_reader::{Segment, Snapshot, len_of_class};
 use crate::text::query::ast::Role;
 use crate::text::query::plan::{Plan, PlanNode};
 use crate::text::search::bm25::{evaluate, norm, saturation};
+use crate::text::search::hit::KnownLine;
 use crate::text::search::postings_cursor::PostingsCursor;
 use crate::text::search::top_docs::Candidate;
 
@@ -61,7 +62,7 @@ pub(in crate::text) struct Passage {
 }
 
 /// The conversations that were read, by their identifier.
-pub(in crate::text) type Conversations = HashMap<u64, Conversation>;
+pub(in crate::text) type Conversations = BTreeMap<u64, Conversation>;
 
 /// Reads the conversations of the candidates, which are given best first.
 pub(in crate::text) fn read(
@@ -70,7 +71,7 @@ pub(in crate::text) fn read(
     fields: &Fields,
     accept: &(dyn Fn(EntryId) -> bool + Sync),
 ) -> tantivy::Result<Conversations> {
-    let mut conversations = Conversations::with_capacity(CONVERSATIONS_MAX.min(candidates.len()));
+    let mut conversations = Conversations::new();
     let mut turns_left = TURNS_MAX;
     for candidate in candidates {
         let segment = segments.get(candidate.segment);
@@ -111,7 +112,7 @@ fn turns_of(
     fields: &Fields,
     accept: &(dyn Fn(EntryId) -> bool + Sync),
 ) -> tantivy::Result<Vec<Turn>> {
-    let mut turns = Vec::new();
+    let mut turns = Vec::with_capacity(TURNS_ABOUT);
     for (number, segment) in segments.iter().enumerate() {
         segment.each_turn(fields, thread, |values| {
             if accept(values.row) {
@@ -215,37 +216,35 @@ impl Counting<'_> {
     fn count(&mut self, segment: &Segment<'_>, turns: &mut [Placed<'_>]) -> tantivy::Result<()> {
         let plan = self.plan;
         let leaves = plan.leaves.len();
+        // The score of a flat plan is what the words sum up to, and no word of it rules a turn out.
+        let is_evaluated = !plan.is_flat || cfg!(debug_assertions);
         self.added.clear();
-        self.added.resize(turns.len().saturating_mul(leaves), None);
+        if is_evaluated {
+            self.added.resize(turns.len().saturating_mul(leaves), None);
+        }
         let documents = turns.iter().map(|placed| placed.turn.document);
         let documents: Vec<u32> = documents.collect();
         for (number, leaf) in plan.leaves.iter().enumerate() {
             let mut cursor = PostingsCursor::open(segment, leaf)?;
-            let mut at = 0;
-            while let Some(document) = documents.get(at).copied() {
-                let next = cursor.lower_bound(document);
-                if next > document {
-                    let rest = documents.get(at..).unwrap_or_default();
-                    at += rest.iter().take_while(|document| **document < next).count();
-                    continue;
-                }
-                let count = cursor.count(document);
+            cursor.each_of(&documents, |at, count| {
                 if let Some(placed) = turns.get_mut(at).filter(|_| count > 0.0) {
                     self.add(placed, number, count, at * leaves + number);
                 }
-                at += 1;
-            }
+            });
         }
         for (number, Placed { turn, .. }) in turns.iter_mut().enumerate() {
             let from = number * leaves;
             let added = |leaf: usize| self.added.get(from + leaf).copied().flatten();
-            // The score of a flat plan is what the words sum up to.
-            if plan.is_flat {
-                debug_assert_eq!(turn.matched, evaluate(&plan.root, &added));
-            } else {
-                turn.matched = evaluate(&plan.root, &added);
+            if is_evaluated {
+                let matched = evaluate(&plan.root, &added);
+                debug_assert!(!plan.is_flat || turn.matched == matched);
+                turn.matched = matched;
             }
-            if turn.matched.is_none() && admits(plan, &added) {
+            let is_admitted = || match plan.is_flat {
+                true => plan.is_loose,
+                false => admits(plan, &added),
+            };
+            if turn.matched.is_none() && is_admitted() {
                 turn.matched = Some(0.0);
             }
         }
@@ -357,13 +356,13 @@ impl Surroundings {
     }
 
     /// Returns the rows of the turns around a hit for which `accept` returns true, its own included, in
-    /// chronological order.
+    /// chronological order, each with what is known of its line.
     pub(in crate::text) fn turns(
         &mut self,
         hit: usize,
         fields: &Fields,
         accept: &(dyn Fn(EntryId) -> bool + Sync),
-    ) -> tantivy::Result<Vec<EntryId>> {
+    ) -> tantivy::Result<Vec<(EntryId, KnownLine)>> {
         let Some(hit) = self.hits.get(hit) else {
             return Ok(Vec::new());
         };
@@ -381,8 +380,9 @@ impl Surroundings {
             let end = end.min(thread.turns.len());
             thread.turns.get(at.saturating_sub(self.reach)..end)
         });
-        let rows = near.map(|near| near.iter().map(|turn| turn.row).collect());
-        Ok(rows.unwrap_or_else(|| vec![hit.row]))
+        let known = |turn: &Turn| (turn.row, KnownLine::of(turn.traits));
+        let rows = near.map(|near| near.iter().map(known).collect());
+        Ok(rows.unwrap_or_else(|| vec![(hit.row, KnownLine::default())]))
     }
 }
 
@@ -434,6 +434,9 @@ fn window_of(turns: usize) -> usize {
 
 /// A long conversation is of many subjects, and all of it as one text tells none from another.
 const WINDOW: usize = 16;
+
+/// The turns of most conversations.
+const TURNS_ABOUT: usize = 48;
 
 /// The maximum number of conversations that a search reads.
 pub(in crate::text) const CONVERSATIONS_MAX: usize = 32;

@@ -17,7 +17,7 @@ use crate::text::search::in_order;
 use crate::text::search::ranking::Ranking;
 use crate::text::search::relevant;
 use crate::text::search::rerank::{self, Dated, Explanations, Meaning, Reranker};
-use crate::text::search::score_block::ScoreBlocks;
+use crate::text::search::score_block::{BLOCK_LEN, ScoreBlocks};
 use crate::text::search::top_docs::{Candidate, TopDocs, as_f32};
 
 /// A search: what is asked, and what may be shown.
@@ -182,12 +182,13 @@ impl Evaluation<'_> {
         let count_max = if search.reach.is_some() { 0 } else { TOTAL_MAX };
         let mut top = TopDocs::new(kept, count_max, search.accept, search.is_over);
         let mut blocks = ScoreBlocks::new(plan.leaves.len());
+        let mut sums = vec![0.0; BLOCK_LEN as usize];
         for (number, segment) in self.segments.iter().enumerate() {
             if top.is_over() {
                 break;
             }
-            let (accepted, blocks) = (search.accepted, &mut *blocks);
-            let scorer = SegmentScorer::open(segment, plan, self.norms, accepted, blocks)?;
+            let (accepted, buffers) = (search.accepted, (&mut *blocks, &mut *sums));
+            let scorer = SegmentScorer::open(segment, plan, self.norms, accepted, buffers)?;
             scorer.offer(number, &mut top);
         }
         let (total, total_is_lower_bound) = top.total();
@@ -312,10 +313,10 @@ fn keep(
 fn keep_best(candidates: &mut Vec<Candidate>, limit: usize, segments: &[Segment<'_>]) {
     let score = |candidate: &Candidate| as_f32(candidate.score);
     if let Some(last) = limit.checked_sub(1).filter(|last| *last < candidates.len()) {
-        let higher_first = |a: &Candidate, b: &Candidate| score(b).total_cmp(&score(a));
-        let (_, worst, _) = candidates.select_nth_unstable_by(last, higher_first);
-        let least = score(worst);
-        candidates.retain(|candidate| score(candidate).total_cmp(&least).is_ge());
+        // Scores alone are moved faster than candidates.
+        let mut scores: Vec<f32> = candidates.iter().map(score).collect();
+        let (_, least, _) = scores.select_nth_unstable_by(last, |a, b| b.total_cmp(a));
+        candidates.retain(|candidate| score(candidate).total_cmp(least).is_ge());
     }
     for candidate in candidates.iter_mut() {
         let segment = segments.get(candidate.segment);

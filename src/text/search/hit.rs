@@ -5,6 +5,7 @@
 use crate::grain;
 use crate::ledger::EntryId;
 use crate::render::LineShape;
+use crate::text::document::Traits;
 use crate::text::index::segment_reader::Segment;
 use crate::text::query::plan::Plan;
 use crate::text::search::phrase::PhraseMatcher;
@@ -69,8 +70,25 @@ pub(crate) struct ShapedHit {
     pub(crate) hit: Hit,
     /// Whether it is of a conversation, even of one turn.
     pub(crate) has_thread: bool,
-    /// The room that its line takes.
+    pub(crate) line: KnownLine,
+}
+
+/// The facts about the line of a row that are known before its grain is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct KnownLine {
+    /// The room that it takes.
     pub(crate) shape: LineShape,
+    /// Whether every handle sees it that reaches its namespace and its person.
+    pub(crate) is_open: bool,
+}
+
+impl KnownLine {
+    pub(in crate::text) const fn of(traits: Traits) -> Self {
+        Self {
+            shape: traits.shape(),
+            is_open: traits.is_open(),
+        }
+    }
 }
 
 /// Returns candidates as hits, with the fields that matched if `tells_fields` says so.
@@ -121,10 +139,11 @@ pub(in crate::text) fn shaped(
         let segment = segments.get(candidate.segment);
         let thread = segment.map_or(0, |segment| segment.thread(candidate.document));
         let traits = segment.map(|segment| segment.traits(candidate.document));
+        let traits = traits.unwrap_or_default();
         ShapedHit {
             hit: *hit,
             has_thread: thread != 0,
-            shape: traits.unwrap_or_default().shape(),
+            line: KnownLine::of(traits),
         }
     };
     candidates.iter().zip(hits).map(shaped).collect()

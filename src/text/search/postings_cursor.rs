@@ -73,6 +73,35 @@ impl<'a> PostingsCursor<'a> {
         }
     }
 
+    /// Calls `found` for each of `documents`, in ascending order, in which the leaf may occur: with its
+    /// place among them and the frequency.
+    pub(in crate::text) fn each_of(
+        &mut self,
+        documents: &[u32],
+        mut found: impl FnMut(usize, f64),
+    ) {
+        // A word mostly has one term.
+        if let Self::Word(lists) = self
+            && let [(freqs, _, factor)] = lists.as_mut_slice()
+        {
+            let factor = f64::from(*factor);
+            return freqs.each_of(documents, |place, count| {
+                found(place, f64::from(count) * factor);
+            });
+        }
+        let mut place = 0;
+        while let Some(document) = documents.get(place) {
+            let next = self.lower_bound(*document);
+            if next > *document {
+                let rest = documents.get(place..).unwrap_or_default();
+                place += rest.iter().take_while(|it| **it < next).count();
+                continue;
+            }
+            found(place, self.count(*document));
+            place += 1;
+        }
+    }
+
     /// Scores the leaf in every document of a block; `score` maps a document and a frequency to a
     /// score, or to `None` for a document to leave out.
     ///

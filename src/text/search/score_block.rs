@@ -89,6 +89,16 @@ impl ScoreBlock {
         }
     }
 
+    /// Adds the scores of the leaf, so many times, to the sums of the documents of the block.
+    pub(in crate::text) fn add_to(&self, sums: &mut [f64], times: f64) {
+        for at in self.has.iter() {
+            let score = self.scores.get(at as usize);
+            if let (Some(score), Some(sum)) = (score, sums.get_mut(at as usize)) {
+                *sum += times * score;
+            }
+        }
+    }
+
     /// Sets the score of the leaf in a document, unless it is `None`.
     #[inline]
     pub(in crate::text) fn put(&mut self, at: u32, score: Option<f64>) {

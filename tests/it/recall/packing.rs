@@ -126,7 +126,7 @@ proptest! {
     }
     #[test]
     fn a_hit_that_is_not_read_would_have_had_no_room(
-        said in prop::collection::vec((0_u8..6, 1_usize..160, 0_u8..4), 1..60),
+        said in prop::collection::vec((0_u8..8, 1_usize..160, 0_u8..4), 1..60),
         budget in 20_usize..900,
     ) {
         let store = store();
@@ -138,6 +138,9 @@ proptest! {
                 2 => Draft::belief(format!("tide table {number}"), "is", text).confidence(0.9),
                 3 => Draft::belief("tide table", "says", format!("Zoë {number}, did:key:z{number}")).confidence(0.9),
                 4 => Draft::event(format!("tide table {}", "0123456789abcdef".repeat(4))),
+                // These no handle sees without a clearance.
+                5 => Draft::event(text).tag("phi:mrn"),
+                6 => Draft::belief("tide table", "holds", text).confidence(0.9).tag("pci:pan"),
                 _ => Draft::event(text),
             };
             let at = Time::from_ms(1_768_471_200_000 + n * 40_000_000);
@@ -149,11 +152,20 @@ proptest! {
             ..Recall::default()
         };
         let ask = |store: &Store| store.recall("the tide table", &Filter::new(), &recall).unwrap();
+        let narrowed = |capability| ask(&store.with_capability(capability).unwrap());
         let all = ask(&store);
-        // A handle must not learn of what it may not see, and so reads every hit.
-        let capability = Capability::default().inside("talks");
-        let reads_all = ask(&store.with_capability(capability).unwrap());
+        // No filter has two namespaces: such a handle reads every hit.
+        let both = Capability::default().inside_any(["talks", "tides"]);
+        let cleared = both.clone().cleared_for("phi").cleared_for("pci");
+        let reads_all = narrowed(cleared);
         prop_assert_eq!(all.passages, reads_all.passages);
         prop_assert_eq!(all.is_cut, reads_all.is_cut);
+        // A handle must not learn of what it may not see.
+        let reads_all = narrowed(both);
+        for capability in [Capability::default(), Capability::default().inside("talks")] {
+            let known = narrowed(capability);
+            prop_assert_eq!(&known.passages, &reads_all.passages);
+            prop_assert_eq!(known.is_cut, reads_all.is_cut);
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 mod files;
 mod questions;
+mod served;
 mod statements;
 mod writes;
 
@@ -25,7 +26,7 @@ pub struct Operation {
 }
 
 /// Every operation, in the order of the table.
-pub const OPERATIONS: [Operation; 30] = [
+pub const OPERATIONS: [Operation; 32] = [
     of(
         "encode",
         "a draft to its blob and address",
@@ -105,6 +106,12 @@ pub const OPERATIONS: [Operation; 30] = [
         questions::frequent_word,
     ),
     of(
+        "search-words",
+        "the same by its words alone, without the sessions of the hits",
+        questions::SEARCHES,
+        questions::words_alone,
+    ),
+    of(
         "search-namespace",
         "a search for two words in a namespace",
         questions::SEARCHES,
@@ -121,6 +128,12 @@ pub const OPERATIONS: [Operation; 30] = [
         "a recall of 2,000 tokens by eight words",
         questions::RECALLS,
         questions::recall,
+    ),
+    of(
+        "recall-served",
+        "the same over HTTP by a token, from the request to the answer",
+        questions::RECALLS,
+        served::recall,
     ),
     of(
         "cal-parse",

@@ -6,7 +6,8 @@ use std::hint::black_box;
 use grainstore::index::Pattern;
 use grainstore::ledger::EntryId;
 use grainstore::query::{Recall, Sort, SortBy};
-use grainstore::{Filter, Time, Type};
+use grainstore::text::Ranking;
+use grainstore::{Filter, Search, Time, Type};
 
 use super::Rounds;
 use crate::Result;
@@ -97,9 +98,25 @@ pub(super) fn rare_word(fixture: &Fixture, rounds: Rounds) -> Result<()> {
 
 /// A word that is in a tenth of all grains to six in ten.
 pub(super) fn frequent_word(fixture: &Fixture, rounds: Rounds) -> Result<()> {
-    search(fixture, rounds, |dice| {
-        (word(dice.below(20)), Filter::new())
-    })
+    search(fixture, rounds, frequent)
+}
+
+/// The same, ranked by words alone: the difference is the sessions of the question.
+pub(super) fn words_alone(fixture: &Fixture, rounds: Rounds) -> Result<()> {
+    let store = fixture.questioned()?;
+    for _ in rounds {
+        let mut dice = Dice::new(4);
+        for _ in 0..SEARCHES {
+            let (text, filter) = frequent(&mut dice);
+            let search = Search::parse(&text)?.filter(&filter);
+            black_box(store.find(&search.ranking(Ranking::WORDS))?);
+        }
+    }
+    Ok(())
+}
+
+fn frequent(dice: &mut Dice) -> (String, Filter) {
+    (word(dice.below(20)), Filter::new())
 }
 
 /// Two words, in a namespace that has a twentieth of the grains.
@@ -125,14 +142,21 @@ pub(super) fn phrase(fixture: &Fixture, rounds: Rounds) -> Result<()> {
 pub(super) fn recall(fixture: &Fixture, rounds: Rounds) -> Result<()> {
     let store = fixture.questioned()?;
     for _ in rounds {
-        let mut dice = Dice::new(5);
-        for _ in 0..RECALLS {
-            let words: Vec<_> = (0..8).map(|_| word(dice.skewed_more(VOCABULARY))).collect();
+        for question in recalled() {
             let recall = Recall::default();
-            black_box(store.recall(&words.join(" "), &Filter::new(), &recall)?);
+            black_box(store.recall(&question, &Filter::new(), &recall)?);
         }
     }
     Ok(())
+}
+
+/// The questions of recalls.
+pub(super) fn recalled() -> impl Iterator<Item = String> {
+    let mut dice = Dice::new(5);
+    (0..RECALLS).map(move |_| {
+        let words: Vec<_> = (0..8).map(|_| word(dice.skewed_more(VOCABULARY))).collect();
+        words.join(" ")
+    })
 }
 
 /// Asks for the best ten.

@@ -8,6 +8,7 @@ use crate::codec::{ContentAddress, Value};
 use crate::grain::Grain;
 use crate::index::Column;
 use crate::ledger::{Disk, EntryId};
+use crate::policy::Capability;
 use crate::render::LineShape;
 use crate::store::Error;
 #[cfg(feature = "sealing")]
@@ -218,6 +219,7 @@ fn document(grain: &Grain, known: &mut Conversations) -> Document {
         .said_by(grain.text("role"), grain.text("observer_id"))
         .order(Column::address(&grain.address()))
         .shape(LineShape::of(grain))
+        .open_to_all(Capability::default().sees(grain))
         .importance(
             grain
                 .field("importance")

@@ -24,7 +24,7 @@ impl<'a> SearchedSegment<'a> {
     pub(in crate::text::index) fn new(segment: &'a DiskSegment) -> Self {
         Self {
             segment,
-            known: [(); 2].map(|()| RefCell::new(HashMap::with_capacity(TERMS_ABOUT))),
+            known: [(); 2].map(|()| RefCell::default()),
         }
     }
 
@@ -43,7 +43,11 @@ impl<'a> SearchedSegment<'a> {
             return Ok(info.clone());
         }
         let info = self.segment.terms(field).terms().get(term.as_bytes())?;
-        known.borrow_mut().insert(term.into(), info.clone());
+        let mut known = known.borrow_mut();
+        if known.is_empty() {
+            known.reserve(TERMS_ABOUT);
+        }
+        known.insert(term.into(), info.clone());
         Ok(info)
     }
 }
