@@ -180,7 +180,7 @@ fn files_that_change_under_an_open_store_are_found_by_name() {
     let run = runs.iter().find(|(name, _)| name.ends_with(".run"));
     let run = format!("index/{}", run.unwrap().0);
     let text = files(&home.path("s/text"));
-    let text = text.iter().find(|(name, _)| name.ends_with(".idx"));
+    let text = text.iter().find(|(name, _)| name.ends_with(".store"));
     let text = format!("text/{}", text.unwrap().0);
     let first = "ledger/0000000000000001.seg";
     // What is changed, where, and who finds it under which name: structure, every byte.

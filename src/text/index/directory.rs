@@ -11,18 +11,14 @@ use std::fmt;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
     AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, OwnedBytes,
-    RamDirectory, TerminatingWrite, WatchCallback, WatchHandle, WritePtr,
+    TerminatingWrite, WatchCallback, WatchHandle, WritePtr,
 };
-use tantivy::index::SegmentComponent;
-use tantivy::schema::Schema;
-use tantivy::store::{Compressor, StoreWriter};
-use tantivy::{Index, IndexSettings};
 
 use crate::ledger::{Disk, DiskFile, OpenMode};
 use crate::text::index::disk::WindowedFile;
@@ -35,7 +31,6 @@ pub(in crate::text) struct DiskDirectory {
     mapped: Option<MmapDirectory>,
     /// Contents of files that are not mapped, for as long as a reader holds them.
     read: Arc<Mutex<HashMap<String, Weak<[u8]>>>>,
-    no_documents: Arc<OnceLock<OwnedBytes>>,
     /// The segment that is being built, for a builder's handle.
     staging: Option<Arc<Staging>>,
     /// Whether files are read a window at a time, and not mapped.
@@ -80,7 +75,6 @@ impl DiskDirectory {
             disk: Arc::clone(disk),
             mapped: mapped.and_then(|path| MmapDirectory::open(path).ok()),
             read: Arc::default(),
-            no_documents: Arc::default(),
             staging: None,
             is_windowed: false,
         }
@@ -137,16 +131,6 @@ impl DiskDirectory {
         self.staging.as_deref().filter(|_| is_list)
     }
 
-    /// Returns the store of documents of any segment, which the library asks for: it has none, so no
-    /// file is written.
-    fn no_documents(&self) -> io::Result<OwnedBytes> {
-        if let Some(store) = self.no_documents.get() {
-            return Ok(store.clone());
-        }
-        let store = empty_store().map_err(io::Error::other)?;
-        Ok(self.no_documents.get_or_init(|| store).clone())
-    }
-
     fn contents(&self, name: &str) -> io::Result<Arc<[u8]>> {
         let mut read = self.read.lock();
         if let Some(contents) = read.get(name).and_then(Weak::upgrade) {
@@ -169,10 +153,6 @@ impl DiskDirectory {
 
 impl Directory for DiskDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        if path.extension().is_some_and(|of| of == STORE) {
-            let store = self.no_documents().map_err(|error| not_read(error, path))?;
-            return Ok(Arc::new(store));
-        }
         let name = name_of(path).map_err(|error| not_read(error, path))?;
         // An overlay has files of its own beside those of a file system.
         let is_mapped = self.disk.file_system_path(&name).is_some();
@@ -317,18 +297,6 @@ impl TerminatingWrite for FileWriter {
     }
 }
 
-/// Returns the file of a store without documents.
-fn empty_store() -> tantivy::Result<OwnedBytes> {
-    let memory = RamDirectory::create();
-    let settings = IndexSettings::default();
-    let index = Index::create(memory.clone(), Schema::builder().build(), settings)?;
-    let segment = index.new_segment();
-    let file = segment.open_write(SegmentComponent::Store)?;
-    StoreWriter::new(file, Compressor::None, BUFFER_BYTES, false)?.close()?;
-    let file = segment.relative_path(SegmentComponent::Store);
-    Ok(OwnedBytes::new(memory.atomic_read(&file)?))
-}
-
 /// Returns the name of a file on the disk. The disk refuses a name outside the folder.
 fn name_of(path: &Path) -> io::Result<String> {
     let name = path.to_str().ok_or(io::ErrorKind::InvalidInput)?;
@@ -360,9 +328,6 @@ pub(in crate::text) const LIST: &str = "meta.json";
 /// The list of files that the index library would keep. Files are removed by the list of segments
 /// instead.
 const MANAGED: &str = ".managed.json";
-
-/// How the name of a store of documents ends.
-const STORE: &str = "store";
 
 /// Files beside segments, those of earlier versions included.
 const OWN: [&str; 5] = [

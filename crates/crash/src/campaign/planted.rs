@@ -96,7 +96,7 @@ fn beside() -> Image {
         "folder/meta.json",
         "folder/0000000000000001.run",
         "folder/0000000000000001.seg",
-        "folder/0123456789abcdef0123456789abcdef.idx",
+        "folder/0123456789abcdef0123456789abcdef.store",
     ] {
         image
             .files
@@ -265,7 +265,7 @@ const NEXT: [&str; 13] = [
     "ledger/0000000000000009.seg",
     "ledger/0000000000000001.seg.new",
     "text/meta.json.new",
-    "text/0123456789abcdef0123456789abcdef.idx",
+    "text/0123456789abcdef0123456789abcdef.store",
     "text/mine",
 ];
 

@@ -1,10 +1,12 @@
-//! The columns of a segment, and the lengths of its documents: a value of each for every document.
+//! The columns of a segment, and the lengths of its documents: a value of each for every document. The
+//! store of documents has none.
 
 use tantivy::TantivyError;
 use tantivy::columnar::{ColumnType, ColumnarWriter};
 use tantivy::directory::TerminatingWrite;
 use tantivy::fieldnorm::{FieldNormReaders, FieldNormsSerializer};
 use tantivy::index::{Segment, SegmentComponent};
+use tantivy::store::StoreWriter;
 
 use super::term_files::Lengths;
 use crate::ledger::EntryId;
@@ -77,6 +79,20 @@ pub(super) fn write_lengths(
         of_documents: written.ok_or_else(none)?,
         words,
     })
+}
+
+/// Writes a store without documents, which the library looks for when it opens a segment: the ledger has
+/// the text.
+pub(super) fn write_no_documents(segment: &Segment) -> tantivy::Result<()> {
+    let file = segment.open_write(SegmentComponent::Store)?;
+    let settings = segment.index().settings();
+    let store = StoreWriter::new(
+        file,
+        settings.docstore_compression,
+        settings.docstore_blocksize,
+        settings.docstore_compress_dedicated_thread,
+    )?;
+    Ok(store.close()?)
 }
 
 /// The type of each column, as the schema has it.

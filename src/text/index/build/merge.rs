@@ -16,7 +16,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::termdict::TermMerger;
 use tantivy::{InvertedIndexReader, SegmentReader};
 
-use super::columns::{COLUMNS, write_lengths};
+use super::columns::{COLUMNS, write_lengths, write_no_documents};
 use super::posting_source::PostingSource;
 use super::term_files::{Lengths, TermFiles, TermPostings};
 use crate::text::index::disk::row_values;
@@ -64,6 +64,7 @@ pub(in crate::text::index) fn merge(
     files.close()?;
     let documents = u32::try_from(order.len()).unwrap_or(u32::MAX);
     merge_columns(&sources, order, target)?;
+    write_no_documents(target)?;
     Ok(documents)
 }
 
@@ -258,7 +259,9 @@ mod tests {
                 file.read_at(&mut bytes, 0).unwrap();
                 (ending, bytes)
             };
-            ["fast", "fieldnorm", "idx", "pos", "term"].map(read).into()
+            ["fast", "fieldnorm", "idx", "pos", "store", "term"]
+                .map(read)
+                .into()
         }
     }
 

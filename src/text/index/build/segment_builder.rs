@@ -2,8 +2,7 @@
 //!
 //! The library's own writer takes the words of a document as text, tokenizes it and looks each term
 //! up in a table of its own, which costs more than the inversion. Here a word that was met before is
-//! a number, and the postings of a segment are one list that is sorted by counting. No store of
-//! documents is written: the ledger has the text.
+//! a number, and the postings of a segment are one list that is sorted by counting.
 
 use std::collections::HashMap;
 use std::mem;
@@ -12,7 +11,7 @@ use tantivy::fieldnorm::FieldNormReader;
 use tantivy::index::{Segment, SegmentId};
 use tantivy::schema::{Field, IndexRecordOption};
 
-use super::columns::{Columns, write_lengths};
+use super::columns::{Columns, write_lengths, write_no_documents};
 use super::term_files::{Lengths, TermFiles, TermPostings};
 use crate::ledger::EntryId;
 use crate::text::analysis::token::TermCache;
@@ -112,6 +111,7 @@ impl<'a> SegmentBuilder<'a> {
         let lengths = write_lengths(&self.segment, self.fields, &self.lengths, words)?;
         self.write_terms(&lengths)?;
         self.columns.write(&self.segment)?;
+        write_no_documents(&self.segment)?;
         Ok((self.segment.id(), documents))
     }
 
