@@ -111,7 +111,7 @@ pub mod recovery;
 
 pub use code::{CodeDomain, ErrorCode};
 pub use codec::ContentAddress;
-pub use face::{Admin, Maintenance, Store, also_believed, newest_versions};
+pub use face::{Admin, Maintenance, Store, also_believed, newest_versions, original};
 pub use grain::{Draft, Grain, Time, Type};
 pub use query::{Filter, Page, Search};
 pub use store::{Error, Options};

@@ -41,6 +41,13 @@ impl Peer for Ours {
         Ok(())
     }
 
+    fn put_batches(&mut self, batches: Vec<Vec<Draft>>) -> Result<()> {
+        for stored in self.0.put_batches(batches) {
+            stored?;
+        }
+        Ok(())
+    }
+
     fn index_text(&mut self) -> Result<()> {
         Ok(self.0.maintenance()?.flush_text()?)
     }

@@ -11,6 +11,13 @@ pub trait Peer {
     /// Stores drafts together and returns once they are durable.
     fn put_batch(&mut self, drafts: Vec<Draft>) -> Result<()>;
 
+    /// Stores batches, each durable before the next, and returns once all of them are.
+    fn put_batches(&mut self, batches: Vec<Vec<Draft>>) -> Result<()> {
+        batches
+            .into_iter()
+            .try_for_each(|batch| self.put_batch(batch))
+    }
+
     /// Returns once every word stored is in the full-text index.
     fn index_text(&mut self) -> Result<()>;
 

@@ -12,5 +12,5 @@ mod maintenance;
 
 pub use admin::Admin;
 pub use maintenance::Maintenance;
-pub use reading::{also_believed, newest_versions};
+pub use reading::{also_believed, newest_versions, original};
 pub use store::Store;

@@ -321,26 +321,6 @@ impl Store {
     pub fn agent_card(&self, agent: &str) -> Result<AgentCard, Error> {
         governance::agent_card(&self.0, agent)
     }
-
-    /// Returns the original of a disclosed view if it is stored (OMS 10.4) and the handle may read
-    /// it.
-    ///
-    /// ```
-    /// use grainstore::{Draft, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// let address = store.put(Draft::belief("alice", "works_at", "ACME").confidence(1.0))?;
-    /// let (view, _) = store.get(&address)?.unwrap().disclose(&["subject"])?;
-    /// assert_eq!(store.put(view.clone()).unwrap_err().code(), "ERR_VIEW");
-    /// assert_eq!(store.original(&view)?.map(|grain| grain.address()), Some(address));
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Store::get`].
-    pub fn original(&self, view: &Grain) -> Result<Option<Grain>, Error> {
-        governance::original(&self.0, view)
-    }
 }
 
 /// Returns the other current beliefs, newest first and up to 20, that say something of the same subject by a
@@ -389,4 +369,23 @@ pub fn newest_versions(
     shows: impl Fn(&Version) -> bool,
 ) -> Result<(Vec<Version>, u64), Error> {
     read::newest_versions(&store.0, address, bytes, shows)
+}
+
+/// Returns the original of a disclosed view if it is stored (OMS 10.4) and the handle may read it.
+///
+/// ```
+/// use grainstore::{Draft, Options, Store, original};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// let address = store.put(Draft::belief("alice", "works_at", "ACME").confidence(1.0))?;
+/// let (view, _) = store.get(&address)?.unwrap().disclose(&["subject"])?;
+/// assert_eq!(store.put(view.clone()).unwrap_err().code(), "ERR_VIEW");
+/// assert_eq!(original(&store, &view)?.map(|grain| grain.address()), Some(address));
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Store::get`].
+pub fn original(store: &Store, view: &Grain) -> Result<Option<Grain>, Error> {
+    governance::original(&store.0, view)
 }

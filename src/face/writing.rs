@@ -53,6 +53,42 @@ impl Store {
         commit::put_batch(&self.0, grains)
     }
 
+    /// Stores batches one after another, each as [`Store::put_batch`] does, and prepares the next two
+    /// while one is committed. The answers come in the order of the batches, each once its batch is
+    /// durable.
+    ///
+    /// A refused batch ends them: nothing behind it is stored. Nothing is taken from `batches` before
+    /// an answer is asked for. If the answers are dropped, what was answered is stored, and of the
+    /// next three batches the first ones may be.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let lines = ["one", "two", "three", "four", "five"];
+    /// let batches = lines.chunks(2).map(|lines| lines.iter().map(|line| Draft::event(*line)));
+    /// let mut stored = 0;
+    /// for answer in store.put_batches(batches) {
+    ///     stored += answer?.len();
+    /// }
+    /// assert_eq!(stored, 5);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Store::put_batch`], as the last answer.
+    #[must_use = "nothing is stored until its answers are asked for"]
+    pub fn put_batches<B, G>(
+        &self,
+        batches: impl IntoIterator<Item = B>,
+    ) -> impl Iterator<Item = Result<Vec<Put>, Error>>
+    where
+        B: IntoIterator<Item = G>,
+        G: Into<NewGrain>,
+    {
+        commit::put_batches(&self.0, batches)
+    }
+
     /// Stores a grain that replaces another, and marks the other as superseded, atomically (OMS
     /// 28.4). Returns the address of the new grain.
     ///

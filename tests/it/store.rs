@@ -3,6 +3,7 @@
 
 mod abbreviated;
 mod accesses;
+mod batches;
 mod degraded;
 mod deletion;
 mod disk_calls;

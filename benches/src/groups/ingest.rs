@@ -16,10 +16,31 @@ struct Measured {
     disk_bytes: u64,
 }
 
+/// How grains are stored.
+#[derive(Debug, Clone, Copy)]
+struct Ingest {
+    batch_len: usize,
+    text: bool,
+    /// Whether the caller hands over a batch once the one before it is durable: an engine that can
+    /// prepares none of them ahead.
+    is_waited_for: bool,
+}
+
+impl Ingest {
+    const fn of(batch_len: usize) -> Self {
+        Self {
+            batch_len,
+            text: false,
+            is_waited_for: false,
+        }
+    }
+}
+
 /// Batches of 1000, all indexes, no text: speed, processor time, bytes written, disk.
 pub fn by_thousands(settings: &Settings, report: &mut Report) -> Result<()> {
     let chunk = corpus(settings.sizes.ingest)?;
-    let measured = rounds(settings, Engine::KEEPING, &chunk, 1_000, false)?;
+    let ingest = Ingest::of(1_000);
+    let measured = rounds(settings, Engine::KEEPING, &chunk, ingest)?;
     let bound = |engine| match engine {
         Engine::Sqlite => at_least(6.0),
         Engine::Fjall => at_least(3.5),
@@ -28,13 +49,20 @@ pub fn by_thousands(settings: &Settings, report: &mut Report) -> Result<()> {
     };
     speed(report, &measured, &chunk, "batch 1000, no text", bound);
     costs(report, &measured, &chunk, "no text", [4.5, 1.9]);
+    let waited = Ingest {
+        is_waited_for: true,
+        ..ingest
+    };
+    let measured = rounds(settings, &[Engine::Ours], &chunk, waited)?;
+    let title = "batch 1000, no text, each waited for by the caller";
+    speed(report, &measured, &chunk, title, |_| None);
     Ok(())
 }
 
 /// Batches of 100.
 pub fn by_hundreds(settings: &Settings, report: &mut Report) -> Result<()> {
     let chunk = corpus(settings.sizes.small_batches)?;
-    let measured = rounds(settings, Engine::KEEPING, &chunk, 100, false)?;
+    let measured = rounds(settings, Engine::KEEPING, &chunk, Ingest::of(100))?;
     let bound = |engine| match engine {
         Engine::Sqlite => at_least(5.0),
         Engine::Fjall => at_least(2.5),
@@ -47,7 +75,11 @@ pub fn by_hundreds(settings: &Settings, report: &mut Report) -> Result<()> {
 /// Batches of 1000 until every word is in the full-text index.
 pub fn with_text(settings: &Settings, report: &mut Report) -> Result<()> {
     let chunk = corpus(settings.sizes.ingest)?;
-    let measured = rounds(settings, Engine::SEARCHING, &chunk, 1_000, true)?;
+    let ingest = Ingest {
+        text: true,
+        ..Ingest::of(1_000)
+    };
+    let measured = rounds(settings, Engine::SEARCHING, &chunk, ingest)?;
     let title = "batch 1000, everything searchable at the end";
     let bound = |engine| match engine {
         Engine::Sqlite => at_least(3.0),
@@ -71,36 +103,33 @@ fn rounds(
     settings: &Settings,
     engines: &[Engine],
     chunk: &Chunk,
-    batch_len: usize,
-    text: bool,
+    ingest: Ingest,
 ) -> Result<Vec<(Engine, Vec<Measured>)>> {
     let mut all: Vec<_> = engines.iter().map(|engine| (*engine, Vec::new())).collect();
     for round in 0..settings.rounds {
         for place in rotated(engines.len(), round) {
             let (engine, measured) = &mut all[place];
             eprintln!("ingest: round {}, {}", round + 1, engine.name());
-            measured.push(measure(settings, *engine, chunk, batch_len, text)?);
+            measured.push(measure(settings, *engine, chunk, ingest)?);
         }
     }
     Ok(all)
 }
 
-fn measure(
-    settings: &Settings,
-    engine: Engine,
-    chunk: &Chunk,
-    batch_len: usize,
-    text: bool,
-) -> Result<Measured> {
+fn measure(settings: &Settings, engine: Engine, chunk: &Chunk, ingest: Ingest) -> Result<Measured> {
     let folder = settings.temporary()?;
-    let batches = chunk.batches(batch_len);
-    let mut peer = engine.open(folder.path(), text)?;
+    let batches = chunk.batches(ingest.batch_len);
+    let mut peer = engine.open(folder.path(), ingest.text)?;
     let before = Counters::now()?;
     let start = Instant::now();
-    for batch in batches {
-        peer.put_batch(batch)?;
+    if ingest.is_waited_for {
+        for batch in batches {
+            peer.put_batch(batch)?;
+        }
+    } else {
+        peer.put_batches(batches)?;
     }
-    if text {
+    if ingest.text {
         peer.index_text()?;
     }
     let seconds = start.elapsed().as_secs_f64();

@@ -157,6 +157,16 @@ pub(crate) fn put_one(engine: &Engine, grain: NewGrain, caller: Caller<'_>) -> R
 fn put_many(engine: &Engine, grains: Vec<NewGrain>, caller: Caller<'_>) -> Result<Vec<Put>, Error> {
     let by = ProcessId::current();
     let puts = finish_all(engine, grains, caller, by)?;
+    commit_all(engine, puts, caller, by)
+}
+
+/// Stores prepared grains together.
+pub(super) fn commit_all(
+    engine: &Engine,
+    puts: Vec<PendingPut>,
+    caller: Caller<'_>,
+    by: ProcessId,
+) -> Result<Vec<Put>, Error> {
     for (index, put) in puts.iter().enumerate() {
         authorize_put(engine, caller, &put.grain).map_err(|source| Error::batch(index, source))?;
     }
@@ -194,7 +204,7 @@ fn prepare(
 }
 
 /// Finishes grains before any lock is taken, on several threads if there are many.
-fn finish_all(
+pub(super) fn finish_all(
     engine: &Engine,
     grains: Vec<NewGrain>,
     caller: Caller<'_>,

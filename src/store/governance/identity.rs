@@ -60,7 +60,7 @@ fn keep_shown(
     Ok(shown)
 }
 
-/// See [`Store::original`](crate::Store::original).
+/// See [`original`](crate::original).
 pub(crate) fn original(store: &Access, view: &Grain) -> Result<Option<Grain>, Error> {
     let named = view.text("_disclosure_of");
     let address = named.and_then(|text| ContentAddress::from_reference(text).ok());

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use grainstore::ledger::{Disk, DiskFile, Lock, MemoryDisk, OpenMode};
@@ -11,17 +12,19 @@ use grainstore::{Draft, Options, Store, index};
 /// The calls of each kind.
 type Calls = BTreeMap<&'static str, usize>;
 
-/// A disk that counts what is asked of it.
+/// A disk that counts what is asked of it, and dies when it is told to.
 #[derive(Debug, Clone, Default)]
-struct Counting {
-    below: MemoryDisk,
+pub(super) struct Counting {
+    pub(super) below: MemoryDisk,
     calls: Arc<Mutex<Calls>>,
+    /// How many writes and syncs it lives; `None` for all of them.
+    pub(super) lives: Option<Arc<AtomicUsize>>,
 }
 
 #[derive(Debug)]
 struct CountingFile {
     below: Arc<dyn DiskFile>,
-    calls: Arc<Mutex<Calls>>,
+    disk: Counting,
 }
 
 fn count(calls: &Mutex<Calls>, kind: &'static str) {
@@ -32,8 +35,20 @@ impl Counting {
     fn file(&self, opened: io::Result<Arc<dyn DiskFile>>) -> io::Result<Arc<dyn DiskFile>> {
         Ok(Arc::new(CountingFile {
             below: opened?,
-            calls: Arc::clone(&self.calls),
+            disk: self.clone(),
         }))
+    }
+
+    /// Lets a change pass, unless it died.
+    fn change(&self) -> io::Result<()> {
+        let Some(lives) = &self.lives else {
+            return Ok(());
+        };
+        let less = |left: usize| left.checked_sub(1);
+        match lives.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(io::Error::other("the disk died")),
+        }
     }
 
     /// Returns the calls of an operation.
@@ -89,42 +104,45 @@ impl Disk for Counting {
 
 impl DiskFile for CountingFile {
     fn len_bytes(&self) -> io::Result<u64> {
-        count(&self.calls, "length");
+        count(&self.disk.calls, "length");
         self.below.len_bytes()
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        count(&self.calls, "read");
+        count(&self.disk.calls, "read");
         self.below.read_at(buffer, offset)
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        count(&self.calls, "write");
+        count(&self.disk.calls, "write");
+        self.disk.change()?;
         self.below.write_at(bytes, offset)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        count(&self.calls, "set the length");
+        count(&self.disk.calls, "set the length");
+        self.disk.change()?;
         self.below.set_len(len)
     }
 
     fn sync(&self) -> io::Result<()> {
-        count(&self.calls, "sync");
+        count(&self.disk.calls, "sync");
+        self.disk.change()?;
         self.below.sync()
     }
 
     fn try_lock(&self) -> io::Result<bool> {
-        count(&self.calls, "lock");
+        count(&self.disk.calls, "lock");
         self.below.try_lock()
     }
 
     fn unlock(&self) -> io::Result<()> {
-        count(&self.calls, "unlock");
+        count(&self.disk.calls, "unlock");
         self.below.unlock()
     }
 
     fn is_in_place(&self) -> bool {
-        count(&self.calls, "in place");
+        count(&self.disk.calls, "in place");
         self.below.is_in_place()
     }
 }
