@@ -17,7 +17,7 @@ use crate::text::search::in_order;
 use crate::text::search::ranking::Ranking;
 use crate::text::search::relevant;
 use crate::text::search::rerank::{self, Dated, Explanations, Meaning, Reranker};
-use crate::text::search::score_block::{BLOCK_LEN, ScoreBlocks};
+use crate::text::search::score_block::ScoreBlocks;
 use crate::text::search::top_docs::{Candidate, TopDocs, as_f32};
 
 /// A search: what is asked, and what may be shown.
@@ -182,13 +182,12 @@ impl Evaluation<'_> {
         let count_max = if search.reach.is_some() { 0 } else { TOTAL_MAX };
         let mut top = TopDocs::new(kept, count_max, search.accept, search.is_over);
         let mut blocks = ScoreBlocks::new(plan.leaves.len());
-        let mut sums = vec![0.0; BLOCK_LEN as usize];
         for (number, segment) in self.segments.iter().enumerate() {
             if top.is_over() {
                 break;
             }
-            let (accepted, buffers) = (search.accepted, (&mut *blocks, &mut *sums));
-            let scorer = SegmentScorer::open(segment, plan, self.norms, accepted, buffers)?;
+            let (accepted, parts) = (search.accepted, blocks.parts());
+            let scorer = SegmentScorer::open(segment, plan, self.norms, accepted, parts)?;
             scorer.offer(number, &mut top);
         }
         let (total, total_is_lower_bound) = top.total();

@@ -1,8 +1,6 @@
 //! The scores of one leaf for a block of consecutive documents, and the bit set of those it occurs
 //! in.
 
-use std::ops::{Deref, DerefMut};
-
 use parking_lot::Mutex;
 
 use crate::text::index::disk::WINDOW_LEN;
@@ -17,8 +15,8 @@ pub(in crate::text) struct ScoreBlock {
     counts: [Vec<f64>; 2],
 }
 
-/// The blocks of a search, one for each leaf: those of an earlier search where there are some, since
-/// to clear them costs as much as to score a rare word.
+/// The blocks of a search, one for each leaf and one for the sums: those of an earlier search where there
+/// are some, since to clear them costs as much as to score a rare word.
 pub(in crate::text) struct ScoreBlocks(Vec<ScoreBlock>);
 
 /// Blocks that no search uses.
@@ -26,12 +24,21 @@ static SPARE: Mutex<Vec<ScoreBlock>> = Mutex::new(Vec::new());
 
 impl ScoreBlocks {
     pub(in crate::text) fn new(leaves: usize) -> Self {
+        let count = leaves.saturating_add(1);
         let mut spare = SPARE.lock();
-        let rest = spare.len().saturating_sub(leaves);
+        let rest = spare.len().saturating_sub(count);
         let mut blocks = spare.split_off(rest);
         drop(spare);
-        blocks.resize_with(leaves, ScoreBlock::new);
+        blocks.resize_with(count, ScoreBlock::new);
         Self(blocks)
+    }
+
+    /// Returns the blocks of the leaves, and a number for each document of a block, whatever it is.
+    pub(in crate::text) fn parts(&mut self) -> (&mut [ScoreBlock], &mut [f64]) {
+        match &mut *self.0 {
+            [sums, leaves @ ..] => (leaves, &mut sums.scores),
+            [] => (&mut [], &mut []),
+        }
     }
 }
 
@@ -40,20 +47,6 @@ impl Drop for ScoreBlocks {
         let mut spare = SPARE.lock();
         let room = SPARE_MAX.saturating_sub(spare.len());
         spare.extend(self.0.drain(..).take(room));
-    }
-}
-
-impl Deref for ScoreBlocks {
-    type Target = [ScoreBlock];
-
-    fn deref(&self) -> &[ScoreBlock] {
-        &self.0
-    }
-}
-
-impl DerefMut for ScoreBlocks {
-    fn deref_mut(&mut self) -> &mut [ScoreBlock] {
-        &mut self.0
     }
 }
 
