@@ -125,6 +125,7 @@ impl Map {
     }
 
     /// Returns the entries with their values for changing.
+    #[cfg(feature = "interchange")]
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Value)> {
         self.pairs
             .iter_mut()
