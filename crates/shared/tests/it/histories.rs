@@ -166,7 +166,13 @@ fn clients_of_postgresql_are_answered_as_by_registers() {
         let sequence: Arc<dyn Sequence> = Arc::new(PostgresSequence::open(&url, None).unwrap());
         let mut options = nodes.options();
         options.shared = Some(sequence);
-        Store::open(nodes.path(&n.to_string()), options).unwrap()
+        loop {
+            // On a busy machine a connection ends while a node is opened.
+            match Store::open(nodes.path(&n.to_string()), options.clone()) {
+                Err(error) if error.code() == "ERR_UNREACHABLE" => {}
+                opened => break opened.unwrap(),
+            }
+        }
     };
     let operations = thread::scope(|scope| {
         let working = scope.spawn(|| worked(open, 4, 2, size(11)));
