@@ -47,7 +47,7 @@ fn drafts(batches: &[Vec<u8>]) -> Vec<Vec<Draft>> {
         .collect()
 }
 
-/// What the caller is told, with errors as their text.
+/// Collects the answers, each error as its text, so that they compare.
 fn told(answers: impl Iterator<Item = Result<Vec<Put>, Error>>) -> Vec<Result<Vec<Put>, String>> {
     let answers = answers.map(|answer| answer.map_err(|error| error.to_string()));
     answers.collect()

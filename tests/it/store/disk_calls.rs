@@ -12,7 +12,7 @@ use grainstore::{Draft, Options, Store, index};
 /// The calls of each kind.
 type Calls = BTreeMap<&'static str, usize>;
 
-/// A disk that counts what is asked of it, and dies when it is told to.
+/// A disk that counts its operations, and fails every change after a given number of them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counting {
     pub(super) below: MemoryDisk,
