@@ -87,6 +87,7 @@
 // The modules are declared in dependency order: each may use those above it and nothing below
 // (`tests/it/tidy/rooms.rs`).
 
+mod process;
 mod code;
 pub mod codec;
 pub mod grain;

@@ -484,6 +484,40 @@ def test_a_child_gets_an_error_and_may_open_the_store_itself(folder: Path) -> No
     assert (run.returncode, run.stdout, run.stderr) == (0, "3\n", "")
 
 
+MANY = """
+import os, sys, grainstore
+
+
+def stores():
+    return [grainstore.open(f"{sys.argv[1]}/{n}") for n in range(16)]
+
+
+def batch(word):
+    return [{"type": "event", "content": f"{word} {n}"} for n in range(300)]
+
+
+of_parent = stores()
+for store in of_parent:
+    store.put_batch(batch("parent"))
+child = os.fork()
+if child == 0:
+    # Threads of the parent wait for work here, and their memory is given to threads of the child.
+    for own in stores():
+        own.put_batch(batch("child"))
+        own.close()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+print(sorted({store.count() for store in of_parent}))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+def test_a_child_works_though_the_parent_has_many_threads(folder: Path) -> None:
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", MANY, str(folder)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "[600]\n", "")
+
+
 KILLED = """
 import os, sys, grainstore
 store = grainstore.open(sys.argv[1])

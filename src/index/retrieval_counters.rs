@@ -7,11 +7,11 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use crate::grain::Time;
 use crate::ledger::{self, Disk, EntryId, StoreId};
+use crate::process::Mutex;
 
 use crate::index::Error;
 use crate::index::run::{FOLDER, Reader};

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
 use crate::codec::ContentAddress;
 use crate::grain::Time;
 use crate::policy::RecordedAuthorization;
+use crate::process::in_parallel;
+use crate::process::parallel::*;
 
 use super::export::Entry;
 use super::{Error, StoredVector};
@@ -145,20 +145,20 @@ pub(crate) fn each<E: Entries + ?Sized, T: Send>(
             return Ok(());
         }
         let taken = AtomicUsize::new(0);
-        let made: Vec<Option<Option<T>>> = window
-            .par_iter()
-            .map(|number| {
-                // The rest of a window of large grains is read one by one.
-                if taken.load(Ordering::Relaxed) > WINDOW_LEN_MAX {
-                    return Ok(None);
-                }
-                let Some(entry) = entries.read(*number)? else {
-                    return Ok(Some(None));
-                };
-                taken.fetch_add(entry.0.blob().len(), Ordering::Relaxed);
-                make(*number, entry).map(|made| Some(Some(made)))
-            })
-            .collect::<Result<_, E::Error>>()?;
+        let made = |number: &u32| {
+            // The rest of a window of large grains is read one by one.
+            if taken.load(Ordering::Relaxed) > WINDOW_LEN_MAX {
+                return Ok(None);
+            }
+            let Some(entry) = entries.read(*number)? else {
+                return Ok(Some(None));
+            };
+            taken.fetch_add(entry.0.blob().len(), Ordering::Relaxed);
+            make(*number, entry).map(|made| Some(Some(made)))
+        };
+        let made: Result<Vec<Option<Option<T>>>, E::Error> =
+            in_parallel(|| window.par_iter().map(made).collect());
+        let made = made?;
         for (number, made) in window.into_iter().zip(made) {
             let made = match made {
                 Some(made) => made,

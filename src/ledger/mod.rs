@@ -11,7 +11,6 @@
 
 mod entry_id;
 mod kind;
-mod process_id;
 mod store_id;
 mod disk;
 mod segment;
@@ -31,7 +30,6 @@ pub(crate) use log::append::{Agree, head_at};
 pub(crate) use log::copy::OnDamage;
 pub(crate) use log::published_end::END;
 pub(in crate::ledger) use log::published_end::PublishedEnd;
-pub(crate) use process_id::ProcessId;
 pub(crate) use proof::history::{TreeHistory, TreeView};
 pub use proof::path::{verify_consistency, verify_inclusion};
 pub(crate) use proof::tree::MerkleTree;

@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{io, thread};
 
-use parking_lot::{Condvar, Mutex};
-
 use crate::Store;
 use crate::grain::{Draft, Grain, StatusChange, Time};
 use crate::ledger::{Disk, DiskFile, Lock, MemoryDisk, OpenMode};
 use crate::policy::Regime;
+use crate::process::{Condvar, Mutex};
 use crate::store::read::{peek, read_recorder};
 use crate::store::records::{Record, StatusRecord};
 use crate::store::rules::{Deed, Permit};
@@ -59,10 +58,12 @@ impl GateDisk {
 
     /// Waits until more than `before` syncs have come to the gate.
     fn until_after(&self, before: u64) {
-        let mut state = self.gate.state.lock();
-        self.gate
-            .changed
-            .wait_while(&mut state, |state| state.arrived <= before);
+        let state = self.gate.state.lock();
+        drop(
+            self.gate
+                .changed
+                .wait_while(state, |state| state.arrived <= before),
+        );
     }
 
     fn wrap(&self, under: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
@@ -120,9 +121,7 @@ impl DiskFile for GateFile {
         state.arrived += 1;
         let nth = state.arrived;
         self.gate.changed.notify_all();
-        self.gate
-            .changed
-            .wait_while(&mut state, |state| state.closed);
+        let state = self.gate.changed.wait_while(state, |state| state.closed);
         assert!(!state.panics, "a disk of this test");
         match state.fails {
             Some((passed, kind)) if nth > passed => Err(kind.into()),

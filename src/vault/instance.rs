@@ -5,11 +5,11 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use redb::{Database, ReadableDatabase, WriteTransaction};
 
 use crate::crypto::{KeySource, MasterKey, PassphraseParams, Random, Secret, scrub_stack};
 use crate::ledger::{Ballast, Disk, DiskFile, OpenMode};
+use crate::process::Mutex;
 
 use super::Error;
 use super::error::{OrFail, damaged, guarded};

@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
-
 use super::best::{Best, Near};
 use super::dot::dot_quantized;
 use super::list::List;
@@ -12,6 +10,8 @@ use super::unit::{cosine, restored};
 use super::vector_index::Thresholds;
 use crate::index::RowSet;
 use crate::ledger::EntryId;
+use crate::process::in_parallel;
+use crate::process::parallel::*;
 
 /// Vectors in lists: one for each cell, or a single one without a partition.
 #[derive(Debug)]
@@ -124,7 +124,8 @@ impl Lists {
                 let vector = part.get(at).unwrap_or_default();
                 partition.map_or(0, |partition| partition.cell_of(vector))
             };
-            let cells: Vec<usize> = (0..part.len()).into_par_iter().map(of_vector).collect();
+            let cells: Vec<usize> =
+                in_parallel(|| (0..part.len()).into_par_iter().map(of_vector).collect());
             for (from, (row, cell)) in part.rows().iter().zip(cells).enumerate() {
                 if let (Some(list), Some(vector)) = (lists.get_mut(cell), part.get(from)) {
                     let at = list.push(*row, vector);
@@ -174,11 +175,10 @@ impl Lists {
             if next.is_empty() {
                 break;
             }
-            let found = next
-                .par_iter()
-                .map(|list| list.compare(vector, limit, accepts));
+            let compare = |list: &&List| list.compare(vector, limit, accepts);
             let none = || (Best::new(limit), 0);
-            let (found, count) = found.reduce(none, |a, b| (a.0.with(b.0), a.1 + b.1));
+            let both = |a: (Best, usize), b: (Best, usize)| (a.0.with(b.0), a.1 + b.1);
+            let (found, count) = in_parallel(|| next.par_iter().map(compare).reduce(none, both));
             best = best.with(found);
             seen += count;
         }
@@ -197,7 +197,7 @@ impl Lists {
     /// Returns the `limit` nearest of some rows: all are compared.
     fn nearest_of(&self, vector: &[i16], limit: usize, rows: &RowSet) -> Vec<Near> {
         let rows: Vec<EntryId> = rows.iter().collect();
-        let parts = rows.par_chunks(PART).map(|rows| {
+        let nearest = |rows: &[EntryId]| {
             let mut best = Best::new(limit);
             for row in rows {
                 if let Some(other) = self.get(*row) {
@@ -205,8 +205,10 @@ impl Lists {
                 }
             }
             best
-        });
-        parts.reduce(|| Best::new(limit), Best::with).in_order()
+        };
+        let none = || Best::new(limit);
+        let parts = || rows.par_chunks(PART).map(nearest).reduce(none, Best::with);
+        in_parallel(parts).in_order()
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use super::best::{Best, Near};
 use super::dot::dot;
 use super::unit::unit;
 use crate::ledger::EntryId;
+use crate::process::in_parallel;
+use crate::process::parallel::*;
 
 /// The vectors of one model, one for a row, side by side and each of length 1.
 ///
@@ -113,8 +114,7 @@ impl Matrix {
         let Some(unit) = unit(vector).filter(|unit| unit.len() == self.dimensions) else {
             return Vec::new();
         };
-        let parts = self.rows.par_chunks(PART).enumerate();
-        let best = parts.map(|(part, rows)| {
+        let nearest = |(part, rows): (usize, &[EntryId])| {
             let mut best = Best::new(limit);
             for (n, row) in rows.iter().enumerate() {
                 let Some(other) = self.at(part * PART + n) else {
@@ -123,8 +123,13 @@ impl Matrix {
                 best.offer(*row, dot(&unit, other), accepts);
             }
             best
+        };
+        let none = || Best::new(limit);
+        let best = in_parallel(|| {
+            let parts = self.rows.par_chunks(PART).enumerate();
+            parts.map(nearest).reduce(none, Best::with)
         });
-        best.reduce(|| Best::new(limit), Best::with).in_order()
+        best.in_order()
     }
 
     /// Returns how near some rows are to a vector: for so few that the rest is not worth a look.

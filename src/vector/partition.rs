@@ -6,8 +6,10 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use rayon::prelude::*;
 use zeroize::Zeroizing;
+
+use crate::process::in_parallel;
+use crate::process::parallel::*;
 
 use super::dot::dot_quantized;
 use super::unit::direction;
@@ -34,10 +36,7 @@ impl Partition {
             return None;
         }
         let branches = Centroids::of(dimensions, sample, count);
-        let nearest: Vec<usize> = sample
-            .par_iter()
-            .map(|vector| branches.nearest(vector))
-            .collect();
+        let nearest = branches.nearest_of_each(sample);
         let mut firsts = Vec::with_capacity(count);
         let mut cells = Centroids::new(dimensions);
         for branch in 0..count {
@@ -112,8 +111,7 @@ impl Centroids {
             values: Zeroizing::new(values),
         };
         for _ in 0..ROUNDS {
-            let nearest = sample.par_iter().map(|vector| centroids.nearest(vector));
-            let nearest: Vec<usize> = nearest.collect();
+            let nearest = centroids.nearest_of_each(sample);
             let mut sums = Zeroizing::new(vec![0_i64; centroids.values.len()]);
             for (vector, nearest) in sample.iter().zip(&nearest) {
                 let sum = sums.iter_mut().skip(nearest * dimensions);
@@ -144,6 +142,11 @@ impl Centroids {
     fn dots(&self, vector: &[i16]) -> impl Iterator<Item = i32> {
         let centroids = self.values.chunks_exact(self.dimensions);
         centroids.map(move |centroid| dot_quantized(vector, centroid))
+    }
+
+    fn nearest_of_each(&self, vectors: &[&[i16]]) -> Vec<usize> {
+        let nearest = |vector: &&[i16]| self.nearest(vector);
+        in_parallel(|| vectors.par_iter().map(nearest).collect())
     }
 
     /// Returns the nearest centre; of equally near ones the first.

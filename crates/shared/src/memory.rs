@@ -1,9 +1,7 @@
 //! A sequence in memory: for tests, and the plainest statement of the rules.
 
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-use parking_lot::{Condvar, Mutex};
 
 use crate::{Appended, Error, Head, Identity, Node, Proposal, Sequence, StoredFrame, Turn};
 
@@ -17,6 +15,12 @@ pub struct MemorySequence(Arc<Shared>);
 struct Shared {
     state: Mutex<Option<State>>,
     moved: Condvar,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, Option<State>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[derive(Debug)]
@@ -37,7 +41,7 @@ impl State {
 
 impl MemorySequence {
     fn with<T>(&self, step: impl FnOnce(&mut State) -> T) -> Result<T, Error> {
-        let mut state = self.0.state.lock();
+        let mut state = self.0.state();
         let state = state
             .as_mut()
             .ok_or_else(|| Error::Missing("memory".to_owned()))?;
@@ -47,12 +51,12 @@ impl MemorySequence {
 
 impl Sequence for MemorySequence {
     fn identity(&self) -> Result<Option<Identity>, Error> {
-        let state = self.0.state.lock();
+        let state = self.0.state();
         Ok(state.as_ref().map(|state| state.identity.clone()))
     }
 
     fn create(&self, identity: &Identity) -> Result<bool, Error> {
-        let mut state = self.0.state.lock();
+        let mut state = self.0.state();
         if state.is_some() {
             return Ok(false);
         }
@@ -105,13 +109,14 @@ impl Sequence for MemorySequence {
     }
 
     fn wait(&self, entries: u64, patience: Duration) -> Result<Head, Error> {
-        let mut state = self.0.state.lock();
+        let state = self.0.state();
         let is_old = |state: &mut Option<State>| {
             state
                 .as_ref()
                 .is_some_and(|state| state.head.entries <= entries)
         };
-        self.0.moved.wait_while_for(&mut state, is_old, patience);
+        let waited = self.0.moved.wait_timeout_while(state, patience, is_old);
+        let state = waited.unwrap_or_else(PoisonError::into_inner).0;
         let state = state
             .as_ref()
             .ok_or_else(|| Error::Missing("memory".to_owned()))?;

@@ -8,9 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
-use parking_lot::Mutex;
-
 use crate::ledger::{Disk, EntryId, EntryLocation, LedgerPosition, StoreId};
+use crate::process::Mutex;
 
 use super::open::{self, IndexRecovery};
 use super::shared::Engine;

@@ -6,11 +6,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::{Condvar, Mutex, RwLock};
 use roaring::RoaringTreemap;
 
 use crate::codec::ContentAddress;
 use crate::ledger::{Disk, EntryId, StoreId};
+use crate::process::{Condvar, Mutex, RwLock};
 
 use super::result_cache::{CachedResult, ResultKey};
 use super::version::Version;

@@ -24,7 +24,7 @@ pub(super) fn request(engine: &Engine) {
     signal.is_pending = true;
     engine.work.notify_one();
     while engine.version().immutable.len() > IMMUTABLE_MAX && signal.failure.is_none() {
-        engine.room.wait(&mut signal);
+        signal = engine.room.wait(signal);
     }
     if let Some(failure) = &signal.failure {
         let waiting = engine.version().immutable.len();
@@ -45,7 +45,7 @@ fn work(engine: &Engine) {
         let is_stopping = {
             let mut signal = engine.signal.lock();
             while !signal.is_pending && !signal.is_stopping {
-                engine.work.wait(&mut signal);
+                signal = engine.work.wait(signal);
             }
             if !signal.is_pending {
                 return;

@@ -2,7 +2,7 @@
 //!
 //! It keeps 32 bits of an address and may return rows of other grains. The caller reads the ledger.
 
-use parking_lot::RwLock;
+use crate::process::RwLock;
 
 /// The address map: sorted lists, with no room between what they hold.
 ///

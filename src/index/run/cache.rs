@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use crate::process::Mutex;
 
 use super::block::Block;
 

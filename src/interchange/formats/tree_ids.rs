@@ -5,9 +5,11 @@
 //! that is gone is its new version. Only the texts and their order decide.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
+
+use crate::process::{Mutex, MutexGuard};
 
 /// A note as a tree has it now.
 #[derive(Debug, Default)]
@@ -100,7 +102,7 @@ pub(crate) type Survey = Vec<Now>;
 impl SharedIds {
     /// Returns them, with what the first reading learned.
     pub(crate) fn lock(&self) -> MutexGuard<'_, (Survey, Ids)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Returns the ids that the items have.

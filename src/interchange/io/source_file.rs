@@ -8,11 +8,11 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use zip::ZipArchive;
 
 use crate::interchange::Error;
 use crate::interchange::json::VALUE_LEN_MAX;
+use crate::process::Mutex;
 
 use super::listing::zip_error;
 use super::tar::{TarArchive, is_gzip};

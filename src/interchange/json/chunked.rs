@@ -6,10 +6,10 @@
 use std::io::{BufRead, Seek};
 use std::iter;
 
-use rayon::prelude::*;
-
 use crate::codec::Value;
 use crate::interchange::io::source_file::SourceFile;
+use crate::process::in_parallel;
+use crate::process::parallel::*;
 
 use super::reader::{DEPTH_MAX, JsonError, JsonReader};
 use super::stream::BATCH_LEN;
@@ -34,10 +34,11 @@ pub(crate) fn read_in_order<T: Send>(
             // A window that lies behind the last one needs no new reading from the beginning.
             while let Some(window) = windows.next_if(|it| it.first() >= reader.at()) {
                 for elements in reader.gather(&window)?.chunks(BATCH_LEN) {
-                    let made = elements
-                        .par_iter()
-                        .map(|(number, raw)| Ok(make(strict::parse(raw)?, *number)));
-                    let made: Vec<T> = made.collect::<Result<_, JsonError>>()?;
+                    let make =
+                        |(number, raw): &(usize, Vec<u8>)| Ok(make(strict::parse(raw)?, *number));
+                    let made: Result<Vec<T>, JsonError> =
+                        in_parallel(|| elements.par_iter().map(make).collect());
+                    let made = made?;
                     is_wanted = is_wanted && made.into_iter().all(&mut take);
                     if !is_wanted {
                         return Ok(());

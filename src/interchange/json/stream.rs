@@ -2,10 +2,10 @@
 
 use std::io::{self, BufRead, Seek};
 
-use rayon::prelude::*;
-
 use crate::codec::Value;
 use crate::interchange::io::source_file::SourceFile;
+use crate::process::in_parallel;
+use crate::process::parallel::*;
 
 use super::reader::{JsonError, JsonReader};
 use super::strict::{self, Flaw};
@@ -47,8 +47,10 @@ impl Batch {
 
     /// Applies `parse` to every element, on every processor, and returns the results in order.
     pub(super) fn map<T: Send>(&self, parse: impl Fn(&[u8], Position) -> T + Sync) -> Vec<T> {
-        let elements = self.elements.par_iter();
-        elements.map(|(raw, at)| parse(raw, *at)).collect()
+        in_parallel(|| {
+            let elements = self.elements.par_iter();
+            elements.map(|(raw, at)| parse(raw, *at)).collect()
+        })
     }
 }
 

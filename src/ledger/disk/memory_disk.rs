@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use parking_lot::{Mutex, RwLock};
+use crate::process::{Mutex, RwLock};
 
 use super::lock::Lock;
 use super::{Disk, DiskFile, OpenMode, check_folder, check_name};

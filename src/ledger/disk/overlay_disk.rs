@@ -9,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use crate::process::Mutex;
 
 use super::lock::Lock;
 use super::memory_disk::MemoryDisk;

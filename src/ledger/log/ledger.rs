@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use parking_lot::{Mutex, RwLock};
+use crate::process::{Mutex, RwLock};
 
 use super::open_segments::OpenSegments;
 use super::published_end::PublishedEnd;

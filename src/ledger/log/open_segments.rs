@@ -5,10 +5,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use parking_lot::RwLock;
-
 use crate::ledger::segment::segment_file;
 use crate::ledger::{Disk, DiskFile, Error, OpenMode};
+use crate::process::RwLock;
 
 /// The segments that were read most recently.
 #[derive(Debug)]

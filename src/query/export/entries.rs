@@ -1,7 +1,7 @@
 //! The grains of an export: chosen as a writer first reads them, and read again as it writes them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use crate::code::ErrorCode;
 use crate::codec::{ContentAddress, Flags};
@@ -12,6 +12,7 @@ use crate::interchange::{
 };
 use crate::ledger::EntryId;
 use crate::policy::RecordedAuthorization;
+use crate::process::{Mutex, MutexGuard};
 use crate::store::governance::holds_on;
 use crate::store::read::{
     is_still_there, read_recorder, rows_changed_from, sound_version_at, stored_vector,
@@ -150,7 +151,7 @@ fn chosen<'a>(
 
 impl<'a> StoreEntries<'a> {
     fn first(&self) -> MutexGuard<'_, FirstReading<'a>> {
-        self.first.lock().unwrap_or_else(PoisonError::into_inner)
+        self.first.lock()
     }
 
     /// Returns what was left out, once everything is written.
@@ -192,7 +193,7 @@ impl<'a> StoreEntries<'a> {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock()
     }
 
     /// Keeps a grain that was read for the first time, as long as those that are kept are few. A

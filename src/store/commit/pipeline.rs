@@ -7,7 +7,8 @@ use std::iter::FusedIterator;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use crate::ledger::{self, ProcessId};
+use crate::ledger;
+use crate::process::ProcessId;
 use crate::store::records::PendingPut;
 use crate::store::{Access, Error};
 

@@ -1,12 +1,12 @@
 //! Putting: a draft is finished, its signature checked, and the grain prepared for its frame.
 
-use rayon::prelude::*;
-
 use crate::codec::ContentAddress;
 use crate::crypto::verify_signature;
 use crate::grain::{Draft, Grain, Time};
 use crate::index::Snapshot;
-use crate::ledger::{Binding, ProcessId};
+use crate::ledger::Binding;
+use crate::process::parallel::*;
+use crate::process::{ProcessId, in_parallel};
 use crate::store::engine::{Caller, Engine};
 use crate::store::records::{EntryBody, PendingPut};
 use crate::store::rules::non_superseding_parents;
@@ -221,8 +221,10 @@ pub(super) fn finish_all(
     let made: Vec<Result<PendingPut, Error>> = if grains.len() < 2 * CHUNK {
         grains.into_iter().zip(salts).map(prepare).collect()
     } else {
-        let grains = grains.into_par_iter().zip(salts);
-        grains.with_min_len(CHUNK).map(prepare).collect()
+        in_parallel(|| {
+            let grains = grains.into_par_iter().zip(salts);
+            grains.with_min_len(CHUNK).map(prepare).collect()
+        })
     };
     // The first refused grain of the batch is reported, whichever thread finished first.
     let made = made.into_iter().enumerate();

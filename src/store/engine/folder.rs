@@ -212,7 +212,7 @@ pub(super) fn derived_files(disk: &dyn Disk) -> [Option<Vec<u8>>; 2] {
 mod tests {
     use std::sync::Arc;
 
-    use parking_lot::Mutex;
+    use crate::process::Mutex;
 
     use super::*;
     use crate::ledger::{DiskFile, Lock, MemoryDisk, OpenMode};

@@ -9,12 +9,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use parking_lot::RwLockReadGuard;
-
 use crate::grain::Time;
 use crate::index::{Index, Snapshot, check_structure};
-use crate::ledger::{self, Disk, EntryId, Kind, Lock, OverlayDisk, ProcessId};
+use crate::ledger::{self, Disk, EntryId, Kind, Lock, OverlayDisk};
 use crate::policy::TrustedNow;
+use crate::process::{ProcessId, RwLockReadGuard};
 use crate::store::Error;
 use crate::store::records::{Record, erased_rows};
 use crate::store::state::{Body, DecodedEntry, State};

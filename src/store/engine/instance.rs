@@ -5,11 +5,10 @@
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::{Mutex, RwLock};
-
 use crate::grain::Time;
 use crate::index::{Index, RetrievalCounters};
-use crate::ledger::{DiskFile, Lock, ProcessId, TreeHistory};
+use crate::ledger::{DiskFile, Lock, TreeHistory};
+use crate::process::{Mutex, ProcessId, RwLock};
 use crate::store::Error;
 use crate::store::engine::embedding::Embeddings;
 use crate::store::engine::processes::{Idle, Peers, Reach, Turn};

@@ -5,13 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::{Mutex, RwLock};
-
 use crate::index::{Index, RetrievalCounters};
 use crate::ledger::{
     self, Ballast, Disk, EntryId, EntryLocation, ErasureDecoder, Ledger, Lock, OverlayDisk,
     RecoveryHint, StoreId, TornTail,
 };
+use crate::process::{Mutex, RwLock};
 use crate::store::engine::folder::{
     BALLAST, LOCK, derived_files, no_manifest, remove_text, this_process,
 };

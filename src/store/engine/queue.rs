@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, mem};
 
-use parking_lot::{Condvar, Mutex};
+use crate::process::{Condvar, Mutex};
 
 /// The queue of threads that write. A follower waits for no lock that another follower holds: each
 /// has a waiter of its own, which receives an answer or the lead.
@@ -123,9 +123,8 @@ impl<R, A> LeaderGuard<'_, R, A> {
         let mut queue = self.queue.state.lock();
         if !patience.is_zero() {
             let is_less = |queue: &mut Queue<R, A>| queue.weight < weight_max;
-            self.queue
-                .arrival
-                .wait_while_for(&mut queue, is_less, patience);
+            let arrival = &self.queue.arrival;
+            queue = arrival.wait_while_for(queue, is_less, patience);
         }
         let mut taken = Vec::new();
         let mut sum = 0_usize;
@@ -198,7 +197,7 @@ impl<A> Waiter<A> {
         let mut state = self.state.lock();
         loop {
             match mem::replace(&mut *state, SlotState::Wait) {
-                SlotState::Wait => self.wake.wait(&mut state),
+                SlotState::Wait => state = self.wake.wait(state),
                 SlotState::Lead => return None,
                 SlotState::Answer(answer) => return Some(answer),
             }

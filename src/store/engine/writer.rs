@@ -2,8 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use parking_lot::{Mutex, MutexGuard};
-
+use crate::process::{Mutex, MutexGuard};
 use crate::store::Error;
 use crate::store::records::PendingPut;
 

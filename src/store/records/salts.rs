@@ -4,7 +4,8 @@ use std::fmt;
 use std::mem;
 
 use crate::crypto::{self, Random};
-use crate::ledger::{Binding, ProcessId};
+use crate::ledger::Binding;
+use crate::process::ProcessId;
 
 /// Draws all salts in one call, since each call to the system is expensive.
 ///

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use parking_lot::RwLock;
 #[cfg(feature = "sealing")]
 use zeroize::Zeroizing;
 
 use crate::ledger::Kind;
+use crate::process::RwLock;
 use crate::store::records::{SealedRecord, Uid};
 
 #[cfg(feature = "sealing")]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::ledger::{self, ProcessId};
+use crate::ledger;
+use crate::process::ProcessId;
 use crate::store::engine::{Caller, Engine, Enqueued, LeaderGuard, PutAnswer, Reach, Reply};
 use crate::store::records::PendingPut;
 use crate::store::{Durability, Error};

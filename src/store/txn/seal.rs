@@ -6,12 +6,12 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
-
 use crate::codec::ContentAddress;
 use crate::crypto::BlindKey;
 use crate::grain::Grain;
 use crate::index::Snapshot;
+use crate::process::in_parallel;
+use crate::process::parallel::*;
 use crate::store::Error;
 use crate::store::engine::{Engine, lock_wiped};
 use crate::store::records::{
@@ -59,8 +59,10 @@ pub(crate) fn seal_frame(engine: &Engine, frame: &Frame) -> Result<SealedEntries
     let sealed: Result<Vec<_>, Error> = if entries.len() < PARALLEL_MIN {
         entries.iter().zip(&persons).map(seal).collect()
     } else {
-        let entries = entries.par_iter().zip(&persons);
-        entries.with_min_len(PARALLEL_MIN / 2).map(seal).collect()
+        in_parallel(|| {
+            let entries = entries.par_iter().zip(&persons);
+            entries.with_min_len(PARALLEL_MIN / 2).map(seal).collect()
+        })
     };
     Ok(SealedEntries::new(sealed?))
 }

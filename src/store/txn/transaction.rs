@@ -10,6 +10,7 @@ use crate::grain::Grain;
 use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::TrustedNow;
+use crate::process::drop_elsewhere;
 use crate::store::Error;
 use crate::store::engine::{Caller, Engine, Exclusive, Reach};
 use crate::store::records::Record;
@@ -134,7 +135,7 @@ impl<'a> Transaction<'a> {
         let appended = self.append(&frame);
         // To give the memory of a thousand grains back takes longer than to write them.
         if frame.len() >= DROPPED_ELSEWHERE_MIN {
-            rayon::spawn(move || drop(frame));
+            drop_elsewhere(frame);
         }
         appended
     }

@@ -4,13 +4,12 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use parking_lot::{Mutex, RwLock, RwLockReadGuard};
-
 use crate::crypto::{Random, Resolver};
 use crate::grain::Time;
 use crate::index::Snapshot;
-use crate::ledger::{Ballast, Disk, EntryId, Ledger, ProcessId};
+use crate::ledger::{Ballast, Disk, EntryId, Ledger};
 use crate::policy::TrustedNow;
+use crate::process::{Mutex, ProcessId, RwLock, RwLockReadGuard};
 use crate::store::records::{DrawnSalts, Manifest, Reading, draw_salts};
 use crate::store::state::{Caches, Keyring, State};
 use crate::store::{Error, Options};

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
-
+use crate::process::{Condvar, Mutex};
 use crate::text::index::uncommitted::Uncommitted;
 use crate::text::index::view::View;
 
@@ -68,9 +67,9 @@ impl Signal {
             if requests.to_commit || requests.to_end {
                 // The signal arrived while the thread was not waiting.
             } else if may_commit {
-                self.changed.wait_for(&mut requests, IDLE);
+                requests = self.changed.wait_for(requests, IDLE);
             } else {
-                self.changed.wait(&mut requests);
+                requests = self.changed.wait(requests);
             }
             if requests.to_end {
                 return;
@@ -94,5 +93,5 @@ impl Signal {
     }
 }
 
-/// How long the feed must be idle last_watermark a short queue is committed.
+/// How long the feed must be idle before a short queue is committed.
 const IDLE: Duration = Duration::from_secs(1);

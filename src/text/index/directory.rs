@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
-use parking_lot::Mutex;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
     AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, OwnedBytes,
@@ -21,6 +20,7 @@ use tantivy::directory::{
 };
 
 use crate::ledger::{Disk, DiskFile, OpenMode};
+use crate::process::Mutex;
 use crate::text::index::disk::WindowedFile;
 
 /// The folder of the index on a disk, as the index library uses it. A clone is another handle.

@@ -9,9 +9,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use crate::ledger::EntryId;
+use crate::process::Mutex;
 use crate::text::document::Document;
 use crate::text::index::memory_segment::MemorySegment;
 use crate::text::index::schema::Fields;

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use parking_lot::MutexGuard;
 use tantivy::SegmentReader;
 use tantivy::index::Segment;
 
 use crate::ledger::EntryId;
+use crate::process::MutexGuard;
 use crate::text::error::Error;
 use crate::text::index::disk::{document_of, row_values};
 use crate::text::index::segment_list::{NewSegment, beside};

@@ -6,10 +6,10 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use parking_lot::Mutex;
 use tantivy::IndexReader;
 
 use crate::ledger::{Disk, EntryId};
+use crate::process::Mutex;
 use crate::text::document::Document;
 use crate::text::error::Error;
 use crate::text::index::disk::Committed;

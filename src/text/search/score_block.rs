@@ -1,8 +1,7 @@
 //! The scores of one leaf for a block of consecutive documents, and the bit set of those it occurs
 //! in.
 
-use parking_lot::Mutex;
-
+use crate::process::Mutex;
 use crate::text::index::disk::WINDOW_LEN;
 use crate::text::index::schema::TermField;
 

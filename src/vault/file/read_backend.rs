@@ -7,10 +7,10 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
 use redb::StorageBackend;
 
 use crate::ledger::DiskFile;
+use crate::process::Mutex;
 
 #[derive(Debug)]
 pub(super) struct ReadBackend {

@@ -1,11 +1,11 @@
 //! The keys of one unlocked person, shared by all who hold the handle and wiped for all of them.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
-use parking_lot::{RwLock, RwLockReadGuard};
-
 use crate::crypto::{BlindKey, Context, Error, Purpose, Random, RetainedKeys, SealingKey};
+use crate::process::{RwLock, RwLockReadGuard};
 use crate::vault::file::slot::Slot;
 
 /// The keys of a person. A clone is another handle: locking the person wipes the keys of every one
@@ -39,13 +39,26 @@ impl Unlocked {
 
     /// Returns the keys, and holds a lock or an erasure of the person off for as long as the guard
     /// lives; `None` once the person is locked. It must not be held across a call of the vault.
-    pub fn keys(&self) -> Option<impl std::ops::Deref<Target = UserKeys> + '_> {
-        RwLockReadGuard::try_map(self.0.read(), Option::as_ref).ok()
+    pub fn keys(&self) -> Option<impl Deref<Target = UserKeys> + '_> {
+        let keys = self.0.read();
+        keys.is_some().then_some(Keys(keys))
     }
 
     /// Wipes the keys, once every reader of them is done.
     pub(crate) fn wipe(&self) {
         drop(self.0.write().take());
+    }
+}
+
+/// Keys that are there, and stay while they are read.
+struct Keys<'a>(RwLockReadGuard<'a, Option<UserKeys>>);
+
+impl Deref for Keys<'_> {
+    type Target = UserKeys;
+
+    fn deref(&self) -> &UserKeys {
+        // It is made of keys that are there, and holds off who wipes them.
+        self.0.as_ref().expect("keys that are there")
     }
 }
 

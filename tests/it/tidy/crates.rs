@@ -23,6 +23,7 @@ const OWNERS: &[(&str, &str)] = &[
     ("levenshtein_automata", "text"),
     ("lz4_flex", "codec"),
     ("p256", "crypto"),
+    ("rayon", "process"),
     ("redb", "vault"),
     ("rmp", "codec"),
     ("roaring", "index"),
@@ -48,6 +49,24 @@ fn a_crate_is_named_only_by_its_owner() {
         }
     }
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+/// In a child that was forked the threads of rayon's pool are missing, but for those of `in_parallel`.
+#[test]
+fn every_parallel_iterator_runs_in_the_pool_of_its_process() {
+    let count = |code: &str, words: &[&str]| -> usize {
+        words.iter().map(|word| code.matches(word).count()).sum()
+    };
+    let mut faults = Vec::new();
+    for file in files("src", "rs") {
+        let code = without_comments(&file.text);
+        let parallel = count(&code, &[".par_iter()", ".into_par_iter()", ".par_chunks("]);
+        let used = count(&code, &["use crate::process::parallel"]);
+        if used > 0 && parallel != count(&code, &["in_parallel("]) {
+            faults.push(file.path);
+        }
+    }
+    assert!(faults.is_empty(), "{faults:?}");
 }
 
 /// Whether `code` names a crate: `name::` that is not the end of a longer word or path.

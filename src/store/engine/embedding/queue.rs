@@ -8,11 +8,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
-
 use crate::codec::ContentAddress;
 use crate::index::RowSet;
 use crate::ledger::EntryId;
+use crate::process::{Condvar, Mutex, MutexGuard};
 use crate::store::Error;
 use crate::store::embedder::{Embedder, EmbedderStatus};
 use crate::store::error::with_sources;
@@ -134,17 +133,15 @@ impl Embeddings {
     pub(super) fn rest(&self, rest: Rest) -> Option<bool> {
         let mut signal = self.signal.lock();
         let idles = |signal: &mut Signal| !signal.has_ended && !signal.has_work;
-        match rest {
-            Rest::Idle => self.wake.wait_while(&mut signal, idles),
-            Rest::Refused => {
-                self.wake.wait_while_for(&mut signal, idles, PAUSE_MAX);
-            }
+        signal = match rest {
+            Rest::Idle => self.wake.wait_while(signal, idles),
+            Rest::Refused => self.wake.wait_while_for(signal, idles, PAUSE_MAX),
             // A put must not have a model asked at once that has just failed.
             Rest::Down(pause) => {
                 let is_open = |signal: &mut Signal| !signal.has_ended;
-                self.wake.wait_while_for(&mut signal, is_open, pause);
+                self.wake.wait_while_for(signal, is_open, pause)
             }
-        }
+        };
         let has_work = std::mem::take(&mut signal.has_work);
         (!signal.has_ended).then_some(!has_work)
     }

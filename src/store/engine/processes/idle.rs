@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use crate::process::{Condvar, Mutex};
 
 /// Ends the thread when dropped.
 #[derive(Debug)]
@@ -19,8 +19,7 @@ impl Idle {
         let repeat = move || {
             let (has_ended, wake) = &*seen;
             loop {
-                let mut has_ended = has_ended.lock();
-                wake.wait_while_for(&mut has_ended, |ended| !*ended, PERIOD);
+                let has_ended = wake.wait_while_for(has_ended.lock(), |ended| !*ended, PERIOD);
                 if *has_ended {
                     return;
                 }

@@ -6,9 +6,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
-
 use crate::ledger::{self, Disk, EntryId, Lock};
+use crate::process::Mutex;
 use crate::store::engine::folder::{LOCK, this_process};
 use crate::store::engine::sharing::SharedLedger;
 use crate::store::{Error, Options};

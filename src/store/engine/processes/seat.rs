@@ -14,9 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
-
-use crate::ledger::{self, Disk, DiskFile, OpenMode, ProcessId};
+use crate::ledger::{self, Disk, DiskFile, OpenMode};
+use crate::process::{Condvar, Mutex, ProcessId};
 use crate::store::engine::folder::{NEXT, WRITER};
 use crate::store::{Clock, Error};
 
@@ -255,7 +254,7 @@ impl Seat {
         let mut right = self.right.lock();
         let mut idle = 0;
         loop {
-            self.ended.wait_for(&mut right, LOOK_EVERY);
+            right = self.ended.wait_for(right, LOOK_EVERY);
             if right.watch != number {
                 return;
             }

@@ -10,9 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use parking_lot::Mutex;
-
-use crate::ledger::{self, Disk, DiskFile, Ledger, ProcessId};
+use crate::ledger::{self, Disk, DiskFile, Ledger};
+use crate::process::{Mutex, ProcessId};
 use crate::store::engine::folder::{NEXT, WRITER, this_process};
 use crate::store::engine::sharing::Lease;
 use crate::store::{Clock, Error, Options};

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
 use std::time::Duration;
 
+use crate::process::Mutex;
 use grainstore_shared::{Node, Sequence};
-use parking_lot::Mutex;
 
 /// The turn of a machine, renewed by a thread for as long as it lasts.
 pub(super) struct Renewal {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use grainstore_shared::{Appended, Head, Node, Proposal, Sequence, Turn};
-use parking_lot::Mutex;
 
 use crate::ledger::{self, EntryId, Ledger, StoreId, blanked_frame, is_same_frame};
+use crate::process::Mutex;
 use crate::store::{Clock, Error, Options};
 
 use super::pull::pull_all;

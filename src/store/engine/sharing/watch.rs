@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
 
-use crate::ledger::ProcessId;
+use crate::process::ProcessId;
 use crate::store::Error;
 use crate::store::engine::instance::Engine;
 use crate::store::engine::processes::Reach;

@@ -6,9 +6,8 @@
 
 use std::sync::Arc;
 
-use parking_lot::RwLock;
-
 use crate::ledger::{Disk, Ledger};
+use crate::process::RwLock;
 use crate::store::error::with_sources;
 use crate::store::{Error, Options};
 use crate::text::{self, OpenOutcome, Partitions, Text, TextOptions};

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use parking_lot::Mutex;
-
 use crate::grain::Time;
 use crate::index::RowSet;
 use crate::ledger::EntryId;
+use crate::process::Mutex;
 
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines(Mutex<Known>);

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Type};
 use crate::policy::{Protection, Scope};
+use crate::process::Mutex;
 
 use crate::store::state::Presence;
 use crate::store::state::presence::protects;

@@ -10,11 +10,10 @@ mod vectors;
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use crate::grain::Type;
 use crate::index::RowSet;
 use crate::ledger::EntryId;
+use crate::process::Mutex;
 use crate::store::Error;
 use crate::store::records::Record;
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use parking_lot::Mutex;
+use crate::process::Mutex;
 
 /// Users who are not sealed. Forgotten at each event in the life of a key.
 #[derive(Debug, Default)]

@@ -4,10 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use crate::codec::ContentAddress;
 use crate::ledger::EntryId;
+use crate::process::Mutex;
 use crate::store::Error;
 
 /// The facts about a grain that decide under which consent it is read (OMS 8.10).

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use parking_lot::RwLock;
-
 use crate::index::RowSet;
 use crate::ledger::EntryId;
+use crate::process::RwLock;
 use crate::vector::{Thresholds, VectorIndex};
 
 #[derive(Debug, Default)]

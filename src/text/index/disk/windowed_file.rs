@@ -8,11 +8,11 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use tantivy::HasLen;
 use tantivy::directory::{FileHandle, OwnedBytes};
 
 use crate::ledger::DiskFile;
+use crate::process::Mutex;
 
 /// A file of which one window is in memory, and what a reader holds of others.
 pub(in crate::text) struct WindowedFile {

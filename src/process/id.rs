@@ -1,5 +1,4 @@
-//! The identity of a process: a child that was forked has the memory and the open files of its
-//! parent, and none of its threads and rights.
+//! The identity of a process.
 
 /// The process that a thread belongs to, for as long as the thread runs one operation: a fork meanwhile
 /// leaves the thread where it is, and the child without it.
@@ -16,5 +15,9 @@ impl ProcessId {
     #[cfg(test)]
     pub(crate) fn of_child() -> Self {
         Self(std::process::id() + 1)
+    }
+
+    pub(super) const fn number(self) -> u32 {
+        self.0
     }
 }
