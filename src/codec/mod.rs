@@ -35,7 +35,7 @@ pub use encoding::Encoding;
 pub use error::Error;
 pub use header::{Flags, Header, Sensitivity};
 #[cfg(feature = "interchange")]
-pub(crate) use json::Skim;
+pub(crate) use json::{Skim, write as write_json, write_text as write_json_text};
 pub use profile::Profile;
 #[cfg(feature = "text")]
 pub(crate) use search_forms::{nfd, nfkc};

@@ -441,9 +441,14 @@ enum Delivery {
     Wrapped,
 }
 
+/// The room for most blobs, and for what most have beside their texts: to grow costs a copy.
+const BLOB_LEN: usize = 512;
+const BESIDE_TEXTS_LEN: usize = 256;
+
 /// Writes a blob: header and canonical payload (OMS 4.9). The fields have a canonical form.
 pub(super) fn write_blob(header: &Header, fields: &Fields<'_>) -> Result<Vec<u8>, Error> {
-    let mut blob = Vec::with_capacity(512);
+    let room = fields.texts_len().saturating_add(BESIDE_TEXTS_LEN);
+    let mut blob = Vec::with_capacity(room.max(BLOB_LEN));
     blob.extend_from_slice(&header.to_bytes());
     let mut entries = compact(Type::from_byte(header.type_byte), fields)?;
     header.encoding().write_entries(&mut blob, &mut entries);

@@ -15,6 +15,7 @@ use crate::whole::{Import, pam, provider};
 mod counted;
 mod kinds;
 mod once;
+mod pinned;
 
 fn read(provider: Provider, name: &str, text: &str) -> Result<Import, Vec<Error>> {
     let folder = tempfile::tempdir().unwrap();

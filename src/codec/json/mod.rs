@@ -13,7 +13,7 @@ pub(in crate::codec) use jcs::to_jcs;
 #[cfg(feature = "interchange")]
 pub(crate) use skim::Skim;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
@@ -36,7 +36,8 @@ pub(in crate::codec) fn to_json(value: &Value) -> String {
     out
 }
 
-fn write(value: &Value, out: &mut String) {
+/// Appends the JSON of a value.
+pub(crate) fn write(value: &Value, out: &mut String) {
     match value {
         Value::Nil => out.push_str("null"),
         Value::Bool(true) => out.push_str("true"),
@@ -81,8 +82,8 @@ fn write_members<'a>(
     out.push('}');
 }
 
-/// Most texts need no escape, which is found out many bytes at a time.
-fn write_text(text: &str, out: &mut String) {
+/// Appends the JSON of a text. Most need no escape, which is found out many bytes at a time.
+pub(crate) fn write_text(text: &str, out: &mut String) {
     let is_escaped = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
     let mut blocks = text.as_bytes().chunks(64);
     if blocks.any(|block| block.iter().fold(false, |any, byte| any | is_escaped(byte))) {
@@ -109,6 +110,11 @@ pub(super) struct Seen {
     duplicate: Cell<bool>,
     /// The values and names so far.
     parts: Cell<usize>,
+    /// The members of the objects that are being read, the innermost last: how many one has is known at its
+    /// end, and then it takes as much room as it needs.
+    members: RefCell<Vec<(Name, Value)>>,
+    /// The items of the arrays that are being read, in the same way.
+    items: RefCell<Vec<Value>>,
 }
 
 impl Seen {
@@ -246,21 +252,24 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
-        let mut items = Vec::new();
+        let open = self.seen.items.borrow().len();
         while let Some(item) = seq.next_element_seed(self)? {
             self.seen.part()?;
-            items.push(item);
+            self.seen.items.borrow_mut().push(item);
         }
+        let items = self.seen.items.borrow_mut().drain(open..).collect();
         Ok(Value::Array(items))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let mut pairs = Vec::new();
+        let open = self.seen.members.borrow().len();
         while let Some(name) = members.next_key_seed(MemberName(self.vocabulary))? {
             self.seen.part()?;
             self.seen.part()?;
-            pairs.push((name, members.next_value_seed(self)?));
+            let value = members.next_value_seed(self)?;
+            self.seen.members.borrow_mut().push((name, value));
         }
+        let pairs = self.seen.members.borrow_mut().drain(open..).collect();
         // A second member of the same name would silently replace the first.
         Map::from_named(pairs)
             .map(Value::Map)

@@ -23,6 +23,14 @@ impl Map {
         }
     }
 
+    /// Creates an empty map with room for entries.
+    pub(crate) fn with_room(entries: usize) -> Self {
+        Self {
+            pairs: Vec::with_capacity(entries),
+            marks: 0,
+        }
+    }
+
     /// Returns the value of `name`.
     #[inline]
     pub fn get(&self, name: &str) -> Option<&Value> {
@@ -132,6 +140,25 @@ impl Map {
             .map(|(name, value)| (name.as_str(), value))
     }
 
+    /// Returns the place of `name` among the entries.
+    #[cfg(feature = "interchange")]
+    pub(crate) fn place_of(&self, name: &str) -> Option<usize> {
+        self.position(name).ok()
+    }
+
+    /// Returns the values in the order of the names.
+    #[cfg(feature = "interchange")]
+    pub(crate) fn into_values(self) -> impl Iterator<Item = Value> {
+        self.pairs.into_iter().map(|(_, value)| value)
+    }
+
+    /// Removes the entries that are not wanted.
+    #[cfg(feature = "interchange")]
+    pub(crate) fn retain(&mut self, mut is_wanted: impl FnMut(&str, &Value) -> bool) {
+        self.pairs
+            .retain(|(name, value)| is_wanted(name.as_str(), value));
+    }
+
     /// Makes the names that are of the vocabulary known, and returns the entries with their values
     /// for changing.
     pub(crate) fn known_mut(
@@ -204,7 +231,8 @@ impl IntoIterator for Map {
 impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Map {
     /// Of a name that comes twice the last value stays.
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
-        let mut map = Self::new();
+        let pairs = pairs.into_iter();
+        let mut map = Self::with_room(pairs.size_hint().0);
         for (name, value) in pairs {
             map.insert(name, value);
         }

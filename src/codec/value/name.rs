@@ -45,6 +45,7 @@ impl Word {
 }
 
 impl<S: AsRef<str>> Name<S> {
+    #[inline]
     pub(crate) fn as_str(&self) -> &str {
         match self {
             Self::Known(word) => word.text,
@@ -82,6 +83,7 @@ impl Name {
 }
 
 impl<S: AsRef<str>> Ord for Name<S> {
+    #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Known(a), Self::Known(b)) => a.place.cmp(&b.place),

@@ -37,7 +37,7 @@ pub struct Draft {
 impl Draft {
     /// Starts a grain of a type, with no field but `type`.
     pub fn new(of: Type) -> Self {
-        let draft = Self::from_fields(of, Map::new());
+        let draft = Self::from_fields(of, Map::with_room(FIELDS_ROOM));
         match of.name() {
             Some(name) => draft.set("type", name),
             None => draft,
@@ -238,6 +238,9 @@ impl Draft {
         Ok(Self::from_fields(of, fields))
     }
 }
+
+/// As many fields as most grains have: to grow costs a copy of all of them.
+const FIELDS_ROOM: usize = 12;
 
 /// Fields that say when, by whom and from what one version of a grain was made.
 const OF_ONE_VERSION: [&str; 11] = [

@@ -110,6 +110,16 @@ impl<'a> Fields<'a> {
         self.get(slot).and_then(Value::as_text)
     }
 
+    /// Returns the length of all texts but those deep inside.
+    pub(in crate::grain) fn texts_len(&self) -> usize {
+        let text_len = |value: &Value| value.as_text().map_or(0, str::len);
+        let len = |value: &Value| match value {
+            Value::Map(map) => map.iter().map(|(_, value)| text_len(value)).sum(),
+            value => text_len(value),
+        };
+        self.map.iter().map(|(_, value)| len(value)).sum()
+    }
+
     /// Returns all of them, also those that are not of the table.
     pub(in crate::grain) const fn map(&self) -> &'a Map {
         self.map

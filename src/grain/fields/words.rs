@@ -107,8 +107,59 @@ const TEXTS: (Texts, usize) = {
         }
         table += 1;
     }
+    let mut row = 0;
+    while row < FOREIGN.len() {
+        len = put(&mut texts, len, FOREIGN[row]);
+        row += 1;
+    }
     (texts, len)
 };
+
+/// Names that are of no field, and that the messages of exported conversations have by the million.
+const FOREIGN: [&str; 42] = [
+    "account",
+    "attachments",
+    "author",
+    "channel",
+    "chat_messages",
+    "children",
+    "citations",
+    "content",
+    "content_type",
+    "conversation",
+    "conversation_id",
+    "create_time",
+    "created_at",
+    "current_node",
+    "default_model_slug",
+    "end_turn",
+    "files",
+    "id",
+    "is_archived",
+    "mapping",
+    "message",
+    "metadata",
+    "model",
+    "model_slug",
+    "name",
+    "parent",
+    "parent_id",
+    "parts",
+    "provider_message_id",
+    "raw_metadata",
+    "recipient",
+    "role",
+    "sender",
+    "status",
+    "temporal",
+    "text",
+    "title",
+    "type",
+    "update_time",
+    "updated_at",
+    "uuid",
+    "weight",
+];
 
 const NESTED: [&[NestedField]; 4] = [CONTENT_REF, EMBEDDING_REF, RELATED_TO, INTEGRATION];
 

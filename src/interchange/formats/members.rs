@@ -52,6 +52,12 @@ pub(crate) fn rest(map: &Map, placed: &[&str]) -> Map {
         .collect()
 }
 
+/// Returns an object as [`rest`] does, without a copy of it.
+pub(crate) fn into_rest(mut map: Map, placed: &[&str]) -> Map {
+    map.retain(|name, value| !placed.contains(&name) && *value != Value::Nil);
+    map
+}
+
 /// Returns an id for a record without one: equal records get equal ids.
 pub(crate) fn stable_id(parts: &[&str]) -> String {
     let mut hash = Sha256::new();

@@ -82,8 +82,9 @@ impl<R: BufRead + Seek> JsonRecords<R> {
         reader.line(&mut first)?;
         let mut number = 1_u64;
         let mut is_last = false;
+        let mut batch = Batch::default();
         while !is_last {
-            let mut batch = Batch::default();
+            batch.clear();
             while !batch.is_full() {
                 let mut line = batch.buffer();
                 let start = reader.at();

@@ -91,16 +91,27 @@ impl ValueEnd {
             let rest = chunk.get(at..)?;
             let skipped = self.scanner.string_len(rest);
             at = at.saturating_add(skipped);
-            let byte = rest.get(skipped)?;
-            if self.is_past(*byte) {
-                return Some(at);
+            for byte in rest.get(skipped..)? {
+                if self.is_past(*byte) {
+                    return Some(at);
+                }
+                at = at.saturating_add(1);
+                if self.scanner.in_string {
+                    break;
+                }
             }
-            at = at.saturating_add(1);
+            if at >= chunk.len() {
+                return None;
+            }
         }
     }
 
     /// Returns whether a byte stands after the value.
     const fn is_past(&mut self, byte: u8) -> bool {
+        let is_inside = self.scanner.depth > 0 && !self.scanner.in_string;
+        if is_inside && !matches!(byte, b'"' | b'{' | b'[' | b'}' | b']') {
+            return false;
+        }
         let is_separator = matches!(byte, b'}' | b']' | b',' | b' ' | b'\t' | b'\r' | b'\n');
         if self.is_over || (is_separator && self.scanner.depth == 0 && !self.scanner.in_string) {
             return true;

@@ -26,6 +26,9 @@ pub(crate) struct Position {
 pub(super) struct Batch {
     pub(super) elements: Vec<(Vec<u8>, Position)>,
     len: usize,
+    /// The buffers of elements before these, and the bytes that they have room for.
+    spare: Vec<Vec<u8>>,
+    spare_len: usize,
 }
 
 impl Batch {
@@ -34,11 +37,28 @@ impl Batch {
         self.elements.push((raw, position));
     }
 
-    /// Returns room for the next element: as much as the last one took, since growing costs more than
-    /// reading. An element alone gets none.
-    pub(super) fn buffer(&self) -> Vec<u8> {
+    /// Returns room for the next element: that of an earlier one, or as much as the last one took, since
+    /// growing costs more than reading. An element alone gets none.
+    pub(super) fn buffer(&mut self) -> Vec<u8> {
+        if let Some(spare) = self.spare.pop() {
+            self.spare_len = self.spare_len.saturating_sub(spare.capacity());
+            return spare;
+        }
         let last = self.elements.last().map_or(0, |(raw, _)| raw.len());
         Vec::with_capacity(last.saturating_add(last / 4).min(BUFFER_ROOM_MAX))
+    }
+
+    /// Begins another batch, in the room of this one as far as it is little.
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+        for (mut raw, _) in self.elements.drain(..).rev() {
+            let len = self.spare_len.saturating_add(raw.capacity());
+            if len <= SPARE_LEN_MAX {
+                raw.clear();
+                self.spare_len = len;
+                self.spare.push(raw);
+            }
+        }
     }
 
     pub(super) const fn is_full(&self) -> bool {
@@ -92,8 +112,9 @@ pub(crate) fn stream_lines<T: Send>(
     file.read(BUFFER_LEN, |input| {
         let mut reader = JsonReader::new(input)?;
         let (mut number, mut is_last) = (0_u64, false);
+        let mut batch = Batch::default();
         while !is_last {
-            let mut batch = Batch::default();
+            batch.clear();
             while !is_last && !batch.is_full() {
                 let mut line = batch.buffer();
                 let start = reader.at();
@@ -151,8 +172,9 @@ impl<R: BufRead + Seek> JsonReader<R> {
     ) -> Result<bool, JsonError> {
         let mut number = 0_u64;
         let mut is_last = self.open_array()?;
+        let mut batch = Batch::default();
         while !is_last {
-            let mut batch = Batch::default();
+            batch.clear();
             while !is_last && !batch.is_full() {
                 let mut raw = batch.buffer();
                 let start;
@@ -188,3 +210,5 @@ pub(crate) const BUFFER_LEN: usize = 256 * 1024;
 /// Enough elements to keep every processor busy, few enough to keep memory flat.
 pub(super) const BATCH_LEN: usize = 512;
 pub(super) const BATCH_LEN_BYTES: usize = 1024 * 1024;
+/// The room that a batch leaves to the next: what a full one takes, and no long element.
+const SPARE_LEN_MAX: usize = 2 * BATCH_LEN_BYTES;

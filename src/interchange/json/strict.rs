@@ -2,6 +2,7 @@
 //! them.
 
 use crate::codec::{self, Skim, Value};
+use crate::grain::word;
 
 /// Why bytes are not one strict JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(crate) enum Flaw {
 /// # Errors
 /// The kind of flaw, and where it is.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, (Flaw, String)> {
-    classify(bytes, Value::from_json)
+    classify(bytes, |text| Value::from_json_knowing(text, word))
 }
 
 /// Validates one JSON value as strictly, and returns its kind and the text of one member.

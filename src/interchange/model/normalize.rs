@@ -78,7 +78,11 @@ fn clean(value: &Value, depth_left: usize) -> Option<Value> {
 /// Members come in the order of their names: the parsed value does not keep another.
 pub(crate) fn ascii_json(value: &impl Serialize) -> String {
     // Serialising to a string fails only for keys that are not text, and ours all are.
-    let json = serde_json::to_string(value).unwrap_or_default();
+    to_ascii(serde_json::to_string(value).unwrap_or_default())
+}
+
+/// Returns JSON as [`ascii_json`] does.
+pub(crate) fn to_ascii(json: String) -> String {
     if json.is_ascii() {
         return json;
     }
@@ -166,14 +170,7 @@ impl Serialize for Rest<'_> {
     }
 }
 
-/// Removes a member that the grain holds with the same text.
-pub(crate) fn leave_out(record: &mut Map, name: &str, normalize_text: &str) {
-    if is_carried(record, name, normalize_text) {
-        record.remove(name);
-    }
-}
-
-fn is_carried(record: &Map, name: &str, normalize_text: &str) -> bool {
+pub(crate) fn is_carried(record: &Map, name: &str, normalize_text: &str) -> bool {
     // Empty text is no field of a grain.
     !normalize_text.is_empty() && record.get(name).and_then(Value::as_text) == Some(normalize_text)
 }

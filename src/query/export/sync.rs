@@ -15,7 +15,7 @@ use crate::interchange::{
 };
 use crate::query::query;
 use crate::store::import::{current_item, import};
-use crate::store::read::now;
+use crate::store::read::{exists, now};
 use crate::store::{Owner, Summary};
 
 use super::file::whole_file;
@@ -158,6 +158,13 @@ impl<'a> Step<'a> {
         let leaves = |path: &str| tree.read.contains_key(path) && !held.contains(path);
         let standing = Standing {
             item: &|id| current_item(admin.store(), &tree.scope, id),
+            text: &|path| {
+                // A file that was removed or changed meanwhile is reported when it would be written.
+                let is_read = tree.read.contains_key(path);
+                let text = is_read.then(|| fs::read_to_string(self.folder.join(path)).ok());
+                Ok(text.flatten())
+            },
+            has: &|address| exists(admin.store(), address),
             leaves: &leaves,
         };
         let (mut count, mut planned) = (0, HashSet::new());

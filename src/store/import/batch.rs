@@ -196,7 +196,7 @@ impl<'a> Importer<'a> {
         {
             return self.keep_same(read, same, &record);
         }
-        self.merge(txn, (read, record), known, merge)
+        self.merge(txn, (read, record), known.as_ref(), merge)
     }
 
     /// Stores a record as its merge with what is known of it says.
@@ -204,14 +204,14 @@ impl<'a> Importer<'a> {
         &mut self,
         txn: &mut Transaction<'_>,
         (read, record): (ContentAddress, Record),
-        known: Option<Known>,
+        known: Option<&Known>,
         merge: Merge,
     ) -> Result<(), Error> {
         let place = record.place.clone();
         // Only the items of a tree in step have an id for their text.
         let id = self.step.as_ref().and_then(|_| record.foreign_id.clone());
         let is_envelope = is_envelope(&record);
-        let newest = known.as_ref().and_then(|known| known.addresses.last());
+        let newest = known.and_then(|known| known.addresses.last());
         let mut newest = newest.copied();
         if matches!(merge, Merge::Conflict) {
             newest = self.standing(newest)?;
@@ -240,6 +240,13 @@ impl<'a> Importer<'a> {
         let address = match (merge, newest) {
             (Merge::Unchanged(at), Some(newest)) => {
                 let same = known.and_then(|known| known.addresses.get(at).copied());
+                let version = known.and_then(|known| known.versions.get(at));
+                let is_current = version.is_some_and(|(_, status)| status.is_current());
+                // Of two grains of an item of a tree in step that contradict each other, the item is
+                // the one that it says: else the tree is given the other anew in each step.
+                if let Some(same) = same.filter(|same| is_current && *same != newest) {
+                    self.name_item(same, &record)?;
+                }
                 self.keep_unchanged(&record.grain, same.unwrap_or(newest), &place)?
             }
             (Merge::Older, Some(newest)) => {

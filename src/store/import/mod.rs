@@ -98,7 +98,8 @@ fn run(
         }
         bytes = 0;
         done += batch.len() as u64;
-        importer.add_all(std::mem::take(&mut batch))?;
+        let next = Vec::with_capacity(BATCH_LEN);
+        importer.add_all(std::mem::replace(&mut batch, next))?;
         progress(done);
         Ok::<(), Error>(())
     })?;

@@ -84,8 +84,12 @@ impl EntryBody {
     /// As [`Record::encode`].
     pub(crate) fn record(record: &Record) -> Result<Self, codec::Error> {
         let (kind, body) = (record.kind(), record.encode()?);
-        // Its bytes are canonical MessagePack of the members that the decoder asks for.
-        let record = Record::decode(kind, &body).unwrap_or(Record::Unknown(kind, None));
+        let record = match record {
+            // An import has one for each grain, and its members are bytes, which no form changes.
+            Record::Alias(_) => record.clone(),
+            // Its bytes are canonical MessagePack of the members that the decoder asks for.
+            _ => Record::decode(kind, &body).unwrap_or(Record::Unknown(kind, None)),
+        };
         Ok(Self::Record(record, body))
     }
 

@@ -1,5 +1,7 @@
 //! The frontmatter of a note: what its keys say of all its items, and of single ones.
 
+use std::collections::HashMap;
+
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::Time;
 use crate::interchange::model::rfc3339::parse_rfc3339;
@@ -148,6 +150,49 @@ pub(super) fn parts_of(head: &Value) -> impl Iterator<Item = HeadPart<'_>> {
     })
 }
 
+/// Returns a file with the claims of the one that is `there`, where they differ in the address alone and
+/// no grain of the store has it.
+///
+/// Two stores that read an edited line before either wrote the file have a grain each that says it.
+/// Each would put the address of its own in the place of the other's, for ever.
+pub(super) fn with_claims_of<E>(
+    text: &str,
+    there: &str,
+    has: &dyn Fn(&ContentAddress) -> Result<bool, E>,
+) -> Result<String, E> {
+    let mut claims: HashMap<(&str, &str), Vec<(&str, &str)>> = HashMap::new();
+    for line in there.split_inclusive('\n') {
+        if let Some((of, id, rest)) = claim_in(line) {
+            claims.entry((of, rest)).or_default().push((id, line));
+        }
+    }
+    let mut kept = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let claim = claim_in(line);
+        let same = claim.and_then(|(of, id, rest)| {
+            let found = claims
+                .get_mut(&(of, rest))
+                .filter(|found| !found.is_empty())?;
+            Some((id, found.remove(0)))
+        });
+        kept.push_str(match same {
+            Some((id, (other, claim))) if id != other => match other.parse() {
+                Ok(address) if !has(&address)? => claim,
+                _ => line,
+            },
+            _ => line,
+        });
+    }
+    Ok(kept)
+}
+
+/// Returns the digest, the address and the rest of a line that is a claim with an address.
+fn claim_in(line: &str) -> Option<(&str, &str, &str)> {
+    let (of, rest) = line.strip_prefix(CLAIM)?.split_once("\", id: \"")?;
+    let (id, rest) = rest.split_once('"')?;
+    Some((of, id, rest))
+}
+
 fn at<'a>(map: &'a Map, name: &str) -> Option<&'a Value> {
     match name.split_once('.') {
         Some((first, rest)) => at(map.get(first)?.as_map()?, rest),
@@ -218,6 +263,8 @@ pub(super) fn day_of_name(stem: &str) -> Option<Time> {
 /// The key of the claims about items.
 const CLAIMS: &str = "grains";
 const CLAIMS_KEY: &str = "grains:";
+/// The begin of a claim that is a line.
+pub(super) const CLAIM: &str = "  - {of: \"";
 const CLAIMS_LINE: &str = "grains:\n";
 const SAYS: &str = "says";
 const DESCRIPTION: &str = "description";

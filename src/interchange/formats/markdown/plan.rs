@@ -44,6 +44,10 @@ pub(super) struct Plan {
 pub(crate) struct Standing<'a, E> {
     /// Returns the grain that an item is now, by its id; `None` where the store has none.
     pub(crate) item: &'a dyn Fn(&str) -> Result<Option<ContentAddress>, E>,
+    /// Returns the text of a file that is there.
+    pub(crate) text: &'a dyn Fn(&str) -> Result<Option<String>, E>,
+    /// Whether the store has a grain.
+    pub(crate) has: &'a dyn Fn(&ContentAddress) -> Result<bool, E>,
     /// Whether a note is there, and leaves with this step if nothing writes it.
     pub(crate) leaves: &'a dyn Fn(&str) -> bool,
 }

@@ -8,6 +8,7 @@ use crate::interchange::{Entries, WriteOptions};
 
 use super::build::Kind;
 use super::dialect::{Dialect, Index};
+use super::head::{CLAIM, with_claims_of};
 use super::name::{MANIFEST, Manifest, sha256};
 use super::page::{Writer, end_line};
 use super::plan::{File, Plan, Standing};
@@ -39,6 +40,13 @@ pub(crate) fn write<E: Entries + ?Sized>(
     let mut manifest = Manifest::new(dialect.name);
     let mut lines = Vec::new();
     let mut put = |path: &str, text: &str, manifest: &mut Manifest| {
+        let mut kept = None;
+        if let Some(standing) = standing.filter(|_| text.contains(CLAIM))
+            && let Some(there) = (standing.text)(path)?
+        {
+            kept = Some(with_claims_of(text, &there, standing.has)?);
+        }
+        let text = kept.as_deref().unwrap_or(text);
         manifest.add(path, sha256(text));
         put(path, text)
     };

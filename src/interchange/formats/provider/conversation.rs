@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::codec::{Map, Value};
+use crate::codec::{Map, Name, Value};
+use crate::grain::word;
 use crate::interchange::Loss;
 pub(super) use crate::interchange::formats::members::{
-    object, objects, rest, stable_id, text, time,
+    into_rest, object, objects, rest, stable_id, text, time,
 };
 use crate::interchange::model::rfc3339::parse_rfc3339;
 
@@ -96,10 +97,15 @@ impl Conversation {
     /// Takes out of the messages what would keep all of them from being read: one that has the id of an
     /// earlier one, and in a circle of messages that answer each other the link of its first.
     pub(super) fn untangle(&mut self) {
-        let mut ids = HashSet::new();
-        let before = self.messages.len();
-        self.messages.retain(|it| ids.insert(it.id.clone()));
-        (self.messages.len()..before).for_each(|_| self.lost.count("duplicate"));
+        let mut ids = HashSet::with_capacity(self.messages.len());
+        let messages = self.messages.iter();
+        let are_first: Vec<bool> = messages.map(|it| ids.insert(it.id.as_str())).collect();
+        if are_first.contains(&false) {
+            let mut are_first = are_first.into_iter();
+            let before = self.messages.len();
+            self.messages.retain(|_| are_first.next() == Some(true));
+            (self.messages.len()..before).for_each(|_| self.lost.count("duplicate"));
+        }
         for number in first_of_circles(&self.messages) {
             if let Some(message) = self.messages.get_mut(number) {
                 message.parent = None;
@@ -172,14 +178,12 @@ impl Conversation {
         if !self.raw.is_empty() {
             document.insert("raw_metadata", self.raw);
         }
-        let known: HashSet<String> = self
-            .messages
-            .iter()
-            .map(|message| message.id.clone())
-            .collect();
+        let ids: HashSet<&str> = self.messages.iter().map(|it| it.id.as_str()).collect();
+        let is_known = |it: &Message| it.parent.as_deref().is_some_and(|id| ids.contains(id));
+        let are_known: Vec<bool> = self.messages.iter().map(is_known).collect();
         let mut messages = Vec::with_capacity(self.messages.len());
-        for mut message in self.messages {
-            message.parent = message.parent.filter(|parent| known.contains(parent));
+        for (mut message, is_known) in self.messages.into_iter().zip(are_known) {
+            message.parent = message.parent.filter(|_| is_known);
             messages.push(message.into_pam(&created_at));
         }
         document.insert("messages", messages);
@@ -189,46 +193,42 @@ impl Conversation {
 
 impl Message {
     fn into_pam(self, default_time: &str) -> Value {
-        let mut map = Map::new();
-        map.insert("provider_message_id", self.id.as_str());
-        map.insert("id", self.id);
-        map.insert("role", self.role);
-        map.insert(
-            "created_at",
-            self.created_at.as_deref().unwrap_or(default_time),
-        );
-        if let Some(parent) = self.parent {
-            map.insert("parent_id", parent);
-        }
-        let mut content = Map::new();
-        if self.parts.is_empty() {
-            content.insert("type", "text");
-            content.insert("text", self.text.unwrap_or_default());
-        } else {
-            content.insert("type", "multipart");
-            content.insert("parts", self.parts);
-        }
-        map.insert("content", content);
-        if let Some(model) = self.model {
-            map.insert("model", model);
-        }
-        if self.is_thought {
-            map.insert("is_thought", true);
-        }
-        for (name, items) in [
-            ("tool_calls", self.tool_calls),
-            ("attachments", self.attachments),
-            ("citations", self.citations),
-        ] {
-            if !items.is_empty() {
-                map.insert(name, items);
-            }
-        }
-        if !self.raw.is_empty() {
-            map.insert("raw_metadata", self.raw);
-        }
-        Value::Map(map)
+        let content = match self.parts.is_empty() {
+            true => [
+                member("text", self.text.unwrap_or_default()),
+                member("type", "text"),
+            ],
+            false => [member("parts", self.parts), member("type", "multipart")],
+        };
+        let created_at = self.created_at.as_deref().unwrap_or(default_time);
+        let listed = |name, items: Vec<Value>| (!items.is_empty()).then(|| member(name, items));
+        let raw = Some(self.raw).filter(|raw| !raw.is_empty());
+        // In the order of the names, as a map keeps them.
+        let members = [
+            listed("attachments", self.attachments),
+            listed("citations", self.citations),
+            Some(member("content", of_members(content))),
+            Some(member("created_at", created_at)),
+            Some(member("id", self.id.as_str())),
+            self.is_thought.then(|| member("is_thought", true)),
+            self.model.map(|model| member("model", model)),
+            self.parent.map(|parent| member("parent_id", parent)),
+            Some(member("provider_message_id", self.id)),
+            raw.map(|raw| member("raw_metadata", raw)),
+            Some(member("role", self.role)),
+            listed("tool_calls", self.tool_calls),
+        ];
+        Value::Map(of_members(members.into_iter().flatten()))
     }
+}
+
+fn member(name: &str, value: impl Into<Value>) -> (Name, Value) {
+    (Name::of(name, word), value.into())
+}
+
+/// Returns the map of members whose names differ.
+fn of_members(members: impl IntoIterator<Item = (Name, Value)>) -> Map {
+    Map::from_named(members.into_iter().collect()).unwrap_or_default()
 }
 
 /// Returns of each circle of messages that answer each other the number of its first message.
@@ -243,15 +243,15 @@ fn first_of_circles(messages: &[Message]) -> Vec<usize> {
         numbers.get(parent).copied()
     };
     // By which walk a message was met: each is met once, so that a long chain costs its length.
-    let mut met: HashMap<usize, usize> = HashMap::new();
+    let mut met: Vec<Option<usize>> = vec![None; messages.len()];
     let mut first = Vec::new();
     for start in 0..messages.len() {
         let mut at = Some(start);
-        while let Some(here) = at.filter(|here| !met.contains_key(here)) {
-            met.insert(here, start);
+        while let Some((here, walk @ None)) = at.and_then(|at| Some((at, met.get_mut(at)?))) {
+            *walk = Some(start);
             at = answered(here);
         }
-        let Some(closes) = at.filter(|here| met.get(here) == Some(&start)) else {
+        let Some(closes) = at.filter(|here| met.get(*here) == Some(&Some(start))) else {
             continue;
         };
         let mut earliest = closes;

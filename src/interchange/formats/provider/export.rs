@@ -12,14 +12,16 @@ use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::record_set::RecordSource;
 use crate::interchange::{Diagnostics, Error, Finding, Loss, ReadOptions, Record};
 
+use super::beside::{Beside, first_account};
 use super::code::fault;
 use super::conversation::Conversation;
 use super::fact::Fact;
 use super::item::Item;
+use super::kinds::chatgpt::{self, Feedback};
+use super::kinds::copilot;
 use super::kinds::gemini::{self, Plan};
-use super::kinds::{chatgpt, copilot};
 use super::parts::Parts;
-use super::validation_pass::{Kind, ValidationIndex, broken, is_alone};
+use super::validation_pass::{Kind, ValidationIndex, ValidationPass, broken, is_alone};
 use super::{Provider, code};
 use crate::interchange::formats::provider::item;
 use crate::interchange::formats::provider::item::{conversations_and_facts, importer, item, names};
@@ -27,10 +29,16 @@ use crate::interchange::formats::provider::item::{conversations_and_facts, impor
 /// A valid export; its records are built when they are asked for.
 pub(crate) struct Export {
     files: FileSet,
-    provider: Provider,
+    builder: Builder,
     index: ValidationIndex,
-    converter: Converter,
     output: Option<Output>,
+}
+
+/// The facts about an export that building the records of a conversation needs.
+pub(super) struct Builder {
+    pub(super) provider: Provider,
+    feedback: Feedback,
+    converter: Converter,
 }
 
 /// The result of validating an export.
@@ -50,42 +58,41 @@ impl Export {
         Parts { files, provider }: Parts,
         options: &ReadOptions,
     ) -> Result<(Self, Validation), Vec<Error>> {
-        let mut index = ValidationIndex::of(&files, provider).map_err(|error| vec![error])?;
-        let mut findings = std::mem::take(&mut index.findings);
-        let index_loss = std::mem::take(&mut index.loss);
+        let Beside {
+            owner,
+            feedback,
+            read,
+        } = Beside::of(&files);
         // A file alone often names no owner, whom the whole export names.
-        let owner = options.scope.as_ref().or(index.owner.as_ref());
-        let owner = owner.or(index.account.as_ref());
-        let owner = owner.map_or("local", String::as_str);
-        let mut export = Self {
-            converter: Converter::new(owner, names(provider), options.profile),
-            files,
+        let owner = options.scope.clone().or(owner);
+        let owner = owner.or_else(|| first_account(&files, provider));
+        let owner = owner.as_deref().unwrap_or("local");
+        let builder = Builder {
             provider,
-            index,
-            output: None,
+            feedback,
+            converter: Converter::new(owner, names(provider), options.profile),
         };
         let mut take = |_| true;
-        let mut pass = Pass::new(&export, &mut take);
-        pass.go().map_err(|error| vec![error])?;
-        let Pass {
-            sink,
-            faults,
-            findings: found,
-            mut loss,
-            ..
-        } = pass;
-        if !faults.is_empty() {
-            return Err(faults.list);
+        let mut pass = ValidationPass::new(Pass::new(&builder, &mut take));
+        pass.go(&files, read).map_err(|error| vec![error])?;
+        let (index, pass, mut findings, mut loss) = pass.finish();
+        if !pass.faults.is_empty() {
+            return Err(pass.faults.list);
         }
-        findings.append(found);
-        loss.merge(&index_loss);
-        let (output, warnings) = sink.finish();
-        export.output = Some(output);
+        findings.append(pass.findings);
+        loss.merge(&pass.loss);
+        let (output, warnings) = pass.sink.finish();
         let validated = Validation {
             output,
             warnings,
             findings,
             loss,
+        };
+        let export = Self {
+            files,
+            builder,
+            index,
+            output: Some(output),
         };
         Ok((export, validated))
     }
@@ -94,8 +101,8 @@ impl Export {
 impl RecordSource for Export {
     /// Conversations come first.
     fn each(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
-        let mut pass = Pass::new(self, take);
-        pass.go().map_err(|_| changed())?;
+        let mut pass = Pass::new(&self.builder, take);
+        pass.go(&self.files, &self.index).map_err(|_| changed())?;
         match self.output {
             Some(output) if pass.faults.is_empty() => pass.sink.compare(output),
             _ => Err(changed()),
@@ -104,8 +111,8 @@ impl RecordSource for Export {
 }
 
 /// One pass over the records of an export.
-struct Pass<'a> {
-    export: &'a Export,
+pub(super) struct Pass<'a> {
+    pub(super) builder: &'a Builder,
     sink: RecordSink<'a>,
     faults: Diagnostics,
     findings: Diagnostics,
@@ -117,7 +124,7 @@ struct Pass<'a> {
 }
 
 /// A conversation on its way to records.
-struct Said {
+pub(super) struct Said {
     id: String,
     /// `None`: it has no time.
     converted: Option<ConvertedConversation>,
@@ -125,9 +132,9 @@ struct Said {
 }
 
 impl<'a> Pass<'a> {
-    fn new(export: &'a Export, take: &'a mut dyn FnMut(Record) -> bool) -> Self {
+    fn new(builder: &'a Builder, take: &'a mut dyn FnMut(Record) -> bool) -> Self {
         Self {
-            export,
+            builder,
             sink: RecordSink::new(take),
             faults: Diagnostics::default(),
             findings: Diagnostics::default(),
@@ -139,9 +146,9 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn go(&mut self) -> Result<(), Error> {
-        let export = self.export;
-        for (file, kind) in export.files.each().zip(&export.index.kinds) {
+    /// Passes on the records of an export that is valid.
+    fn go(&mut self, files: &FileSet, index: &ValidationIndex) -> Result<(), Error> {
+        for (file, kind) in files.each().zip(&index.kinds) {
             let (name, part) = file?;
             let read = match kind {
                 Kind::Other => Ok(()),
@@ -151,24 +158,17 @@ impl<'a> Pass<'a> {
             };
             read.map_err(|error| broken(name, &part, error))?;
         }
-        for (file, kind) in export.files.each().zip(&export.index.kinds) {
-            let (name, part) = file?;
-            if matches!(kind, Kind::Items { has_facts: true }) {
-                let read = self.known(&part);
-                read.map_err(|error| broken(name, &part, error))?;
-            }
-        }
-        Ok(())
+        self.known(files, index)
     }
 
     fn items(&mut self, part: &SourceFile) -> Result<(), JsonError> {
-        let export = self.export;
-        let make = |value: Value, position: Position| match item(export.provider, &value, position)
-        {
-            Item::Conversation(conversation) => Some(export.said(*conversation)),
+        let builder = self.builder;
+        let provider = builder.provider;
+        let make = |value: Value, position: Position| match item(provider, value, position) {
+            Item::Conversation(conversation) => Some(builder.said(*conversation)),
             Item::Facts(_) | Item::Other => None,
         };
-        let (arrays, _) = conversations_and_facts(export.provider);
+        let (arrays, _) = conversations_and_facts(provider);
         self.stream(part, arrays, make, |pass, said| {
             if let Some(said) = said {
                 pass.conversation(said);
@@ -176,16 +176,28 @@ impl<'a> Pass<'a> {
         })
     }
 
-    fn known(&mut self, part: &SourceFile) -> Result<(), JsonError> {
-        let export = self.export;
-        let make = |value: Value, position: Position| match item(export.provider, &value, position)
-        {
+    /// Passes on the facts, which come after all conversations.
+    pub(super) fn known(&mut self, files: &FileSet, index: &ValidationIndex) -> Result<(), Error> {
+        let newest = index.newest.text();
+        for (file, kind) in files.each().zip(&index.kinds) {
+            let (name, part) = file?;
+            if matches!(kind, Kind::Items { has_facts: true }) {
+                let read = self.known_in(&part, newest);
+                read.map_err(|error| broken(name, &part, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn known_in(&mut self, part: &SourceFile, newest: Option<&str>) -> Result<(), JsonError> {
+        let provider = self.builder.provider;
+        let make = |value: Value, position: Position| match item(provider, value, position) {
             Item::Facts(facts) => facts,
             Item::Conversation(_) | Item::Other => Vec::new(),
         };
-        let (_, arrays) = conversations_and_facts(export.provider);
+        let (_, arrays) = conversations_and_facts(provider);
         self.stream(part, arrays, make, |pass, facts: Vec<Fact>| {
-            facts.into_iter().for_each(|fact| pass.fact(fact));
+            facts.into_iter().for_each(|fact| pass.fact(fact, newest));
         })
     }
 
@@ -200,7 +212,7 @@ impl<'a> Pass<'a> {
         if !self.sink.is_wanted() {
             return Ok(());
         }
-        let arrays = item::arrays(self.export.provider);
+        let arrays = item::arrays(self.builder.provider);
         let is_wanted = |array: usize| wanted.contains(&array);
         let value = stream_file(part, arrays, is_wanted, &make, |one| {
             take(self, one);
@@ -217,12 +229,12 @@ impl<'a> Pass<'a> {
         let read = part.read(BUFFER_LEN, |input| copilot::conversations(input))?;
         let (conversations, ..) = read.unwrap_or_default();
         for conversation in conversations {
-            self.conversation(self.export.said(conversation));
+            self.conversation(self.builder.said(conversation));
         }
         Ok(())
     }
 
-    fn activity(&mut self, part: &SourceFile, plan: &Plan) -> Result<(), JsonError> {
+    pub(super) fn activity(&mut self, part: &SourceFile, plan: &Plan) -> Result<(), JsonError> {
         if !self.sink.is_wanted() {
             return Ok(());
         }
@@ -234,14 +246,14 @@ impl<'a> Pass<'a> {
             if plan.is_last(number) {
                 let (conversations, _) = gemini::conversations(&std::mem::take(&mut together));
                 for conversation in conversations {
-                    self.conversation(self.export.said(conversation));
+                    self.conversation(self.builder.said(conversation));
                 }
             }
             self.sink.is_wanted()
         })
     }
 
-    fn conversation(&mut self, said: Said) {
+    pub(super) fn conversation(&mut self, said: Said) {
         // The place names it: equal findings are shown as one.
         let place = format!("conversation {}", said.id);
         let Some(conversation) = said.converted else {
@@ -265,11 +277,11 @@ impl<'a> Pass<'a> {
         self.give(conversation.numbered(number));
     }
 
-    fn fact(&mut self, fact: Fact) {
-        let export = self.export;
-        let (name, importer) = (export.provider.name(), importer(export.provider));
+    fn fact(&mut self, fact: Fact, newest: Option<&str>) {
+        let provider = self.builder.provider;
+        let (name, importer) = (provider.name(), importer(provider));
         let id = fact.id.clone();
-        let Some(memory) = fact.into_pam(name, importer, export.index.newest.text()) else {
+        let Some(memory) = fact.into_pam(name, importer, newest) else {
             self.loss.count("memory");
             let message = "has no time, and nothing it came with has one".into();
             return self.findings.push(fault(code::TIME, &id, message));
@@ -280,7 +292,7 @@ impl<'a> Pass<'a> {
         }
         let number = self.fact_count;
         self.fact_count = number.saturating_add(1);
-        self.give(export.converter.memory(&memory, number));
+        self.give(self.builder.converter.memory(&memory, number));
     }
 
     fn give(&mut self, converted: Converted) {
@@ -295,11 +307,12 @@ impl<'a> Pass<'a> {
     }
 }
 
-impl Export {
-    fn said(&self, mut conversation: Conversation) -> Said {
+impl Builder {
+    /// Builds the records of a conversation, whose number is not known yet.
+    pub(super) fn said(&self, mut conversation: Conversation) -> Said {
         let id = conversation.id.clone();
         conversation.untangle();
-        chatgpt::add_feedback(&mut conversation, &self.index.feedback);
+        chatgpt::add_feedback(&mut conversation, &self.feedback);
         let lost = std::mem::take(&mut conversation.lost);
         let pair = conversation.into_pam(self.provider.name(), importer(self.provider));
         let converted = pair.map(|(entry, document)| self.converter.conversation(entry, &document));

@@ -66,9 +66,19 @@ pub(super) const fn conversations_and_facts(provider: Provider) -> (Range<usize>
     }
 }
 
+/// Returns whether conversations of this provider name the account that they are of.
+pub(super) const fn names_account(provider: Provider) -> bool {
+    matches!(provider, Provider::Claude | Provider::Grok)
+}
+
+/// Returns whether exports of this provider hold facts, whose time may be the newest of all the others.
+pub(super) const fn holds_facts(provider: Provider) -> bool {
+    matches!(provider, Provider::Claude | Provider::Grok)
+}
+
 /// Reads an element of one of them.
-pub(super) fn item(provider: Provider, value: &Value, position: Position) -> Item {
-    let Some(map) = value.as_map() else {
+pub(super) fn item(provider: Provider, value: Value, position: Position) -> Item {
+    let Value::Map(map) = value else {
         return Item::Other;
     };
     let array = arrays(provider)
@@ -77,17 +87,17 @@ pub(super) fn item(provider: Provider, value: &Value, position: Position) -> Ite
         .unwrap_or_default();
     match provider {
         Provider::Chatgpt => said(chatgpt::conversation(map)),
-        Provider::Claude => match said(claude::conversation(map)) {
-            Item::Other => known(map),
+        Provider::Claude => match said(claude::conversation(&map)) {
+            Item::Other => known(&map),
             conversation => conversation,
         },
-        Provider::Grok if array == "conversations" => said(grok::conversation(map)),
-        Provider::Grok => match grok::fact(array, map) {
+        Provider::Grok if array == "conversations" => said(grok::conversation(&map)),
+        Provider::Grok => match grok::fact(array, &map) {
             Some(fact) => Item::Facts(vec![fact]),
             None => Item::Other,
         },
-        Provider::Deepseek => said(deepseek::conversation(map)),
-        Provider::Cursor => said(cursor::conversation(map)),
+        Provider::Deepseek => said(deepseek::conversation(&map)),
+        Provider::Cursor => said(cursor::conversation(&map)),
         Provider::Gemini | Provider::Copilot => Item::Other,
     }
 }

@@ -8,6 +8,7 @@
 //! memories. An export is a file, a directory or a ZIP archive; what each of its files is, its
 //! content says (`parts`).
 
+mod beside;
 mod code;
 mod detect;
 mod export;

@@ -1,4 +1,5 @@
-//! The first pass over an export: its owner, its newest time, and the kind of each of its files.
+//! The first pass over an export: the kind of each of its files, its newest time, and its records, which are
+//! judged on the way.
 
 use crate::codec::{Map, Value};
 use crate::interchange::io::file_set::FileSet;
@@ -6,31 +7,32 @@ use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::{BUFFER_LEN, JsonError, Position, stream_file};
 use crate::interchange::{Diagnostics, Error, Loss};
 
+use super::beside::last_of;
 use super::code::{fault, syntax};
 use super::detect::{PAGE_HEAD_LEN, is_page};
+use super::export::{Builder, Pass, Said};
 use super::fact::Newest;
-use super::item::Item;
-use super::kinds::chatgpt::{self, Feedback};
+use super::item::{Item, holds_facts, item};
 use super::kinds::gemini::{self, Plan};
 use super::kinds::{claude_memory, copilot, grok};
-use super::{Provider, code, conversation};
-use crate::interchange::formats::provider::item;
-use crate::interchange::formats::provider::item::item;
+use super::{Provider, code, item};
 
-/// The facts about an export that building its records needs.
+/// The facts about an export that reading it again needs.
 #[derive(Default)]
 pub(super) struct ValidationIndex {
     /// The kind of each of its files.
     pub(super) kinds: Vec<Kind>,
-    pub(super) owner: Option<String>,
-    /// The account of the first conversation that names one.
-    pub(super) account: Option<String>,
     pub(super) newest: Newest,
-    pub(super) feedback: Feedback,
-    pub(super) findings: Diagnostics,
-    pub(super) loss: Loss,
+}
+
+/// The first pass over an export.
+pub(super) struct ValidationPass<'a> {
+    index: ValidationIndex,
+    findings: Diagnostics,
+    loss: Loss,
     /// A file that is a web page, which is not read.
     page: Option<String>,
+    records: Pass<'a>,
 }
 
 /// The kind of a file.
@@ -49,60 +51,77 @@ pub(super) enum Kind {
 struct ElementSummary {
     position: Position,
     newest: Newest,
-    account: Option<String>,
     has_facts: bool,
     is_other: bool,
     /// How many documents of it are none.
     no_documents: usize,
+    /// The conversation that it is.
+    said: Option<Said>,
 }
 
-impl ValidationIndex {
-    /// Reads an export.
+impl<'a> ValidationPass<'a> {
+    pub(super) fn new(records: Pass<'a>) -> Self {
+        Self {
+            index: ValidationIndex::default(),
+            findings: Diagnostics::default(),
+            loss: Loss::default(),
+            page: None,
+            records,
+        }
+    }
+
+    /// Reads an export; `beside` is what came of the files that were read before.
     ///
     /// # Errors
     /// `PROVIDER_SYNTAX`, `PROVIDER_ZIP`, `ERR_IO`; `PROVIDER_SHAPE` where nothing is of this
     /// provider.
-    pub(super) fn of(files: &FileSet, provider: Provider) -> Result<Self, Error> {
-        let mut index = Self::default();
-        for file in files.each() {
+    pub(super) fn go(
+        &mut self,
+        files: &FileSet,
+        beside: Vec<Option<Result<(), Error>>>,
+    ) -> Result<(), Error> {
+        for (file, beside) in files.each().zip(beside) {
             let (name, part) = file?;
-            let kind = index.file(provider, name, &part)?;
-            index.kinds.push(kind);
+            let kind = match beside {
+                Some(read) => read.map(|()| Kind::Other)?,
+                None => self.file(name, &part)?,
+            };
+            self.index.kinds.push(kind);
         }
         let is_other = |kind: &Kind| matches!(kind, Kind::Other);
-        if index.kinds.iter().all(is_other) {
-            let message = match index.page {
+        if self.index.kinds.iter().all(is_other) {
+            let message = match &self.page {
                 Some(page) => format!(
                     "{page} is a web page: have Takeout export My Activity, Gemini Apps again, as JSON"
                 ),
-                None => format!("holds no export of {}", provider.name()),
+                None => format!("holds no export of {}", self.provider().name()),
             };
             return Err(fault(code::SHAPE, "", message));
         }
-        Ok(index)
+        self.records.known(files, &self.index)
     }
 
-    fn file(&mut self, provider: Provider, name: &str, part: &SourceFile) -> Result<Kind, Error> {
-        let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-        if provider == Provider::Copilot && !last.ends_with(".json") {
-            return self.table(name, part);
+    /// Returns what came of it: beside the records, the findings and losses that came of the files.
+    pub(super) fn finish(self) -> (ValidationIndex, Pass<'a>, Diagnostics, Loss) {
+        (self.index, self.records, self.findings, self.loss)
+    }
+
+    const fn provider(&self) -> Provider {
+        self.records.builder.provider
+    }
+
+    fn file(&mut self, name: &str, part: &SourceFile) -> Result<Kind, Error> {
+        match self.provider() {
+            Provider::Copilot if !last_of(name).ends_with(".json") => self.table(name, part),
+            Provider::Gemini => self.activity(name, part),
+            _ => self.items(name, part),
         }
-        match last {
-            "user.json" | "users.json" | "prod-mc-auth-mgmt-api.json" => {
-                let value = whole(name, part)?;
-                self.owner = self.owner.take().or_else(|| owner_of(&value));
-            }
-            "message_feedback.json" => self.feedback = chatgpt::feedback(&whole(name, part)?),
-            _ if provider == Provider::Gemini => return self.activity(name, part),
-            _ => return self.items(provider, name, part),
-        }
-        Ok(Kind::Other)
     }
 
     fn table(&mut self, name: &str, part: &SourceFile) -> Result<Kind, Error> {
         let read = part.read(BUFFER_LEN, |input| copilot::conversations(input));
         let read = read.map_err(|source| part.error(name, source))?;
-        let (_, bad, empty) = read.map_err(|message| syntax(name, message))?;
+        let (conversations, bad, empty) = read.map_err(|message| syntax(name, message))?;
         (0..empty).for_each(|_| self.loss.count("empty message"));
         let timeless = bad
             .more
@@ -116,6 +135,10 @@ impl ValidationIndex {
             list: listed.collect(),
             more: bad.more,
         });
+        for conversation in conversations {
+            self.records
+                .conversation(self.records.builder.said(conversation));
+        }
         Ok(Kind::CompactTable)
     }
 
@@ -155,68 +178,80 @@ impl ValidationIndex {
             let message = format!("{skipped} records have no time or are no exchange");
             self.findings.push(fault(code::SHAPE, name, message));
         }
+        let read = self.records.activity(part, &plan);
+        read.map_err(|error| broken(name, part, error))?;
         Ok(Kind::Activity(plan))
     }
 
-    fn items(&mut self, provider: Provider, name: &str, part: &SourceFile) -> Result<Kind, Error> {
-        let mut found = Self::default();
-        let mut has_facts = false;
-        let arrays = item::arrays(provider);
-        let make = |value: Value, position| summarize(provider, &value, position);
-        let value = read(name, part, arrays, make, |summarize: ElementSummary| {
-            has_facts |= summarize.has_facts;
-            found.newest.merge(summarize.newest);
-            found.account = found.account.take().or(summarize.account);
-            (0..summarize.no_documents).for_each(|_| found.loss.count("document"));
-            if summarize.is_other {
-                found.loss.count("record");
-                let error = other(arrays, name, summarize.position);
-                found.findings.push(error);
+    fn items(&mut self, name: &str, part: &SourceFile) -> Result<Kind, Error> {
+        let builder = self.records.builder;
+        let (mut newest, mut loss) = (Newest::default(), Loss::default());
+        let (mut findings, mut has_facts) = (Diagnostics::default(), false);
+        let arrays = item::arrays(builder.provider);
+        let make = |value: Value, position| summarize(builder, value, position);
+        let value = read(name, part, arrays, make, |one: ElementSummary| {
+            has_facts |= one.has_facts;
+            newest.merge(one.newest);
+            (0..one.no_documents).for_each(|_| loss.count("document"));
+            if one.is_other {
+                loss.count("record");
+                findings.push(other(arrays, name, one.position));
             }
+            one.said
+                .into_iter()
+                .for_each(|it| self.records.conversation(it));
         })?;
         if is_alone(&value, arrays) {
             // An element by itself is a list of one.
-            let alone = summarize(provider, &value, Position::default());
+            let alone = summarize(builder, value, Position::default());
             if alone.is_other {
                 return Ok(Kind::Other);
             }
             has_facts = alone.has_facts;
-            found.newest.merge(alone.newest);
-            found.account = alone.account;
+            newest.merge(alone.newest);
+            alone
+                .said
+                .into_iter()
+                .for_each(|it| self.records.conversation(it));
         } else if let Value::Map(map) = &value {
             for (at, message) in grok::unread(map) {
                 let at = format!("{name}#{at}");
-                found.findings.push(fault(code::SHAPE, &at, message));
+                findings.push(fault(code::SHAPE, &at, message));
             }
         } else if value.as_array().is_none() {
             return Ok(Kind::Other);
         }
-        self.newest.merge(found.newest);
-        self.account = self.account.take().or(found.account);
-        self.findings.append(found.findings);
-        self.loss.merge(&found.loss);
+        self.index.newest.merge(newest);
+        self.findings.append(findings);
+        self.loss.merge(&loss);
         Ok(Kind::Items { has_facts })
     }
 }
 
-fn summarize(provider: Provider, value: &Value, position: Position) -> ElementSummary {
+fn summarize(builder: &Builder, value: Value, position: Position) -> ElementSummary {
     let mut summarize = ElementSummary {
         position,
         newest: Newest::default(),
-        account: None,
         has_facts: false,
         is_other: false,
         no_documents: 0,
+        said: None,
     };
-    match item(provider, value, position) {
+    let no_documents = match holds_facts(builder.provider) {
+        true => claude_memory::no_documents(&value),
+        false => 0,
+    };
+    match item(builder.provider, value, position) {
         Item::Conversation(conversation) => {
-            summarize.newest = Newest::of_talk(&conversation);
-            summarize.account = conversation.account;
+            if holds_facts(builder.provider) {
+                summarize.newest = Newest::of_talk(&conversation);
+            }
+            summarize.said = Some(builder.said(*conversation));
         }
         Item::Facts(facts) => {
             summarize.newest = Newest::of_facts(&facts);
             summarize.has_facts = true;
-            summarize.no_documents = claude_memory::no_documents(value);
+            summarize.no_documents = no_documents;
         }
         Item::Other => summarize.is_other = true,
     }
@@ -227,21 +262,6 @@ fn summarize(provider: Provider, value: &Value, position: Position) -> ElementSu
 pub(super) fn is_alone(value: &Value, arrays: &[&str]) -> bool {
     let has_array = |map: &Map| arrays.iter().any(|name| map.contains(name));
     value.as_map().is_some_and(|map| !has_array(map))
-}
-
-fn owner_of(value: &Value) -> Option<String> {
-    let map = match value {
-        Value::Array(items) => items.first()?.as_map()?,
-        value => value.as_map()?,
-    };
-    if let Some(user) = map.get("user").and_then(Value::as_map) {
-        return conversation::text(user, "userId").map(str::to_owned);
-    }
-    let names = ["id", "uuid", "user_id"];
-    let id = names
-        .into_iter()
-        .find_map(|name| conversation::text(map, name));
-    id.map(str::to_owned)
 }
 
 /// Returns the finding of an element that is not read.
@@ -279,9 +299,4 @@ pub(super) fn broken(name: &str, part: &SourceFile, error: JsonError) -> Error {
         JsonError::Flaw(_, message) => syntax(name, message),
         JsonError::Io(source) => part.error(name, source),
     }
-}
-
-/// Reads a short file.
-fn whole(name: &str, part: &SourceFile) -> Result<Value, Error> {
-    read(name, part, &[], |_, _| (), |()| ())
 }

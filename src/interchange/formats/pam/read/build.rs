@@ -135,13 +135,8 @@ impl RecordBuilder<'_> {
         lost: &mut Vec<Error>,
     ) -> Result<Vec<(String, Record)>, Error> {
         let mut addresses: HashMap<&str, ContentAddress> = HashMap::new();
-        let mut records = Vec::new();
-        let mut answers: HashMap<&str, Vec<&str>> = HashMap::new();
-        for message in &conversation.messages {
-            if let Some(parent) = message.parent_id {
-                answers.entry(parent).or_default().push(message.id);
-            }
-        }
+        let mut records = Vec::with_capacity(conversation.messages.len());
+        let mut answers = answers_by_parent(conversation);
         // Message ids are unique within their conversation only.
         let scope = Value::from(vec![self.owner.id, entry.id]).to_json();
         for message in &conversation.messages {
@@ -235,4 +230,21 @@ impl RecordBuilder<'_> {
     fn finish(&self, draft: Draft, place: Place) -> Result<Record, Error> {
         Record::finish(draft, self.profile, place)
     }
+}
+
+/// Returns the ids of the answers to each message; none where no message lists them, since nothing then asks.
+fn answers_by_parent<'a>(conversation: &Conversation<'a>) -> HashMap<&'a str, Vec<&'a str>> {
+    let mut answers: HashMap<&str, Vec<&str>> = HashMap::new();
+    let messages = &conversation.messages;
+    if messages
+        .iter()
+        .any(|it| it.object.map.contains("children_ids"))
+    {
+        for message in messages {
+            if let Some(parent) = message.parent_id {
+                answers.entry(parent).or_default().push(message.id);
+            }
+        }
+    }
+    answers
 }

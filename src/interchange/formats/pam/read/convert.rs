@@ -109,6 +109,8 @@ impl ConvertedConversation {
             converted.lost.push(MESSAGE_LOSS);
         }
         let messages = conversation.messages.into_iter().map(|(_, record)| record);
+        // A record is large, and one more comes.
+        converted.records.reserve(messages.len().saturating_add(1));
         converted.records.extend(messages);
         let place = Place::Pointer(at);
         if let Some(whole) = conversation.whole {

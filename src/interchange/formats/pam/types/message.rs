@@ -11,7 +11,7 @@ use super::super::write::embedded_memory::EXTENSION;
 use super::object::Object;
 use super::residual::{RESIDUAL, message_residual};
 use crate::interchange::model::embedded_grain::{self, Unpacked};
-use crate::interchange::model::normalize::{normalize_text, normalize_value};
+use crate::interchange::model::normalize::{normalize_text, normalize_value, normalized_text};
 
 /// A message of a conversation document (PAM 25).
 pub(crate) struct Message<'a> {
@@ -139,7 +139,10 @@ impl<'a> Message<'a> {
                 lines.extend(part.text("text")?);
             }
         }
-        let text = normalize_text(&lines.join("\n"));
+        let text = match lines.as_slice() {
+            [one] => normalize_text(one),
+            lines => normalized_text(lines.join("\n")),
+        };
         Ok((!text.is_empty()).then_some(text))
     }
 

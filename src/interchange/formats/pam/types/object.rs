@@ -1,5 +1,7 @@
 //! JSON objects read by the types of the schema; each error has the place of the member.
 
+use std::fmt::{Display, Write as _};
+
 use crate::code::ErrorCode;
 use crate::codec::{Map, Value};
 use crate::grain::Time;
@@ -98,7 +100,7 @@ impl<'a> Object<'a> {
     pub(crate) fn object(&self, name: &str) -> Result<Option<Self>, Error> {
         let value = self.get(name);
         value
-            .map(|value| Self::new(value, format!("{}/{name}", self.at)))
+            .map(|value| Self::new(value, below(&self.at, &name)))
             .transpose()
     }
 
@@ -116,9 +118,13 @@ impl<'a> Object<'a> {
             Some(Value::Array(items)) => items.as_slice(),
             Some(_) => return Err(self.member_fault(name, code::SCHEMA, "must be an array")),
         };
-        let at = format!("{}/{name}", self.at);
+        // Most arrays are absent, and no place in one is asked for.
+        let at = match items {
+            [] => String::new(),
+            _ => below(&self.at, &name),
+        };
         let numbered = items.iter().enumerate();
-        Ok(numbered.map(move |(index, item)| (item, format!("{at}/{index}"))))
+        Ok(numbered.map(move |(index, item)| (item, below(&at, &index))))
     }
 
     pub(crate) fn objects(&self, name: &str) -> Result<Vec<Self>, Error> {
@@ -140,6 +146,18 @@ impl<'a> Object<'a> {
         self.member_fault(name, code::SCHEMA, "is missing")
     }
 }
+
+/// Returns the pointer of a member or an item, in one piece of memory: each message has several.
+fn below(at: &str, part: &dyn Display) -> String {
+    let mut pointer = String::with_capacity(at.len().saturating_add(PART_LEN));
+    pointer.push_str(at);
+    // Writing to a String cannot fail.
+    let _ = write!(pointer, "/{part}");
+    pointer
+}
+
+/// As long as the names of most members.
+const PART_LEN: usize = 12;
 
 /// Returns what takes the violations of a schema as errors.
 pub(crate) fn reported(faults: &mut Diagnostics) -> impl FnMut(String, String) {

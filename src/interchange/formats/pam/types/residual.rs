@@ -4,10 +4,10 @@
 //! touched by any of that. A member that the grain holds with the same text is left out, and
 //! restored here.
 
-use crate::codec::{Map, Value};
+use crate::codec::{Map, Value, write_json, write_json_text};
 use crate::grain::{Grain, Type};
 
-use crate::interchange::model::normalize::{Rest, ascii_json, leave_out, residual_json};
+use crate::interchange::model::normalize::{Rest, ascii_json, is_carried, residual_json, to_ascii};
 
 /// Returns the memory, relation, message, conversation index entry or envelope that a grain was
 /// built from, equal as JSON.
@@ -109,16 +109,43 @@ pub(crate) fn message_residual(
     normalize_text: Option<&str>,
     are_derived: bool,
 ) -> String {
-    let mut rest = record.clone();
-    if are_derived {
-        rest.remove("children_ids");
+    let without = are_derived.then_some("children_ids");
+    let mut json = String::with_capacity(RESIDUAL_LEN);
+    write_without(record, without, &mut json, |name, value, json| {
+        match (name, value, normalize_text) {
+            ("content", Value::Map(content), Some(text)) => {
+                let without = is_carried(content, "text", text).then_some("text");
+                write_without(content, without, json, |_, value, json| {
+                    write_json(value, json);
+                });
+            }
+            _ => write_json(value, json),
+        }
+    });
+    to_ascii(json)
+}
+
+/// As long as what is left of most messages.
+const RESIDUAL_LEN: usize = 512;
+
+/// Writes an object without one of its members. There are as many as messages, so none is copied.
+fn write_without(
+    map: &Map,
+    without: Option<&str>,
+    json: &mut String,
+    write: impl Fn(&str, &Value, &mut String),
+) {
+    json.push('{');
+    let members = map.iter().filter(|(name, _)| without != Some(*name));
+    for (number, (name, value)) in members.enumerate() {
+        if number > 0 {
+            json.push(',');
+        }
+        write_json_text(name, json);
+        json.push(':');
+        write(name, value, json);
     }
-    if let Some(Value::Map(content)) = rest.get_mut("content")
-        && let Some(normalize_text) = normalize_text
-    {
-        leave_out(content, "text", normalize_text);
-    }
-    ascii_json(&Value::Map(rest))
+    json.push('}');
 }
 
 /// Empties the arrays whose elements are grains of their own; an absent one stays absent.
@@ -132,3 +159,61 @@ pub(crate) fn residual_without(record: &Map, arrays: &[&str]) -> String {
 
 pub(crate) const RESIDUAL: &str = "x-pam";
 pub(crate) const DOCUMENT_RESIDUAL: &str = "x-pam-document";
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The residual of a message by a copy of it, from which the members are removed.
+    fn of_a_copy(record: &Map, text: Option<&str>, are_derived: bool) -> String {
+        let mut rest = record.clone();
+        if are_derived {
+            rest.remove("children_ids");
+        }
+        if let (Some(Value::Map(content)), Some(text)) = (rest.get_mut("content"), text)
+            && is_carried(content, "text", text)
+        {
+            content.remove("text");
+        }
+        ascii_json(&Value::Map(rest))
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let flat = prop_oneof![
+            Just(Value::Nil),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<u64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            "[a\"\\\\é😀\u{1}]{0,4}".prop_map(Value::from),
+        ];
+        flat.prop_recursive(3, 16, 4, |inner| {
+            let names = prop::sample::select(vec!["children_ids", "content", "text", "ä\"", "id"]);
+            let members = prop::collection::vec((names, inner.clone()), 0..4);
+            prop_oneof![
+                prop::collection::vec(inner, 0..3).prop_map(Value::Array),
+                members.prop_map(|members| Value::Map(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_residual_of_a_message_is_that_of_a_copy_without_what_the_grain_has(
+            content in value(),
+            rest in value(),
+            text in prop::option::of("[aé]{0,2}"),
+            are_derived: bool,
+        ) {
+            let mut record = Map::from_iter([("children_ids", rest), ("content", content)]);
+            if let (Some(Value::Map(content)), Some(text)) = (record.get_mut("content"), &text) {
+                content.insert("text", text.as_str());
+            }
+            let text = text.as_deref();
+            let residual = message_residual(&record, text, are_derived);
+            prop_assert_eq!(residual, of_a_copy(&record, text, are_derived));
+        }
+    }
+}

@@ -5,51 +5,70 @@ use std::collections::HashMap;
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 
-use super::super::conversation::{Conversation, Message, object, objects, rest, spoken, text};
-use super::super::graph::places;
+use super::super::conversation::{
+    Conversation, Message, into_rest, object, objects, rest, spoken, text,
+};
+use super::super::graph::{Above, places};
 use crate::interchange::Loss;
 
 /// Reads one conversation; `None` if the object is none.
-pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Option<Conversation> {
-    let nodes = map.get("mapping")?.as_map()?;
-    let id = text(map, "conversation_id").or_else(|| text(map, "id"))?;
+pub(in crate::interchange::formats::provider) fn conversation(
+    mut map: Map,
+) -> Option<Conversation> {
+    map.get("mapping")?.as_map()?;
+    let id = text(&map, "conversation_id").or_else(|| text(&map, "id"))?;
+    let mut conversation = Conversation {
+        id: id.to_owned(),
+        title: text(&map, "title").map(str::to_owned),
+        created_at: map.get("create_time").and_then(seconds),
+        updated_at: map.get("update_time").and_then(seconds),
+        is_archived: map.get("is_archived").and_then(Value::as_bool),
+        model: text(&map, "default_model_slug").map(str::to_owned),
+        ..Conversation::default()
+    };
+    if let Some(Value::Map(nodes)) = map.remove("mapping") {
+        conversation.messages = messages(nodes, &mut conversation.lost);
+    }
     let placed = [
         "id",
         "conversation_id",
         "title",
         "create_time",
         "update_time",
-        "mapping",
         "default_model_slug",
     ];
-    let (mut messages, mut lost) = (Vec::new(), Loss::default());
-    let places = places(nodes);
-    for (key, node) in nodes.iter() {
-        if let Some((node, said)) = spoken(node, &mut lost) {
-            let mut message = message(said);
-            message.id = text(node, "id").unwrap_or(key).to_owned();
-            let above = places.get(key).and_then(|place| place.nearest);
-            message.parent = above.map(str::to_owned);
-            messages.push(message);
+    conversation.raw = into_rest(map, &placed);
+    Some(conversation)
+}
+
+/// Reads the messages of a graph, by time.
+fn messages(nodes: Map, lost: &mut Loss) -> Vec<Message> {
+    let head = |((key, node), place): ((&str, &Value), Above<'_>)| {
+        let (node, _) = spoken(node, lost)?;
+        let id = text(node, "id").unwrap_or(key).to_owned();
+        Some((id, place.nearest.map(str::to_owned)))
+    };
+    let heads: Vec<_> = nodes.iter().zip(places(&nodes)).map(head).collect();
+    let mut messages = Vec::with_capacity(heads.len());
+    for (node, head) in nodes.into_values().zip(heads) {
+        if let (Value::Map(mut node), Some((id, parent))) = (node, head)
+            && let Some(Value::Map(said)) = node.remove("message")
+        {
+            messages.push(Message {
+                id,
+                parent,
+                ..message(said)
+            });
         }
     }
     // A graph has no order of its own: by time, then by name.
     messages.sort_by(|a, b| (&a.created_at, &a.id).cmp(&(&b.created_at, &b.id)));
-    Some(Conversation {
-        id: id.to_owned(),
-        title: text(map, "title").map(str::to_owned),
-        created_at: map.get("create_time").and_then(seconds),
-        updated_at: map.get("update_time").and_then(seconds),
-        account: None,
-        is_archived: map.get("is_archived").and_then(Value::as_bool),
-        model: text(map, "default_model_slug").map(str::to_owned),
-        messages,
-        raw: rest(map, &placed),
-        lost,
-    })
+    messages
 }
 
-fn message(map: &Map) -> Message {
+/// Reads a message. Its members become the rest of it, so that the texts are not copied.
+fn message(mut map: Map) -> Message {
+    let plain = take_plain(&mut map);
     let author = map.get("author").and_then(Value::as_map);
     let author_text = |name: &str| author.and_then(|author| text(author, name));
     let role = match author_text("role") {
@@ -65,47 +84,64 @@ fn message(map: &Map) -> Message {
         model: metadata
             .and_then(|it| text(it, "model_slug"))
             .map(str::to_owned),
-        raw: rest(map, &["id", "create_time"]),
         ..Message::default()
     };
-    if let Some(content) = map.get("content").and_then(Value::as_map) {
+    let recipient = text(&map, "recipient").filter(|recipient| *recipient != "all");
+    let called = match role {
+        "assistant" => recipient.map(|name| ("input", name.to_owned())),
+        "tool" => Some(("output", author_text("name").unwrap_or("tool").to_owned())),
+        _ => None,
+    };
+    if let Some(plain) = plain {
+        message.text = Some(plain);
+    } else if let Some(content) = map.get("content").and_then(Value::as_map) {
         read_content(content, &mut message);
     }
-    let recipient = text(map, "recipient").filter(|recipient| *recipient != "all");
-    let said = message.text.clone().map(Value::Text);
-    if role == "assistant"
-        && let Some(recipient) = recipient
-    {
-        let call = [("name", Some(Value::from(recipient))), ("input", said)];
-        message.tool_calls.push(object(call));
-    } else if role == "tool" {
-        let name = author_text("name").unwrap_or("tool");
-        let call = [("name", Some(Value::from(name))), ("output", said)];
+    if let Some((of, name)) = called {
+        let said = message.text.clone().map(Value::Text);
+        let call = [("name", Some(Value::from(name))), (of, said)];
         message.tool_calls.push(object(call));
     }
     if let Some(metadata) = metadata {
         read_metadata(metadata, &mut message);
     }
+    message.raw = into_rest(map, &["id", "create_time"]);
     message
 }
 
+/// Takes a content out that is one text and nothing else: the message is the text itself.
+fn take_plain(map: &mut Map) -> Option<String> {
+    let content = map.get("content")?.as_map()?;
+    let is_text = text(content, "content_type").unwrap_or("text") == "text";
+    if !is_text || content.len() != 2 || parts_of(content).len() > 1 {
+        return None;
+    }
+    let parts = match map.remove("content") {
+        Some(Value::Map(mut content)) => content.remove("parts"),
+        _ => None,
+    };
+    match parts {
+        Some(Value::Array(mut parts)) => match parts.pop() {
+            Some(Value::Text(text)) => Some(text),
+            _ => Some(String::new()),
+        },
+        _ => Some(String::new()),
+    }
+}
+
+fn parts_of(content: &Map) -> &[Value] {
+    let parts = content.get("parts").and_then(Value::as_array);
+    parts.unwrap_or_default()
+}
+
 fn read_content(content: &Map, message: &mut Message) {
-    let parts = content
-        .get("parts")
-        .and_then(Value::as_array)
-        .unwrap_or_default();
+    let parts = parts_of(content);
     let lines = |parts: &[Value]| {
         let lines: Vec<&str> = parts.iter().filter_map(Value::as_text).collect();
         lines.join("\n")
     };
     match text(content, "content_type").unwrap_or("text") {
-        "text" => {
-            message.text = Some(lines(parts));
-            // One part is the text itself.
-            if parts.len() <= 1 && content.len() == 2 {
-                message.raw.remove("content");
-            }
-        }
+        "text" => message.text = Some(lines(parts)),
         "multimodal_text" => message.parts = parts.iter().filter_map(part).collect(),
         "thoughts" => {
             let thoughts: Vec<&str> = objects(content, "thoughts")
@@ -203,18 +239,21 @@ fn seconds(value: &Value) -> Option<String> {
     let text = value.to_json();
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let whole: i64 = whole.parse().ok().filter(|whole| *whole > 0)?;
-    let moment = Time::from_ms(whole.checked_mul(1000)?).to_string();
-    let moment = moment.strip_suffix(".000Z")?;
+    let mut moment = Time::from_ms(whole.checked_mul(1000)?).to_string();
+    let second = moment.strip_suffix(".000Z")?.len();
     let digits = fraction.get(..6).unwrap_or(fraction);
     let is_decimal = digits.bytes().all(|byte| byte.is_ascii_digit());
     if !is_decimal {
         return None;
     }
-    Some(if digits.bytes().all(|digit| digit == b'0') {
-        format!("{moment}Z")
-    } else {
-        format!("{moment}.{digits:0<6}Z")
-    })
+    moment.truncate(second);
+    if digits.bytes().any(|digit| digit != b'0') {
+        moment.push('.');
+        moment.push_str(digits);
+        (digits.len()..6).for_each(|_| moment.push('0'));
+    }
+    moment.push('Z');
+    Some(moment)
 }
 
 /// The ratings of messages, by their ids.

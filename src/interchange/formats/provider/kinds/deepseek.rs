@@ -16,12 +16,10 @@ pub(in crate::interchange::formats::provider) fn conversation(map: &Map) -> Opti
     let nodes = map.get("mapping")?.as_map()?;
     let placed = ["id", "title", "inserted_at", "updated_at", "mapping"];
     let (mut messages, mut lost) = (Vec::<(usize, Message)>::new(), Loss::default());
-    let places = places(nodes);
-    for (key, node) in nodes.iter() {
+    for ((key, node), above) in nodes.iter().zip(places(nodes)) {
         let Some((node, said)) = spoken(node, &mut lost) else {
             continue;
         };
-        let above = places.get(key).copied().unwrap_or_default();
         let mut message = message(said, above.depth);
         message.id = text(node, "id").unwrap_or(key).to_owned();
         message.parent = above.nearest.map(str::to_owned);
