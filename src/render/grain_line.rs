@@ -138,21 +138,35 @@ fn folded(text: &str) -> String {
     folded
 }
 
-/// Returns what [`folded`] does of ASCII, of which it looks at bytes.
+/// Returns what [`folded`] does of ASCII, of which it looks at bytes: without a branch, as each byte is
+/// written and one that separates only stays behind a word.
 fn folded_ascii(text: &str) -> String {
-    let mut folded = Vec::with_capacity(text.len());
+    let mut folded = vec![0; text.len()];
+    let (mut len, mut before) = (0, b' ');
     for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() {
-            folded.push(byte.to_ascii_lowercase());
-        } else if folded.last().is_some_and(|last| *last != b' ') {
-            folded.push(b' ');
+        let byte = FOLDED.get(usize::from(byte)).copied().unwrap_or(b' ');
+        if let Some(slot) = folded.get_mut(len) {
+            *slot = byte;
         }
+        len += usize::from(byte != b' ' || before != b' ');
+        before = byte;
     }
-    if folded.last() == Some(&b' ') {
-        folded.pop();
-    }
+    folded.truncate(len - usize::from(len > 0 && before == b' '));
     String::from_utf8(folded).unwrap_or_default()
 }
+
+/// Of each byte of ASCII the small letter or the digit that it is, or else a space.
+const FOLDED: [u8; 128] = {
+    let mut folded = [b' '; 128];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        if byte.is_ascii_alphanumeric() {
+            folded[byte as usize] = byte.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    folded
+};
 
 /// The digits of a hash, at least.
 pub(crate) const HASH_LEN: usize = 64;

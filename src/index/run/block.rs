@@ -45,6 +45,7 @@ impl KeyLayout {
     }
 
     /// Reads what [`Self::write`] wrote; bytes behind the key do not matter.
+    #[inline]
     pub(in crate::index) fn read<K: Key>(self, bytes: &Bytes) -> K {
         let [a, b, c, d] = {
             let (words, _) = bytes.as_chunks::<8>();
@@ -231,6 +232,7 @@ impl<K: Key> BlockCursor<K> {
     ///
     /// # Errors
     /// The fault of a block that no builder makes.
+    #[inline]
     pub(in crate::index) fn next(&mut self, block: &Block) -> Result<Option<K>, &'static str> {
         if self.at >= block.end {
             return Ok(None);
@@ -242,18 +244,39 @@ impl<K: Key> BlockCursor<K> {
             .map_or(width, |len| usize::from(*len));
         let from = self.at + 1;
         let end = (from + width).checked_sub(shared).unwrap_or(from);
-        let slot = self.key.get_mut(shared..width);
-        let rest = block.bytes.get(from..end);
-        match (slot, rest) {
-            (Some(slot), Some(rest)) if end <= block.end && slot.len() == rest.len() => {
-                slot.copy_from_slice(rest);
-            }
-            _ => return Err("a key runs over the end of its block"),
+        if shared > width || end > block.end {
+            return Err(OVER_THE_END);
+        }
+        if K::PARTS != 1 || shared == 16 || !self.put_word(shared, block.bytes.get(from..)) {
+            let slot = self.key.get_mut(shared..width).unwrap_or_default();
+            let rest = block.bytes.get(from..end).ok_or(OVER_THE_END)?;
+            slot.copy_from_slice(rest);
         }
         self.at = end;
         Ok(Some(self.layout.read(&self.key)))
     }
+
+    /// Puts `bytes` behind the first `shared`, not all, of a key of one part, which has 16 bytes at most,
+    /// if so many bytes follow; returns whether it did. It is the step of every long scan, and to copy a few
+    /// bytes costs more than all else in it.
+    #[inline]
+    fn put_word(&mut self, shared: usize, bytes: Option<&[u8]>) -> bool {
+        let (Some(key), Some(bytes)) = (
+            self.key.first_chunk_mut::<16>(),
+            bytes.and_then(<[u8]>::first_chunk::<16>),
+        ) else {
+            return false;
+        };
+        let bits = 8 * (shared % 16);
+        // Bytes behind the key do not matter.
+        let behind = u128::MAX >> bits;
+        let word = u128::from_be_bytes(*bytes) >> bits;
+        *key = (u128::from_be_bytes(*key) & !behind | word).to_be_bytes();
+        true
+    }
 }
+
+const OVER_THE_END: &str = "a key runs over the end of its block";
 
 /// The length at which a block is closed, in bytes.
 const BLOCK_LEN: usize = 4_000;

@@ -56,7 +56,21 @@ impl<'a, K: RunKey> RunCursor<'a, K> {
         Ok(within.ahead.is_some().then_some(within))
     }
 
+    /// Returns the next key; `None` if there is none up to `high`.
+    #[inline]
     pub(in crate::index) fn next(&mut self, cache: &Blocks, high: K) -> Result<Option<K>, Error> {
+        // The step of a long scan; all else is looked at again below.
+        if self.ahead.is_none()
+            && let Ok(Some(key)) = self.cursor.next(&self.block)
+        {
+            return Ok((key <= high).then_some(key));
+        }
+        self.next_block(cache, high)
+    }
+
+    /// Returns the next key where it is not the next one of the block.
+    #[inline(never)]
+    fn next_block(&mut self, cache: &Blocks, high: K) -> Result<Option<K>, Error> {
         if let Some(key) = self.ahead.take() {
             return Ok((key <= high).then_some(key));
         }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
+use std::sync::mpsc;
 use std::thread;
 
 use crate::grain::Time;
@@ -10,7 +11,7 @@ use crate::index::{Batch, Index};
 use crate::ledger::{self, EntryId, Kind};
 use crate::store::Error;
 use crate::store::engine::instance::Engine;
-use crate::store::engine::text::{catch_up_text, feed_text};
+use crate::store::engine::text::{catch_up_text, feed_batch, feed_text};
 use crate::store::records::{EntryBody, Frame, SealedEntries, Uid, erased_rows};
 use crate::store::state::{Body, DecodedEntry, Entry, State, index_card, index_entry};
 
@@ -92,7 +93,7 @@ impl Engine {
     /// Storage errors.
     pub(crate) fn move_index_to_memory(&self) -> Result<(), Error> {
         self.index().reset()?;
-        self.index_rest(&self.index(), &mut || ())
+        self.index_rest(&self.index(), &mut |_, _| ())
     }
 
     /// Recovers the state from the ledger: on opening, and after one of its sources was erased.
@@ -105,11 +106,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Applies the entries that the index lacks, and calls `after_batch` after each batch.
+    /// Applies the entries that the index lacks, and passes each batch to `after_batch` then, with its
+    /// rows, of which those that were erased may be missing.
     pub(super) fn index_rest(
         &self,
         index: &Index,
-        after_batch: &mut dyn FnMut(),
+        after_batch: AfterBatch<'_>,
     ) -> Result<(), Error> {
         let damaged = index.snapshot().of_kind(Kind::Grain).rows()?;
         self.set_damaged(damaged.iter().collect());
@@ -266,38 +268,95 @@ fn apply_keys(
 }
 
 fn catch_up_index(engine: &Engine) -> Result<(), Error> {
-    engine.index_rest(&engine.index(), &mut || engine.freeze_if_due())?;
+    engine.index_rest(&engine.index(), &mut |rows, entries| {
+        engine.freeze_if_due();
+        feed_batch(engine, rows, entries);
+    })?;
     engine.freeze_if_due();
     Ok(())
+}
+
+/// Does as [`Engine::each_decoded`], some entries at a time. Many are read, proven and decoded by a
+/// thread of its own while `take` has those before them.
+///
+/// # Errors
+/// As [`Engine::each_entry`].
+fn each_batch(
+    engine: &Engine,
+    rows: &Range<EntryId>,
+    take: &mut dyn FnMut(Vec<DecodedEntry>) -> Result<(), Error>,
+) -> Result<Scanned, Error> {
+    let count = rows.end.get().saturating_sub(rows.start.get());
+    if count < WORTH_A_WORD || !engine.options().index.background {
+        return gather(engine, rows, take);
+    }
+    thread::scope(|scope| {
+        let (sender, batches) = mpsc::sync_channel(BATCHES_AHEAD);
+        let thread = thread::Builder::new().name("grainstore-reader".into());
+        let reader = thread.spawn_scoped(scope, move || {
+            gather(engine, rows, &mut |batch| {
+                let gone = |_| Error::damaged("index", "it takes no more entries");
+                sender.send(batch).map_err(gone)
+            })
+        });
+        let Ok(reader) = reader else {
+            return gather(engine, rows, take);
+        };
+        for batch in &batches {
+            take(batch)?;
+        }
+        let failed = |_| Err(Error::damaged("index", "the reader of the ledger failed"));
+        reader.join().unwrap_or_else(failed)
+    })
+}
+
+fn gather(
+    engine: &Engine,
+    rows: &Range<EntryId>,
+    take: &mut dyn FnMut(Vec<DecodedEntry>) -> Result<(), Error>,
+) -> Result<Scanned, Error> {
+    let mut batch = Vec::new();
+    let scanned = engine.each_decoded(rows, &mut |entry| {
+        batch.push(entry);
+        match batch.len() < BATCH_LEN {
+            true => Ok(()),
+            false => take(std::mem::take(&mut batch)),
+        }
+    })?;
+    if !batch.is_empty() {
+        take(batch)?;
+    }
+    Ok(scanned)
 }
 
 /// Applies the entries that the index lacks and this process knows of.
 fn index_known(
     engine: &Engine,
     index: &Index,
-    after_batch: &mut dyn FnMut(),
+    after_batch: AfterBatch<'_>,
 ) -> Result<Scanned, Error> {
     let rows = EntryId::new(index.watermark())..EntryId::new(engine.ledger().len());
-    let mut snapshot = index.snapshot();
-    let mut batch = index.batch();
-    let scanned = engine.each_decoded(&rows, &mut |entry| {
-        let entry = entry.as_entry();
+    let mut from = rows.start;
+    let scanned = each_batch(engine, &rows, &mut |entries| {
+        let snapshot = index.snapshot();
+        let mut batch = index.batch();
         let mut resolve =
             |batch: &Batch, address: &_| engine.as_of(&snapshot).locate_with(batch, address);
-        index_entry(&mut batch, &entry, &mut resolve)?;
-        if matches!(entry.body, Body::Damaged) {
-            engine.add_damaged(entry.row);
+        let mut end = from;
+        for entry in entries.iter().map(DecodedEntry::as_entry) {
+            index_entry(&mut batch, &entry, &mut resolve)?;
+            if matches!(entry.body, Body::Damaged) {
+                engine.add_damaged(entry.row);
+            }
+            end = entry.row.next();
         }
-        let end = entry.row.next().get();
-        if end - snapshot.watermark() >= BATCH_LEN {
-            let full = std::mem::replace(&mut batch, index.batch());
-            index.publish(full, end);
-            after_batch();
-            snapshot = index.snapshot();
-        }
+        index.publish(batch, end.get());
+        after_batch(&(from..end), &entries);
+        from = end;
         Ok(())
     })?;
-    index.publish(batch, rows.end.get());
+    // The last entries may be erased.
+    index.publish(index.batch(), rows.end.get());
     Ok(scanned)
 }
 
@@ -326,6 +385,9 @@ fn entries_of<'a>(
     entries.collect()
 }
 
+/// Takes a batch of entries that the index has, and the rows that it is of.
+type AfterBatch<'a> = &'a mut dyn FnMut(&Range<EntryId>, &[DecodedEntry]);
+
 /// The keys of entries, before they are published.
 struct Keys {
     batch: Batch,
@@ -347,7 +409,10 @@ pub(super) enum Scanned {
 const KEYS_BESIDE_MIN: usize = 64;
 
 /// Entries applied at once when an index is built: many enough to make sorting cheap.
-const BATCH_LEN: u64 = 1_000;
+const BATCH_LEN: usize = 1_000;
+
+/// Batches that are decoded before the one that is applied is done.
+const BATCHES_AHEAD: usize = 2;
 
 /// Adding as many entries takes long enough that a person asks what is being done.
 pub(super) const WORTH_A_WORD: u64 = 5_000;

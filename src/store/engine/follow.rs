@@ -347,7 +347,7 @@ fn reload_index(engine: &Engine, disk: &Arc<dyn Disk>) -> Result<Option<EntryId>
     if index.watermark() > engine.ledger().len() {
         return Err(Error::damaged("index", "it covers more than the ledger"));
     }
-    engine.index_rest(&index, &mut || ())?;
+    engine.index_rest(&index, &mut |_, _| ())?;
     #[cfg(feature = "sealing")]
     move_overlays(engine, &index, EntryId::new(engine.index().watermark()))?;
     let flushed = EntryId::new(index.flushed());

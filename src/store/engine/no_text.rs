@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::ledger::{Disk, EntryId, Ledger};
 #[cfg(feature = "sealing")]
 use crate::store::records::Uid;
-use crate::store::state::Entry;
+use crate::store::state::{DecodedEntry, Entry};
 use crate::store::{Error, Options};
 
 use super::folder::remove_text;
@@ -61,6 +61,8 @@ impl TextView {
 }
 
 pub(super) fn catch_up_text(_: &Engine) {}
+
+pub(super) fn feed_batch(_: &Engine, _rows: &Range<EntryId>, _entries: &[DecodedEntry]) {}
 
 pub(super) fn feed_text(_: &Engine, _entries: &[Entry<'_>], _rows: &Range<EntryId>) {}
 

@@ -11,9 +11,7 @@ use crate::ledger::{Disk, EntryId};
 use crate::policy::Capability;
 use crate::render::LineShape;
 use crate::store::Error;
-#[cfg(feature = "sealing")]
-use crate::store::state::DecodedEntry;
-use crate::store::state::Entry;
+use crate::store::state::{DecodedEntry, Entry};
 use crate::text::{self, Document, Language, Text, TextOptions};
 
 use super::view::open;
@@ -46,6 +44,25 @@ pub(in crate::store::engine) fn feed_rest(engine: &Engine, text: &Text) -> Resul
     engine.each_entry(from, &mut |entry| feed(text, &entry, conversations))?;
     text.advance(engine.ledger().len());
     Ok(())
+}
+
+/// Feeds a view that has all before the entries `rows` with them; those that were erased may be
+/// missing. A view that lacks more reads it later, see [`catch_up_text`].
+pub(in crate::store::engine) fn feed_batch(
+    engine: &Engine,
+    rows: &Range<EntryId>,
+    entries: &[DecodedEntry],
+) {
+    let text = engine.text().current();
+    let Some(text) = text.filter(|text| text.watermark() == rows.start.get()) else {
+        return;
+    };
+    let known = &mut Conversations::default();
+    let mut entries = entries.iter().map(DecodedEntry::as_entry);
+    match entries.try_for_each(|entry| feed(&text, &entry, known)) {
+        Ok(()) => text.advance(rows.end.get()),
+        Err(error) => engine.text().give_up(&error),
+    }
 }
 
 /// Feeds committed entries to the text view.

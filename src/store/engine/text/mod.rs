@@ -4,7 +4,7 @@
 mod feed;
 mod view;
 
-pub(super) use feed::{catch_up_text, close_text, feed_text, reload_text};
+pub(super) use feed::{catch_up_text, close_text, feed_batch, feed_text, reload_text};
 #[cfg(feature = "sealing")]
 pub(super) use feed::{drop_text_of, feed_text_of};
 pub(crate) use feed::{erase_text, language, remove_text_files, text_view};

@@ -164,6 +164,23 @@ impl DiskSegment {
         TurnRuns::of(threads, len)
     }
 
+    /// Reads the rows of documents, one after the other: they ascend, so the first and the last say
+    /// whether the others lie between them without a gap.
+    fn read_rows(&self, start: u32, rows: &mut [u64]) {
+        let steps = u32::try_from(rows.len())
+            .unwrap_or_default()
+            .saturating_sub(1);
+        let first = self.row.get_val(start);
+        let last = self.row.get_val(start.saturating_add(steps));
+        match first.checked_add(steps.into()) == Some(last) {
+            true => rows
+                .iter_mut()
+                .zip(first..=last)
+                .for_each(|(row, nth)| *row = nth),
+            false => self.row.get_range(start.into(), rows),
+        }
+    }
+
     /// Passes on the documents of a run, whose columns are read range by range.
     fn each_of(&self, run: TurnRun, take: &mut impl FnMut(TurnValues)) {
         let (mut rows, mut times, mut traits) = ([0; RANGE], [0; RANGE], [0; RANGE]);
@@ -174,7 +191,7 @@ impl DiskSegment {
             let Some(((rows, times), traits)) = read else {
                 return;
             };
-            self.row.get_range(start.into(), rows);
+            self.read_rows(start, rows);
             self.time.get_range(start.into(), times);
             self.traits.get_range(start.into(), traits);
             let values = rows.iter().zip(&*times).zip(&*traits);
