@@ -13,6 +13,7 @@ mod cbor;
 pub(crate) mod cbor_head;
 #[cfg(feature = "interchange")]
 mod compress;
+mod compressed_body;
 mod encoding;
 mod header;
 mod json;
@@ -31,6 +32,9 @@ pub use address::ContentAddress;
 pub use compress::Compression;
 #[cfg(feature = "interchange")]
 pub(crate) use compress::Decompressor;
+pub(crate) use compressed_body::{
+    BodyReader, BodyWriter, EXPANSION_MAX, UNREADABLE, dictionary_of,
+};
 pub use encoding::Encoding;
 pub use error::Error;
 pub use header::{Flags, Header, Sensitivity};

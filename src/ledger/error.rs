@@ -60,7 +60,7 @@ pub enum Error {
     #[error("ledger takes no appends since one failed; reopen the store")]
     Halted,
     /// A segment written by a newer version.
-    #[error("segment {segment} has format version {version}; this version reads up to 2")]
+    #[error("segment {segment} has format version {version}; this version reads up to 3")]
     Version {
         /// The number of the segment.
         segment: u32,

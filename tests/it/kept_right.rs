@@ -195,6 +195,32 @@ fn what_a_process_acknowledged_before_it_was_killed_with_the_right_is_there() {
 }
 
 #[test]
+fn the_last_segment_has_room_while_the_right_is_kept_and_ends_with_its_frames_after() {
+    let home = tempfile::tempdir().unwrap();
+    let segment = home.path().join("ledger/0000000000000001.seg");
+    let len = || std::fs::metadata(&segment).unwrap().len();
+    let store = open(home.path(), PATIENT);
+    let ledger_bytes = || store.maintenance().unwrap().stats().unwrap().ledger_bytes;
+    let mut serial = 0;
+    let mut put_until_there_is_room = || {
+        while len() % ROOM != 0 {
+            serial += 1;
+            store.put(note(&format!("of mine {serial}"))).unwrap();
+        }
+    };
+    put_until_there_is_room();
+    // Without a further put the right is given back.
+    while len() % ROOM == 0 {
+        std::thread::yield_now();
+    }
+    assert_eq!(len(), ledger_bytes());
+    put_until_there_is_room();
+    let frames = ledger_bytes();
+    drop(store);
+    assert_eq!(len(), frames);
+}
+
+#[test]
 fn a_process_that_was_stopped_with_the_right_delays_others_until_it_goes_on() {
     let home = tempfile::tempdir().unwrap();
     let mut other = Other::start(home.path());
@@ -237,6 +263,9 @@ fn a_process_that_stopped_a_moment_after_its_last_operation_delays_no_other() {
 }
 
 const ANSWER: &str = "=> ";
+
+/// Room ends at a multiple of so many bytes (docs/format.md, "Writing").
+const ROOM: u64 = 64 << 10;
 
 /// So many puts, one after the other, that the right is kept.
 const BURST: usize = 40;

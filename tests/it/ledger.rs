@@ -1,12 +1,13 @@
 //! The ledger: what is acknowledged is read back, and nothing else ever is.
 
+mod compact;
 mod damage;
 mod disks;
 mod faults;
 mod format;
 mod marks;
 mod redaction;
-mod sparse;
+mod room;
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;

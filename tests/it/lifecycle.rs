@@ -3,6 +3,8 @@
 
 mod backup;
 mod kept;
+mod killed;
+mod packed;
 mod restore;
 
 use std::fs;

@@ -179,6 +179,13 @@ impl DiskFile for NamedFile {
         DiskFile::set_len(&self.file, len)
     }
 
+    fn make_room(&self, end: u64, room_end: u64) -> io::Result<bool> {
+        // Written, not only allocated: a file system notes which allocated blocks were written.
+        let len = usize::try_from(room_end.saturating_sub(end)).unwrap_or(usize::MAX);
+        self.file.write_at(&vec![0; len], end)?;
+        Ok(true)
+    }
+
     fn sync(&self) -> io::Result<()> {
         self.file.sync()
     }
@@ -304,11 +311,9 @@ impl DiskFile for File {
                 self.write_at(bytes, offset)?;
                 Ok(self.sync())
             }
-            // The system syncs once all bytes are written, and the file has its length by then.
-            Err(error) => match self.len_bytes() {
-                Ok(len) if len < offset.saturating_add(bytes.len() as u64) => Err(error.into()),
-                _ => Ok(Err(error.into())),
-            },
+            // Room for the bytes is taken before any of them is synced.
+            Err(error @ (Errno::NOSPC | Errno::DQUOT)) => Err(error.into()),
+            Err(error) => Ok(Err(error.into())),
         }
     }
 }

@@ -109,6 +109,14 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
     /// Truncates the file, or extends it with zeros.
     fn set_len(&self, len: u64) -> io::Result<()>;
 
+    /// Makes a file that ends at `end` longer by zeros, up to `room_end`, with a place on the disk, so
+    /// that bytes that are written there cost less to make durable than some behind the end. Returns
+    /// whether it did: not on a disk where they do not. The zeros are durable with the next
+    /// [`sync`](Self::sync).
+    fn make_room(&self, _end: u64, _room_end: u64) -> io::Result<bool> {
+        Ok(false)
+    }
+
     /// Makes bytes and length durable (`fdatasync`).
     fn sync(&self) -> io::Result<()>;
 

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 use grainstore_shared::Head;
 
@@ -68,8 +69,8 @@ impl Ledger {
     /// [`Ledger::append_stretch`].
     pub(crate) fn place_for(&self, len: u64) -> LedgerPosition {
         let end = self.offsets.read().end();
-        let is_sparse = self.tail.lock().is_sparse;
-        match self.has_room(end, len) && !is_sparse {
+        let is_compacted = self.tail.lock().is_compacted;
+        match self.has_room(end, len) && !is_compacted {
             true => end,
             false => LedgerPosition {
                 segment: end.segment.saturating_add(1),
@@ -94,14 +95,14 @@ impl Ledger {
             self.begin_segment(tail, end)?;
             end = self.offsets.read().end();
         }
-        if stretch.from != end || tail.is_sparse {
+        if stretch.from != end || tail.is_compacted {
             return Err(Error::Diverged {
                 segment: stretch.from.segment,
             });
         }
         tail.frame.clear();
         tail.frame.extend_from_slice(stretch.bytes());
-        write(tail, end, true)?;
+        write(tail, end, true, false)?;
         let mut offsets = self.offsets.write();
         offsets.add_frame(&stretch.offsets, stretch.to.head, stretch.to.offset);
         offsets.mark_durable();
@@ -182,7 +183,8 @@ impl Ledger {
         };
         agree(head_at(&end), &tail.frame, behind)?;
         let is_synced = tail.unsynced + len as u64 > unsynced_max;
-        write(tail, end, is_synced)?;
+        let makes_room = self.makes_room.load(Ordering::Relaxed);
+        write(tail, end, is_synced, makes_room)?;
         // Readers see the frame from here on; under `append`, only once it is durable.
         let mut offsets = self.offsets.write();
         offsets.add_frame(&tail.entry_offsets, head, end.offset + len as u64);
@@ -226,7 +228,7 @@ impl Ledger {
     /// Closes the last segment if a frame of `len` bytes would take it past its size.
     fn roll(&self, tail: &mut Tail, len: u64) -> Result<(), Error> {
         let end = self.offsets.read().end();
-        match self.has_room(end, len) && !tail.is_sparse {
+        match self.has_room(end, len) && !tail.is_compacted {
             true => Ok(()),
             false => self.begin_segment(tail, end),
         }
@@ -240,9 +242,9 @@ impl Ledger {
     /// Closes the last segment, which ends at `end`, and begins the next.
     pub(super) fn begin_segment(&self, tail: &mut Tail, end: LedgerPosition) -> Result<(), Error> {
         let name = segment_file::name_of(end.segment);
-        // Invariant: a segment is durable before the next exists.
+        // Invariant: a segment is durable, and its file ends with it, before the next exists.
         tail.halted = true;
-        let synced = tail.file.sync();
+        let synced = tail.cut(end.offset).and_then(|()| tail.file.sync());
         synced.map_err(|source| Error::io("sync", &name, source))?;
         check_in_place(tail, end)?;
         tail.unsynced = 0;
@@ -259,7 +261,7 @@ impl Ledger {
         match segment_file::create(&*self.disk, header, &self.store_id) {
             Ok(file) => {
                 tail.file = file;
-                tail.is_sparse = false;
+                tail.is_compacted = false;
                 tail.segment = number;
             }
             Err(error) => {
@@ -297,14 +299,23 @@ fn uncreate(disk: &dyn Disk, number: u32) -> bool {
 }
 
 /// Writes the frame at `end`, behind the last whole one, and makes it durable if asked.
-fn write(tail: &mut Tail, end: LedgerPosition, is_synced: bool) -> Result<(), Error> {
+fn write(
+    tail: &mut Tail,
+    end: LedgerPosition,
+    is_synced: bool,
+    makes_room: bool,
+) -> Result<(), Error> {
     // Halted until the outcome is known, even if the disk panics.
     tail.halted = true;
     let failed = |source| Error::io("append to", &segment_file::name_of(end.segment), source);
+    let has_made_room = makes_room
+        && is_synced
+        && tail.unsynced == 0
+        && tail.make_room(end.offset).map_err(failed)?;
     let file = &*tail.file;
     let written = match (is_synced, tail.unsynced) {
-        (true, 0) => file.write_durably(&tail.frame, end.offset),
-        // Bytes that were written before and not synced become durable with it.
+        (true, 0) if !has_made_room => file.write_durably(&tail.frame, end.offset),
+        // Bytes that were written before and not synced, or room, become durable with it.
         (true, _) => {
             let written = file.write_at(&tail.frame, end.offset);
             written.map(|()| file.sync())
@@ -320,6 +331,7 @@ fn write(tail: &mut Tail, end: LedgerPosition, is_synced: bool) -> Result<(), Er
             let undone = is_full(&error)
                 && tail.file.set_len(end.offset).is_ok()
                 && tail.file.sync().is_ok();
+            tail.room_end = 0;
             tail.halted = !undone;
             return Err(failed(error));
         }

@@ -14,11 +14,12 @@ use super::ledger::Ledger;
 use super::published_end::END;
 use crate::ledger::offsets::entry_offsets::SegmentExtent;
 use crate::ledger::recovery::recover::end_of;
+use crate::ledger::segment::compacted;
 use crate::ledger::segment::frame::Frame;
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::segment::replacement::{self, CHUNK_BYTES};
+use crate::ledger::segment::room::{ROOM_BYTES, is_room};
 use crate::ledger::segment::segment_file::{self, FOLDER, HEADER_LEN, HeaderFault, SegmentHeader};
-use crate::ledger::segment::sparse;
 use crate::ledger::{Disk, DiskFile, EntryHeader, Error, LedgerPosition, OpenMode, verify_ledger};
 
 /// The result of [`Ledger::copy_to`].
@@ -176,7 +177,7 @@ impl Ledger {
     }
 
     /// Writes the first `end` bytes of a segment to a new file of another disk, and syncs it; returns
-    /// the length of the file. A whole sparse segment stays one.
+    /// the length of the file. A whole compacted segment stays one.
     pub(super) fn copy_segment(
         &self,
         number: u32,
@@ -230,7 +231,7 @@ impl Ledger {
         let segment = segment_file::open(&*self.disk, name, OpenMode::Read).map_err(failed)?;
         let file = self.disk.open(name, OpenMode::Read).map_err(failed)?;
         let is_whole = segment.len_bytes().map_err(failed)? == end;
-        match is_whole && sparse::is_sparse(&*file).map_err(failed)? {
+        match is_whole && compacted::is_compacted(&*file).map_err(failed)? {
             true => {
                 let len = file.len_bytes().map_err(failed)?;
                 Ok((file, len))
@@ -249,7 +250,8 @@ impl Ledger {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(There::Other),
             Err(error) => return Err(failed(error)),
         };
-        let len = there.len_bytes().map_err(failed)?;
+        let whole = there.len_bytes().map_err(failed)?;
+        let len = self.end_of_frames(&*there, whole).map_err(failed)?;
         let here = segment_file::open(&*self.disk, &name, OpenMode::Read).map_err(failed)?;
         // Headers commit to random salts, so two segments with the same last header are equal up to
         // there.
@@ -267,25 +269,49 @@ impl Ledger {
             return Err(self.foreign(extent.number, &*there, len).map_err(failed)?);
         }
         // Both have the same history, and this ledger was proven: other bytes there are rot.
-        if !same(&*here, 0, &*there, 0, len).map_err(failed)? {
+        if len < whole || !same(&*here, 0, &*there, 0, len).map_err(failed)? {
             return Ok(There::Other);
         }
         let raw = |disk: &dyn Disk| disk.open(&name, OpenMode::Read);
         let (ours, theirs) = (raw(&*self.disk), raw(target));
         let (ours, theirs) = (ours.map_err(failed)?, theirs.map_err(failed)?);
         let stored = |file: &dyn DiskFile| file.len_bytes().map_err(failed);
-        let is_sparse = |file: &dyn DiskFile| sparse::is_sparse(file).map_err(failed);
+        let is_compacted = |file: &dyn DiskFile| compacted::is_compacted(file).map_err(failed);
         Ok(if len == extent.end {
             match stored(&*theirs)? <= stored(&*ours)? {
                 true => There::Same,
                 false => There::Other,
             }
-        } else if is_sparse(&*ours)? || is_sparse(&*theirs)? {
-            // Offsets of a sparse file are not those of the segment.
+        } else if is_compacted(&*ours)? || is_compacted(&*theirs)? {
+            // Offsets of a compacted file are not those of the segment.
             There::Other
         } else {
             There::Beginning(len)
         })
+    }
+
+    /// Returns where the frames of a segment end, if room follows; else its length. A file that was
+    /// copied from an open store may have some.
+    fn end_of_frames(&self, there: &dyn DiskFile, len: u64) -> io::Result<u64> {
+        if !len.is_multiple_of(ROOM_BYTES) {
+            return Ok(len);
+        }
+        let mut reader = ReadAhead::new(there, len, SEQUENTIAL);
+        let (offset, _) = self.whole_frames(&mut reader)?;
+        let is_room = is_room(&mut reader, offset)?;
+        Ok(if is_room { offset } else { len })
+    }
+
+    /// Returns where the whole frames of a segment end, and why no further one does if it goes on.
+    fn whole_frames(&self, reader: &mut ReadAhead<'_>) -> io::Result<(u64, Option<&'static str>)> {
+        let mut offset = HEADER_LEN as u64;
+        while offset < reader.end() {
+            match Frame::at(reader, offset, &self.store_id)? {
+                Ok(frame) => offset = offset.saturating_add(frame.len),
+                Err(reason) => return Ok((offset, Some(reason))),
+            }
+        }
+        Ok((offset, None))
     }
 
     /// Returns the error for a segment that is not a prefix of this one: the copy is of another
@@ -300,14 +326,10 @@ impl Ledger {
             return Ok(damaged(0, reason));
         }
         let mut reader = ReadAhead::new(there, len, SEQUENTIAL);
-        let mut offset = HEADER_LEN as u64;
-        while offset < len {
-            match Frame::at(&mut reader, offset, &self.store_id)? {
-                Ok(frame) => offset = offset.saturating_add(frame.len),
-                Err(reason) => return Ok(damaged(offset, reason)),
-            }
-        }
-        Ok(Error::Diverged { segment: number })
+        Ok(match self.whole_frames(&mut reader)? {
+            (offset, Some(reason)) => damaged(offset, reason),
+            (_, None) => Error::Diverged { segment: number },
+        })
     }
 }
 

@@ -47,11 +47,15 @@ pub struct Ledger {
     pub(in crate::ledger) offsets: RwLock<EntryOffsets>,
     pub(super) tail: Mutex<Tail>,
     pub(super) open_segments: OpenSegments,
+    /// One compaction at a time.
+    pub(super) compacting: Mutex<()>,
     /// Written in the turn of this process, and read for what others wrote in theirs.
     pub(super) published: Option<PublishedEnd>,
     /// Whether the caller holds the right to append. It does from opening on, until a first
     /// [turn](Ledger::begin_turn) ends.
     pub(super) has_turn: AtomicBool,
+    /// Whether appends may make room ahead: the caller gives it back with the right.
+    pub(super) makes_room: AtomicBool,
 }
 
 /// The size at which a segment is closed, in bytes: at most 4 GiB; a frame that is larger has a segment
@@ -214,7 +218,7 @@ impl Ledger {
         } = recovery.run(hint)?;
         let name = segment_file::name_of(offsets.end().segment);
         let failed = |source| Error::io("sync", &name, source);
-        let (file, is_sparse) = segment_file::open_last(&*disk, &name).map_err(failed)?;
+        let (file, is_compacted) = segment_file::open_last(&*disk, &name).map_err(failed)?;
         // The last frame may have been read from a cache that never reached the disk, and the next
         // frame will claim that it is durable.
         rewrite_unproven(&*file, &offsets, proven).map_err(failed)?;
@@ -222,7 +226,7 @@ impl Ledger {
         disk.sync_folder(segment_file::FOLDER).map_err(failed)?;
         offsets.mark_durable();
         let mut tail = Tail::new(file, offsets.end().segment);
-        tail.is_sparse = is_sparse;
+        tail.is_compacted = is_compacted;
         tail.watched = WatchedSegments::watch(&disk, store_id, &offsets)?;
         let ledger = Self::new(disk, store_id, segment_bytes, offsets, tail).publishing();
         ledger.redact(&erased)?;
@@ -243,8 +247,10 @@ impl Ledger {
             segment_bytes,
             offsets: RwLock::new(offsets),
             tail: Mutex::new(tail),
+            compacting: Mutex::default(),
             published: None,
             has_turn: AtomicBool::new(true),
+            makes_room: AtomicBool::new(false),
         }
     }
 

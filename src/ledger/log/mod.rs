@@ -12,7 +12,7 @@ mod read;
 mod redact;
 pub(super) mod published_end;
 pub(super) mod follow;
-mod give_back;
+mod compact;
 mod headers;
 mod turn;
 pub(super) mod copy;

@@ -90,9 +90,9 @@ impl Ledger {
         }
         disk.sync_folder(FOLDER).map_err(failed)?;
         let name = segment_file::name_of(cut.segment);
-        let (file, is_sparse) = segment_file::open_last(&*disk, &name).map_err(failed)?;
+        let (file, is_compacted) = segment_file::open_last(&*disk, &name).map_err(failed)?;
         let mut tail = Tail::new(file, cut.segment);
-        tail.is_sparse = is_sparse;
+        tail.is_compacted = is_compacted;
         Ok(Self::new(disk, self.store_id, segment_bytes, offsets, tail))
     }
 

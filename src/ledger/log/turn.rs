@@ -29,13 +29,15 @@ impl Ledger {
     /// Begins the turn of this process, whose caller holds the right to append: adds what other
     /// processes appended, and sets aside what one that died in its turn left. Returns whether it
     /// found anything. `is_behind` is what the ledger says of itself since the caller holds that
-    /// right: nothing is published meanwhile, and to ask costs a system call.
+    /// right: nothing is published meanwhile, and to ask costs a system call. With `makes_room` appends
+    /// make room ahead of the frames, until [`Ledger::give_room_back`].
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORE_VERSION`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
     pub(crate) fn begin_turn(
         &self,
         is_behind: bool,
+        makes_room: bool,
         erases: ErasureDecoder,
     ) -> Result<bool, Error> {
         let tail = &mut *self.tail.lock();
@@ -44,6 +46,9 @@ impl Ledger {
         if tail.halted {
             return Ok(false);
         }
+        // That of an earlier turn was given back, or is found below.
+        tail.room_end = 0;
+        self.makes_room.store(makes_room, Ordering::Relaxed);
         let end = self.offsets.read().end();
         let published = match is_behind {
             true => end_of(self.published.as_ref())?,
@@ -65,9 +70,27 @@ impl Ledger {
     }
 
     /// Begins a turn of this process that has kept the right to append since its last one: nothing is
-    /// behind the end that it knows.
+    /// behind the end that it knows. Appends make room ahead, as in [`Ledger::begin_turn`].
     pub(crate) fn resume_turn(&self) {
+        self.makes_room.store(true, Ordering::Relaxed);
         self.has_turn.store(true, Ordering::Release);
+    }
+
+    /// Gives back the room ahead of the frames. The caller holds the right to append, and others may
+    /// have it afterwards: they find the segment as long as its frames.
+    pub(crate) fn give_room_back(&self) {
+        if !self.makes_room.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        let tail = &mut *self.tail.lock();
+        // Of a file whose last bytes may not be durable nothing is changed.
+        if tail.halted {
+            return;
+        }
+        let end = self.offsets.read().end();
+        if let Err(error) = tail.cut_room(end.offset) {
+            tracing::debug!(%error, "the next process to write cuts the room of the last segment");
+        }
     }
 
     /// Returns whether appends are refused until the ledger is opened again.
@@ -120,7 +143,7 @@ impl Ledger {
         let end = offsets.end();
         let name = segment_file::name_of(end.segment);
         let failed = |source| Error::io("append to", &name, source);
-        (tail.file, tail.is_sparse) =
+        (tail.file, tail.is_compacted) =
             segment_file::open_last(&*self.disk, &name).map_err(failed)?;
         // One that died may have begun a segment whose name is not durable, though it holds no entry.
         let is_other_segment = tail.segment != end.segment;

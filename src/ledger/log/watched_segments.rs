@@ -2,8 +2,8 @@
 //! since no later open would find what this one counts as stored.
 //!
 //! The disk says how it looks: a file system by one look at the folder for all of them, as long as no
-//! name in it changes. Another process may put a sparse segment in the place of a closed one that it
-//! stands for.
+//! name in it changes. Another process may put a compacted segment in the place of a closed one that
+//! it stands for.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use crate::ledger::disk::Watch;
 use crate::ledger::offsets::entry_offsets::{EntryOffsets, SegmentExtent};
 use crate::ledger::recovery::recover::end_of;
 use crate::ledger::recovery::torn_tail::damage;
+use crate::ledger::segment::compacted;
 use crate::ledger::segment::segment_file::{self, FOLDER, SegmentHeader, name_of};
-use crate::ledger::segment::sparse;
 use crate::ledger::{Disk, DiskFile, Error, OpenMode, StoreId};
 
 /// The test whether the segments are still those that were opened.
@@ -70,7 +70,9 @@ impl WatchedSegments {
         match watched.look(&self.closed, last) {
             Seen::InPlace => return Ok(true),
             Seen::LastIsGone => return Ok(false),
-            Seen::ClosedIsGone(gone) if !watched.is_sparse(&gone)? => return Err(replaced(&gone)),
+            Seen::ClosedIsGone(gone) if !watched.is_compacted(&gone)? => {
+                return Err(replaced(&gone));
+            }
             Seen::ClosedIsGone(_) => {}
         }
         // Others may have been replaced since the first was looked at, and the next test begins with
@@ -110,14 +112,14 @@ impl Watched {
         }
     }
 
-    fn is_sparse(&self, segment: &SegmentExtent) -> Result<bool, Error> {
+    fn is_compacted(&self, segment: &SegmentExtent) -> Result<bool, Error> {
         let name = name_of(segment.number);
         let failed = |source| Error::io("read", &name, source);
         // A name that is gone, or a link, is not the file that was watched.
         let Ok(file) = self.disk.open(&name, OpenMode::Read) else {
             return Ok(false);
         };
-        sparse::is_sparse(&*file).map_err(failed)
+        compacted::is_compacted(&*file).map_err(failed)
     }
 
     /// Returns whether the file of a segment has its header, and ends with its last entry.

@@ -185,6 +185,13 @@ impl EntryOffsets {
         self.segments.last().map_or(0, |segment| segment.first)
     }
 
+    /// Returns the number of entries in a segment.
+    pub(in crate::ledger) fn entries_in(&self, number: u32) -> u64 {
+        let mut segments = self.segments.iter();
+        let segment = segments.find(|segment| segment.number == number);
+        segment.map_or(0, |segment| segment.offsets.len() as u64)
+    }
+
     /// Returns the durable end.
     pub(in crate::ledger) const fn durable(&self) -> LedgerPosition {
         self.durable

@@ -10,12 +10,13 @@ use crate::ledger::log::ledger::Ledger;
 use crate::ledger::offsets::entry_offsets::{SegmentExtent, origin};
 use crate::ledger::recovery::recover::end_of;
 use crate::ledger::recovery::redaction_audit::{ErasureDecoder, RedactionAudit, Unproven};
+use crate::ledger::segment::compacted;
 use crate::ledger::segment::entry::{Fault, leaf};
 use crate::ledger::segment::frame::Frame;
 use crate::ledger::segment::frame_search::FrameSearch;
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
+use crate::ledger::segment::room::is_room;
 use crate::ledger::segment::segment_file::{self, HEADER_LEN, HeaderFault, SegmentHeader};
-use crate::ledger::segment::sparse;
 use crate::ledger::{
     Disk, DiskFile, EntryId, Error, LedgerPosition, MerkleTree, OpenMode, StoreId,
 };
@@ -190,6 +191,8 @@ struct Pass<'a> {
     audit: RedactionAudit,
     /// The sequence that is expected next.
     next: u64,
+    /// The last segment, of which nothing is known.
+    last: Option<u32>,
     tree: MerkleTree,
     /// The numbers of entries whose tree heads were requested.
     requested: Vec<u64>,
@@ -204,6 +207,7 @@ impl<'a> Pass<'a> {
             erases,
             audit: RedactionAudit::default(),
             next: 0,
+            last: None,
             tree: MerkleTree::default(),
             requested: Vec::new(),
             found: LedgerVerification {
@@ -219,6 +223,7 @@ impl<'a> Pass<'a> {
     fn walk(&mut self, end: Option<LedgerPosition>) -> Result<(), Error> {
         let numbers = segment_file::numbers(self.disk)?;
         let last = numbers.last().copied().unwrap_or(1);
+        self.last = end.is_none().then_some(last);
         let last = end.map_or(last, |end| end.segment);
         let mut expected = 1;
         for number in numbers.into_iter().filter(|number| *number <= last) {
@@ -289,13 +294,13 @@ impl<'a> Pass<'a> {
             .map_err(failed)
     }
 
-    /// Reports a sparse segment of which one of the two tables is damaged.
+    /// Reports a compacted segment of which one of the two tables is damaged.
     fn tables(&mut self, number: u32) -> Result<(), Error> {
         let name = segment_file::name_of(number);
         let failed = |source| Error::io("read", &name, source);
         let file = self.disk.open(&name, OpenMode::Read).map_err(failed)?;
-        if sparse::is_damaged(&*file).map_err(failed)? {
-            self.report(number, 0, "a table of a sparse segment does not hold");
+        if compacted::is_damaged(&*file).map_err(failed)? {
+            self.report(number, 0, "a table of a compacted segment does not hold");
         }
         Ok(())
     }
@@ -350,6 +355,10 @@ impl<'a> Pass<'a> {
                 Ok(_) => "frame does not continue the sequence",
                 Err(reason) => reason,
             };
+            // A process that was killed gave no room back.
+            if self.last == Some(number) && is_room(&mut reader, offset)? {
+                break;
+            }
             let place = self.found.findings.len();
             self.report(number, offset, fault);
             // Verification reports all damage, so it goes on at the next whole frame.

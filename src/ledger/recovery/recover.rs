@@ -272,7 +272,7 @@ fn set_torn_aside(
     (mut found, tear): (Recovered, Option<Tear>),
 ) -> Result<Recovered, Error> {
     let torn = tear.map(|tear| torn_tail::set_aside(disk, &tear));
-    found.torn = torn.transpose()?;
+    found.torn = torn.transpose()?.flatten();
     Ok(found)
 }
 

@@ -14,6 +14,7 @@ use crate::ledger::segment::entry::{Fault, OVERHEAD, RawEntry};
 use crate::ledger::segment::frame::{self, Frame};
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::segment::replacement;
+use crate::ledger::segment::room::is_room;
 use crate::ledger::segment::segment_file::{self, HEADER_LEN, HeaderFault, SegmentHeader};
 use crate::ledger::{Binding, Disk, EntryHeader, EntryId, Error, OpenMode, StoreId};
 
@@ -253,7 +254,8 @@ impl<E: From<Error>> Salvage<'_, E> {
         Ok(())
     }
 
-    /// Shows the entries of the frame at `at`, if there is a whole one, and goes behind it.
+    /// Shows the entries of the frame at `at`, if there is a whole one, and goes behind it, as behind room
+    /// where the file ends with that.
     fn whole(
         &mut self,
         reader: &mut ReadAhead<'_>,
@@ -261,10 +263,14 @@ impl<E: From<Error>> Salvage<'_, E> {
         at: &mut At,
         run: &mut Vec<FoundEntry<'static>>,
     ) -> Result<bool, E> {
+        let failed = |source| Error::io("read", name, source);
+        if at.is_anchored && is_room(reader, at.offset).map_err(failed)? {
+            (at.offset, at.from) = (reader.end(), reader.end());
+            return Ok(true);
+        }
         let Some(store_id) = self.store_id else {
             return Ok(false);
         };
-        let failed = |source| Error::io("read", name, source);
         let header = reader.get(at.offset, frame::HEADER_LEN).map_err(failed)?;
         let len = header.map_or(0, |header| frame::claimed(header).1);
         if len == 0 || (!at.is_anchored && len > at.effort) {

@@ -3,9 +3,12 @@
 //! A tear is set aside only if nothing says that the missing bytes were durable; else it is damage.
 //! The bytes are moved to a file of their own, which stays until a deletion or a compaction.
 
+use std::io;
+
 use crate::ledger::segment::frame::{self, claimed};
 use crate::ledger::segment::frame_search::FrameSearch;
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
+use crate::ledger::segment::room::begin_of_room;
 use crate::ledger::segment::segment_file::{self, FOLDER};
 use crate::ledger::{Disk, DiskFile, EntryId, Error, OpenMode, StoreId};
 
@@ -74,14 +77,20 @@ pub(super) fn refuse_if_durable(
     Ok(())
 }
 
-/// Moves the bytes from a tear on to a file of their own.
-pub(super) fn set_aside(disk: &dyn Disk, tear: &Tear) -> Result<TornTail, Error> {
+/// Moves the bytes from a tear on to a file of their own. Room is only cut off; `None` if there is
+/// nothing else.
+pub(super) fn set_aside(disk: &dyn Disk, tear: &Tear) -> Result<Option<TornTail>, Error> {
     let name = segment_file::name_of(tear.segment);
-    let aside = free_name(disk)?;
     let failed = |source| Error::io("set aside the torn tail of", &name, source);
-    let bytes = tear.end.saturating_sub(tear.offset);
     let file = segment_file::open(disk, &name, OpenMode::Read).map_err(failed)?;
     let mut reader = ReadAhead::new(&*file, tear.end, SEQUENTIAL);
+    let behind = begin_of_room(&mut reader, tear.offset).map_err(failed)?;
+    let bytes = behind.saturating_sub(tear.offset);
+    if bytes == 0 && tear.offset > 0 {
+        cut(disk, tear).map_err(failed)?;
+        return Ok(None);
+    }
+    let aside = free_name(disk)?;
     let header = reader.ahead(tear.offset, frame::HEADER_LEN);
     let (count, _) = claimed(header.map_err(failed)?);
     let torn = TornTail {
@@ -95,22 +104,29 @@ pub(super) fn set_aside(disk: &dyn Disk, tear: &Tear) -> Result<TornTail, Error>
     if tear.offset == 0 {
         disk.rename(&name, &torn.file).map_err(failed)?;
         disk.sync_folder(FOLDER).map_err(failed)?;
-        return Ok(torn);
+        return Ok(Some(torn));
     }
     // Invariant: the copy is durable before the original is cut, so a crash between leaves both.
     let copy = disk.create(&torn.file).map_err(failed)?;
     let mut done = 0;
     while done < bytes {
         let part = reader.ahead(tear.offset + done, 1).map_err(failed)?;
+        let left = usize::try_from(bytes - done).unwrap_or(usize::MAX);
+        let part = part.get(..left).unwrap_or(part);
         copy.write_at(part, done).map_err(failed)?;
         done += part.len() as u64;
     }
     copy.sync().map_err(failed)?;
     disk.sync_folder(FOLDER).map_err(failed)?;
-    let tail = segment_file::open(disk, &name, OpenMode::Write).map_err(failed)?;
-    tail.set_len(tear.offset).map_err(failed)?;
-    tail.sync().map_err(failed)?;
-    Ok(torn)
+    cut(disk, tear).map_err(failed)?;
+    Ok(Some(torn))
+}
+
+/// Cuts off what lies behind a tear.
+fn cut(disk: &dyn Disk, tear: &Tear) -> io::Result<()> {
+    let tail = segment_file::open(disk, &segment_file::name_of(tear.segment), OpenMode::Write)?;
+    tail.set_len(tear.offset)?;
+    tail.sync()
 }
 
 fn free_name(disk: &dyn Disk) -> Result<String, Error> {

@@ -173,8 +173,8 @@ impl EntryHeader {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::ledger) struct RawEntry<'a> {
     pub(in crate::ledger) header: &'a [u8; EntryHeader::LEN],
-    salt: &'a [u8; SALT_LEN],
-    body: &'a [u8],
+    pub(super) salt: &'a [u8; SALT_LEN],
+    pub(super) body: &'a [u8],
 }
 
 impl<'a> RawEntry<'a> {

@@ -28,6 +28,11 @@ impl<'a> ReadAhead<'a> {
         }
     }
 
+    /// Returns where the view ends.
+    pub(in crate::ledger) const fn end(&self) -> u64 {
+        self.end
+    }
+
     /// Returns `len` bytes from `offset`; `None` if the end comes first, so a hostile length
     /// allocates no more than the file holds.
     pub(in crate::ledger) fn get(&mut self, offset: u64, len: usize) -> io::Result<Option<&[u8]>> {

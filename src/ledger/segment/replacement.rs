@@ -15,6 +15,11 @@ pub(in crate::ledger) fn beside(name: &str) -> String {
     format!("{name}{NEW}")
 }
 
+/// Returns the name of the packed form of a segment, while it is being written beside it.
+pub(in crate::ledger) fn packed_beside(name: &str) -> String {
+    format!("{name}{PACK}")
+}
+
 /// Returns the name of the file beside a segment that holds what is to follow its end: the end, 8
 /// bytes, and the bytes behind it.
 pub(in crate::ledger) fn rest_beside(name: &str) -> String {
@@ -86,9 +91,9 @@ pub(in crate::ledger) fn copy(
     Ok(())
 }
 
-/// Removes what an interrupted copy left beside the segments without a mark.
+/// Removes what an interrupted copy or compaction left beside the segments without a mark.
 pub(in crate::ledger) fn discard(disk: &dyn Disk) -> Result<(), Error> {
-    for ending in [NEW, REST] {
+    for ending in [NEW, REST, PACK] {
         for name in left(disk, ending)? {
             let name = format!("{name}{ending}");
             let removed = disk.remove(&name);
@@ -111,6 +116,7 @@ fn left(disk: &dyn Disk, ending: &str) -> Result<Vec<String>, Error> {
 
 const NEW: &str = ".new";
 const REST: &str = ".rest";
+const PACK: &str = ".pack";
 /// Before the bytes of a rest: the end that they follow.
 pub(in crate::ledger) const REST_HEADER_LEN: u64 = 8;
 /// The length of one read of a copy, in bytes.

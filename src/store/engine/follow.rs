@@ -55,7 +55,7 @@ impl Engine {
         let Some(turns) = &peers.turns else {
             return Ok(None);
         };
-        let mut turn = turns.take(self.ledger(), self.options().lock_wait, by)?;
+        let mut turn = turns.take(self.core().ledger_handle(), self.options().lock_wait, by)?;
         if turn.kept() == Some(Begun::Yes) && !peers.is_lagging.load(Ordering::Acquire) {
             self.ledger().resume_turn();
             turn.begin(false);
@@ -70,7 +70,10 @@ impl Engine {
         if is_behind {
             peers.is_lagging.store(true, Ordering::Release);
         }
-        let others_wrote = self.ledger().begin_turn(is_behind, erased_rows)?;
+        let makes_room = turns.makes_room();
+        let others_wrote = self
+            .ledger()
+            .begin_turn(is_behind, makes_room, erased_rows)?;
         turns.name(others_wrote);
         if let Some(shared) = shared {
             let head = turn.lease.as_ref().map(Lease::head);

@@ -1,5 +1,5 @@
-//! Compaction: index runs and text segments are merged, and the room of blank bodies in the ledger is
-//! given back.
+//! Compaction: index runs and text segments are merged, segments of the ledger are compressed, and
+//! the room of blank bodies in it is given back.
 
 use crate::store::engine::Reach;
 use crate::store::erasure::{require_keeper, resume_erasures};
@@ -42,16 +42,19 @@ pub struct Compacted {
 }
 
 /// See [`Maintenance::compact`](crate::Maintenance::compact).
-pub(crate) fn compact(store: &Access) -> Result<Compacted, Error> {
+pub(crate) fn compact(store: &Access, compress: bool) -> Result<Compacted, Error> {
     let engine = store.engine();
     require_keeper(engine)?;
     let before = sizes(store)?;
     resume_erasures(engine)?;
     #[cfg(feature = "sealing")]
     rekey_due_in_passing(engine)?;
-    let writer = engine.exclusive(Reach::Here)?;
+    let right = || engine.exclusive(Reach::Here);
+    let writer = right()?;
     engine.ledger().remove_torn_files()?;
-    engine.ledger().give_back_blanked()?;
+    drop(writer);
+    engine.ledger().compact(compress, right)?;
+    let writer = right()?;
     engine.freeze();
     drop(writer);
     engine.index().merge_all()?;

@@ -19,7 +19,7 @@ pub(crate) fn repair(path: impl AsRef<Path>, options: Options) -> Result<Access,
     };
     let store = opening::open_folder(path.as_ref(), options, true)?;
     record_lost_effects(&store.engine)?;
-    compact(&store)?;
+    compact(&store, false)?;
     Ok(store)
 }
 

@@ -76,14 +76,16 @@ pub(crate) fn stats(store: &Access) -> Result<Stats, Error> {
         name: "ledger".into(),
         source,
     };
-    let (mut segments, mut ledger_bytes) = (0, 0);
+    let (mut segments, mut ledger_bytes) = (0, engine.ledger().stored_bytes()?);
     for name in engine.disk().list("ledger").map_err(failed)? {
+        if name.ends_with(".seg") {
+            segments += 1;
+            continue;
+        }
         let file = engine
             .disk()
-            .open(&format!("ledger/{name}"), OpenMode::Read)
-            .map_err(failed)?;
-        ledger_bytes += file.len_bytes().map_err(failed)?;
-        segments += u64::from(name.ends_with(".seg"));
+            .open(&format!("ledger/{name}"), OpenMode::Read);
+        ledger_bytes += file.and_then(|file| file.len_bytes()).map_err(failed)?;
     }
     Ok(Stats {
         store_id: engine.manifest().store_id,

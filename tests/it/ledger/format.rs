@@ -172,8 +172,8 @@ fn what_a_newer_version_wrote_is_refused_by_its_name() {
         open_written(segment_bytes(id, 1, 1, 0), &known).unwrap(),
         [Item::new("known")]
     );
-    let error = open_written(segment_bytes(id, 3, 1, 0), &known).unwrap_err();
-    let text = "segment 1 has format version 3; this version reads up to 2";
+    let error = open_written(segment_bytes(id, 4, 1, 0), &known).unwrap_err();
+    let text = "segment 1 has format version 4; this version reads up to 3";
     assert_eq!(
         (error.code().as_str(), &*error.to_string()),
         ("ERR_STORE_VERSION", text)

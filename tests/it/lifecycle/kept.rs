@@ -211,7 +211,7 @@ fn a_store_of_every_version_opens_and_says_what_it_said() {
         );
         versions += 1;
     }
-    assert_eq!(versions, 4);
+    assert_eq!(versions, 5);
 }
 
 /// Its segment has a term for each row, lengths of every field and a store of documents.

@@ -62,6 +62,16 @@ fn recover(home: &Path) -> (Store, Recovered) {
 }
 
 #[test]
+fn the_room_that_a_killed_process_left_is_no_loss() {
+    let home = tempfile::tempdir().unwrap();
+    let old = home.path().join("old");
+    filled(&old);
+    change(&old.join(SEGMENT), |bytes| bytes.resize(64 << 10, 0));
+    let (_, recovered) = recover(home.path());
+    assert_eq!((recovered.grains, recovered.lost), (5, vec![]));
+}
+
+#[test]
 fn a_store_that_is_sound_comes_out_with_the_same_hash_chain() {
     let home = tempfile::tempdir().unwrap();
     let old = home.path().join("old");

@@ -189,6 +189,11 @@ impl DiskFile for ProcessFile {
         self.below.set_len(len)
     }
 
+    fn make_room(&self, end: u64, room_end: u64) -> io::Result<bool> {
+        self.disk.step()?;
+        self.below.make_room(end, room_end)
+    }
+
     fn sync(&self) -> io::Result<()> {
         self.disk.step()?;
         if self.has(SharedFault::PublishedBeforeSync) && is_segment(&self.name) {

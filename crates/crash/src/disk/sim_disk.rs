@@ -390,6 +390,12 @@ impl DiskFile for SimFile {
         })
     }
 
+    /// So that a crash meets room.
+    fn make_room(&self, _end: u64, room_end: u64) -> io::Result<bool> {
+        self.set_len(room_end)?;
+        Ok(true)
+    }
+
     fn sync(&self) -> io::Result<()> {
         self.disk.change(Op::Sync {
             file: self.file,

@@ -121,7 +121,7 @@ fn whatever_a_crash_leaves_of_an_erasure_a_person_is_there_whole_or_gone_from_ev
 #[test]
 fn every_seeded_fault_is_found() {
     // One at a time they would be what the others wait for.
-    let half = |part| seeded_faults(3_000, (part, 2), &mut |one| println!("{one}"));
+    let half = |part| seeded_faults(4_000, (part, 2), &mut |one| println!("{one}"));
     let found = thread::scope(|scope| {
         let other = scope.spawn(|| half(1));
         let mut found = half(0);
@@ -152,7 +152,7 @@ fn however_processes_are_interleaved_killed_and_held_up_they_answer_as_one_ledge
 
 #[test]
 fn every_fault_that_only_several_processes_show_is_found() {
-    for (name, found) in shared_faults(300) {
+    for (name, found) in shared_faults(3_000) {
         println!("{name}: {found:?}");
         assert!(found.is_some(), "{name}");
     }

@@ -9,12 +9,12 @@
 
 use std::fmt;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
 use std::time::Duration;
 
-use crate::ledger::{self, Disk, DiskFile, OpenMode};
+use crate::ledger::{self, Disk, DiskFile, Ledger, OpenMode};
 use crate::process::{Condvar, Mutex, ProcessId};
 use crate::store::engine::folder::{NEXT, WRITER};
 use crate::store::{Clock, Error};
@@ -29,6 +29,8 @@ pub(super) struct Seat {
     clock: Arc<dyn Clock>,
     /// Whether the right may be kept at all.
     pub(super) can_keep: bool,
+    /// Its room is given back with the right.
+    ledger: OnceLock<Weak<Ledger>>,
     right: Mutex<Right>,
     ended: Condvar,
     /// Whether the right is held from one operation to the next.
@@ -89,6 +91,7 @@ impl Seat {
             process: ProcessId::current(),
             clock: Arc::clone(clock),
             can_keep,
+            ledger: OnceLock::new(),
             right: Mutex::new(Right {
                 phase: Phase::Free,
                 watch: 0,
@@ -115,6 +118,11 @@ impl Seat {
         }
         let looked = self.looked_us.load(Ordering::Relaxed);
         micros(self.clock.monotonic()).saturating_sub(looked) < LOOKED_MAX_US
+    }
+
+    /// Notes the ledger that the turns of this process append to.
+    pub(super) fn of(&self, ledger: &Arc<Ledger>) {
+        self.ledger.get_or_init(|| Arc::downgrade(ledger));
     }
 
     /// Begins a turn: returns whether the right was kept; if not, the locks are the caller's to take.
@@ -230,6 +238,9 @@ impl Seat {
         self.is_kept.store(false, Ordering::Release);
         right.phase = Phase::Free;
         right.watch += 1;
+        if let Some(ledger) = self.ledger.get().and_then(Weak::upgrade) {
+            ledger.give_room_back();
+        }
         release(&*self.writer);
         self.ended.notify_all();
     }

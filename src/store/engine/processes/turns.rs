@@ -22,6 +22,8 @@ use super::seat::{Begun, Seat, release};
 pub(in crate::store::engine) struct Turns {
     disk: Arc<dyn Disk>,
     seat: Arc<Seat>,
+    /// Whether the disk has directories, which other processes have open, too.
+    is_directory: bool,
     /// That of a child that was forked since the store was opened.
     of_child: Mutex<Option<Arc<Seat>>>,
     clock: Arc<dyn Clock>,
@@ -35,7 +37,7 @@ pub(crate) struct Turn<'a> {
     /// That of this machine among others, given back first.
     pub(in crate::store::engine) lease: Option<Lease<'a>>,
     seat: Arc<Seat>,
-    ledger: &'a Ledger,
+    ledger: &'a Arc<Ledger>,
     kept: Option<Begun>,
     has_begun: bool,
 }
@@ -64,6 +66,7 @@ impl Turns {
         Ok(Self {
             disk: Arc::clone(disk),
             seat: Seat::open(&**disk, clock, can_keep)?,
+            is_directory,
             of_child: Mutex::default(),
             clock: Arc::clone(clock),
             is_named: AtomicBool::new(false),
@@ -77,11 +80,12 @@ impl Turns {
     /// `ERR_STORE_LOCKED` names the process that has it; `ERR_STORAGE_IO`.
     pub(in crate::store::engine) fn take<'a>(
         &self,
-        ledger: &'a Ledger,
+        ledger: &'a Arc<Ledger>,
         wait: Duration,
         by: ProcessId,
     ) -> Result<Turn<'a>, Error> {
         let seat = self.seat_of(by)?;
+        seat.of(ledger);
         let kept = seat.take();
         if kept.is_none() {
             let locked = self.lock(&seat, wait);
@@ -97,6 +101,12 @@ impl Turns {
             kept,
             has_begun: false,
         })
+    }
+
+    /// Returns whether appends make room ahead in a turn that ends with the operation. In a directory to
+    /// make and to cut it costs more than it saves; elsewhere the disk decides.
+    pub(in crate::store::engine) const fn makes_room(&self) -> bool {
+        !self.is_directory
     }
 
     /// Returns whether no other process can have written since this one did.
@@ -265,22 +275,22 @@ mod tests {
     use super::*;
 
     /// The turns of a process, and its ledger, in a folder.
-    fn open(home: &tempfile::TempDir) -> (Turns, Ledger) {
+    fn open(home: &tempfile::TempDir) -> (Turns, Arc<Ledger>) {
         let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(home.path()));
         let turns = Turns::open(&disk, &Options::default()).unwrap();
         let ledger = Ledger::create(disk, StoreId::new([7; 16]), SEGMENT_BYTES);
-        (turns, ledger.unwrap())
+        (turns, Arc::new(ledger.unwrap()))
     }
 
     /// Takes turns until the right is kept.
-    fn keep(turns: &Turns, ledger: &Ledger) {
+    fn keep(turns: &Turns, ledger: &Arc<Ledger>) {
         while !turns.holds() {
             let turn = turns.take(ledger, PATIENT, ProcessId::current());
             turn.unwrap().begin(false);
         }
     }
 
-    fn take<'a>(turns: &Turns, ledger: &'a Ledger, by: ProcessId) -> Result<Turn<'a>, Error> {
+    fn take<'a>(turns: &Turns, ledger: &'a Arc<Ledger>, by: ProcessId) -> Result<Turn<'a>, Error> {
         turns.take(ledger, Duration::ZERO, by)
     }
 
