@@ -166,7 +166,7 @@ impl Load {
         let date = Time::from_ms(i64::try_from(now.as_millis())?).to_string();
         let date = date.get(..10).unwrap_or_default();
         Ok(format!(
-            "{sizes}; {rounds} rounds, medians; {date}; {}; others took {others:.2} of a core.",
+            "{sizes}; {rounds} rounds; {date}; {}; others {others:.2} of a core.",
             hardware()
         ))
     }

@@ -57,6 +57,11 @@ impl Peer for Ours {
         Ok(())
     }
 
+    fn compress(&mut self) -> Result<bool> {
+        self.0.maintenance()?.compress()?;
+        Ok(true)
+    }
+
     fn get(&self, address: &ContentAddress) -> Result<Option<Vec<u8>>> {
         Ok(self.0.get(address)?.map(|grain| grain.into_blob()))
     }

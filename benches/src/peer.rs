@@ -24,6 +24,11 @@ pub trait Peer {
     /// Lets work in the background end, so that it is counted and what follows is not disturbed.
     fn settle(&mut self) -> Result<()>;
 
+    /// Takes less room, where that is a choice; returns whether it is.
+    fn compress(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Returns a blob whose address was computed from its bytes.
     fn get(&self, address: &ContentAddress) -> Result<Option<Vec<u8>>>;
 

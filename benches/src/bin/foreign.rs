@@ -143,31 +143,16 @@ fn validate(bundle: &[u8], stream: &Path, rounds: usize, report: &mut Report) ->
     // Alone in its table: a bound is over the first row of one.
     table.row("ImportFile::open", ratios, Some(Bound::AtMost(4.0)));
     report.table(&table);
-    let mb = bundle.len() as f64 / 1e6;
-    let mut table = Table::new("AIMEM stream, speed", "MB/s");
-    for (name, times) in [
-        ("serde_json and SHA-256", floor),
-        ("ImportFile::open", ours),
-    ] {
-        table.row(
-            name,
-            times.iter().map(|seconds| mb / seconds).collect(),
-            None,
-        );
-    }
-    report.table(&table);
     Ok(())
 }
 
 /// Imports the stream, and stores the same grains as drafts made beforehand: without a text view,
 /// and with one until all is durable, and until all is found by its words.
 fn import(stream: &Path, folder: &Path, rounds: usize, report: &mut Report) -> Result<()> {
-    let mut bytes = 0;
     let mut times: [[Vec<f64>; 2]; 3] = Default::default();
     for round in 0..rounds {
         let records = read(stream)?.records.into_vec()?;
         let grains: Vec<_> = records.into_iter().map(|it| it.grain).collect();
-        bytes = grains.iter().map(|grain| grain.blob().len()).sum();
         let drafts: Vec<Draft> = grains
             .iter()
             .map(|grain| {
@@ -206,7 +191,6 @@ fn import(stream: &Path, folder: &Path, rounds: usize, report: &mut Report) -> R
             }
         }
     }
-    let mb = bytes as f64 / 1e6;
     let names = [
         "Import of the stream, without a text view",
         "Import of the stream, until it is durable",
@@ -216,15 +200,6 @@ fn import(stream: &Path, folder: &Path, rounds: usize, report: &mut Report) -> R
         let ratios = native.iter().zip(&imported).map(|(a, b)| a / b).collect();
         let mut table = Table::new(name, "of native ingest");
         table.row("import", ratios, Some(Bound::AtLeast(0.6)));
-        report.table(&table);
-        let mut table = Table::new(format!("{name}: speed"), "MB of blobs/s");
-        for (name, times) in [("put_batch", native), ("import", imported)] {
-            table.row(
-                name,
-                times.iter().map(|seconds| mb / seconds).collect(),
-                None,
-            );
-        }
         report.table(&table);
     }
     Ok(())
@@ -276,14 +251,14 @@ fn memory(stream: &Path, folder: &Path, records: u64, report: &mut Report) -> Re
         let text = String::from_utf8(out.stdout)?;
         Ok(text.trim().parse::<f64>()? / 1_048_576.0)
     };
-    let allowed = 64.0 + 48.0 * records as f64 / 1_048_576.0;
+    let allowed = (64.0 + 48.0 * records as f64 / 1_048_576.0).round();
     let (plain, store) = (folder.join("plain"), folder.join("memory"));
     for (name, arguments) in [
         ("validate", [].as_slice()),
         ("import, no text view", &[&plain, Path::new("plain")]),
         ("import", &[&store]),
     ] {
-        let mut table = Table::new("The most memory held at once", "MiB");
+        let mut table = Table::new(format!("Most memory, {name}"), "MiB");
         table.row(
             name,
             vec![measure(arguments)?],

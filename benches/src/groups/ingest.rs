@@ -12,8 +12,13 @@ use crate::setup::{Engine, Settings, rotated};
 #[derive(Debug)]
 struct Measured {
     seconds: f64,
-    counters: Counters,
+    /// Until all is stored.
+    stored: Counters,
+    /// Until the engine is closed: with merges, and the compaction of the store.
+    closed: Counters,
     disk_bytes: u64,
+    /// After a compression, where that is a choice.
+    compressed: Option<u64>,
 }
 
 /// How grains are stored.
@@ -133,13 +138,22 @@ fn measure(settings: &Settings, engine: Engine, chunk: &Chunk, ingest: Ingest) -
         peer.index_text()?;
     }
     let seconds = start.elapsed().as_secs_f64();
+    let stored = Counters::now()?.since(&before);
     // Deferred work is counted too, although no caller waits for it.
     peer.settle()?;
     drop(peer);
+    let closed = Counters::now()?.since(&before);
+    let disk_bytes = machine::disk_bytes(folder.path())?;
+    let mut compressed = None;
+    if engine == Engine::Ours && engine.open(folder.path(), ingest.text)?.compress()? {
+        compressed = Some(machine::disk_bytes(folder.path())?);
+    }
     Ok(Measured {
         seconds,
-        counters: Counters::now()?.since(&before),
-        disk_bytes: machine::disk_bytes(folder.path())?,
+        stored,
+        closed,
+        disk_bytes,
+        compressed,
     })
 }
 
@@ -178,12 +192,20 @@ fn costs(
     };
     let at_most = |bound| Some(Bound::AtMost(bound));
     print("Processor time", "µs per grain", at_most(cpu_us), &|one| {
-        one.counters.cpu.as_secs_f64() * 1e6 / grains
+        one.stored.cpu.as_secs_f64() * 1e6 / grains
+    });
+    let title_closed = "Processor time until it is merged and compacted";
+    print(title_closed, "µs per grain", None, &|one| {
+        one.closed.cpu.as_secs_f64() * 1e6 / grains
     });
     print("Bytes written", "per blob byte", None, &|one| {
-        one.counters.written as f64 / blob_bytes
+        one.closed.written as f64 / blob_bytes
     });
     print("Disk", "bytes per blob byte", at_most(disk), &|one| {
         one.disk_bytes as f64 / blob_bytes
+    });
+    let title_compressed = "Disk, ours compressed";
+    print(title_compressed, "bytes per blob byte", None, &|one| {
+        one.compressed.unwrap_or(one.disk_bytes) as f64 / blob_bytes
     });
 }

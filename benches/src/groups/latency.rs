@@ -84,10 +84,7 @@ pub(super) fn ask(
     let title = format!("{name}, p99");
     let mut table = Table::new(title, "ms");
     table.row("store", late, Some(Bound::AtMost(late_max)));
-    report.table(&table);
-    let title = format!("{name}, p50");
-    let mut table = Table::new(title, "ms");
-    table.value("store", median);
+    table.row("p50", median, None);
     report.table(&table);
     Ok(())
 }
