@@ -104,6 +104,7 @@ impl Ledger {
             end: extent.end,
             len: stored_len(&*file, extent).map_err(failed)?,
             is_damaged: compacted::is_damaged(&*file).map_err(failed)?,
+            gain_min: GAIN_MIN.min(self.segment_bytes / GAIN_PARTS),
             form: compacted::open(file).map_err(failed)?.form,
         })
     }
@@ -321,6 +322,8 @@ struct Stored {
     len: u64,
     /// Whether a table of a compacted segment is damaged.
     is_damaged: bool,
+    /// The least that is worth being given back.
+    gain_min: u64,
     form: Form,
 }
 
@@ -341,18 +344,20 @@ impl Stored {
         // Of a packed segment the room of a body is about that much smaller.
         let room = u128::from(blanked) * u128::from(self.len) / u128::from(kept);
         let room = u64::try_from(room).unwrap_or(u64::MAX);
-        let is_blank = room >= GAIN_MIN && room >= self.len / 4;
+        let is_blank = room >= self.gain_min && room >= self.len / 4;
         self.is_damaged || is_blank || (compresses && !self.is_compressed())
     }
 
     /// Returns whether a file of the expected length is worth being written.
     fn is_worth(&self, expected: u64) -> bool {
         let gain = self.len.saturating_sub(expected);
-        self.is_damaged || (gain >= GAIN_MIN && gain >= self.len / 4)
+        self.is_damaged || (gain >= self.gain_min && gain >= self.len / 4)
     }
 }
 
-/// The least that is given back of a segment, in bytes: a block of most file systems.
+/// The least that is given back of a segment, in bytes: a block of most file systems, and no more than
+/// this part of a full segment.
 const GAIN_MIN: u64 = 4096;
+const GAIN_PARTS: u64 = 1024;
 /// A segment of this part of a full one is compressed: 4 MiB by default.
 const COLD_PARTS: u64 = 64;
