@@ -24,6 +24,7 @@ enum SeededFault {
     AcknowledgedBeforeSync,
     SyncDoesNothing,
     SegmentClosedWithoutSync,
+    PackedInPlaceBeforeSync,
     BatchInParts,
     TornFrameAccepted,
     RecoveryCutsTooFar,
@@ -71,13 +72,14 @@ pub fn seeded_faults(
 }
 
 impl SeededFault {
-    const EVERY: [Self; 24] = [
+    const EVERY: [Self; 25] = [
         Self::NoLedgerFolderSync,
         Self::NoRootSync,
         Self::ManifestRenamedBeforeSync,
         Self::AcknowledgedBeforeSync,
         Self::SyncDoesNothing,
         Self::SegmentClosedWithoutSync,
+        Self::PackedInPlaceBeforeSync,
         Self::BatchInParts,
         Self::TornFrameAccepted,
         Self::RecoveryCutsTooFar,
@@ -106,6 +108,7 @@ impl SeededFault {
             Self::AcknowledgedBeforeSync => "acknowledged before the sync",
             Self::SyncDoesNothing => "a sync of a segment does nothing",
             Self::SegmentClosedWithoutSync => "a segment is closed without a sync",
+            Self::PackedInPlaceBeforeSync => "a packed segment is in place before it is synced",
             Self::BatchInParts => "a batch is written in parts",
             Self::TornFrameAccepted => "a torn frame is accepted",
             Self::RecoveryCutsTooFar => "recovery cuts a whole frame with the torn one",
@@ -164,6 +167,9 @@ impl SeededFault {
         let run = worked(seed, STEPS, &|run| {
             run.batch_in_parts = self == Self::BatchInParts;
             run.is_governed = self.is_of_rules();
+            if self == Self::PackedInPlaceBeforeSync {
+                run.compactions = Some(Random::of(&[seed, 12]));
+            }
         })?;
         let sound = run.disk.log();
         let log = self.edited(&sound);
@@ -220,6 +226,9 @@ impl SeededFault {
                 log.retain(|op| !folder(op, "backup") && !folder(op, "backup/ledger"));
             }
             Self::BackupManifestFirst => write_manifest_first(&mut log),
+            Self::PackedInPlaceBeforeSync => {
+                log.retain(|op| !synced(op, &|name| name.ends_with(".seg.pack")));
+            }
             Self::SyncDoesNothing => log.retain(|op| !synced(op, &is_segment)),
             Self::AcknowledgedBeforeSync => acknowledge_early(&mut log),
             Self::SegmentClosedWithoutSync => close_unsynced(&mut log),

@@ -51,6 +51,8 @@ pub(crate) struct Run {
     pub(crate) batch_in_parts: bool,
     /// Whether most steps are about consents, recorded reads and signatures.
     pub(crate) is_governed: bool,
+    /// Decides when the store is compacted between two steps, if ever.
+    pub(crate) compactions: Option<Random>,
     /// Of how many in a hundred decisions to open the store again it does so.
     pub(crate) reopen_percent: usize,
     /// Makes grains new.
@@ -83,6 +85,7 @@ impl Run {
             faulty: None,
             batch_in_parts: false,
             is_governed: false,
+            compactions: (seed % COMPACTED_EVERY == 3).then(|| Random::of(&[seed, 12])),
             reopen_percent: 100,
             serial: 0,
             backup: BackupStates::NONE,
@@ -247,6 +250,8 @@ impl Run {
         if self.store.is_none() {
             return self.open();
         }
+        self.compact_if_due()
+            .map_err(|what| format!("compact: {what}"))?;
         let drawn = if self.is_governed && self.random.percent(70) {
             21 + self.random.below(8)
         } else {
@@ -289,7 +294,10 @@ impl Run {
             25..=27 => ("audited read", self.audit()),
             28 => ("sign", self.sign()),
             29 | 30 => ("backup", self.back_up()),
-            _ => ("flush_text", self.flush()),
+            _ => {
+                let flush = |store: &Store| store.maintenance()?.flush_text();
+                ("flush_text", self.maintain(flush))
+            }
         };
         verdict.map_err(|what| format!("{step}: {what}"))
     }
@@ -448,6 +456,9 @@ const SEARCHED_EVERY: u64 = 4;
 
 /// One seed in so many is a store that several processes have open.
 const SHARED_EVERY: u64 = 3;
+
+/// In one run of so many the store is compacted between steps.
+const COMPACTED_EVERY: u64 = 5;
 
 /// How many processes have a shared store open beside the one that keeps its files.
 const OTHERS: usize = 2;

@@ -4,7 +4,8 @@
 
 use grainstore::grain::{Grain, Lifecycle, StatusChange, Time, Verification};
 use grainstore::interchange::{ForeignId, Format, ImportFile, Place, Record};
-use grainstore::{ContentAddress, ErrorCode};
+use grainstore::store::Error;
+use grainstore::{ContentAddress, ErrorCode, Store};
 
 use crate::workload::draft::{Kept, Role, draft};
 use crate::workload::governance::ASKED;
@@ -225,12 +226,25 @@ impl Run {
         }
     }
 
-    pub(crate) fn flush(&mut self) -> Verdict {
+    /// Now and then packs segments of the ledger, compressed or not.
+    pub(crate) fn compact_if_due(&mut self) -> Verdict {
+        let Some(random) = &mut self.compactions else {
+            return Ok(());
+        };
+        if !random.percent(30) {
+            return Ok(());
+        }
+        let compresses = random.percent(70);
+        self.maintain(|store| match compresses {
+            true => store.maintenance()?.compress().map(drop),
+            false => store.maintenance()?.compact().map(drop),
+        })
+    }
+
+    /// Does what changes nothing that the store says.
+    pub(crate) fn maintain(&mut self, work: impl FnOnce(&Store) -> Result<(), Error>) -> Verdict {
         let store = self.store.as_ref().ok_or("it is closed")?;
-        let flushed = store
-            .maintenance()
-            .and_then(grainstore::Maintenance::flush_text);
-        match flushed {
+        match work(store) {
             Ok(()) => Ok(()),
             Err(error) => self.unknown(&[self.now], &error),
         }

@@ -52,7 +52,7 @@ fn the_attacker_of_a_store_finds_no_key_and_no_word_of_an_erased_person() {
     let reports = thread::scope(|scope| {
         let campaigns = [1, 1_000_000].map(|seed| PersonErasure {
             seed,
-            states_max: 50 * times(),
+            states_max: 70 * times(),
             ..PersonErasure::default()
         });
         let running = campaigns.map(|campaign| scope.spawn(move || campaign.run()));
