@@ -8,6 +8,7 @@
 //! what is behind the lock is consistent between two statements.
 
 use std::sync;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{PoisonError, TryLockError};
 use std::time::Duration;
 
@@ -60,25 +61,47 @@ impl<T: ?Sized> RwLock<T> {
     }
 }
 
+/// A condition that threads wait for. It changes under the mutex they wait with, before it is notified.
 #[derive(Debug, Default)]
-pub(crate) struct Condvar(sync::Condvar);
+pub(crate) struct Condvar {
+    condvar: sync::Condvar,
+    /// How many threads wait. In a child that was forked the waiting threads of its parent count on: a
+    /// call to the system more, and no signal less.
+    waiting: AtomicUsize,
+}
 
 impl Condvar {
     pub(crate) const fn new() -> Self {
-        Self(sync::Condvar::new())
+        Self {
+            condvar: sync::Condvar::new(),
+            waiting: AtomicUsize::new(0),
+        }
     }
 
     pub(crate) fn notify_one(&self) {
-        self.0.notify_one();
+        if self.is_waited_for() {
+            self.condvar.notify_one();
+        }
     }
 
     pub(crate) fn notify_all(&self) {
-        self.0.notify_all();
+        if self.is_waited_for() {
+            self.condvar.notify_all();
+        }
+    }
+
+    /// Returns whether a signal may be missed: to notify asks the system even if no thread waits.
+    fn is_waited_for(&self) -> bool {
+        // A thread that saw the condition of before had counted itself when it gave the mutex to the
+        // thread that changed it.
+        self.waiting.load(Ordering::Relaxed) > 0
     }
 
     /// Waits until it is notified, or for no reason.
     pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-        self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
+        let _counted = Counted::among(&self.waiting);
+        let waited = self.condvar.wait(guard);
+        waited.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits as [`Condvar::wait`] does, and not for longer than `patience`.
@@ -87,7 +110,8 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         patience: Duration,
     ) -> MutexGuard<'a, T> {
-        let waited = self.0.wait_timeout(guard, patience);
+        let _counted = Counted::among(&self.waiting);
+        let waited = self.condvar.wait_timeout(guard, patience);
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
@@ -97,7 +121,8 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         is_so: impl FnMut(&mut T) -> bool,
     ) -> MutexGuard<'a, T> {
-        let waited = self.0.wait_while(guard, is_so);
+        let _counted = Counted::among(&self.waiting);
+        let waited = self.condvar.wait_while(guard, is_so);
         waited.unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -108,8 +133,25 @@ impl Condvar {
         is_so: impl FnMut(&mut T) -> bool,
         patience: Duration,
     ) -> MutexGuard<'a, T> {
-        let waited = self.0.wait_timeout_while(guard, patience, is_so);
+        let _counted = Counted::among(&self.waiting);
+        let waited = self.condvar.wait_timeout_while(guard, patience, is_so);
         waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// A thread that waits.
+struct Counted<'c>(&'c AtomicUsize);
+
+impl<'c> Counted<'c> {
+    fn among(waiting: &'c AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::Relaxed);
+        Self(waiting)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -145,6 +187,22 @@ mod tests {
         panic_with(|| lock.write());
         *lock.write() += 1;
         assert_eq!(*lock.read(), 2);
+    }
+
+    #[test]
+    fn a_thread_that_waits_is_woken_and_counted_while_it_waits() {
+        let (turn, condvar) = (Mutex::new(0_u32), Condvar::new());
+        let pass = |mine: u32| {
+            for _ in 0..500 {
+                let mut turn = condvar.wait_while(turn.lock(), |turn| *turn % 3 != mine);
+                *turn += 1;
+                drop(turn);
+                condvar.notify_all();
+            }
+        };
+        std::thread::scope(|scope| (0..3).for_each(|n| drop(scope.spawn(move || pass(n)))));
+        assert_eq!(*turn.lock(), 1_500);
+        assert!(!condvar.is_waited_for());
     }
 
     #[test]
