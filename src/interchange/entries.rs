@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::codec::ContentAddress;
 use crate::grain::Time;
 use crate::policy::RecordedAuthorization;
-use crate::process::in_parallel;
-use crate::process::parallel::*;
+use crate::process::map_in_parallel;
 
 use super::export::Entry;
 use super::{Error, StoredVector};
@@ -156,13 +155,10 @@ pub(crate) fn each<E: Entries + ?Sized, T: Send>(
             taken.fetch_add(entry.0.blob().len(), Ordering::Relaxed);
             make(*number, entry).map(|made| Some(Some(made)))
         };
-        let made: Result<Vec<Option<Option<T>>>, E::Error> =
-            in_parallel(|| window.par_iter().map(made).collect());
-        let made = made?;
-        for (number, made) in window.into_iter().zip(made) {
-            let made = match made {
+        for (number, made) in window.iter().zip(map_in_parallel(&window, made)) {
+            let made = match made? {
                 Some(made) => made,
-                None => read(number)?,
+                None => read(*number)?,
             };
             if let Some(made) = made {
                 take(made)?;

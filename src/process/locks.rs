@@ -21,6 +21,10 @@ impl<T> Mutex<T> {
     pub(crate) const fn new(value: T) -> Self {
         Self(sync::Mutex::new(value))
     }
+
+    pub(crate) fn into_inner(self) -> T {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<T: ?Sized> Mutex<T> {
@@ -182,6 +186,7 @@ mod tests {
         let guard = condvar.wait_while(guard, |_| false);
         drop(condvar.wait_while_for(guard, |_| true, Duration::ZERO));
         assert_eq!(*mutex.get_mut(), 4);
+        assert_eq!(mutex.into_inner(), 4);
 
         let lock = RwLock::new(1);
         panic_with(|| lock.write());

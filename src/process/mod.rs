@@ -10,5 +10,5 @@ mod pool;
 
 pub(crate) use id::ProcessId;
 pub(crate) use locks::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard};
-pub(crate) use pool::{drop_elsewhere, in_parallel};
+pub(crate) use pool::{drop_elsewhere, in_parallel, map_in_parallel};
 pub(crate) use rayon::prelude as parallel;

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{Mutex, ProcessId};
@@ -28,6 +29,26 @@ pub(crate) fn in_parallel<T: Send>(work: impl FnOnce() -> T + Send) -> T {
             work()
         }
     }
+}
+
+/// Calls `make` with each element, on several threads, and returns the results in order.
+///
+/// The loop itself is compiled once: rayon's own, for each closure, was a sixth of the library.
+pub(crate) fn map_in_parallel<E: Sync, T: Send>(
+    elements: &[E],
+    make: impl Fn(&E) -> T + Sync,
+) -> Vec<T> {
+    let made: Vec<Mutex<Option<T>>> = elements.iter().map(|_| Mutex::default()).collect();
+    for_each_in_parallel(elements.len(), &|number| {
+        if let (Some(element), Some(place)) = (elements.get(number), made.get(number)) {
+            *place.lock() = Some(make(element));
+        }
+    });
+    made.into_iter().filter_map(Mutex::into_inner).collect()
+}
+
+fn for_each_in_parallel(len: usize, each: &(dyn Fn(usize) + Sync)) {
+    in_parallel(|| (0..len).into_par_iter().for_each(each));
 }
 
 /// Drops a value by another thread: to give much memory back takes a while.
@@ -78,14 +99,22 @@ fn threads(by: ProcessId, of_all: &AtomicU32, of_child: &OwnPool) -> Threads {
 
 #[cfg(test)]
 mod tests {
-    use rayon::prelude::*;
-
     use super::*;
 
     fn own(by: ProcessId, of_all: &AtomicU32, of_child: &OwnPool) -> Option<Arc<ThreadPool>> {
         match threads(by, of_all, of_child) {
             Threads::Own(pool) => Some(pool),
             Threads::OfAll | Threads::None => None,
+        }
+    }
+
+    #[test]
+    fn what_is_made_of_elements_comes_in_their_order() {
+        for len in [0, 1, 1_000] {
+            let elements: Vec<u32> = (0..len).collect();
+            let made = map_in_parallel(&elements, |element| element.to_string());
+            let alone: Vec<String> = elements.iter().map(ToString::to_string).collect();
+            assert_eq!(made, alone);
         }
     }
 

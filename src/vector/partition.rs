@@ -8,8 +8,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use crate::process::in_parallel;
-use crate::process::parallel::*;
+use crate::process::map_in_parallel;
 
 use super::dot::dot_quantized;
 use super::unit::direction;
@@ -146,7 +145,7 @@ impl Centroids {
 
     fn nearest_of_each(&self, vectors: &[&[i16]]) -> Vec<usize> {
         let nearest = |vector: &&[i16]| self.nearest(vector);
-        in_parallel(|| vectors.par_iter().map(nearest).collect())
+        map_in_parallel(vectors, nearest)
     }
 
     /// Returns the nearest centre; of equally near ones the first.

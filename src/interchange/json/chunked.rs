@@ -8,8 +8,7 @@ use std::iter;
 
 use crate::codec::Value;
 use crate::interchange::io::source_file::SourceFile;
-use crate::process::in_parallel;
-use crate::process::parallel::*;
+use crate::process::map_in_parallel;
 
 use super::reader::{DEPTH_MAX, JsonError, JsonReader};
 use super::stream::BATCH_LEN;
@@ -36,9 +35,8 @@ pub(crate) fn read_in_order<T: Send>(
                 for elements in reader.gather(&window)?.chunks(BATCH_LEN) {
                     let make =
                         |(number, raw): &(usize, Vec<u8>)| Ok(make(strict::parse(raw)?, *number));
-                    let made: Result<Vec<T>, JsonError> =
-                        in_parallel(|| elements.par_iter().map(make).collect());
-                    let made = made?;
+                    let made = map_in_parallel(elements, make);
+                    let made: Vec<T> = made.into_iter().collect::<Result<_, JsonError>>()?;
                     is_wanted = is_wanted && made.into_iter().all(&mut take);
                     if !is_wanted {
                         return Ok(());

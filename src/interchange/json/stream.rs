@@ -4,8 +4,7 @@ use std::io::{self, BufRead, Seek};
 
 use crate::codec::Value;
 use crate::interchange::io::source_file::SourceFile;
-use crate::process::in_parallel;
-use crate::process::parallel::*;
+use crate::process::map_in_parallel;
 
 use super::reader::{JsonError, JsonReader};
 use super::strict::{self, Flaw};
@@ -67,10 +66,7 @@ impl Batch {
 
     /// Applies `parse` to every element, on every processor, and returns the results in order.
     pub(super) fn map<T: Send>(&self, parse: impl Fn(&[u8], Position) -> T + Sync) -> Vec<T> {
-        in_parallel(|| {
-            let elements = self.elements.par_iter();
-            elements.map(|(raw, at)| parse(raw, *at)).collect()
-        })
+        map_in_parallel(&self.elements, |(raw, at)| parse(raw, *at))
     }
 }
 
