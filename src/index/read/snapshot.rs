@@ -166,7 +166,12 @@ impl Snapshot {
             rows |= &run.grains;
         }
         for memtable in self.version.in_memory() {
-            rows.extend(&memtable.grains);
+            let follows = |a: &u64, b: &u64| a.checked_add(1) == Some(*b);
+            for run in memtable.grains.chunk_by(follows) {
+                if let (Some(first), Some(last)) = (run.first(), run.last()) {
+                    rows.insert_range(*first..=*last);
+                }
+            }
         }
         let mut rows = RowSet(rows);
         rows.remove_from(self.watermark()..);

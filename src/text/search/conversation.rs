@@ -183,7 +183,7 @@ pub(in crate::text) fn count(
         first += thread.passages.len();
     }
     by_place.extend(alone.iter_mut().map(|turn| Placed::of(turn, None)));
-    by_place.sort_by_key(|placed| placed.turn.place());
+    by_place.sort_unstable_by_key(|placed| placed.place);
     for of_segment in by_place.chunk_by_mut(|a, b| a.turn.segment == b.turn.segment) {
         let segment = of_segment
             .first()
@@ -274,13 +274,19 @@ impl Counting<'_> {
 
 /// A turn in the order of segments and documents, with the number of its passage.
 struct Placed<'a> {
+    /// At hand, for the turns of conversations that alternate are far apart.
+    place: u64,
     turn: &'a mut Turn,
     passage: Option<usize>,
 }
 
 impl<'a> Placed<'a> {
-    const fn of(turn: &'a mut Turn, passage: Option<usize>) -> Self {
-        Self { turn, passage }
+    fn of(turn: &'a mut Turn, passage: Option<usize>) -> Self {
+        Self {
+            place: turn.place(),
+            turn,
+            passage,
+        }
     }
 }
 

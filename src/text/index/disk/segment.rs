@@ -139,8 +139,9 @@ impl DiskSegment {
             .read_postings(&term, IndexRecordOption::Basic)?;
         if let Some(mut postings) = postings {
             while postings.doc() != TERMINATED {
-                let run = TurnRun::of_one(thread, postings.doc());
-                self.each_of(run, &mut take);
+                let document = postings.doc();
+                let values = [self.row.get_val(document), self.traits.get_val(document)];
+                self.pass_on(document, values, self.time.get_val(document), &mut take);
                 postings.advance();
             }
         }
@@ -196,17 +197,27 @@ impl DiskSegment {
             self.traits.get_range(start.into(), traits);
             let values = rows.iter().zip(&*times).zip(&*traits);
             for (document, ((row, time_ms), traits)) in (start..).zip(values) {
-                if *row == NO_ROW || self.reader.is_deleted(document) {
-                    continue;
-                }
-                take(TurnValues {
-                    document,
-                    row: EntryId::new(*row),
-                    time_ms: *time_ms,
-                    traits: Traits(*traits),
-                    len_class: self.lengths.fieldnorm_id(document),
-                });
+                self.pass_on(document, [*row, *traits], *time_ms, take);
             }
+        }
+    }
+
+    /// Passes on a document unless it is deleted.
+    fn pass_on(
+        &self,
+        document: u32,
+        [row, traits]: [u64; 2],
+        time_ms: i64,
+        take: &mut impl FnMut(TurnValues),
+    ) {
+        if row != NO_ROW && !self.reader.is_deleted(document) {
+            take(TurnValues {
+                document,
+                row: EntryId::new(row),
+                time_ms,
+                traits: Traits(traits),
+                len_class: self.lengths.fieldnorm_id(document),
+            });
         }
     }
 }
