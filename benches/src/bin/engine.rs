@@ -14,8 +14,8 @@ const USAGE: &str = "usage: engine [--grains N] [--rounds R] [--only GROUP] [--q
 
   --grains N   grains of an ingest; reads take 2 N, the largest store 10 N (100000)
   --rounds R   how often everything is measured (5)
-  --only GROUP one of ingest, ingest100, text, single, read, million, scale, reopen, latency, answers,
-               sealed, several, exports, ten-million (alone: 100 N grains)
+  --only GROUP one of ingest, ingest100, text, messages, single, read, million, scale, reopen, latency,
+               answers, sealed, several, exports, ten-million (alone: 100 N grains)
   --quick      small counts and two rounds: shows that everything works
   --write      puts the tables into docs/benchmarks.md; waits until the machine is quiet before
   --dir DIR    where folders are made and deleted (the system's folder for temporary files)";

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use grainstore::store::Durability;
-use grainstore::{Draft, Filter, Options, Store, Time};
+use grainstore::{Filter, Options, Store};
 
-use crate::conversations::{chatgpt, message};
+use crate::conversations::{chatgpt, event};
 use crate::report::{Bound, Report, Table};
 use crate::setup::Settings;
 use crate::{Result, machine};
@@ -75,9 +75,7 @@ fn fill(messages: u64, folder: &Path) -> Result<()> {
     let store = Store::open(folder, options())?;
     let mut batch = Vec::new();
     for number in 0..messages {
-        let time = Time::from_ms(1_700_000_000_000 + i64::try_from(number)? * 1_000);
-        let draft = Draft::event(message(number)).session("s").created_at(time);
-        batch.push(draft);
+        batch.push(event(number)?);
         if batch.len() == 1_000 || number + 1 == messages {
             store.put_batch(std::mem::take(&mut batch))?;
         }

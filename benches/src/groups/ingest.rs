@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::Result;
+use crate::conversations::event;
 use crate::data::{Chunk, Generator};
 use crate::machine::{self, Counters};
 use crate::report::{Bound, Report, Table};
@@ -53,7 +54,7 @@ pub fn by_thousands(settings: &Settings, report: &mut Report) -> Result<()> {
         _ => None,
     };
     speed(report, &measured, &chunk, "batch 1000, no text", bound);
-    costs(report, &measured, &chunk, "no text", [4.5, 1.9]);
+    costs(report, &measured, &chunk, "no text", [Some(4.5), Some(1.9)]);
     let waited = Ingest {
         is_waited_for: true,
         ..ingest
@@ -91,7 +92,33 @@ pub fn with_text(settings: &Settings, report: &mut Report) -> Result<()> {
         _ => None,
     };
     speed(report, &measured, &chunk, title, bound);
-    costs(report, &measured, &chunk, "with text", [15.0, 2.2]);
+    costs(
+        report,
+        &measured,
+        &chunk,
+        "with text",
+        [Some(15.0), Some(2.2)],
+    );
+    Ok(())
+}
+
+/// Batches of 1000 messages as an assistant exports them, until every word is in the full-text index.
+pub fn messages(settings: &Settings, report: &mut Report) -> Result<()> {
+    let drafts = (0..settings.sizes.ingest).map(event);
+    let chunk = Chunk::of(drafts.collect::<Result<_>>()?)?;
+    let ingest = Ingest {
+        text: true,
+        ..Ingest::of(1_000)
+    };
+    let measured = rounds(settings, Engine::SEARCHING, &chunk, ingest)?;
+    speed(
+        report,
+        &measured,
+        &chunk,
+        "messages, everything searchable at the end",
+        |_| None,
+    );
+    costs(report, &measured, &chunk, "messages", [None; 2]);
     Ok(())
 }
 
@@ -178,7 +205,7 @@ fn costs(
     all: &[(Engine, Vec<Measured>)],
     chunk: &Chunk,
     title: &str,
-    [cpu_us, disk]: [f64; 2],
+    [cpu_us, disk]: [Option<f64>; 2],
 ) {
     let grains = chunk.drafts.len() as f64;
     let blob_bytes = chunk.blob_bytes() as f64;
@@ -190,8 +217,8 @@ fn costs(
         }
         report.table(&table);
     };
-    let at_most = |bound| Some(Bound::AtMost(bound));
-    print("Processor time", "µs per grain", at_most(cpu_us), &|one| {
+    let cpu_us = cpu_us.map(Bound::AtMost);
+    print("Processor time", "µs per grain", cpu_us, &|one| {
         one.stored.cpu.as_secs_f64() * 1e6 / grains
     });
     let title_closed = "Processor time until it is merged and compacted";
@@ -201,7 +228,8 @@ fn costs(
     print("Bytes written", "per blob byte", None, &|one| {
         one.closed.written as f64 / blob_bytes
     });
-    print("Disk", "bytes per blob byte", at_most(disk), &|one| {
+    let disk = disk.map(Bound::AtMost);
+    print("Disk", "bytes per blob byte", disk, &|one| {
         one.disk_bytes as f64 / blob_bytes
     });
     let title_compressed = "Disk, ours compressed";

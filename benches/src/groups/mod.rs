@@ -21,10 +21,11 @@ use crate::setup::Settings;
 type Run = fn(&Settings, &mut Report) -> Result<()>;
 
 /// The groups by name, in the order in which they run.
-pub const GROUPS: [(&str, Run); 13] = [
+pub const GROUPS: [(&str, Run); 14] = [
     ("ingest", ingest::by_thousands),
     ("ingest100", ingest::by_hundreds),
     ("text", ingest::with_text),
+    ("messages", ingest::messages),
     ("single", single::run),
     ("read", read::with_all),
     ("million", read::at_a_million),

@@ -4,12 +4,23 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use grainstore::{Draft, Time};
+
 use crate::Result;
 
 /// Returns the text of a message: about 200 bytes.
 pub fn message(number: u64) -> String {
     let (a, b) = (number * 7_919 % 10_007, number % 911);
     format!("message {number} says {a} about {b}, and what was meant by it. ").repeat(4)
+}
+
+/// Returns a message as an Event of one session, a second after the one before.
+///
+/// # Errors
+/// A number that is no time.
+pub fn event(number: u64) -> Result<Draft> {
+    let time = Time::from_ms(1_700_000_000_000 + i64::try_from(number)? * 1_000);
+    Ok(Draft::event(message(number)).session("s").created_at(time))
 }
 
 /// Writes an export of ChatGPT with conversations of forty messages; returns its length.

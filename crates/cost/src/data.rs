@@ -40,6 +40,27 @@ pub struct Chunk {
 }
 
 impl Chunk {
+    /// Returns drafts with what storing them must give.
+    ///
+    /// # Errors
+    /// A draft that is no grain.
+    pub fn of(drafts: Vec<Draft>) -> Result<Self> {
+        let mut chunk = Self::default();
+        for draft in drafts {
+            chunk.add(draft)?;
+        }
+        Ok(chunk)
+    }
+
+    fn add(&mut self, draft: Draft) -> Result<ContentAddress> {
+        let grain = draft.clone().finish(Profile::Extended)?;
+        let address = grain.address();
+        self.drafts.push(draft);
+        self.addresses.push(address);
+        self.blobs.push(grain.into_blob());
+        Ok(address)
+    }
+
     /// Returns the length of the blobs together.
     pub fn blob_bytes(&self) -> u64 {
         self.blobs.iter().map(|blob| blob.len() as u64).sum()
@@ -74,13 +95,10 @@ impl Generator {
         let mut chunk = Chunk::default();
         for _ in 0..len {
             let draft = self.corpus.draft(self.next, &self.recent);
-            let grain = draft.clone().finish(Profile::Extended)?;
+            let address = chunk.add(draft)?;
             self.next += 1;
-            self.recent.push_front(grain.address());
+            self.recent.push_front(address);
             self.recent.truncate(DERIVED_WITHIN);
-            chunk.drafts.push(draft);
-            chunk.addresses.push(grain.address());
-            chunk.blobs.push(grain.into_blob());
         }
         Ok(chunk)
     }

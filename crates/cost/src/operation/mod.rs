@@ -26,7 +26,7 @@ pub struct Operation {
 }
 
 /// Every operation, in the order of the table.
-pub const OPERATIONS: [Operation; 32] = [
+pub const OPERATIONS: [Operation; 33] = [
     of(
         "encode",
         "a draft to its blob and address",
@@ -50,6 +50,12 @@ pub const OPERATIONS: [Operation; 32] = [
         "a grain in batches of 1,000, until it is in a run of the index",
         writes::GRAINS,
         writes::put_batch,
+    ),
+    of(
+        "pipeline",
+        "the same batches, each prepared while the one before it is made durable",
+        writes::GRAINS,
+        writes::put_batches,
     ),
     of(
         "put-text",

@@ -59,6 +59,19 @@ pub(super) fn put_batch(fixture: &Fixture, rounds: Rounds) -> Result<()> {
     Ok(())
 }
 
+/// The same batches, each prepared while the one before it is made durable.
+pub(super) fn put_batches(fixture: &Fixture, rounds: Rounds) -> Result<()> {
+    let all = grains(GRAINS * ROUNDS)?;
+    let mut batches = all.batches(BATCH_LEN).into_iter();
+    for round in rounds {
+        let store = fixture.empty(round, false)?;
+        for stored in store.put_batches(batches.by_ref().take(GRAINS / BATCH_LEN)) {
+            black_box(stored?);
+        }
+    }
+    Ok(())
+}
+
 /// Batches of a thousand, until every word is in the committed text index.
 pub(super) fn put_text(fixture: &Fixture, rounds: Rounds) -> Result<()> {
     let all = grains(TEXTS * ROUNDS)?;
