@@ -158,18 +158,14 @@ impl Load {
         let cpu = others as f64 * MS_PER_TICK as f64 / 1e3;
         Ok(cpu / seconds.max(1e-3))
     }
+}
 
-    /// Returns what is written beside the figures measured since.
-    pub fn described(&self, sizes: &str, rounds: usize) -> Result<String> {
-        let others = self.of_others()?;
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
-        let date = Time::from_ms(i64::try_from(now.as_millis())?).to_string();
-        let date = date.get(..10).unwrap_or_default();
-        Ok(format!(
-            "{sizes}; {rounds} rounds; {date}; {}; others {others:.2} of a core.",
-            hardware()
-        ))
-    }
+/// Returns what is written beside figures that were measured just now.
+pub fn described(sizes: &str, rounds: usize) -> Result<String> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
+    let date = Time::from_ms(i64::try_from(now.as_millis())?).to_string();
+    let date = date.get(..10).unwrap_or_default();
+    Ok(format!("{sizes}; {rounds} rounds; {date}; {}.", hardware()))
 }
 
 /// Waits until the load of the last minute is at most a half, for ten minutes at most.

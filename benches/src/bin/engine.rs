@@ -77,7 +77,7 @@ fn write(name: &str, settings: &Settings, load: &Load, table: &str) -> Result<()
         eprintln!("{name}: others took {others:.2} of a core, so it is not written: measure again");
         return Ok(());
     }
-    let about = load.described(&settings.sizes.of(name), settings.rounds)?;
+    let about = machine::described(&settings.sizes.of(name), settings.rounds)?;
     docs::replace(name, &format!("{about}\n\n{table}"))
 }
 

@@ -54,7 +54,7 @@ pub fn by_thousands(settings: &Settings, report: &mut Report) -> Result<()> {
         _ => None,
     };
     speed(report, &measured, &chunk, "batch 1000, no text", bound);
-    costs(report, &measured, &chunk, "no text", [Some(4.5), Some(1.9)]);
+    costs(report, &measured, &chunk, "no text", Some([4.5, 1.9]));
     let waited = Ingest {
         is_waited_for: true,
         ..ingest
@@ -92,13 +92,7 @@ pub fn with_text(settings: &Settings, report: &mut Report) -> Result<()> {
         _ => None,
     };
     speed(report, &measured, &chunk, title, bound);
-    costs(
-        report,
-        &measured,
-        &chunk,
-        "with text",
-        [Some(15.0), Some(2.2)],
-    );
+    costs(report, &measured, &chunk, "with text", Some([15.0, 2.2]));
     Ok(())
 }
 
@@ -118,7 +112,7 @@ pub fn messages(settings: &Settings, report: &mut Report) -> Result<()> {
         "messages, everything searchable at the end",
         |_| None,
     );
-    costs(report, &measured, &chunk, "messages", [None; 2]);
+    costs(report, &measured, &chunk, "messages", None);
     Ok(())
 }
 
@@ -200,40 +194,80 @@ fn speed(
     report.table(&table);
 }
 
+/// What an ingest costs besides time: what it is called, its unit, and how it is read off; `true` for
+/// the rows that tell enough of a second corpus.
+type Cost = (
+    &'static str,
+    &'static str,
+    fn(&Measured, &Sums) -> f64,
+    bool,
+);
+
+/// What a corpus sums up to.
+struct Sums {
+    grains: f64,
+    blob_bytes: f64,
+}
+
+const COSTS: [Cost; 5] = [
+    (
+        "Processor time",
+        "µs per grain",
+        |one, of| one.stored.cpu.as_secs_f64() * 1e6 / of.grains,
+        true,
+    ),
+    (
+        "Processor time until it is merged and compacted",
+        "µs per grain",
+        |one, of| one.closed.cpu.as_secs_f64() * 1e6 / of.grains,
+        false,
+    ),
+    (
+        "Bytes written",
+        "per blob byte",
+        |one, of| one.closed.written as f64 / of.blob_bytes,
+        false,
+    ),
+    (
+        "Disk",
+        "bytes per blob byte",
+        |one, of| one.disk_bytes as f64 / of.blob_bytes,
+        true,
+    ),
+    (
+        "Disk, ours compressed",
+        "bytes per blob byte",
+        |one, of| one.compressed.unwrap_or(one.disk_bytes) as f64 / of.blob_bytes,
+        true,
+    ),
+];
+
+/// Prints the costs; with `bounds` of the processor time and the disk all of them.
 fn costs(
     report: &mut Report,
     all: &[(Engine, Vec<Measured>)],
     chunk: &Chunk,
     title: &str,
-    [cpu_us, disk]: [Option<f64>; 2],
+    bounds: Option<[f64; 2]>,
 ) {
-    let grains = chunk.drafts.len() as f64;
-    let blob_bytes = chunk.blob_bytes() as f64;
-    let mut print = |what: &str, unit: &str, bound, value: &dyn Fn(&Measured) -> f64| {
+    let sums = Sums {
+        grains: chunk.drafts.len() as f64,
+        blob_bytes: chunk.blob_bytes() as f64,
+    };
+    for (what, unit, value, is_brief) in COSTS {
+        if !is_brief && bounds.is_none() {
+            continue;
+        }
+        let bound = match (what, bounds) {
+            ("Processor time", Some([cpu_us, _])) => Some(Bound::AtMost(cpu_us)),
+            ("Disk", Some([_, disk])) => Some(Bound::AtMost(disk)),
+            _ => None,
+        };
         let mut table = Table::new(format!("{what}, {title}"), unit);
         for (place, (engine, measured)) in all.iter().enumerate() {
-            let rounds = measured.iter().map(value).collect();
-            table.row(engine.name(), rounds, if place == 0 { bound } else { None });
+            let rounds = measured.iter().map(|one| value(one, &sums)).collect();
+            table.row(engine.name(), rounds, bound.filter(|_| place == 0));
         }
         report.table(&table);
-    };
-    let cpu_us = cpu_us.map(Bound::AtMost);
-    print("Processor time", "µs per grain", cpu_us, &|one| {
-        one.stored.cpu.as_secs_f64() * 1e6 / grains
-    });
-    let title_closed = "Processor time until it is merged and compacted";
-    print(title_closed, "µs per grain", None, &|one| {
-        one.closed.cpu.as_secs_f64() * 1e6 / grains
-    });
-    print("Bytes written", "per blob byte", None, &|one| {
-        one.closed.written as f64 / blob_bytes
-    });
-    let disk = disk.map(Bound::AtMost);
-    print("Disk", "bytes per blob byte", disk, &|one| {
-        one.disk_bytes as f64 / blob_bytes
-    });
-    let title_compressed = "Disk, ours compressed";
-    print(title_compressed, "bytes per blob byte", None, &|one| {
-        one.compressed.unwrap_or(one.disk_bytes) as f64 / blob_bytes
-    });
+    }
 }
