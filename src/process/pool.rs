@@ -33,7 +33,7 @@ pub(crate) fn in_parallel<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 
 /// Calls `make` with each element, on several threads, and returns the results in order.
 ///
-/// The loop itself is compiled once: rayon's own, for each closure, was a sixth of the library.
+/// The loop itself is compiled once: rayon's own is compiled for each closure.
 pub(crate) fn map_in_parallel<E: Sync, T: Send>(
     elements: &[E],
     make: impl Fn(&E) -> T + Sync,
@@ -112,7 +112,7 @@ mod tests {
     fn what_is_made_of_elements_comes_in_their_order() {
         for len in [0, 1, 1_000] {
             let elements: Vec<u32> = (0..len).collect();
-            let made = map_in_parallel(&elements, |element| element.to_string());
+            let made = map_in_parallel(&elements, ToString::to_string);
             let alone: Vec<String> = elements.iter().map(ToString::to_string).collect();
             assert_eq!(made, alone);
         }

@@ -53,7 +53,7 @@ impl TurnRuns {
 
 impl TurnRun {
     /// Returns the run of one document.
-    pub(super) const fn of_one(thread: u64, document: u32) -> Self {
+    const fn of_one(thread: u64, document: u32) -> Self {
         Self {
             thread,
             first: document,
