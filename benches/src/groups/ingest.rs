@@ -81,11 +81,7 @@ pub fn by_hundreds(settings: &Settings, report: &mut Report) -> Result<()> {
 /// Batches of 1000 until every word is in the full-text index.
 pub fn with_text(settings: &Settings, report: &mut Report) -> Result<()> {
     let chunk = corpus(settings.sizes.ingest)?;
-    let ingest = Ingest {
-        text: true,
-        ..Ingest::of(1_000)
-    };
-    let measured = rounds(settings, Engine::SEARCHING, &chunk, ingest)?;
+    let measured = until_found(settings, &chunk)?;
     let title = "batch 1000, everything searchable at the end";
     let bound = |engine| match engine {
         Engine::Sqlite => at_least(3.0),
@@ -100,20 +96,20 @@ pub fn with_text(settings: &Settings, report: &mut Report) -> Result<()> {
 pub fn messages(settings: &Settings, report: &mut Report) -> Result<()> {
     let drafts = (0..settings.sizes.ingest).map(event);
     let chunk = Chunk::of(drafts.collect::<Result<_>>()?)?;
+    let measured = until_found(settings, &chunk)?;
+    let title = "messages, everything searchable at the end";
+    speed(report, &measured, &chunk, title, |_| None);
+    costs(report, &measured, &chunk, "messages", None);
+    Ok(())
+}
+
+/// Measures the engines that search, until every word is in the full-text index.
+fn until_found(settings: &Settings, chunk: &Chunk) -> Result<Vec<(Engine, Vec<Measured>)>> {
     let ingest = Ingest {
         text: true,
         ..Ingest::of(1_000)
     };
-    let measured = rounds(settings, Engine::SEARCHING, &chunk, ingest)?;
-    speed(
-        report,
-        &measured,
-        &chunk,
-        "messages, everything searchable at the end",
-        |_| None,
-    );
-    costs(report, &measured, &chunk, "messages", None);
-    Ok(())
+    rounds(settings, Engine::SEARCHING, chunk, ingest)
 }
 
 fn corpus(grains: u64) -> Result<Chunk> {
@@ -194,55 +190,7 @@ fn speed(
     report.table(&table);
 }
 
-/// What an ingest costs besides time: what it is called, its unit, and how it is read off; `true` for
-/// the rows that tell enough of a second corpus.
-type Cost = (
-    &'static str,
-    &'static str,
-    fn(&Measured, &Sums) -> f64,
-    bool,
-);
-
-/// What a corpus sums up to.
-struct Sums {
-    grains: f64,
-    blob_bytes: f64,
-}
-
-const COSTS: [Cost; 5] = [
-    (
-        "Processor time",
-        "µs per grain",
-        |one, of| one.stored.cpu.as_secs_f64() * 1e6 / of.grains,
-        true,
-    ),
-    (
-        "Processor time until it is merged and compacted",
-        "µs per grain",
-        |one, of| one.closed.cpu.as_secs_f64() * 1e6 / of.grains,
-        false,
-    ),
-    (
-        "Bytes written",
-        "per blob byte",
-        |one, of| one.closed.written as f64 / of.blob_bytes,
-        false,
-    ),
-    (
-        "Disk",
-        "bytes per blob byte",
-        |one, of| one.disk_bytes as f64 / of.blob_bytes,
-        true,
-    ),
-    (
-        "Disk, ours compressed",
-        "bytes per blob byte",
-        |one, of| one.compressed.unwrap_or(one.disk_bytes) as f64 / of.blob_bytes,
-        true,
-    ),
-];
-
-/// Prints the costs; with `bounds` of the processor time and the disk all of them.
+/// Prints what an ingest costs besides time: with `bounds`, of the processor time and the disk, in full.
 fn costs(
     report: &mut Report,
     all: &[(Engine, Vec<Measured>)],
@@ -250,24 +198,34 @@ fn costs(
     title: &str,
     bounds: Option<[f64; 2]>,
 ) {
-    let sums = Sums {
-        grains: chunk.drafts.len() as f64,
-        blob_bytes: chunk.blob_bytes() as f64,
-    };
-    for (what, unit, value, is_brief) in COSTS {
-        if !is_brief && bounds.is_none() {
-            continue;
-        }
-        let bound = match (what, bounds) {
-            ("Processor time", Some([cpu_us, _])) => Some(Bound::AtMost(cpu_us)),
-            ("Disk", Some([_, disk])) => Some(Bound::AtMost(disk)),
-            _ => None,
-        };
+    let grains = chunk.drafts.len() as f64;
+    let blob_bytes = chunk.blob_bytes() as f64;
+    let mut print = |what: &str, unit: &str, bound, value: &dyn Fn(&Measured) -> f64| {
         let mut table = Table::new(format!("{what}, {title}"), unit);
         for (place, (engine, measured)) in all.iter().enumerate() {
-            let rounds = measured.iter().map(|one| value(one, &sums)).collect();
-            table.row(engine.name(), rounds, bound.filter(|_| place == 0));
+            let rounds = measured.iter().map(value).collect();
+            table.row(engine.name(), rounds, if place == 0 { bound } else { None });
         }
         report.table(&table);
+    };
+    let at_most = |place: usize| bounds.map(|bounds| Bound::AtMost(bounds[place]));
+    print("Processor time", "µs per grain", at_most(0), &|one| {
+        one.stored.cpu.as_secs_f64() * 1e6 / grains
+    });
+    if bounds.is_some() {
+        let title_closed = "Processor time until it is merged and compacted";
+        print(title_closed, "µs per grain", None, &|one| {
+            one.closed.cpu.as_secs_f64() * 1e6 / grains
+        });
+        print("Bytes written", "per blob byte", None, &|one| {
+            one.closed.written as f64 / blob_bytes
+        });
     }
+    print("Disk", "bytes per blob byte", at_most(1), &|one| {
+        one.disk_bytes as f64 / blob_bytes
+    });
+    let title_compressed = "Disk, ours compressed";
+    print(title_compressed, "bytes per blob byte", None, &|one| {
+        one.compressed.unwrap_or(one.disk_bytes) as f64 / blob_bytes
+    });
 }
