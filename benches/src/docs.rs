@@ -4,12 +4,28 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::Result;
+use crate::machine::{self, Load};
+
+/// Puts the table of a group into the page, with what it was measured of and on, unless other processes
+/// kept the machine busy.
+///
+/// # Errors
+/// The page has no such place.
+pub fn write(name: &str, sizes: &str, rounds: usize, load: &Load, table: &str) -> Result<()> {
+    let others = load.of_others()?;
+    if others > machine::QUIET {
+        eprintln!("{name}: others took {others:.2} of a core, so it is not written: measure again");
+        return Ok(());
+    }
+    let about = machine::described(sizes, rounds)?;
+    replace(name, &format!("{about}\n\n{table}"))
+}
 
 /// Puts a text in the place of what stands between `<!-- bench NAME -->` and `<!-- end -->`.
 ///
 /// # Errors
 /// The page has no such place.
-pub fn replace(name: &str, text: &str) -> Result<()> {
+fn replace(name: &str, text: &str) -> Result<()> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/benchmarks.md");
     let page = replaced(&fs::read_to_string(&path)?, name, text)?;
     Ok(fs::write(path, page)?)

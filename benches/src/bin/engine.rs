@@ -62,23 +62,13 @@ fn main() -> Result<()> {
         let (mark, load) = (report.mark(), Load::now()?);
         run(&settings, &mut report)?;
         if settings.writes {
-            write(name, &settings, &load, &report.summary(mark))?;
+            let sizes = settings.sizes.of(name);
+            docs::write(name, &sizes, settings.rounds, &load, &report.summary(mark))?;
         }
     }
     println!("\n## Summary\n\n{}", report.summary(0));
     println!("{:.0} s in all.", start.elapsed().as_secs_f64());
     Ok(())
-}
-
-/// Puts the table of a group into the docs, unless other processes kept the machine busy.
-fn write(name: &str, settings: &Settings, load: &Load, table: &str) -> Result<()> {
-    let others = load.of_others()?;
-    if others > machine::QUIET {
-        eprintln!("{name}: others took {others:.2} of a core, so it is not written: measure again");
-        return Ok(());
-    }
-    let about = machine::described(&settings.sizes.of(name), settings.rounds)?;
-    docs::replace(name, &format!("{about}\n\n{table}"))
 }
 
 /// Reads the arguments; nothing for a plea for help.

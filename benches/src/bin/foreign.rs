@@ -54,8 +54,8 @@ fn main() -> Result<()> {
     let table = report.summary(0);
     println!("\n## Summary\n\n{table}");
     if writes {
-        let about = load.described(&format!("{records} chunks"), rounds)?;
-        docs::replace("foreign", &format!("{about}\n\n{table}"))?;
+        let sizes = format!("{records} chunks");
+        docs::write("foreign", &sizes, rounds, &load, &table)?;
     }
     Ok(())
 }
