@@ -22,23 +22,14 @@ impl Ledger {
     /// # Errors
     /// `ERR_RANGE` past the end, `ERR_ERASED`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn read(&self, sequence: EntryId) -> Result<Entry<'static>, Error> {
-        self.read_hashed(sequence).map(|(entry, _)| entry)
-    }
-
-    /// Reads one entry as [`Ledger::read`] does; returns the SHA-256 of its body beside it, which the
-    /// proof has computed (a plain grain's content address).
-    ///
-    /// # Errors
-    /// As [`Ledger::read`].
-    pub fn read_hashed(&self, sequence: EntryId) -> Result<(Entry<'static>, [u8; 32]), Error> {
         let extent = self.locate_kept(sequence)?;
         let mut bytes = self.fetch(sequence, &extent)?;
         let context = ErrorContext::at(sequence, &extent);
-        let proven = prove(&bytes, sequence, &extent).map(|(entry, hash)| (entry.header, hash));
+        let proven = prove(&bytes, sequence, &extent).map(|entry| (entry.header, entry.hash));
         let (header, hash) = proven.map_err(|error| self.unless_erased(sequence, error))?;
         cut_body(&mut bytes).ok_or_else(|| context.short())?;
         let body = bytes.into();
-        Ok((Entry { header, body }, hash))
+        Ok(Entry { header, body, hash })
     }
 
     /// Reads the salt and the body of an entry, one behind the other, which open its commitment: for an
@@ -50,7 +41,7 @@ impl Ledger {
         let extent = self.locate_kept(sequence)?;
         let bytes = self.fetch(sequence, &extent)?;
         let context = ErrorContext::at(sequence, &extent);
-        let proven = prove(&bytes, sequence, &extent).map(|(entry, _)| entry.body.len());
+        let proven = prove(&bytes, sequence, &extent).map(|entry| entry.body.len());
         let body_len = proven.map_err(|error| self.unless_erased(sequence, error))?;
         let opening = bytes.get(EntryHeader::LEN..OVERHEAD.saturating_add(body_len));
         Ok(opening.ok_or_else(|| context.short())?.to_vec())
@@ -251,22 +242,21 @@ fn read_at<'a>(
     let len = usize::try_from(body_len).unwrap_or(usize::MAX);
     let bytes = reader.get(extent.offset, len.saturating_add(OVERHEAD));
     let bytes = bytes.map_err(|source| context.unread(source))?;
-    prove(bytes.unwrap_or_default(), sequence, extent).map(|(entry, _)| entry)
+    prove(bytes.unwrap_or_default(), sequence, extent)
 }
 
-/// Returns the entry that `bytes` begin with, if it is the one that lies at `extent`, and the SHA-256
-/// of its body.
+/// Returns the entry that `bytes` begin with, if it is the one that lies at `extent`.
 fn prove<'a>(
     mut bytes: &'a [u8],
     sequence: EntryId,
     extent: &EntryExtent,
-) -> Result<(Entry<'a>, [u8; 32]), Error> {
+) -> Result<Entry<'a>, Error> {
     let context = ErrorContext::at(sequence, extent);
     let raw = RawEntry::take(&mut bytes).ok_or_else(|| context.short())?;
     if !extent.has(raw.header) {
         return Err(context.because(CHANGED));
     }
-    raw.open_hashed().map_err(|fault| context.of(fault))
+    raw.open().map_err(|fault| context.of(fault))
 }
 
 /// Reduces the bytes of an entry, and whatever follows it, to the body; `None` if it is cut short.

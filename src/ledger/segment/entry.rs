@@ -92,6 +92,8 @@ pub struct Entry<'a> {
     pub header: EntryHeader,
     /// The content.
     pub body: Cow<'a, [u8]>,
+    /// The SHA-256 of the content: of a plain grain its address.
+    pub hash: [u8; 32],
 }
 
 /// The 64 bytes before an entry's salt and body. Leaves and proofs are made of headers only.
@@ -215,15 +217,10 @@ impl<'a> RawEntry<'a> {
 
     /// Returns the entry, if its header can be decoded and its body is the one it commits to.
     pub(in crate::ledger) fn open(&self) -> Result<Entry<'a>, Fault> {
-        self.open_hashed().map(|(entry, _)| entry)
-    }
-
-    /// Returns what [`RawEntry::open`] does, with the SHA-256 of the body.
-    pub(in crate::ledger) fn open_hashed(&self) -> Result<(Entry<'a>, [u8; 32]), Fault> {
         let header = EntryHeader::decode(self.header)?;
         let hash = self.prove(&header)?;
         let body = Cow::Borrowed(self.body);
-        Ok((Entry { header, body }, hash))
+        Ok(Entry { header, body, hash })
     }
 
     /// Proves the body and returns its SHA-256. Invariant: no body leaves the ledger without this

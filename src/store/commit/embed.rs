@@ -4,6 +4,7 @@
 //! The queue, and the thread that runs the steps, are in `engine/embedding/worker.rs`.
 
 use crate::code::ErrorCode;
+use crate::codec::ContentAddress;
 use crate::grain::Grain;
 use crate::ledger::{EntryId, Kind};
 #[cfg(feature = "text")]
@@ -181,7 +182,8 @@ fn text_to_embed(engine: &Engine, row: EntryId) -> Result<Option<EmbedText>, Err
     if entry.header.kind != Kind::Grain {
         return Ok(None);
     }
-    let Ok(grain) = Grain::from_proven(entry.body.into_owned()) else {
+    let address = ContentAddress::new(entry.hash);
+    let Ok(grain) = Grain::from_verified(entry.body.into_owned(), address) else {
         return Ok(None);
     };
     let mut text = String::new();

@@ -107,7 +107,8 @@ fn seal_plain_of(
         if entry.header.kind != Kind::Grain {
             continue;
         }
-        let grain = Grain::from_proven(entry.body.into_owned())?;
+        let address = ContentAddress::new(entry.hash);
+        let grain = Grain::from_verified(entry.body.into_owned(), address)?;
         if sealable_ids(&grain).iter().any(|id| id == user) {
             rows.insert(row);
             grains.insert(grain.address());

@@ -192,10 +192,7 @@ fn opened_for_check(
         report.find("sealed-damaged", Severity::Damage, message);
         return None;
     };
-    let mut header = entry.header;
-    header.kind = opened.kind;
-    let body = opened.body.into();
-    Some(Entry { header, body })
+    Some(opened.into_entry(entry.header))
 }
 
 fn check_state(engine: &Engine, report: &mut Report) -> Result<(), Error> {
@@ -236,7 +233,7 @@ fn check_grain(
     report: &mut Report,
 ) -> Result<(), Error> {
     let sequence = entry.header.sequence;
-    let address = ContentAddress::of(&entry.body);
+    let address = ContentAddress::new(entry.hash);
     let blob = entry.body.to_vec();
     let read = match Header::read(&blob) {
         Ok(header) if header.flags.contains(Flags::SIGNED) => {

@@ -73,8 +73,7 @@ fn inactive(
     let unread = engine.caches().deadlines.unread_of(&goals);
     let mut ends = Vec::new();
     for row in unread.iter() {
-        let body = engine.entry(row)?.body.into_owned();
-        let end = end_of(&Grain::from_proven(body)?);
+        let end = end_of(&engine.grain(row)?.1);
         ends.extend(end.map(|end| (end, row)));
     }
     engine.caches().deadlines.learn(&unread, ends);

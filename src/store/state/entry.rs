@@ -78,12 +78,13 @@ impl DecodedEntry {
         };
         let since = sealed.as_ref().and_then(|sealed| sealed.card.since);
         let time = since.unwrap_or(Time::from_ms(entry.header.time_ms));
+        let (kind, hash) = (entry.header.kind, ContentAddress::new(entry.hash));
         let (body, card) = match sealed {
             Some(sealed) => (DecodedBody::Locked, Some(sealed.card)),
-            None => (
-                DecodedBody::of(row, entry.header.kind, entry.body.into_owned())?,
-                None,
-            ),
+            None => {
+                let body = DecodedBody::of(row, kind, entry.body.into_owned(), hash)?;
+                (body, None)
+            }
         };
         Ok(Self {
             row,
@@ -105,10 +106,11 @@ impl DecodedEntry {
             opened = SealedRecord::decode(&entry.body).and_then(|sealed| keyring.open(&sealed));
         }
         let is_grain = opened.as_ref().is_some_and(|it| it.kind == Kind::Grain);
-        let ciphertext = is_grain.then(|| ContentAddress::of(&entry.body));
+        let ciphertext = is_grain.then(|| ContentAddress::new(entry.hash));
         let mut decoded = Self::decode(entry)?;
         if let Some(opened) = opened {
-            decoded.body = DecodedBody::of(row, opened.kind, opened.body)?;
+            let address = ContentAddress::of(&opened.body);
+            decoded.body = DecodedBody::of(row, opened.kind, opened.body, address)?;
             decoded.ciphertext = ciphertext;
         }
         Ok(decoded)
@@ -152,9 +154,10 @@ impl DecodedEntry {
 }
 
 impl DecodedBody {
-    fn of(row: EntryId, kind: Kind, body: Vec<u8>) -> Result<Self, Error> {
+    /// Decodes a body, which has this hash.
+    fn of(row: EntryId, kind: Kind, body: Vec<u8>, hash: ContentAddress) -> Result<Self, Error> {
         if kind == Kind::Grain {
-            let grain = Grain::from_proven(body);
+            let grain = Grain::from_verified(body, hash);
             let grain = grain.map_err(|_| Error::malformed(row, kind))?;
             return Ok(Self::Grain(Box::new(grain)));
         }

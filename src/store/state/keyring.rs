@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 #[cfg(feature = "sealing")]
 use zeroize::Zeroizing;
 
-use crate::ledger::Kind;
+use crate::codec::ContentAddress;
+use crate::ledger::{Entry, EntryHeader, Kind};
 use crate::process::RwLock;
 use crate::store::records::{SealedRecord, Uid};
 
@@ -36,6 +37,20 @@ pub(crate) struct UnlockedPerson {
 pub(crate) struct OpenedBody {
     pub(crate) kind: Kind,
     pub(crate) body: Vec<u8>,
+}
+
+impl OpenedBody {
+    /// Returns the entry with a header as it would be in the clear.
+    pub(crate) fn into_entry(self, header: EntryHeader) -> Entry<'static> {
+        Entry {
+            header: EntryHeader {
+                kind: self.kind,
+                ..header
+            },
+            hash: *ContentAddress::of(&self.body).as_bytes(),
+            body: self.body.into(),
+        }
+    }
 }
 
 impl Keyring {

@@ -70,7 +70,8 @@ impl AdmittedFrame {
         let since = Time::from_ms(entry.header.time_ms);
         let body = match kind {
             Kind::Grain => {
-                let grain = Grain::from_proven(entry.body.into_owned())?;
+                let address = ContentAddress::new(entry.hash);
+                let grain = Grain::from_verified(entry.body.into_owned(), address)?;
                 EntryBody::Grain(Box::new(grain), None)
             }
             Kind::Read => return Ok(()),

@@ -169,21 +169,15 @@ impl Core {
         self.opened(self.ledger().read(row)?)
     }
 
-    /// Reads the grain of a row, in the clear, with the header of its entry. The proof of its bytes
-    /// gives its address; only a sealed one is hashed again.
+    /// Reads the grain of a row, in the clear, with the header of its entry.
     ///
     /// # Errors
     /// As [`Core::entry`].
     pub(crate) fn grain(&self, row: EntryId) -> Result<(ledger::EntryHeader, Grain), Error> {
-        let (entry, hash) = self.ledger().read_hashed(row)?;
-        let is_sealed = entry.header.kind == Kind::SealedGrain;
-        let entry = self.opened(entry)?;
-        let body = entry.body.into_owned();
-        let grain = match is_sealed {
-            true => Grain::from_proven(body),
-            false => Grain::from_verified(body, ContentAddress::new(hash)),
-        };
-        Ok((entry.header, grain?))
+        let entry = self.entry(row)?;
+        let address = ContentAddress::new(entry.hash);
+        let grain = Grain::from_verified(entry.body.into_owned(), address)?;
+        Ok((entry.header, grain))
     }
 
     fn opened(&self, mut entry: ledger::Entry<'static>) -> Result<ledger::Entry<'static>, Error> {
@@ -194,8 +188,7 @@ impl Core {
             if let Some(since) = sealed.card.since {
                 entry.header.time_ms = since.ms();
             }
-            entry.header.kind = opened.kind;
-            entry.body = opened.body.into();
+            return Ok(opened.into_entry(entry.header));
         }
         Ok(entry)
     }

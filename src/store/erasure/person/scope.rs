@@ -99,8 +99,7 @@ impl<'a> Selection<'a> {
                 self.locked.entry(sealed.card.uid).or_insert(row);
                 return Ok(());
             };
-            entry.header.kind = opened.kind;
-            entry.body = opened.body.into();
+            entry = opened.into_entry(entry.header);
         }
         let kind = entry.header.kind;
         self.next = row.next();
@@ -110,7 +109,8 @@ impl<'a> Selection<'a> {
         }
         match kind {
             Kind::Grain if self.needles.may_be_in(&entry.body) => {
-                let grain = Grain::from_proven(entry.body.into_owned());
+                let address = ContentAddress::new(entry.hash);
+                let grain = Grain::from_verified(entry.body.into_owned(), address);
                 self.take_grain(row, &grain.map_err(|_| Error::malformed(row, kind))?);
                 Ok(())
             }
@@ -260,8 +260,7 @@ impl<'a> Selection<'a> {
     ) -> Result<(), Error> {
         let rows = snapshot.pointing_at(Family::DerivedFrom, address).rows()?;
         for row in rows.iter() {
-            let body = self.engine.entry(row)?.body.into_owned();
-            let grain = Grain::from_proven(body)?;
+            let (_, grain) = self.engine.grain(row)?;
             // The index holds hashes of addresses.
             if names(&grain, address) {
                 let of = grain.address();
