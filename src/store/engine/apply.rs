@@ -277,33 +277,38 @@ fn catch_up_index(engine: &Engine) -> Result<(), Error> {
 }
 
 /// Does as [`Engine::each_decoded`], some entries at a time. Many are read, proven and decoded by a
-/// thread of its own while `take` has those before them.
+/// thread of its own while `show` has those before them, which go back to it: to give memory back that
+/// another thread asked for makes both wait.
 ///
 /// # Errors
 /// As [`Engine::each_entry`].
 fn each_batch(
     engine: &Engine,
     rows: &Range<EntryId>,
-    take: &mut dyn FnMut(Vec<DecodedEntry>) -> Result<(), Error>,
+    show: &mut dyn FnMut(&[DecodedEntry]) -> Result<(), Error>,
 ) -> Result<Scanned, Error> {
     let count = rows.end.get().saturating_sub(rows.start.get());
     if count < WORTH_A_WORD || !engine.options().index.background {
-        return gather(engine, rows, take);
+        return gather(engine, rows, &mut |batch| show(&batch));
     }
     thread::scope(|scope| {
         let (sender, batches) = mpsc::sync_channel(BATCHES_AHEAD);
+        let (back, shown) = mpsc::channel();
         let thread = thread::Builder::new().name("grainstore-reader".into());
         let reader = thread.spawn_scoped(scope, move || {
             gather(engine, rows, &mut |batch| {
+                shown.try_iter().for_each(drop::<Vec<DecodedEntry>>);
                 let gone = |_| Error::damaged("index", "it takes no more entries");
                 sender.send(batch).map_err(gone)
             })
         });
         let Ok(reader) = reader else {
-            return gather(engine, rows, take);
+            return gather(engine, rows, &mut |batch| show(&batch));
         };
         for batch in &batches {
-            take(batch)?;
+            show(&batch)?;
+            // It may have read the last one and ended.
+            drop(back.send(batch));
         }
         let failed = |_| Err(Error::damaged("index", "the reader of the ledger failed"));
         reader.join().unwrap_or_else(failed)
@@ -315,13 +320,15 @@ fn gather(
     rows: &Range<EntryId>,
     take: &mut dyn FnMut(Vec<DecodedEntry>) -> Result<(), Error>,
 ) -> Result<Scanned, Error> {
-    let mut batch = Vec::new();
+    let (mut batch, mut bytes) = (Vec::new(), 0_usize);
     let scanned = engine.each_decoded(rows, &mut |entry| {
+        bytes = bytes.saturating_add(entry.decode_fields());
         batch.push(entry);
-        match batch.len() < BATCH_LEN {
-            true => Ok(()),
-            false => take(std::mem::take(&mut batch)),
+        if batch.len() < BATCH_LEN && bytes < BATCH_BYTES {
+            return Ok(());
         }
+        bytes = 0;
+        take(std::mem::take(&mut batch))
     })?;
     if !batch.is_empty() {
         take(batch)?;
@@ -351,7 +358,7 @@ fn index_known(
             end = entry.row.next();
         }
         index.publish(batch, end.get());
-        after_batch(&(from..end), &entries);
+        after_batch(&(from..end), entries);
         from = end;
         Ok(())
     })?;
@@ -408,11 +415,13 @@ pub(super) enum Scanned {
 /// From this many entries on, making the keys takes longer than starting a thread for it.
 const KEYS_BESIDE_MIN: usize = 64;
 
-/// Entries applied at once when an index is built: many enough to make sorting cheap.
+/// Entries applied at once when an index is built: many enough to make sorting cheap, and their blobs
+/// few enough for memory.
 const BATCH_LEN: usize = 1_000;
+const BATCH_BYTES: usize = 8 << 20;
 
 /// Batches that are decoded before the one that is applied is done.
-const BATCHES_AHEAD: usize = 2;
+const BATCHES_AHEAD: usize = 1;
 
 /// Adding as many entries takes long enough that a person asks what is being done.
 pub(super) const WORTH_A_WORD: u64 = 5_000;

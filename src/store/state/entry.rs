@@ -137,6 +137,16 @@ impl DecodedEntry {
         Err(error.into())
     }
 
+    /// Decodes the fields of a grain now, and not when they are first asked for. Returns the length of
+    /// its blob.
+    pub(crate) fn decode_fields(&self) -> usize {
+        let DecodedBody::Grain(grain) = &self.body else {
+            return 0;
+        };
+        grain.fields();
+        grain.blob().len()
+    }
+
     pub(crate) fn as_entry(&self) -> Entry<'_> {
         Entry {
             row: self.row,
