@@ -3,6 +3,7 @@
 //! An index in doubt is deleted, not repaired. Files that no version names are deleted too.
 
 use std::io;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::ledger::{Disk, EntryLocation, LedgerPosition, StoreId};
@@ -12,6 +13,7 @@ use super::shared::{Engine, Maintenance};
 use crate::index::key::encoding::{Key, Single};
 use crate::index::run::{self, FOLDER, OpenFault, Run, Stream};
 use crate::index::{Addresses, Error, Family, IndexOptions, TermKey};
+use crate::process::map_in_parallel;
 
 /// The result of opening an index.
 #[derive(Debug, Default)]
@@ -197,14 +199,44 @@ fn load(engine: &Engine) -> Result<IndexRecovery, Refusal> {
     if end != version.watermark {
         return Err(Refusal("CURRENT does not fit its runs".into()));
     }
-    let opened = opened(&runs)?;
-    for run in &runs {
-        fill_address_map(engine, run)?;
-    }
+    let opened = read(engine, &runs)?;
     engine.update(|version| {
         version.runs = runs;
         version.watermark = end;
     });
+    Ok(opened)
+}
+
+/// A part of the reading of all runs.
+enum Part {
+    Locations,
+    /// The addresses with these first bytes.
+    Addresses(RangeInclusive<u64>),
+}
+
+/// Reads what is kept in memory of the runs: the address map is filled, the locations are returned. Of
+/// many entries threads share the work.
+fn read(engine: &Engine, runs: &[Arc<Run>]) -> Result<IndexRecovery, Error> {
+    let entries = runs.last().map_or(0, |run| run.rows.end);
+    let is_shared = entries >= SHARED_MIN && engine.options.background;
+    let mut parts = vec![Part::Locations];
+    if engine.map.is_some() {
+        let bytes = if is_shared { SHARE_BYTES } else { BYTES };
+        let starts = (0..BYTES).step_by(usize::try_from(bytes).unwrap_or(usize::MAX));
+        parts.extend(starts.map(|first| Part::Addresses(first..=first + bytes - 1)));
+    }
+    let read = |part: &Part| match part {
+        Part::Locations => opened(runs).map(Some),
+        Part::Addresses(bytes) => map_addresses(engine, runs, bytes).map(|()| None),
+    };
+    let parts = match is_shared {
+        true => map_in_parallel(&parts, read),
+        false => parts.iter().map(read).collect(),
+    };
+    let mut opened = IndexRecovery::default();
+    for part in parts {
+        opened = part?.unwrap_or(opened);
+    }
     Ok(opened)
 }
 
@@ -214,6 +246,8 @@ fn opened(runs: &[Arc<Run>]) -> Result<IndexRecovery, Error> {
     let positioned = runs.iter().rposition(|run| run.position.is_some());
     for run in runs.iter().take(positioned.map_or(0, |at| at + 1)) {
         opened.position = run.position;
+        // A vector that doubles would leave up to half of its room empty.
+        opened.locations.reserve_exact(run.locations_max());
         run.locations(&mut |locations| {
             opened.locations.extend_from_slice(locations);
             Ok(())
@@ -228,15 +262,45 @@ fn opened(runs: &[Arc<Run>]) -> Result<IndexRecovery, Error> {
     Ok(opened)
 }
 
-/// Fills the address map.
-fn fill_address_map(engine: &Engine, run: &Arc<Run>) -> Result<(), Error> {
-    if engine.map.is_none() {
-        return Ok(());
+/// Adds the addresses with some first bytes to the address map, those of one byte after the other.
+fn map_addresses(
+    engine: &Engine,
+    runs: &[Arc<Run>],
+    bytes: &RangeInclusive<u64>,
+) -> Result<(), Error> {
+    let low = Single::new([bytes.start() << 56, 0, 0], 0);
+    let mut streams = Vec::with_capacity(runs.len());
+    for run in runs {
+        let mut stream = Stream::from(Arc::clone(run), Family::Address, low);
+        let mut head = stream.next()?;
+        while head.is_some_and(|key| key < low) {
+            head = stream.next()?;
+        }
+        streams.push((head, stream));
     }
-    let mut addresses = Stream::<Single>::new(Arc::clone(run), Family::Address);
-    while let Some(key) = addresses.next()? {
-        let [prefix, ..] = key.parts();
-        engine.map_address(prefix, key.row());
+    let mut grains = Vec::new();
+    for byte in bytes.clone() {
+        grains.clear();
+        for (head, stream) in &mut streams {
+            while let Some(key) = *head {
+                let [prefix, ..] = key.parts();
+                if prefix >> 56 != byte {
+                    break;
+                }
+                grains.push((prefix & engine.prefix_mask(), key.row()));
+                *head = stream.next()?;
+            }
+        }
+        if let Some(map) = &engine.map {
+            map.insert_all(&grains);
+        }
     }
     Ok(())
 }
+
+/// The number of values of a byte, and of those that one part has.
+const BYTES: u64 = 256;
+const SHARE_BYTES: u64 = 16;
+
+/// With so many entries reading takes longer than starting threads.
+const SHARED_MIN: u64 = 100_000;

@@ -222,7 +222,7 @@ impl Engine {
         )
     }
 
-    fn prefix_mask(&self) -> u64 {
+    pub(super) fn prefix_mask(&self) -> u64 {
         let ignored = 64_u32.saturating_sub(self.options.prefix_bytes.saturating_mul(8));
         u64::MAX.checked_shl(ignored).unwrap_or(0)
     }

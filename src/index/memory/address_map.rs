@@ -35,6 +35,16 @@ impl AddressMap {
         }
     }
 
+    /// Adds many grains, each as its prefix and its row, whose addresses begin with the same byte.
+    pub(in crate::index) fn insert_all(&self, grains: &[(u64, u64)]) {
+        let shard = grains.first().and_then(|(prefix, _)| self.shard(*prefix));
+        if let Some(shard) = shard {
+            let slots = grains.iter();
+            let slots = slots.map(|(prefix, row)| slot_of(tag_of(*prefix), *row));
+            shard.write().insert_all(slots);
+        }
+    }
+
     /// Adds to `rows` the rows below `watermark` of grains that may have the prefix.
     pub(in crate::index) fn find(&self, prefix: u64, watermark: u64, rows: &mut Vec<u64>) {
         if let Some(shard) = self.shard(prefix) {
@@ -82,6 +92,14 @@ impl Shard {
         }
         let at = self.recent.partition_point(|other| *other <= slot);
         self.recent.insert(at, slot);
+    }
+
+    fn insert_all(&mut self, slots: impl ExactSizeIterator<Item = u64>) {
+        self.merge();
+        self.slots.reserve_exact(slots.len());
+        self.slots.extend(slots);
+        // They come sorted by run, and such a sort merges what is in order.
+        self.slots.sort();
     }
 
     /// Moves the recent slots to the others, the greatest first, in place.
@@ -206,6 +224,35 @@ mod tests {
         map.forget(&|row| row % 2 == 0);
         for row in 0..count {
             assert_eq!(rows(&map, mixed(row)).contains(&row), row % 2 == 1);
+        }
+    }
+
+    #[test]
+    fn many_at_once_are_found_as_one_after_the_other() {
+        let (one_by_one, at_once) = (AddressMap::new(), AddressMap::new());
+        for part in 0..3 {
+            let grains: Vec<_> = (part * 5_000..(part + 1) * 5_000)
+                .map(|row| (mixed(row), row))
+                .collect();
+            for (prefix, row) in &grains {
+                one_by_one.insert(*prefix, *row);
+            }
+            for byte in 0..=u64::from(u8::MAX) {
+                let mut of_byte = grains.clone();
+                of_byte.retain(|(prefix, _)| prefix >> 56 == byte);
+                at_once.insert_all(&of_byte);
+            }
+        }
+        at_once.insert_all(&[]);
+        at_once.insert(mixed(15_000), 15_000);
+        one_by_one.insert(mixed(15_000), 15_000);
+        for row in 0..=15_000 {
+            let mut found = rows(&at_once, mixed(row));
+            assert!(found.contains(&row));
+            let mut other = rows(&one_by_one, mixed(row));
+            found.sort_unstable();
+            other.sort_unstable();
+            assert_eq!(found, other);
         }
     }
 

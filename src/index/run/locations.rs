@@ -6,6 +6,9 @@ use crate::ledger::EntryLocation;
 /// Entries in one block of locations.
 pub(super) const BLOCK_ROWS: usize = 512;
 
+/// The bytes of a location at least.
+pub(super) const LOCATION_LEN_MIN: u64 = 5;
+
 /// Writes the locations of up to [`BLOCK_ROWS`] entries.
 pub(super) fn encode(locations: &[EntryLocation]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(locations.len() * 7);

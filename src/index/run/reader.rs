@@ -16,7 +16,7 @@ use super::block::{Block, KeyLayout};
 use super::cache::Blocks;
 use super::filter::Filter;
 use super::layout::{Directory, Footer, Header, SectionEntry, name_of};
-use super::locations;
+use super::locations::{self, LOCATION_LEN_MIN};
 use crate::index::key::encoding::{Single, Triple};
 use crate::index::memory::memtable::MemtableKey;
 use crate::index::{Error, Family};
@@ -215,6 +215,13 @@ impl Run {
         }
         bytes.truncate(bytes.len().saturating_sub(4));
         Ok(bytes)
+    }
+
+    /// Returns the number of its entries, or of as many as the file has room for.
+    pub(in crate::index) fn locations_max(&self) -> usize {
+        let room = self.len_bytes / LOCATION_LEN_MIN;
+        let entries = self.rows.end.saturating_sub(self.rows.start);
+        usize::try_from(entries.min(room)).unwrap_or(usize::MAX)
     }
 
     /// Calls `visit` with the locations of its entries, one block at a time.

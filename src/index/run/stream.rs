@@ -34,6 +34,18 @@ impl<K: RunKey> Stream<K> {
         }
     }
 
+    /// Starts at the block of the first key from `low` on: keys before it may come first.
+    pub(in crate::index) fn from(run: Arc<Run>, family: Family, low: K) -> Self {
+        let section = run.section::<K>(family);
+        let after = section.map_or(0, |section| {
+            section.fences.partition_point(|fence| *fence <= low)
+        });
+        Self {
+            next: after.saturating_sub(1),
+            ..Self::new(run, family)
+        }
+    }
+
     /// Returns the next key; `None` at the end.
     pub(in crate::index) fn next(&mut self) -> Result<Option<K>, Error> {
         loop {

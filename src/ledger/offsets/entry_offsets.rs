@@ -120,14 +120,18 @@ impl EntryOffsets {
     ) -> Result<Self, &'static str> {
         let position = hint.position;
         let mut offsets = Self::starting(position);
-        let mut locations = hint.locations.into_iter().peekable();
+        let mut locations = hint.locations.as_slice();
         let mut first = 0;
         for (number, end) in (1..).zip(ends.iter().copied().chain([position.offset])) {
             let mut floor = segment_file::HEADER_LEN as u64;
-            let mut inside = Vec::new();
-            while let Some(location) = locations.next_if(|location| location.segment == number) {
+            let here = locations.partition_point(|location| location.segment <= number);
+            let (within, rest) = locations.split_at(here);
+            locations = rest;
+            let mut inside = Vec::with_capacity(within.len());
+            for location in within {
                 let (offset, check) = (location.offset, location.check);
-                if u64::from(offset) < floor || u64::from(offset) + MIN_LEN > end {
+                let is_inside = u64::from(offset) >= floor && u64::from(offset) + MIN_LEN <= end;
+                if location.segment != number || !is_inside {
                     return Err(MISPLACED);
                 }
                 floor = u64::from(offset) + MIN_LEN;
@@ -142,7 +146,7 @@ impl EntryOffsets {
             });
             first += len;
         }
-        if locations.next().is_some() || first != position.entries {
+        if !locations.is_empty() || first != position.entries {
             return Err(MISPLACED);
         }
         offsets.erase(hint.erased);
