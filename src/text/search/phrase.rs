@@ -13,6 +13,7 @@ use crate::text::query::plan::PlannedLeaf;
 
 /// The documents of a segment in which a leaf occurs, with positions.
 pub(in crate::text) struct PhraseMatcher<'a> {
+    /// Each word with its distance from the first, the rarest first.
     words: Vec<(u32, Vec<TermCursor<'a>>)>,
     field: Option<u32>,
     positions: [Vec<u32>; 2],
@@ -40,6 +41,7 @@ impl<'a> PhraseMatcher<'a> {
         if words.iter().any(|(_, cursors)| cursors.is_empty()) {
             words.clear();
         }
+        words.sort_by_key(|(_, cursors)| len_of(cursors));
         Ok(Self {
             words,
             field: leaf.field,
@@ -49,21 +51,26 @@ impl<'a> PhraseMatcher<'a> {
 
     /// Returns an upper estimate of the number of documents.
     pub(in crate::text) fn len(&self) -> u64 {
-        let words = self.words.iter();
-        let of_word = |(_, cursors): &(u32, Vec<TermCursor<'_>>)| {
-            cursors.iter().map(|(cursor, ..)| cursor.len()).sum()
-        };
-        words.map(of_word).min().unwrap_or(0)
+        let rarest = self.words.first();
+        rarest.map_or(0, |(_, cursors)| len_of(cursors))
     }
 
-    /// Returns a lower bound of the next matching document at or after `from`.
+    /// Returns a lower bound of the next matching document at or after `from`: the first that has all
+    /// words.
     pub(in crate::text) fn lower_bound(&mut self, from: u32) -> u32 {
-        let words = self.words.iter_mut();
-        let first = |(_, cursors): &mut (u32, Vec<TermCursor<'_>>)| {
-            let cursors = cursors.iter_mut();
-            cursors.map(|(cursor, ..)| cursor.seek(from)).min()
+        let Some(((_, rarest), others)) = self.words.split_first_mut() else {
+            return TERMINATED;
         };
-        words.filter_map(first).max().unwrap_or(TERMINATED)
+        let mut document = seek_any(rarest, from);
+        while document != TERMINATED {
+            let mut next = others.iter_mut().map(|(_, word)| seek_any(word, document));
+            match next.find(|next| *next > document) {
+                None => break,
+                Some(TERMINATED) => return TERMINATED,
+                Some(next) => document = seek_any(rarest, next),
+            }
+        }
+        document
     }
 
     /// Calls `found` with each document in `start..end` that is needed and in which the leaf occurs,
@@ -124,16 +131,19 @@ impl<'a> PhraseMatcher<'a> {
         starts.clear();
         for (at, (offset, cursors)) in self.words.iter_mut().enumerate() {
             positions.clear();
-            for (cursor, ..) in cursors {
+            for (cursor, ..) in cursors.iter_mut() {
                 if cursor.seek(document) == document {
                     cursor.positions(positions);
                 }
             }
-            positions.sort_unstable();
-            positions.dedup();
+            if cursors.len() > 1 {
+                positions.sort_unstable();
+                positions.dedup();
+            }
             let distance = offset.saturating_mul(FIELD_SLOTS);
             if at == 0 {
-                std::mem::swap(starts, positions);
+                let from = positions.iter();
+                starts.extend(from.filter_map(|position| position.checked_sub(distance)));
             } else {
                 starts.retain(|start| {
                     positions
@@ -149,6 +159,17 @@ impl<'a> PhraseMatcher<'a> {
             starts.retain(|position| field_of(*position) == field);
         }
     }
+}
+
+/// Returns the first document at or after `from` that has one of the terms.
+fn seek_any(cursors: &mut [TermCursor<'_>], from: u32) -> u32 {
+    let documents = cursors.iter_mut().map(|(cursor, ..)| cursor.seek(from));
+    documents.min().unwrap_or(TERMINATED)
+}
+
+/// Returns an upper estimate of the number of documents that have one of the terms.
+fn len_of(cursors: &[TermCursor<'_>]) -> u64 {
+    cursors.iter().map(|(cursor, ..)| cursor.len()).sum()
 }
 
 /// Returns the frequency of a word: the sum over its stems or over its variants, whichever is
