@@ -144,12 +144,17 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
         let mut among = RowSet::default();
         for run in &self.version.runs {
             if let CachedResult::Rows(inside) = &*self.rows_in(run)? {
-                // The hits of a search are fewer than the bitmaps of a type have words.
-                if rows.len() <= LOOKED_UP_MAX {
-                    let rows = rows.0.iter();
-                    among.0.extend(rows.filter(|row| inside.0.contains(*row)));
+                // An intersection copies the bitmaps of one: the hits of a search are fewer than those
+                // of a type have words, and most ranges have no row at all.
+                let [few, many] = match inside.len() < rows.len() {
+                    true => [&inside.0, &rows.0],
+                    false => [&rows.0, &inside.0],
+                };
+                if few.len() <= LOOKED_UP_MAX {
+                    let few = few.iter();
+                    among.0.extend(few.filter(|row| many.contains(*row)));
                 } else {
-                    among.0 |= &inside.0 & &rows.0;
+                    among.0 |= few & many;
                 }
             }
         }
@@ -272,5 +277,5 @@ pub(crate) struct Estimate {
 /// The number of rows from which a result is cached: fewer are read about as fast as they are found.
 const CACHED_ROWS_MIN: usize = 128;
 
-/// So few rows are looked up in a result rather than intersected with it.
+/// So few rows are looked up in others rather than intersected with them.
 const LOOKED_UP_MAX: u64 = 256;

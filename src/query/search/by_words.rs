@@ -93,6 +93,7 @@ fn ranked_among(
     };
     let mut explanations = searched.explanations.into_iter();
     let mut len = 0_usize;
+    envelope.results.reserve_exact(hits.hits.len());
     for hit in &hits.hits {
         if len >= len_max {
             envelope.is_cut = true;

@@ -23,14 +23,15 @@ pub(in crate::text) fn kept(
     keeps: bool,
 ) -> impl Iterator<Item = &(Role, Node)> {
     // A clause alone stays, whatever it is.
-    let is_stop = match keeps || clauses.len() < 2 {
-        true => vec![false; clauses.len()],
+    let stops = match keeps || clauses.len() < 2 {
+        true => Vec::new(),
         false => are_stop_words(clauses, language),
     };
-    let mut others = clauses.iter().zip(&is_stop);
-    let drops = others.any(|((role, _), is_stop)| *role != Role::MustNot && !is_stop);
-    let clauses = clauses.iter().zip(is_stop);
-    clauses.filter_map(move |(clause, is_stop)| (!(drops && is_stop)).then_some(clause))
+    let is_stop = move |place: usize| stops.get(place).copied().unwrap_or(false);
+    let clauses = clauses.iter().enumerate();
+    let mut others = clauses.clone();
+    let drops = others.any(|(place, (role, _))| *role != Role::MustNot && !is_stop(place));
+    clauses.filter_map(move |(place, clause)| (!(drops && is_stop(place))).then_some(clause))
 }
 
 /// Returns for each clause whether it is a stop word.
