@@ -59,6 +59,12 @@ pub fn peak_memory_bytes() -> Result<u64> {
     Ok(number_after(&status, "VmHWM:")? * 1_024)
 }
 
+/// Returns the memory that this process has now, without files that are mapped, in bytes.
+pub fn own_memory_bytes() -> Result<u64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    Ok(number_after(&status, "RssAnon:")? * 1_024)
+}
+
 fn number_after(text: &str, name: &str) -> Result<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     let number = line.and_then(|line| line.split_whitespace().next());

@@ -1,8 +1,10 @@
 //! tantivy alone: the words in an index of its own, beside nothing else. The floor of what text costs.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use ::tantivy::collector::{Count as Matches, TopDocs};
+use ::tantivy::columnar::ColumnValues;
 use ::tantivy::query::{BooleanQuery, PhraseQuery, Query, TermQuery};
 use ::tantivy::schema::{FAST, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use ::tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, Term};
@@ -16,6 +18,8 @@ pub struct Tantivy {
     index: Index,
     writer: IndexWriter,
     reader: Option<IndexReader>,
+    /// The row of each document, by segment: opened once, as the store opens its own.
+    rows: Vec<Arc<dyn ColumnValues<u64>>>,
     row: Field,
     body: Field,
     addresses: Vec<ContentAddress>,
@@ -39,6 +43,7 @@ impl Tantivy {
             writer: index.writer_with_num_threads(1, WRITER_BYTES)?,
             index,
             reader: None,
+            rows: Vec::new(),
             row,
             body,
             addresses: Vec::new(),
@@ -95,7 +100,12 @@ impl Peer for Tantivy {
             self.writer.merge(&segments).wait()?;
         }
         let reader = self.index.reader_builder();
-        self.reader = Some(reader.reload_policy(ReloadPolicy::Manual).try_into()?);
+        let reader: IndexReader = reader.reload_policy(ReloadPolicy::Manual).try_into()?;
+        for segment in reader.searcher().segment_readers() {
+            let rows = segment.fast_fields().u64("row")?;
+            self.rows.push(rows.first_or_default_col(u64::MAX));
+        }
+        self.reader = Some(reader);
         Ok(())
     }
 
@@ -116,11 +126,9 @@ impl Peer for Tantivy {
         let best = TopDocs::with_limit(limit).order_by_score();
         let found = searcher.search(&*self.query(words), &best)?;
         let row = |place: ::tantivy::DocAddress| -> Result<u64> {
-            let rows = searcher
-                .segment_reader(place.segment_ord)
-                .fast_fields()
-                .u64("row")?;
-            Ok(rows.first(place.doc_id).ok_or("a document has no row")?)
+            let rows = self.rows.get(place.segment_ord as usize);
+            let rows = rows.ok_or("a segment has no rows")?;
+            Ok(rows.get_val(place.doc_id))
         };
         let rows = found.into_iter().map(|(_, place)| row(place));
         Ok(Found::Rows(rows.collect::<Result<_>>()?))

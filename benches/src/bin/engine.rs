@@ -28,6 +28,7 @@ fn main() -> Result<()> {
         let (grains, folder, text) = (grains.parse()?, Path::new(folder), !text.is_empty());
         return match what.as_str() {
             "fill" => large::fill(grains, folder),
+            "rest" => large::rest(folder),
             "answer" => ten_million::answer(folder),
             "put" => reopen::put(grains, folder, text),
             what if what.contains('-') => exports::child(what, folder),

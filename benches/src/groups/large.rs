@@ -18,6 +18,7 @@ use crate::setup::{Settings, rotated};
 struct Filled {
     per_second: f64,
     memory_bytes: f64,
+    at_rest_bytes: f64,
     written: f64,
     passed: f64,
     disk: f64,
@@ -67,11 +68,20 @@ pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
     report.table(&table);
 
     let mut table = Table::new("Growth of memory", "bytes per further grain");
-    let growth = large
-        .iter()
-        .zip(small)
-        .map(|(large, small)| (large.memory_bytes - small.memory_bytes) / (many - few) as f64);
-    table.row("store", growth.collect(), Some(Bound::AtMost(20.0)));
+    let growth = |value: fn(&Filled) -> f64| -> Vec<f64> {
+        let pairs = large.iter().zip(small);
+        pairs
+            .map(|(large, small)| (value(large) - value(small)) / (many - few) as f64)
+            .collect()
+    };
+    let bound = Some(Bound::AtMost(30.0));
+    table.row("store", growth(|one| one.memory_bytes), bound);
+    report.table(&table);
+
+    let title = "Growth of memory of a store just opened";
+    let mut table = Table::new(title, "bytes per further grain");
+    let bound = Some(Bound::AtMost(20.0));
+    table.row("store", growth(|one| one.at_rest_bytes), bound);
     report.table(&table);
 
     let mut table = Table::new(format!("Bytes written at {many} grains"), "per blob byte");
@@ -105,12 +115,21 @@ fn ask_process(grains: u64, folder: &Path) -> Result<Filled> {
         .split_whitespace()
         .map(str::parse)
         .collect::<std::result::Result<_, _>>()?;
-    let [per_second, memory_bytes, written, passed, disk] = numbers[..] else {
+    let [
+        per_second,
+        memory_bytes,
+        at_rest_bytes,
+        written,
+        passed,
+        disk,
+    ] = numbers[..]
+    else {
         return Err("the process that fills a store failed".into());
     };
     Ok(Filled {
         per_second,
         memory_bytes,
+        at_rest_bytes,
         written,
         passed,
         disk,
@@ -137,12 +156,32 @@ pub fn fill(grains: u64, folder: &Path) -> Result<()> {
     let counters = Counters::now()?.since(&before);
     let per = |bytes: u64| bytes as f64 / blob_bytes as f64;
     println!(
-        "{} {} {} {} {}",
+        "{} {} {} {} {} {}",
         grains as f64 / spent.as_secs_f64(),
         machine::peak_memory_bytes()?,
+        opened(folder)?,
         per(counters.written),
         per(counters.passed),
         per(machine::disk_bytes(folder)?),
     );
+    Ok(())
+}
+
+/// Returns the memory, in bytes and without files that are mapped, that a store takes which a process
+/// of its own has opened.
+fn opened(folder: &Path) -> Result<u64> {
+    let output = Command::new(std::env::current_exe()?)
+        .args(["--child", "rest", "0"])
+        .arg(folder)
+        .stderr(Stdio::inherit())
+        .output()?;
+    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+}
+
+/// Opens a store and prints the memory of the process.
+pub fn rest(folder: &Path) -> Result<()> {
+    let ours = Ours::open(folder, false)?;
+    println!("{}", machine::own_memory_bytes()?);
+    drop(ours);
     Ok(())
 }
