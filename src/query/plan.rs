@@ -4,6 +4,7 @@
 //! [`QueryPlan`] reports these steps to the caller.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::grain::{ENVELOPE_TAG, Time};
 use crate::index::{Estimate, Family, RowSet, Snapshot};
@@ -110,7 +111,11 @@ pub(crate) fn explain(store: &Access, filter: &Filter) -> Result<QueryPlan, Erro
 }
 
 /// Returns the rows of the grains that pass a filter now.
-pub(crate) fn rows(store: &Access, snapshot: &Snapshot, filter: &Filter) -> Result<RowSet, Error> {
+pub(crate) fn rows(
+    store: &Access,
+    snapshot: &Snapshot,
+    filter: &Filter,
+) -> Result<Arc<RowSet>, Error> {
     rows_at(store, snapshot, filter, read::now(store))
 }
 
@@ -120,10 +125,13 @@ pub(super) fn rows_to_rank(
     store: &Access,
     snapshot: &Snapshot,
     filter: &Filter,
-) -> Result<RowSet, Error> {
+) -> Result<Arc<RowSet>, Error> {
     let mut rows = rows(store, snapshot, filter)?;
     if !filter.shows_cold() {
-        rows.subtract(&snapshot.with_facet("recall_priority", "cold").set()?);
+        let cold = snapshot.with_facet("recall_priority", "cold").set()?;
+        if !cold.is_empty() {
+            Arc::make_mut(&mut rows).subtract(&cold);
+        }
     }
     Ok(rows)
 }
@@ -134,7 +142,7 @@ pub(super) fn rows_at(
     snapshot: &Snapshot,
     filter: &Filter,
     now: Time,
-) -> Result<RowSet, Error> {
+) -> Result<Arc<RowSet>, Error> {
     Ok(Plan::of(store, snapshot, filter, now, None)?.rows)
 }
 
@@ -146,7 +154,7 @@ pub(super) fn rows_and_withheld(
     filter: &Filter,
 ) -> Result<(RowSet, u64), Error> {
     let plan = Plan::of(store, snapshot, filter, read::now(store), None)?;
-    Ok((plan.rows, plan.consent_withheld))
+    Ok((Arc::unwrap_or_clone(plan.rows), plan.consent_withheld))
 }
 
 /// Returns the conditions of a filter; where one names a user, it asks for every user id of the person
@@ -181,7 +189,8 @@ pub(super) fn conditions_of(
 /// A query during evaluation.
 #[derive(Default)]
 struct Plan {
-    rows: RowSet,
+    /// Shared with other questions as long as nothing narrows them.
+    rows: Arc<RowSet>,
     /// `None` unless the caller asked for the plan.
     trace: Option<QueryPlan>,
     /// The number of grains withheld for a missing consent.
@@ -210,20 +219,27 @@ impl Plan {
         }
         sources.sort_by_key(|(_, source)| (source.excludes, cost(source.estimate)));
         let mut sources = sources.into_iter().peekable();
-        let mut by_grain = Vec::new();
+        let (mut by_grain, mut is_current) = (Vec::new(), false);
         match sources.next_if(|(_, source)| !source.excludes) {
             Some((condition, source)) => {
                 let estimate = Some(source.estimate.rows);
-                plan.rows = source.rows()?;
+                plan.rows = Arc::new(source.rows()?);
                 plan.step(condition, AccessPath::List, estimate);
                 by_grain.extend((!condition.is_indexed()).then_some(condition));
             }
+            // A plan that is told has both steps.
+            None if plan.trace.is_none() && is_of_current(filter) => {
+                plan.rows = snapshot.current()?;
+                is_current = true;
+            }
             None => {
-                plan.rows = snapshot.grains();
+                plan.rows = Arc::new(snapshot.grains());
                 plan.step(&"stored", AccessPath::All, None);
             }
         }
-        plan.state(snapshot, filter)?;
+        if !is_current {
+            plan.state(snapshot, filter)?;
+        }
         // Lists at hand narrow first: of the few rows that they leave, values are looked up, and no
         // long list is read.
         let mut sources: Vec<_> = sources.collect();
@@ -245,7 +261,7 @@ impl Plan {
         if filter.names_user() {
             let held = read::held(store, snapshot)?;
             if !held.is_empty() {
-                plan.rows.subtract(&held);
+                plan.exclude(&held);
                 plan.step(&"of a user", AccessPath::Exclusion, None);
             }
         }
@@ -258,13 +274,19 @@ impl Plan {
         Ok(plan)
     }
 
+    fn exclude(&mut self, rows: &RowSet) {
+        if !rows.is_empty() {
+            Arc::make_mut(&mut self.rows).subtract(rows);
+        }
+    }
+
     /// Excludes grains whose consent does not hold (OMS 8.10).
     fn exclude_unconsented(&mut self, unconsented: &RowSet) {
         if unconsented.is_empty() {
             return;
         }
         let before = self.rows.len();
-        self.rows.subtract(unconsented);
+        self.exclude(unconsented);
         self.consent_withheld = before - self.rows.len();
         self.step(&"consented to", AccessPath::Exclusion, None);
     }
@@ -272,7 +294,7 @@ impl Plan {
     /// Excludes grains that are no longer valid, and goals past their deadline (ruling I23).
     fn exclude_expired(&mut self, expired: &RowSet) {
         if !expired.is_empty() {
-            self.rows.subtract(expired);
+            self.exclude(expired);
             self.step(&"not expired", AccessPath::Exclusion, None);
         }
     }
@@ -282,7 +304,7 @@ impl Plan {
         let envelopes = snapshot.with_text(Family::Tag, ENVELOPE_TAG);
         let envelopes = envelopes.among(&self.rows)?;
         if !envelopes.is_empty() {
-            self.rows.subtract(&envelopes);
+            self.exclude(&envelopes);
             self.step(&"no envelope of a file", AccessPath::Exclusion, None);
         }
         Ok(())
@@ -291,7 +313,7 @@ impl Plan {
     /// Excludes grains that await human review (OMS 6.1).
     fn exclude_unreviewed(&mut self, unreviewed: &RowSet) {
         if !unreviewed.is_empty() {
-            self.rows.subtract(unreviewed);
+            self.exclude(unreviewed);
             self.step(&"reviewed", AccessPath::Exclusion, None);
         }
     }
@@ -322,10 +344,10 @@ impl Plan {
         match (access_path, condition.column()) {
             (AccessPath::Values, Some(family)) => {
                 let column = snapshot.column(family)?;
-                self.rows = condition.among_values(&column, &self.rows);
+                self.rows = Arc::new(condition.among_values(&column, &self.rows));
             }
-            (AccessPath::Exclusion, _) => self.rows.subtract(&source.among(&self.rows)?),
-            _ => self.rows = source.among(&self.rows)?,
+            (AccessPath::Exclusion, _) => self.exclude(&source.among(&self.rows)?),
+            _ => self.rows = Arc::new(source.among(&self.rows)?),
         }
         self.step(condition, access_path, estimate);
         Ok(())
@@ -336,16 +358,16 @@ impl Plan {
         let before = match filter.state() {
             VersionScope::Any => return Ok(()),
             VersionScope::Current => None,
-            VersionScope::Ended => Some(self.rows.clone()),
+            VersionScope::Ended => Some(Arc::clone(&self.rows)),
         };
         match filter.known_at_time() {
-            Some(time) => self.rows.subtract(&snapshot.not_current_at(time)?),
-            None => snapshot.retain_current(&mut self.rows)?,
+            Some(time) => self.exclude(&snapshot.not_current_at(time)?),
+            None => snapshot.retain_current(Arc::make_mut(&mut self.rows))?,
         }
         let mut condition = "current";
         if let Some(before) = before {
             let current = std::mem::replace(&mut self.rows, before);
-            self.rows.subtract(&current);
+            self.exclude(&current);
             condition = "no longer current";
         }
         match filter.known_at_time() {
@@ -376,7 +398,7 @@ impl Plan {
                 kept.insert(row);
             }
         }
-        self.rows = kept;
+        self.rows = Arc::new(kept);
         let conditions: Vec<_> = conditions.iter().map(ToString::to_string).collect();
         self.step(&conditions.join("; "), AccessPath::Grains, None);
         Ok(())
@@ -392,6 +414,11 @@ impl Plan {
             });
         }
     }
+}
+
+/// Returns whether a filter selects the grains that are current now.
+fn is_of_current(filter: &Filter) -> bool {
+    filter.state() == VersionScope::Current && filter.known_at_time().is_none()
 }
 
 /// Returns what the rows of a list cost, in keys of the index: those at hand little.

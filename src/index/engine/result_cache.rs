@@ -1,6 +1,11 @@
 //! The result cache: rows and columns of runs that queries computed. A run never changes, so its
 //! results never become stale.
 
+use std::sync::{Arc, Weak};
+
+use roaring::RoaringTreemap;
+
+use super::version::Version;
 use crate::index::row_set::RowSet;
 use crate::index::run::cache::{CacheKey, CacheValue};
 
@@ -41,6 +46,42 @@ impl CacheValue for CachedResult {
             Self::Rows(rows) => rows.0.serialized_size() + ROWS_BESIDE,
             Self::Components(components) => components.len() * size_of::<u64>(),
         }
+    }
+}
+
+/// The rows of the current grains of one version, found once for all questions about it.
+#[derive(Debug)]
+pub(in crate::index) struct CurrentRows {
+    /// Weak, so that the files of its runs can be removed.
+    of: Weak<Version>,
+    /// The rows that were erased by then.
+    less: Option<Arc<RoaringTreemap>>,
+    rows: Arc<RowSet>,
+}
+
+impl CurrentRows {
+    pub(in crate::index) fn new(
+        of: &Arc<Version>,
+        less: Option<Arc<RoaringTreemap>>,
+        rows: Arc<RowSet>,
+    ) -> Self {
+        Self {
+            of: Arc::downgrade(of),
+            less,
+            rows,
+        }
+    }
+
+    /// Returns the rows if they are those of a version without some erased ones.
+    pub(in crate::index) fn of(
+        &self,
+        version: &Arc<Version>,
+        erased: Option<&Arc<RoaringTreemap>>,
+    ) -> Option<Arc<RowSet>> {
+        // While there is a weak reference, no other version takes its place in memory.
+        let is_of = std::ptr::eq(self.of.as_ptr(), Arc::as_ptr(version));
+        let is_less = self.less.as_ref().map(Arc::as_ptr) == erased.map(Arc::as_ptr);
+        (is_of && is_less).then(|| Arc::clone(&self.rows))
     }
 }
 

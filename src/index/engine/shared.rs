@@ -12,7 +12,7 @@ use crate::codec::ContentAddress;
 use crate::ledger::{Disk, EntryId, StoreId};
 use crate::process::{Condvar, Mutex, RwLock};
 
-use super::result_cache::{CachedResult, ResultKey};
+use super::result_cache::{CachedResult, CurrentRows, ResultKey};
 use super::version::Version;
 use crate::index::key::encoding::{Key, Single, prefix_of};
 use crate::index::memory::address_map::AddressMap;
@@ -31,6 +31,8 @@ pub(in crate::index) struct Engine {
     pub(in crate::index) cache: Blocks,
     /// Results of queries on runs.
     pub(in crate::index) results: Cache<ResultKey, CachedResult>,
+    /// The current grains of the version that was asked last.
+    pub(in crate::index) current: Mutex<Option<CurrentRows>>,
     /// `None` if Bloom filters are used instead.
     pub(in crate::index) map: Option<AddressMap>,
     /// Held while the active memtables change.
@@ -90,6 +92,7 @@ impl Engine {
             terms,
             cache: Cache::new(options.cache_bytes, BLOCK_SHARDS),
             results: Cache::new(options.result_cache_bytes, 1),
+            current: Mutex::default(),
             map: (options.addresses == Addresses::Map).then(AddressMap::new),
             options,
             publishing: Mutex::default(),

@@ -2,8 +2,10 @@
 //! have a verification status.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::grain::{Time, Verification};
+use crate::index::engine::result_cache::CurrentRows;
 use crate::index::key::encoding::{Key, Single};
 use crate::index::key::family::VERIFICATION_BITS;
 use crate::index::memory::batch::number_of;
@@ -12,6 +14,28 @@ use crate::index::{Error, Family, Snapshot};
 use crate::ledger::EntryId;
 
 impl Snapshot {
+    /// Returns the rows of the grains that are current.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn current(&self) -> Result<Arc<RowSet>, Error> {
+        let (engine, _) = self.parts();
+        let version = self.version();
+        // Asked first: what is erased after it makes another set.
+        let erased = engine.erased();
+        let find = |known: &Option<CurrentRows>| known.as_ref()?.of(version, erased.as_ref());
+        let known = find(&engine.current.lock());
+        if let Some(rows) = known {
+            return Ok(rows);
+        }
+        let mut rows = self.grains();
+        self.retain_current(&mut rows)?;
+        let rows = Arc::new(rows);
+        let found = CurrentRows::new(version, erased, Arc::clone(&rows));
+        *engine.current.lock() = Some(found);
+        Ok(rows)
+    }
+
     /// Removes the rows of grains that are not current.
     ///
     /// # Errors

@@ -110,6 +110,10 @@ impl Snapshot {
         (&self.engine, &self.version)
     }
 
+    pub(super) const fn version(&self) -> &Arc<Version> {
+        &self.version
+    }
+
     /// Returns the number of ledger entries that this view covers.
     pub fn watermark(&self) -> u64 {
         self.version.watermark

@@ -14,6 +14,7 @@ mod record;
 mod undo;
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use crate::code::ErrorCode;
 use crate::codec::{ContentAddress, Map, Value};
@@ -171,7 +172,7 @@ impl<'a> NewTurns<'a> {
         let Some(filter) = filter else {
             return Ok(None);
         };
-        let mut rows = rows(store, snapshot, &filter)?;
+        let mut rows = Arc::unwrap_or_clone(rows(store, snapshot, &filter)?);
         rows.subtract(&done_rows(store, snapshot)?);
         Ok(Some(Self {
             store,

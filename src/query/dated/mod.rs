@@ -6,6 +6,7 @@
 mod occasion;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::grain::Time;
 use crate::index::{RowSet, Snapshot};
@@ -122,7 +123,7 @@ fn within(
         .with_unreviewed()
         .since(Time::from_ms(window.start))
         .until(Time::from_ms(last));
-    let mut found = super::plan::rows(store, snapshot, &filter)?;
+    let mut found = Arc::unwrap_or_clone(super::plan::rows(store, snapshot, &filter)?);
     found.intersect(rows);
     Ok(found)
 }

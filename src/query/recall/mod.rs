@@ -104,7 +104,7 @@ fn recall_once(
     if let Some(asked) = asked_by_time(store, &snapshot, &rows, &when)? {
         let hits: Vec<_> = asked.into_iter().map(by_time).collect();
         let mut gathering =
-            Gathering::new(store, &snapshot, (&rows, filter), &hits, recall.budget)?;
+            Gathering::new(store, &snapshot, (&*rows, filter), &hits, recall.budget)?;
         // A question for a time has what was said then, and nothing around it.
         gathering.fill(&|| Ok(text.highlighter(&query)?), &mut |hit| {
             let hit = hits.get(hit).map(|it| (it.hit.row, it.line));
@@ -140,7 +140,7 @@ fn recall_once(
     let is_told = store.capability().is_none();
     let counted = found.hits.counted.clone();
     let (hits, mut around) = (found.shaped, found.around);
-    let mut gathering = Gathering::new(store, &snapshot, (&rows, filter), &hits, recall.budget)?;
+    let mut gathering = Gathering::new(store, &snapshot, (&*rows, filter), &hits, recall.budget)?;
     if is_told {
         gathering.count(&counted)?;
     }

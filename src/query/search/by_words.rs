@@ -34,7 +34,7 @@ pub(super) fn find(
         };
         let snapshot = store.snapshot();
         let rows = rows_to_rank(store, &snapshot, filter)?;
-        let among = (&rows, filter.answer_len_max());
+        let among = (&*rows, filter.answer_len_max());
         ranked_among(store, &snapshot, among, query, by, question)
     };
     let mut found = visible_ranking(store, operation, &search.filter, search.limit, rank)?;

@@ -64,10 +64,13 @@ pub(super) fn try_answers(
             snapshot.status_entries(EntryId::new(n)).rows()?,
         );
     }
-    let current = snapshot
-        .grains_from(EntryId::FIRST)
-        .filter(|row| snapshot.is_current(*row))
-        .collect();
+    let current = snapshot.grains_from(EntryId::FIRST);
+    let current = current.filter(|row| snapshot.is_current(*row));
+    let current: grainstore::index::Rows = current.collect();
+    // Asked twice: the second answer is the one that was kept.
+    for _ in 0..2 {
+        assert!(snapshot.current()?.iter().eq(current.iter()));
+    }
     keep("current".into(), current);
     Ok(found)
 }
