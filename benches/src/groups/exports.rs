@@ -43,12 +43,15 @@ pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
     ));
     let exports = FORMATS.map(|format| (format, "export", messages));
     let conversions = CONVERTED.map(|format| (format, "convert", converted));
+    let mut peaks = ["export", "convert"].map(|what| (what, vec![0.0; settings.rounds]));
     for (format, what, messages) in exports.into_iter().chain(conversions) {
-        let (mut rates, mut peaks) = (Vec::new(), Vec::new());
-        for _ in 0..settings.rounds {
+        let mut rates = Vec::new();
+        for round in 0..settings.rounds {
             let (seconds, peak) = ask_process(what, format, messages, folder.path())?;
             rates.push(messages as f64 / seconds);
-            peaks.push(peak / (1 << 20) as f64);
+            for (_, most) in peaks.iter_mut().filter(|(of, _)| *of == what) {
+                most[round] = f64::max(most[round], peak / (1 << 20) as f64);
+            }
         }
         // The target of the formats in which memories travel.
         let bound =
@@ -56,7 +59,9 @@ pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
         let mut table = Table::new(format!("{what} to {format}"), "messages/s");
         table.row("store", rates, bound);
         report.table(&table);
-        let mut table = Table::new(format!("{what} to {format}, most memory"), "MiB");
+    }
+    for (what, peaks) in peaks {
+        let mut table = Table::new(format!("{what} to any format, most memory"), "MiB");
         table.row("process", peaks, Some(MEMORY_MAX));
         report.table(&table);
     }

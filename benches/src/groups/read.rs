@@ -158,7 +158,7 @@ impl Stage {
 
     /// Reads by address, each blob verified, beside what cannot be avoided.
     fn gets(&self, settings: &Settings, report: &mut Report, state: &str) -> Result<()> {
-        let title = format!("Get by address, warm, verified{state}, {}", self.size());
+        let title = format!("Get by address, warm, verified{state}");
         eprintln!("{title}");
         let engines = self.loaded(Engine::KEEPING);
         let floor = engines.len();
@@ -199,7 +199,6 @@ impl Stage {
     }
 
     fn ask(&self, settings: &Settings, report: &mut Report, bound: f64) -> Result<()> {
-        let size = self.size();
         let statements = [
             ("sp?", [true, true, false]),
             ("?po", [false, true, true]),
@@ -209,7 +208,7 @@ impl Stage {
         for (name, parts) in statements {
             let kind = Kind::Statement(parts);
             let questions = sample(&self.corpus, self.grains(), kind, count, 10);
-            let title = format!("{name}, up to 100 rows, {size}");
+            let title = format!("{name}, up to 100 rows");
             let how = (settings.rounds, 100);
             let bound = Bound::AtMost(bound);
             questions::measure(
@@ -222,7 +221,7 @@ impl Stage {
             )?;
         }
         let questions = sample(&self.corpus, self.grains(), Kind::Time, count / 4, 11);
-        let title = format!("Time range of 1000, {size}");
+        let title = "Time range of 1000".to_owned();
         let how = (settings.rounds, usize::MAX);
         let bound = Bound::AtMost(0.5);
         questions::measure(
@@ -250,7 +249,7 @@ impl Stage {
         for (name, kind, bound) in kinds {
             let count = settings.sizes.questions / 4;
             let questions = sample(&self.corpus, self.grains(), kind, count, 12);
-            let title = format!("BM25 top 10, {name}, {}", self.size());
+            let title = format!("BM25 top 10, {name}");
             let bound = Bound::AtMost(bound);
             let how = (settings.rounds, BEST);
             questions::measure(report, title, &loaded, &questions, how, bound)?;

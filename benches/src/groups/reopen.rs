@@ -24,7 +24,7 @@ pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
             seconds.push(ask_process(grains, folder.path(), text)?);
         }
         let with = if text { "with" } else { "without" };
-        let title = format!("Reopen after SIGKILL, {grains} grains just put, {with} text");
+        let title = format!("Reopen after SIGKILL, {with} text");
         let mut table = Table::new(title, "seconds");
         table.row("store", seconds, Some(Bound::AtMost(1.0)));
         report.table(&table);
