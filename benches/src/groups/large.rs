@@ -159,7 +159,7 @@ pub fn fill(grains: u64, folder: &Path) -> Result<()> {
         "{} {} {} {} {} {}",
         grains as f64 / spent.as_secs_f64(),
         machine::peak_memory_bytes()?,
-        opened(folder)?,
+        super::number_of("rest", folder)?,
         per(counters.written),
         per(counters.passed),
         per(machine::disk_bytes(folder)?),
@@ -167,18 +167,7 @@ pub fn fill(grains: u64, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the memory, in bytes and without files that are mapped, that a store takes which a process
-/// of its own has opened.
-fn opened(folder: &Path) -> Result<u64> {
-    let output = Command::new(std::env::current_exe()?)
-        .args(["--child", "rest", "0"])
-        .arg(folder)
-        .stderr(Stdio::inherit())
-        .output()?;
-    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
-}
-
-/// Opens a store and prints the memory of the process.
+/// Opens a store and prints the memory of the process, in bytes and without files that are mapped.
 pub fn rest(folder: &Path) -> Result<()> {
     let ours = Ours::open(folder, false)?;
     println!("{}", machine::own_memory_bytes()?);

@@ -13,6 +13,9 @@ pub mod several;
 pub mod ten_million;
 pub mod exports;
 
+use std::path::Path;
+use std::process::{Command, Stdio};
+
 use crate::Result;
 use crate::report::Report;
 use crate::setup::Settings;
@@ -40,3 +43,13 @@ pub const GROUPS: [(&str, Run); 14] = [
 
 /// The groups that run only where they are asked for: they take long, or measure their own process.
 pub const ALONE: [(&str, Run); 1] = [("ten-million", ten_million::run)];
+
+/// Returns the number that a process of its own prints, which does something with a folder.
+fn number_of(what: &str, folder: &Path) -> Result<f64> {
+    let output = Command::new(std::env::current_exe()?)
+        .args(["--child", what, "0"])
+        .arg(folder)
+        .stderr(Stdio::inherit())
+        .output()?;
+    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+}

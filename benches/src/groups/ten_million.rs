@@ -2,7 +2,6 @@
 //! what it takes of memory and disk, how long answers take, and how soon it is open again.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Result;
@@ -93,7 +92,7 @@ pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
         per(machine::disk_bytes(folder.path())?),
         None,
     );
-    let seconds = reopen(folder.path())?;
+    let seconds = super::number_of("answer", folder.path())?;
     single(
         report,
         "Opening it again, to the first answer",
@@ -153,16 +152,6 @@ fn fill(ours: &mut Ours, grains: u64) -> Result<Filled> {
         addresses,
         generator,
     })
-}
-
-/// Opens the store in a process of its own, which says how long that took.
-fn reopen(folder: &Path) -> Result<f64> {
-    let output = Command::new(std::env::current_exe()?)
-        .args(["--child", "answer", "0"])
-        .arg(folder)
-        .stderr(Stdio::inherit())
-        .output()?;
-    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
 }
 
 /// Opens a store, asks it something, and prints how long both took.
