@@ -227,7 +227,7 @@ impl Plan {
                 plan.step(condition, AccessPath::List, estimate);
                 by_grain.extend((!condition.is_indexed()).then_some(condition));
             }
-            // A plan that is told has both steps.
+            // `explain` lists these as two steps.
             None if plan.trace.is_none() && is_of_current(filter) => {
                 plan.rows = snapshot.current()?;
                 is_current = true;
