@@ -11,7 +11,7 @@ use crate::ledger::{EntryId, EntryLocation};
 
 use crate::index::engine::shared::Engine;
 use crate::index::engine::version::Version;
-use crate::index::key::encoding::{Key, Single, Triple, fingerprint};
+use crate::index::key::encoding::{Key, Pair, Single, fingerprint};
 use crate::index::memory::memtable::{Memtable, MemtableKey};
 use crate::index::run::{Run, RunKey, Stream};
 use crate::index::{Batch, Error, Family, Index};
@@ -65,7 +65,7 @@ impl Comparison {
             Some(erased) => memtable.without(&|row| erased.contains(row)),
             None => memtable,
         };
-        self.add_keys::<Triple>(&memtable, &Family::TRIPLES);
+        self.add_keys::<Pair>(&memtable, &Family::PAIRS);
         self.add_keys::<Single>(&memtable, &Family::SINGLES);
         for row in &memtable.grains {
             if let Some(sums) = self.source_of(*row) {
@@ -141,8 +141,8 @@ impl Comparison {
 /// Reads all blocks of a run, proves their order, and sums up their keys.
 fn sums_of(run: &Arc<Run>, found: &mut Vec<String>) -> Result<Sums, Error> {
     let mut sums = Sums::default();
-    for family in Family::TRIPLES {
-        sums.section::<Triple>(run, family, found)?;
+    for family in Family::PAIRS {
+        sums.section::<Pair>(run, family, found)?;
     }
     for family in Family::SINGLES {
         sums.section::<Single>(run, family, found)?;
@@ -202,14 +202,14 @@ impl Sums {
     }
 
     fn grain(&mut self, row: u64) {
-        let hash = fingerprint(Family::Type, Single::new([0; 3], row));
+        let hash = fingerprint(Family::Type, Single::new([0; 2], row));
         self.grains = (self.grains.0 + 1, self.grains.1.wrapping_add(hash));
     }
 
     fn memtable(&mut self, memtable: &Memtable) {
-        for family in Family::TRIPLES {
+        for family in Family::PAIRS {
             memtable
-                .keys::<Triple>(family)
+                .keys::<Pair>(family)
                 .iter()
                 .for_each(|key| self.add(family, *key));
         }
@@ -249,7 +249,7 @@ impl Sums {
                 found.push(format!("{place}, {what}: not the keys of the ledger"));
             }
         };
-        for family in Family::TRIPLES.into_iter().chain(Family::SINGLES) {
+        for family in Family::PAIRS.into_iter().chain(Family::SINGLES) {
             let at = usize::from(family as u8);
             let sum = |sums: &Self| sums.families.get(at).copied().unwrap_or_default();
             compare(&format!("{family:?}"), sum(self), sum(expected));

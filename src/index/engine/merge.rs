@@ -14,7 +14,7 @@ use super::current::CurrentFile;
 use super::open;
 use super::shared::{Engine, Maintenance};
 use super::version::{FAN_IN, ImmutableMemtable, Version};
-use crate::index::key::encoding::{Key, Single, Triple};
+use crate::index::key::encoding::{Key, Pair, Single};
 use crate::index::memory::memtable::{Memtable, key_is_erased, merged};
 use crate::index::run::filter::Filter;
 use crate::index::run::{self, Run, RunCursor, RunKey, RunWriter, Source, Stream};
@@ -158,8 +158,8 @@ impl Engine {
     /// Returns whether a run has keys that go with erased rows.
     fn mentions(&self, run: &Run, erased: &RoaringTreemap) -> Result<bool, Error> {
         for row in erased {
-            let low = Single::new([row, 0, 0], 0);
-            let high = Single::new([row, 0, 0], u64::MAX);
+            let low = Single::new([row, 0], 0);
+            let high = Single::new([row, 0], u64::MAX);
             let status = |family| {
                 let found = RunCursor::new(run, family, &self.cache, low, high);
                 found.map(|found| found.is_some())
@@ -246,11 +246,6 @@ impl Engine {
         let erased = self.erased();
         let is_erased = |row| erased.as_ref().is_some_and(|erased| erased.contains(row));
         let mut writer = RunWriter::create(&self.disk, self.store_id, number, &input.rows())?;
-        for family in Family::TRIPLES {
-            let mut keep = |key: Triple| !is_erased(key.row());
-            writer.section(family, input.sources(family), &mut keep)?;
-            pause()?;
-        }
         let mut not_current = RoaringTreemap::new();
         let mut filter = Filter::with_keys(input.grain_count());
         for family in Family::SINGLES {
@@ -264,6 +259,11 @@ impl Engine {
                 }
                 is_kept
             };
+            writer.section(family, input.sources(family), &mut keep)?;
+            pause()?;
+        }
+        for family in Family::PAIRS {
+            let mut keep = |key: Pair| !is_erased(key.row());
             writer.section(family, input.sources(family), &mut keep)?;
             pause()?;
         }

@@ -268,7 +268,7 @@ fn map_addresses(
     runs: &[Arc<Run>],
     bytes: &RangeInclusive<u64>,
 ) -> Result<(), Error> {
-    let low = Single::new([bytes.start() << 56, 0, 0], 0);
+    let low = Single::new([bytes.start() << 56, 0], 0);
     let mut streams = Vec::with_capacity(runs.len());
     for run in runs {
         let mut stream = Stream::from(Arc::clone(run), Family::Address, low);

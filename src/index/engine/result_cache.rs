@@ -21,7 +21,7 @@ pub(in crate::index) struct ResultKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::index) enum ResultKind {
     /// The rows of the keys whose components lie between these.
-    Rows([u64; 3], [u64; 3]),
+    Rows([u64; 2], [u64; 2]),
     /// The component by row.
     Components,
 }

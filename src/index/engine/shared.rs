@@ -220,8 +220,8 @@ impl Engine {
 
     fn key_bounds(&self, first: u64, last: u64) -> Bounds {
         (
-            Single::new([first, 0, 0], 0),
-            Single::new([last | !self.prefix_mask(), 0, 0], u64::MAX),
+            Single::new([first, 0], 0),
+            Single::new([last | !self.prefix_mask(), 0], u64::MAX),
         )
     }
 

@@ -1,9 +1,8 @@
 //! The families of keys, by number.
 //!
-//! A number names a section of a run, so none is ever reused: 2, 3 and 6 were triples in the orders
-//! that the other three answer (subject and object, relation and subject, object and relation). A key
-//! is one component of 8 bytes, three for a triple, and the row of the entry that made it; sorted in
-//! its family, integers big-endian. Texts are terms: SipHash-2-4 under the store's `term_key` of each
+//! A number names a section of a run, so none is ever reused: 1 to 6 were statements with all three
+//! parts. A key is one component of 8 bytes, two for parts of a statement, and the row of the entry
+//! that made it; sorted in its family, integers big-endian. Texts are terms: SipHash-2-4 under the store's `term_key` of each
 //! text followed by `ff`, and 1 where that is 0; an object that is not text is hashed as its canonical
 //! JSON. Grains are links: SipHash-2-4 under the same key of the 32 bytes of an address. A time is
 //! milliseconds, the sign bit flipped; an ordered double is its bits, the sign bit set, of a negative
@@ -11,19 +10,13 @@
 //! retracted.
 //!
 //! A sealed entry has keys from its card alone: under `User` the first 8 bytes of SipHash-2-4 over
-//! `fe` and `uid`, and those of the token `u`; under `Session` those of `s`; under the triples those
+//! `fe` and `uid`, and those of the token `u`; under `Session` those of `s`; under the pairs those
 //! of `a`, `r` and `o`, 0 for one that it has not, 1 in the place of 0 in a token.
 
 /// A family of keys: the value that a key indexes. Its number names the section in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Family {
-    /// Subject, relation, object.
-    Spo = 1,
-    /// Relation, object, subject.
-    Pos = 4,
-    /// Object, subject, relation.
-    Osp = 5,
     /// The type byte.
     Type = 7,
     /// A namespace and each of its `:` ancestors (OMS 28.2).
@@ -90,12 +83,22 @@ pub enum Family {
     Read = 37,
     /// `created_at` of a grain whose event has another time, ordered.
     CreatedAt = 38,
+    /// Subject and relation of a statement.
+    SubjectRelation = 39,
+    /// Relation and object of a statement.
+    RelationObject = 40,
+    /// Object and subject of a statement.
+    ObjectSubject = 41,
 }
 
 impl Family {
-    /// The families of triples, in the order of their numbers: any one or two parts of a triple
-    /// are the first of one of these.
-    pub(in crate::index) const TRIPLES: [Self; 3] = [Self::Spo, Self::Pos, Self::Osp];
+    /// The families of two components, in the order of their numbers: any one or two parts of a
+    /// statement are the first of one of these.
+    pub(in crate::index) const PAIRS: [Self; 3] = [
+        Self::SubjectRelation,
+        Self::RelationObject,
+        Self::ObjectSubject,
+    ];
 
     /// The families of one component, in the order of their numbers.
     pub(in crate::index) const SINGLES: [Self; 32] = [
@@ -150,25 +153,27 @@ impl Family {
     pub const CONSENTS: [&'static str; 4] = ["subject_did", "grantee_did", "scope", "purpose"];
 
     /// One more than the highest number.
-    pub(in crate::index) const END: usize = Self::CreatedAt as usize + 1;
+    pub(in crate::index) const END: usize = Self::ObjectSubject as usize + 1;
 
-    /// Returns whether keys have three components rather than one.
-    pub(in crate::index) const fn is_triple(self) -> bool {
-        Self::is_number_of_triples(self as u8)
+    /// Returns the number of components of the keys of the family with this number.
+    pub(in crate::index) const fn parts_of(number: u8) -> usize {
+        match number < Self::SubjectRelation as u8 {
+            true => 1,
+            false => 2,
+        }
     }
 
-    /// Returns whether keys of the family with this number have three components, also if it is
-    /// written no more.
-    pub(in crate::index) const fn is_number_of_triples(number: u8) -> bool {
-        number < Self::Type as u8
+    /// Returns whether keys have two components rather than one.
+    pub(in crate::index) const fn is_pair(self) -> bool {
+        Self::parts_of(self as u8) == 2
     }
 
     /// Returns the place among the families with as many components.
     pub(in crate::index) const fn slot(self) -> usize {
         match self {
-            Self::Spo => 0,
-            Self::Pos => 1,
-            Self::Osp => 2,
+            Self::SubjectRelation => 0,
+            Self::RelationObject => 1,
+            Self::ObjectSubject => 2,
             single => (single as u8 - Self::Type as u8) as usize,
         }
     }
@@ -207,11 +212,11 @@ mod tests {
 
     #[test]
     fn every_family_knows_its_place() {
-        for (slot, family) in Family::TRIPLES.into_iter().enumerate() {
-            assert!(family.is_triple() && family.slot() == slot);
+        for (slot, family) in Family::PAIRS.into_iter().enumerate() {
+            assert!(family.is_pair() && family.slot() == slot);
         }
         for (slot, family) in Family::SINGLES.into_iter().enumerate() {
-            assert!(!family.is_triple() && family.slot() == slot);
+            assert!(!family.is_pair() && family.slot() == slot);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::ledger::{EntryId, Kind};
 
 use super::memtable::Memtable;
 use crate::index::key::encoding::{
-    Key, Single, Triple, first_part, ordered, ordered_number, prefix_of, token_part,
+    Key, Pair, Single, first_part, ordered, ordered_number, prefix_of, token_part,
 };
 use crate::index::key::family::VERIFICATION_BITS;
 use crate::index::{Family, TermKey};
@@ -60,7 +60,7 @@ impl Batch {
         let (mut created_at, mut event_time) = (0, None);
         // Ruling I20: the blob's own `system_valid_from` counts, else the time it was stored.
         let mut active_from = stored_at_ms;
-        let mut triple = [None; 3];
+        let mut statement = [None; 3];
         let is_consent = grain.type_() == Type::Consent;
         // One pass over the fields: a dozen look-ups would cost more than the keys.
         for (name, value) in grain.fields().iter() {
@@ -86,9 +86,9 @@ impl Batch {
                 "processing_basis" => {
                     self.links(Family::ProcessingBasis, grain.link("processing_basis"), row);
                 }
-                "subject" => triple[0] = Some(self.part(value)),
-                "relation" => triple[1] = Some(self.part(value)),
-                "object" => triple[2] = Some(self.part(value)),
+                "subject" => statement[0] = Some(self.part(value)),
+                "relation" => statement[1] = Some(self.part(value)),
+                "object" => statement[2] = Some(self.part(value)),
                 "invalidation_policy" => self.single(Family::Protected, 0, row),
                 _ => {
                     if Family::FACETS.contains(&name) {
@@ -108,8 +108,8 @@ impl Batch {
         }
         self.single(Family::SystemTime, ordered(active_from), row);
         // Revision 1.6, 28.4.4: a grain with a subject alone must be found through it.
-        if triple.iter().any(Option::is_some) {
-            self.triple(triple.map(Option::unwrap_or_default), row);
+        if statement.iter().any(Option::is_some) {
+            self.statement(statement.map(Option::unwrap_or_default), row);
         }
     }
 
@@ -195,7 +195,7 @@ impl Batch {
     pub fn sealed_statement(&mut self, row: EntryId, tokens: &[Option<[u8; 16]>; 3]) {
         if tokens.iter().any(Option::is_some) {
             let part = |token: Option<[u8; 16]>| token.map(|token| token_part(&token));
-            self.triple(tokens.map(|token| part(token).unwrap_or_default()), row);
+            self.statement(tokens.map(|token| part(token).unwrap_or_default()), row);
         }
     }
 
@@ -236,7 +236,7 @@ impl Batch {
     }
 
     fn single(&mut self, family: Family, part: u64, row: EntryId) {
-        self.keys.push(family, Single::new([part, 0, 0], row.get()));
+        self.keys.push(family, Single::new([part, 0], row.get()));
     }
 
     fn time(&mut self, family: Family, value: &Value, row: EntryId) {
@@ -300,10 +300,10 @@ impl Batch {
         }
     }
 
-    fn triple(&mut self, [s, p, o]: [u64; 3], row: EntryId) {
-        let orders = [[s, p, o], [p, o, s], [o, s, p]];
-        for (family, parts) in Family::TRIPLES.into_iter().zip(orders) {
-            self.keys.push(family, Triple::new(parts, row.get()));
+    fn statement(&mut self, [s, p, o]: [u64; 3], row: EntryId) {
+        let pairs = [[s, p], [p, o], [o, s]];
+        for (family, parts) in Family::PAIRS.into_iter().zip(pairs) {
+            self.keys.push(family, Pair::new(parts, row.get()));
         }
     }
 }

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use crate::index::Family;
-use crate::index::key::encoding::{Key, Single, Triple};
+use crate::index::key::encoding::{Key, Pair, Single};
 
 /// The sorted keys of consecutive ledger entries.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub(in crate::index) struct Memtable {
     /// Rows of grains, in order.
     pub(in crate::index) grains: Vec<u64>,
     singles: [Vec<Single>; Family::SINGLES.len()],
-    triples: [Vec<Triple>; Family::TRIPLES.len()],
+    pairs: [Vec<Pair>; Family::PAIRS.len()],
 }
 
 /// A key that a [`Memtable`] has lists of.
@@ -36,13 +36,13 @@ impl MemtableKey for Single {
     }
 }
 
-impl MemtableKey for Triple {
+impl MemtableKey for Pair {
     fn lists(memtable: &Memtable) -> &[Vec<Self>] {
-        &memtable.triples
+        &memtable.pairs
     }
 
     fn lists_mut(memtable: &mut Memtable) -> &mut [Vec<Self>] {
-        &mut memtable.triples
+        &mut memtable.pairs
     }
 }
 
@@ -54,20 +54,20 @@ impl Memtable {
             list.sort_unstable();
             list.dedup();
         }
-        for list in &mut self.triples {
+        for list in &mut self.pairs {
             list.sort_unstable();
         }
     }
 
     /// Returns the keys of a family; `K` is the kind of key that the family has.
     pub(in crate::index) fn keys<K: MemtableKey>(&self, family: Family) -> &[K] {
-        debug_assert_eq!(family.is_triple(), K::PARTS == 3);
+        debug_assert_eq!(family.is_pair(), K::PARTS == 2);
         let list = K::lists(self).get(family.slot());
         list.map_or(&[], Vec::as_slice)
     }
 
     pub(in crate::index) fn push<K: MemtableKey>(&mut self, family: Family, key: K) {
-        debug_assert_eq!(family.is_triple(), K::PARTS == 3);
+        debug_assert_eq!(family.is_pair(), K::PARTS == 2);
         if let Some(list) = K::lists_mut(self).get_mut(family.slot()) {
             list.push(key);
         }
@@ -86,8 +86,8 @@ impl Memtable {
         row: u64,
         is_visible: impl FnMut(u64) -> bool,
     ) -> bool {
-        let low = Single::new([row, 0, 0], 0);
-        let high = Single::new([row, 0, 0], u64::MAX);
+        let low = Single::new([row, 0], 0);
+        let high = Single::new([row, 0], u64::MAX);
         let ends = self.range(Family::NotCurrent, low, high);
         ends.iter().map(|key| key.row()).any(is_visible)
     }
@@ -104,7 +104,7 @@ impl Memtable {
             ..Self::default()
         };
         merge_lists::<Single>(&mut merged, parts);
-        merge_lists::<Triple>(&mut merged, parts);
+        merge_lists::<Pair>(&mut merged, parts);
         merged
     }
 
@@ -115,10 +115,10 @@ impl Memtable {
             rows: self.rows.clone(),
             level: self.level,
             grains: self.grains.iter().copied().filter(keep).collect(),
-            triples: self.triples.clone(),
+            pairs: self.pairs.clone(),
             singles: self.singles.clone(),
         };
-        for list in &mut kept.triples {
+        for list in &mut kept.pairs {
             list.retain(|key| !is_erased(key.row()));
         }
         for (list, family) in kept.singles.iter_mut().zip(Family::SINGLES) {
@@ -150,10 +150,9 @@ pub(in crate::index) fn merged<K: MemtableKey>(family: Family, parts: &[&Memtabl
 }
 
 fn merge_lists<K: MemtableKey>(into: &mut Memtable, parts: &[&Memtable]) {
-    let families: &[Family] = if K::PARTS == 3 {
-        &Family::TRIPLES
-    } else {
-        &Family::SINGLES
+    let families: &[Family] = match K::PARTS {
+        1 => &Family::SINGLES,
+        _ => &Family::PAIRS,
     };
     for (list, family) in K::lists_mut(into).iter_mut().zip(families) {
         *list = merged(*family, parts);

@@ -3,7 +3,7 @@
 //! Nothing is read before it is needed.
 
 use super::key_range::{Estimate, KeyRange};
-use crate::index::key::encoding::{Single, Triple};
+use crate::index::key::encoding::{Pair, Single};
 use crate::index::{Error, RowSet, Rows};
 use crate::ledger::EntryId;
 
@@ -38,7 +38,17 @@ pub struct Scan<'a>(Kind<'a>);
 #[derive(Debug)]
 enum Kind<'a> {
     Single(KeyRange<'a, Single>),
-    Triple(KeyRange<'a, Triple>),
+    Pair(KeyRange<'a, Pair>),
+    Statement(Box<Statement<'a>>),
+}
+
+/// A statement all of whose parts are bound: what lies in two of its ranges lies in the third, for a row
+/// has one statement.
+#[derive(Debug)]
+struct Statement<'a> {
+    ranges: [KeyRange<'a, Pair>; 3],
+    /// The rows that were not returned, once they were found.
+    found: Option<std::vec::IntoIter<EntryId>>,
 }
 
 impl<'a> Scan<'a> {
@@ -46,8 +56,15 @@ impl<'a> Scan<'a> {
         Self(Kind::Single(range))
     }
 
-    pub(super) const fn triples(range: KeyRange<'a, Triple>) -> Self {
-        Self(Kind::Triple(range))
+    pub(super) const fn pairs(range: KeyRange<'a, Pair>) -> Self {
+        Self(Kind::Pair(range))
+    }
+
+    pub(super) fn statement(ranges: [KeyRange<'a, Pair>; 3]) -> Self {
+        Self(Kind::Statement(Box::new(Statement {
+            ranges,
+            found: None,
+        })))
     }
 
     /// Returns all rows, lowest first.
@@ -57,7 +74,8 @@ impl<'a> Scan<'a> {
     pub fn rows(self) -> Result<Rows, Error> {
         match self.0 {
             Kind::Single(range) => range.rows(),
-            Kind::Triple(range) => range.rows(),
+            Kind::Pair(range) => range.rows(),
+            Kind::Statement(statement) => Ok(statement.rows()?.iter().collect()),
         }
     }
 }
@@ -70,7 +88,8 @@ impl Scan<'_> {
     pub fn set(self) -> Result<RowSet, Error> {
         match self.0 {
             Kind::Single(range) => range.set(),
-            Kind::Triple(range) => range.set(),
+            Kind::Pair(range) => range.set(),
+            Kind::Statement(statement) => statement.rows(),
         }
     }
 
@@ -81,7 +100,11 @@ impl Scan<'_> {
     pub fn among(self, rows: &RowSet) -> Result<RowSet, Error> {
         match self.0 {
             Kind::Single(range) => range.among(rows),
-            Kind::Triple(range) => range.among(rows),
+            Kind::Pair(range) => range.among(rows),
+            Kind::Statement(statement) => {
+                let [one, other] = statement.narrowest()?;
+                other.among(&one.among(rows)?)
+            }
         }
     }
 
@@ -90,7 +113,9 @@ impl Scan<'_> {
     pub const fn cacheable(mut self) -> Self {
         match &mut self.0 {
             Kind::Single(range) => range.is_cacheable = true,
-            Kind::Triple(range) => range.is_cacheable = true,
+            Kind::Pair(range) => range.is_cacheable = true,
+            // Its ranges are of families whose results are cached.
+            Kind::Statement(_) => {}
         }
         self
     }
@@ -103,8 +128,39 @@ impl Scan<'_> {
     pub(crate) fn estimate(&self) -> Result<Estimate, Error> {
         match &self.0 {
             Kind::Single(range) => range.estimate(),
-            Kind::Triple(range) => range.estimate(),
+            Kind::Pair(range) => range.estimate(),
+            Kind::Statement(statement) => statement.narrowest()?[0].estimate(),
         }
+    }
+}
+
+impl<'a> Statement<'a> {
+    /// Returns the two ranges with the fewest rows, by estimate.
+    fn narrowest(&self) -> Result<[&KeyRange<'a, Pair>; 2], Error> {
+        let [sp, po, os] = &self.ranges;
+        let [in_sp, in_po, in_os] = [
+            sp.estimate()?.rows,
+            po.estimate()?.rows,
+            os.estimate()?.rows,
+        ];
+        let mut ordered = [(in_sp, sp), (in_po, po), (in_os, os)];
+        ordered.sort_by_key(|(rows, _)| *rows);
+        let [(_, one), (_, other), _] = ordered;
+        Ok([one, other])
+    }
+
+    fn rows(&self) -> Result<RowSet, Error> {
+        let [one, other] = self.narrowest()?;
+        other.among(&one.set()?)
+    }
+
+    fn next(&mut self) -> Result<Option<EntryId>, Error> {
+        if self.found.is_none() {
+            // After an error the scan is over, as that of a range is.
+            self.found = Some(Vec::new().into_iter());
+            self.found = Some(self.rows()?.iter().collect::<Vec<_>>().into_iter());
+        }
+        Ok(self.found.as_mut().and_then(Iterator::next))
     }
 }
 
@@ -114,7 +170,8 @@ impl Iterator for Scan<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
             Kind::Single(range) => range.next_row().transpose(),
-            Kind::Triple(range) => range.next_row().transpose(),
+            Kind::Pair(range) => range.next_row().transpose(),
+            Kind::Statement(statement) => statement.next().transpose(),
         }
     }
 }

@@ -17,7 +17,7 @@ use super::scan::Scan;
 use crate::index::engine::shared::Engine;
 use crate::index::engine::version::Version;
 use crate::index::key::encoding::{
-    Key, Single, Triple, first_part, ordered, ordered_number, prefix_of, token_part,
+    Key, Pair, Single, first_part, ordered, ordered_number, prefix_of, token_part,
 };
 use crate::index::run::{Run, RunKey, Stream};
 use crate::index::{Error, Family, RowSet, Rows};
@@ -94,8 +94,8 @@ impl Snapshot {
     /// grain whose successor was erased would seem to have been current then.
     fn fallbacks_since(&self, entries: u64) -> Result<RoaringTreemap, Error> {
         let (low, high) = (0, entries.saturating_sub(1));
-        let low = Single::new([low, 0, 0], entries);
-        let high = Single::new([high, 0, 0], u64::MAX);
+        let low = Single::new([low, 0], entries);
+        let high = Single::new([high, 0], u64::MAX);
         let mut keys = self.key_range::<Single>(Family::Fallback, low, high);
         let mut rows = RoaringTreemap::new();
         while let Some(key) = keys.next_key()? {
@@ -218,13 +218,17 @@ impl Snapshot {
             term(pattern.relation),
             term(pattern.object),
         );
-        // The order of which the bound parts are a prefix.
-        let (family, bound) = match (s, p, o) {
-            (_, None, Some(_)) => (Family::Osp, [o, s, None]),
-            (None, Some(_), _) => (Family::Pos, [p, o, None]),
-            (Some(_), _, _) | (None, None, None) => (Family::Spo, [s, p, o]),
-        };
-        self.triple_range(family, bound)
+        // The family of which the bound parts are the first.
+        match (s, p, o) {
+            (Some(s), Some(p), Some(o)) => Scan::statement([
+                self.pair_range(Family::SubjectRelation, [Some(s), Some(p)]),
+                self.pair_range(Family::RelationObject, [Some(p), Some(o)]),
+                self.pair_range(Family::ObjectSubject, [Some(o), Some(s)]),
+            ]),
+            (_, None, Some(_)) => Scan::pairs(self.pair_range(Family::ObjectSubject, [o, s])),
+            (None, Some(_), _) => Scan::pairs(self.pair_range(Family::RelationObject, [p, o])),
+            (_, _, None) => Scan::pairs(self.pair_range(Family::SubjectRelation, [s, p])),
+        }
     }
 
     /// Returns the rows of grains of a type.
@@ -258,8 +262,8 @@ impl Snapshot {
         let (low, high) = (bound(from, i64::MIN), bound(to, i64::MAX));
         self.scan(
             family,
-            Single::new([low, 0, 0], 0),
-            Single::new([high, 0, 0], u64::MAX),
+            Single::new([low, 0], 0),
+            Single::new([high, 0], u64::MAX),
         )
     }
 
@@ -269,8 +273,8 @@ impl Snapshot {
         let high = to.map_or(u64::MAX, ordered_number);
         self.scan(
             family,
-            Single::new([low, 0, 0], 0),
-            Single::new([high, 0, 0], u64::MAX),
+            Single::new([low, 0], 0),
+            Single::new([high, 0], u64::MAX),
         )
     }
 
@@ -304,7 +308,7 @@ impl Snapshot {
         family: Family,
         visit: &mut dyn FnMut(u64, u64),
     ) -> Result<(), Error> {
-        let (low, high) = (Single::new([0; 3], 0), Single::new([u64::MAX; 3], u64::MAX));
+        let (low, high) = (Single::new([0; 2], 0), Single::new([u64::MAX; 2], u64::MAX));
         let mut keys = self.key_range::<Single>(family, low, high);
         if self.version.overlays.is_empty() {
             while let Some(key) = keys.next_key()? {
@@ -395,23 +399,23 @@ impl Snapshot {
     fn exact(&self, family: Family, part: u64) -> Scan<'_> {
         self.scan(
             family,
-            Single::new([part, 0, 0], 0),
-            Single::new([part, 0, 0], u64::MAX),
+            Single::new([part, 0], 0),
+            Single::new([part, 0], u64::MAX),
         )
     }
 
     fn scan(&self, family: Family, low: Single, high: Single) -> Scan<'_> {
-        if family.is_triple() {
-            let [part, ..] = low.parts();
-            return self.triple_range(family, [Some(part), None, None]);
+        if family.is_pair() {
+            let [part, _] = low.parts();
+            return Scan::pairs(self.pair_range(family, [Some(part), None]));
         }
         Scan::singles(self.key_range(family, low, high))
     }
 
-    fn triple_range(&self, family: Family, bound: [Option<u64>; 3]) -> Scan<'_> {
+    fn pair_range(&self, family: Family, bound: [Option<u64>; 2]) -> KeyRange<'_, Pair> {
         let low = bound.map(|part| part.unwrap_or(0));
         let high = bound.map(|part| part.unwrap_or(u64::MAX));
-        Scan::triples(self.key_range(family, Triple::new(low, 0), Triple::new(high, u64::MAX)))
+        self.key_range(family, Pair::new(low, 0), Pair::new(high, u64::MAX))
     }
 
     fn key_range<K: RunKey>(&self, family: Family, low: K, high: K) -> KeyRange<'_, K> {

@@ -47,15 +47,14 @@ impl KeyLayout {
     /// Reads what [`Self::write`] wrote; bytes behind the key do not matter.
     #[inline]
     pub(in crate::index) fn read<K: Key>(self, bytes: &Bytes) -> K {
-        let [a, b, c, d] = {
+        let [a, b, c] = {
             let (words, _) = bytes.as_chunks::<8>();
             let word = |n| words.get(n).map_or(0, |word| u64::from_be_bytes(*word));
-            [word(0), word(1), word(2), word(3)]
+            [word(0), word(1), word(2)]
         };
-        let (parts, row) = if K::PARTS == 3 {
-            ([a, b, c], d)
-        } else {
-            ([a, 0, 0], b)
+        let (parts, row) = match K::PARTS {
+            1 => ([a, 0], b),
+            _ => ([a, b], c),
         };
         K::new(parts, self.first + (row >> (64 - 8 * self.row_len)))
     }
@@ -64,7 +63,7 @@ impl KeyLayout {
 /// A written key, with zeros behind it.
 pub(super) type Bytes = [u8; KEY_LEN_MAX];
 
-const KEY_LEN_MAX: usize = 32;
+const KEY_LEN_MAX: usize = 24;
 
 /// Builds one block with prefix compression: a key leaves out the bytes it shares with the key
 /// before it, except at restart points.
@@ -247,7 +246,7 @@ impl<K: Key> BlockCursor<K> {
         if shared > width || end > block.end {
             return Err(OVER_THE_END);
         }
-        if K::PARTS != 1 || shared == 16 || !self.put_word(shared, block.bytes.get(from..)) {
+        if !self.put_word(shared, block.bytes.get(from..)) {
             let slot = self.key.get_mut(shared..width).unwrap_or_default();
             let rest = block.bytes.get(from..end).ok_or(OVER_THE_END)?;
             slot.copy_from_slice(rest);
@@ -256,18 +255,21 @@ impl<K: Key> BlockCursor<K> {
         Ok(Some(self.layout.read(&self.key)))
     }
 
-    /// Puts `bytes` behind the first `shared`, not all, of a key of one part, which has 16 bytes at most,
-    /// if so many bytes follow; returns whether it did. It is the step of every long scan, and to copy a few
-    /// bytes costs more than all else in it.
+    /// Puts `bytes` behind the first `shared` of a key if they begin in its last part or its row, which have
+    /// 16 bytes at most, and so many bytes follow; returns whether it did. It is the step of every long scan,
+    /// and to copy a few bytes costs more than all else in it.
     #[inline]
     fn put_word(&mut self, shared: usize, bytes: Option<&[u8]>) -> bool {
-        let (Some(key), Some(bytes)) = (
-            self.key.first_chunk_mut::<16>(),
+        let before = 8 * (K::PARTS - 1);
+        let key = self.key.get_mut(before..);
+        let (Some(shared), Some(key), Some(bytes)) = (
+            shared.checked_sub(before).filter(|shared| *shared < 16),
+            key.and_then(<[u8]>::first_chunk_mut::<16>),
             bytes.and_then(<[u8]>::first_chunk::<16>),
         ) else {
             return false;
         };
-        let bits = 8 * (shared % 16);
+        let bits = 8 * shared;
         // Bytes behind the key do not matter.
         let behind = u128::MAX >> bits;
         let word = u128::from_be_bytes(*bytes) >> bits;
@@ -287,7 +289,7 @@ const RESTART_LEN: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::key::encoding::{Single, Triple};
+    use crate::index::key::encoding::{Pair, Single};
 
     fn round_trip<K: Key>(keys: &[K], layout: KeyLayout) {
         let mut builder = BlockBuilder::new();
@@ -321,17 +323,17 @@ mod tests {
             let layout = KeyLayout::of(first, end);
             let row = |n: u64| first + n * 7_919 % (end - first);
             let mut singles: Vec<_> = (0..200)
-                .map(|n: u64| Single::new([n / 3 * 0x0100_0000_0001, 0, 0], row(n)))
+                .map(|n: u64| Single::new([n / 3 * 0x0100_0000_0001, 0], row(n)))
                 .collect();
             singles.sort_unstable();
             singles.dedup();
             round_trip(&singles, layout);
-            let mut triples: Vec<_> = (0..120)
-                .map(|n: u64| Triple::new([n % 3, n << 60, u64::MAX - n % 5], row(n)))
+            let mut pairs: Vec<_> = (0..120)
+                .map(|n: u64| Pair::new([n << 60, u64::MAX - n % 5], row(n)))
                 .collect();
-            triples.sort_unstable();
-            triples.dedup();
-            round_trip(&triples, layout);
+            pairs.sort_unstable();
+            pairs.dedup();
+            round_trip(&pairs, layout);
         }
         let lens =
             [(0, 1), (0, 256), (0, 257), (7, 7), (0, 1 << 40)].map(|(a, b)| KeyLayout::of(a, b));
@@ -351,7 +353,7 @@ mod tests {
         ] {
             if let Some(block) = Block::new(bytes.to_vec()) {
                 let mut cursor =
-                    BlockCursor::<Single>::seek(layout, &block, Single::new([9, 0, 0], 9));
+                    BlockCursor::<Single>::seek(layout, &block, Single::new([9, 0], 9));
                 assert!(!matches!(cursor.next(&block), Ok(Some(_))), "{bytes:?}");
             }
         }

@@ -25,13 +25,9 @@ impl Header {
     pub(super) const LEN: usize = 64;
 
     pub(in crate::index) fn to_bytes(self) -> Vec<u8> {
-        self.to_bytes_of(VERSION)
-    }
-
-    fn to_bytes_of(self, version: u16) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::LEN);
         bytes.extend_from_slice(b"GRAINRUN");
-        bytes.extend_from_slice(&version.to_be_bytes());
+        bytes.extend_from_slice(&VERSION.to_be_bytes());
         bytes.extend_from_slice(&[0; 6]);
         bytes.extend_from_slice(self.store_id.as_bytes());
         for number in [self.number, self.first, self.end, 0] {
@@ -40,7 +36,14 @@ impl Header {
         bytes
     }
 
-    /// Reads a header of a version that is read, and of this store.
+    /// Returns whether these are the bytes of a header of another format version.
+    pub(in crate::index) fn is_of_other_version(bytes: &[u8]) -> bool {
+        let version = bytes.strip_prefix(b"GRAINRUN");
+        let version = version.and_then(<[u8]>::first_chunk);
+        version.is_some_and(|version| u16::from_be_bytes(*version) != VERSION)
+    }
+
+    /// Reads a header of this version and store.
     pub(in crate::index) fn from_bytes(bytes: &[u8], store_id: &StoreId) -> Option<Self> {
         let numbers = bytes.get(32..)?;
         let mut reader = Reader(numbers);
@@ -50,10 +53,7 @@ impl Header {
             first: reader.u64()?,
             end: reader.u64()?,
         };
-        let is_read = READ
-            .iter()
-            .any(|version| found.to_bytes_of(*version) == bytes);
-        (is_read && found.first < found.end).then_some(found)
+        (found.to_bytes() == bytes && found.first < found.end).then_some(found)
     }
 }
 
@@ -238,11 +238,7 @@ impl Directory {
     pub(in crate::index) fn from_bytes(bytes: &[u8], layout: KeyLayout) -> Option<Self> {
         let mut reader = Reader(bytes);
         let count = reader.u8()?;
-        let parts = |number| match Family::is_number_of_triples(number) {
-            true => 3,
-            false => 1,
-        };
-        let width = |number| layout.row_len + 8 * parts(number);
+        let width = |number| layout.row_len + 8 * Family::parts_of(number);
         let sections = (0..count).map(|_| SectionEntry::read(&mut reader, width));
         let sections = sections.collect::<Option<_>>()?;
         let locations = Extent::read(&mut reader)?;
@@ -329,8 +325,5 @@ pub(in crate::index) fn number_of(name: &str) -> Option<u64> {
     is_number.then(|| digits.parse().ok())?
 }
 
-/// 4: the families up to 38; family 9 holds times of events. 5: triples in three orders.
-const VERSION: u16 = 5;
-
-/// The versions that are read: of version 4 the triples in other orders are passed over.
-const READ: [u16; 2] = [4, VERSION];
+/// 6: statements as three pairs, families 39 to 41.
+const VERSION: u16 = 6;

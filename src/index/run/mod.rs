@@ -8,7 +8,7 @@
 //! | offset | bytes | header |
 //! | --- | --- | --- |
 //! | 0 | 8 | magic `GRAINRUN` |
-//! | 8 | 2 | format version, 5; 4 is read, which has families 2, 3 and 6 too; files of 1 to 3 are built anew |
+//! | 8 | 2 | format version, 6; the index of a store with files of 1 to 5 is built anew |
 //! | 10 | 6 | reserved, 0 |
 //! | 16 | 16 | store id |
 //! | 32 | 8 | number of the run |

@@ -17,7 +17,7 @@ use super::cache::Blocks;
 use super::filter::Filter;
 use super::layout::{Directory, Footer, Header, SectionEntry, name_of};
 use super::locations::{self, LOCATION_LEN_MIN};
-use crate::index::key::encoding::{Single, Triple};
+use crate::index::key::encoding::{Pair, Single};
 use crate::index::memory::memtable::MemtableKey;
 use crate::index::{Error, Family};
 
@@ -40,7 +40,7 @@ pub(in crate::index) struct Run {
     filter_at: Vec<u64>,
     locations: Vec<u64>,
     singles: [Section<Single>; Family::SINGLES.len()],
-    triples: [Section<Triple>; Family::TRIPLES.len()],
+    pairs: [Section<Pair>; Family::PAIRS.len()],
     seed: u32,
     file: Arc<dyn DiskFile>,
     disk: Arc<dyn Disk>,
@@ -70,9 +70,9 @@ impl RunKey for Single {
     }
 }
 
-impl RunKey for Triple {
+impl RunKey for Pair {
     fn sections(run: &Run) -> &[Section<Self>] {
-        &run.triples
+        &run.pairs
     }
 }
 
@@ -136,10 +136,13 @@ impl Run {
                 "has a directory whose check does not hold",
             ));
         }
+        if Header::is_of_other_version(&header) {
+            return Err(OpenFault::Damaged("is of another format version"));
+        }
         let seed = crc32fast::hash(&header);
         let header = Header::from_bytes(&header, store_id);
         let header = header.filter(|header| header.number == number);
-        let header = header.ok_or(OpenFault::Damaged("is of another store, number or version"))?;
+        let header = header.ok_or(OpenFault::Damaged("is of another store or number"))?;
         let layout = KeyLayout::of(header.first, header.end);
         let directory = Directory::from_bytes(&directory, layout);
         let directory =
@@ -150,7 +153,7 @@ impl Run {
             layout,
             check: footer.check,
             singles: sections(&directory.sections, &Family::SINGLES, layout),
-            triples: sections(&directory.sections, &Family::TRIPLES, layout),
+            pairs: sections(&directory.sections, &Family::PAIRS, layout),
             filter: None,
             filter_at: directory.filter.offsets(),
             locations: directory.locations.offsets(),

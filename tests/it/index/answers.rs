@@ -30,7 +30,14 @@ pub(super) fn try_answers(
             relation: p.as_deref(),
             object: o.as_deref(),
         };
-        keep(format!("{pattern:?}"), snapshot.triples(&pattern).rows()?);
+        let rows = snapshot.triples(&pattern).rows()?;
+        // However a scan is asked, it finds the same.
+        let set = snapshot.triples(&pattern).set()?;
+        let among = snapshot.triples(&pattern).among(&snapshot.grains())?;
+        let mut each = snapshot.triples(&pattern).collect::<Result<Vec<_>, _>>()?;
+        each.sort_unstable();
+        assert!(rows.iter().eq(set.iter()) && rows.iter().eq(among.iter()) && rows.iter().eq(each));
+        keep(format!("{pattern:?}"), rows);
     }
     keep("beliefs".into(), snapshot.of_type(Type::Belief).rows()?);
     keep("events".into(), snapshot.of_type(Type::Event).rows()?);

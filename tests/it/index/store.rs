@@ -140,7 +140,7 @@ fn a_damaged_block_is_an_error_for_who_asks_and_a_finding_of_check() {
     drop(store);
     let run = path.join("index/0000000000000001.run");
     let mut bytes = std::fs::read(&run).unwrap();
-    // The first block: subjects, relations, objects.
+    // The first block: types.
     bytes[80] ^= 1;
     std::fs::write(&run, bytes).unwrap();
     let store = Store::open(&path, options(small())).unwrap();
@@ -148,7 +148,7 @@ fn a_damaged_block_is_an_error_for_who_asks_and_a_finding_of_check() {
         store.maintenance().unwrap().recovery_report().index_rebuilt,
         None
     );
-    let asked = store.query(&Filter::new().subject("s3"), 9, None);
+    let asked = store.query(&Filter::new().of_type(Type::Belief), 9, None);
     assert_eq!(asked.unwrap_err().code(), "ERR_INDEX_DAMAGED");
     assert_eq!(
         store
