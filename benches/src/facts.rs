@@ -6,18 +6,12 @@ use grainstore::codec::Value;
 use grainstore::store::{Clock, SystemClock};
 use grainstore::{ContentAddress, Grain};
 
-/// The six orders of a statement, with the places of subject, relation and object.
-pub const ORDERS: [(&str, [usize; 3]); 6] = [
-    ("spo", [0, 1, 2]),
-    ("sop", [0, 2, 1]),
-    ("pso", [1, 0, 2]),
-    ("pos", [1, 2, 0]),
-    ("osp", [2, 0, 1]),
-    ("ops", [2, 1, 0]),
-];
+/// The families whose keys are two parts of a statement and a row: those of subject, relation and object
+/// with these places.
+pub const PAIRS: [(&str, [usize; 2]); 3] = [("sp", [0, 1]), ("po", [1, 2]), ("os", [2, 0])];
 
 /// The families whose keys are one value and a row.
-pub const PAIRS: [&str; 10] = [
+pub const SINGLES: [&str; 10] = [
     "type",
     "namespace",
     "created_at",
@@ -30,7 +24,7 @@ pub const PAIRS: [&str; 10] = [
     "derived_from",
 ];
 
-/// The place of `created_at` among [`PAIRS`].
+/// The place of `created_at` among [`SINGLES`].
 pub const CREATED_AT: usize = 2;
 
 /// The keys of a batch.
@@ -38,10 +32,10 @@ pub const CREATED_AT: usize = 2;
 pub struct Keys {
     /// The first eight bytes of each address, and the row.
     pub addresses: Vec<(u64, u64)>,
-    /// By order: three terms and the row.
-    pub triples: [Vec<[u64; 4]>; 6],
+    /// By family: two terms and the row.
+    pub pairs: [Vec<[u64; 3]>; 3],
     /// By family: the value and the row.
-    pub pairs: [Vec<(u64, u64)>; 10],
+    pub singles: [Vec<(u64, u64)>; 10],
 }
 
 impl Keys {
@@ -62,9 +56,9 @@ impl Keys {
         self.addresses.push((prefix_of(&grain.address()), row));
         let parts =
             ["subject", "relation", "object"].map(|name| grain.text(name).map_or(0, &mut term));
-        for ((_, order), keys) in ORDERS.iter().zip(&mut self.triples) {
-            let [a, b, c] = order.map(|place| parts[place]);
-            keys.push([a, b, c, row]);
+        for ((_, places), keys) in PAIRS.iter().zip(&mut self.pairs) {
+            let [a, b] = places.map(|place| parts[place]);
+            keys.push([a, b, row]);
         }
         let [
             type_,
@@ -77,7 +71,7 @@ impl Keys {
             user,
             tag,
             derived,
-        ] = &mut self.pairs;
+        ] = &mut self.singles;
         type_.push((u64::from(grain.type_().byte()), row));
         let whole = grain.text("namespace");
         let ancestors = std::iter::successors(whole, |inner| {
@@ -103,10 +97,9 @@ impl Keys {
     /// Trees are written in their order, page by page.
     fn sort(&mut self) {
         self.addresses.sort_unstable();
-        self.triples
-            .iter_mut()
-            .for_each(|keys| keys.sort_unstable());
         self.pairs.iter_mut().for_each(|keys| keys.sort_unstable());
+        let singles = self.singles.iter_mut();
+        singles.for_each(|keys| keys.sort_unstable());
     }
 }
 
@@ -143,22 +136,23 @@ pub fn prefix_of(address: &ContentAddress) -> u64 {
     u64::from_be_bytes(first.unwrap_or_default())
 }
 
-/// Returns the order whose prefix is what a question binds, and the bound places in that order.
-pub const fn order_of(bound: [bool; 3]) -> (usize, &'static [usize]) {
+/// Returns the places, among [`PAIRS`], of the families that answer a question about a statement, each
+/// with the bound places of a statement in its order. Of all three parts two families say it.
+pub const fn families_of(bound: [bool; 3]) -> &'static [(usize, &'static [usize])] {
     match bound {
-        [true, true, true] => (0, &[0, 1, 2]),
-        [true, true, false] => (0, &[0, 1]),
-        [true, false, true] => (1, &[0, 2]),
-        [true, false, false] | [false, false, false] => (0, &[0]),
-        [false, true, true] => (3, &[1, 2]),
-        [false, true, false] => (2, &[1]),
-        [false, false, true] => (4, &[2]),
+        [true, true, true] => &[(2, &[2, 0]), (0, &[0, 1])],
+        [true, true, false] => &[(0, &[0, 1])],
+        [true, false, true] => &[(2, &[2, 0])],
+        [true, false, false] | [false, false, false] => &[(0, &[0])],
+        [false, true, true] => &[(1, &[1, 2])],
+        [false, true, false] => &[(1, &[1])],
+        [false, false, true] => &[(2, &[2])],
     }
 }
 
-/// Returns three terms and a row, five bytes each, in their order.
-pub fn triple_key(parts: &[u64; 4]) -> [u8; 20] {
-    let mut key = [0; 20];
+/// Returns two terms and a row, five bytes each, in their order.
+pub fn pair_key(parts: &[u64; 3]) -> [u8; 15] {
+    let mut key = [0; 15];
     for (place, part) in key.chunks_exact_mut(5).zip(parts) {
         place.copy_from_slice(&row40(*part));
     }
@@ -166,7 +160,7 @@ pub fn triple_key(parts: &[u64; 4]) -> [u8; 20] {
 }
 
 /// Returns a value and a row in their order.
-pub fn pair_key(value: u64, row: u64) -> [u8; 13] {
+pub fn single_key(value: u64, row: u64) -> [u8; 13] {
     let mut key = [0; 13];
     key[..8].copy_from_slice(&value.to_be_bytes());
     key[8..].copy_from_slice(&row40(row));

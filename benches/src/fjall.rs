@@ -7,10 +7,9 @@ use grainstore::{ContentAddress, Draft};
 
 use crate::Result;
 use crate::facts::{
-    CREATED_AT, Keys, ORDERS, PAIRS, Terms, order_of, pair_key, prefix_of, row_at_end, row40,
-    triple_key,
+    CREATED_AT, Keys, PAIRS, SINGLES, Terms, pair_key, prefix_of, row_at_end, row40, single_key,
 };
-use crate::peer::{Count, Found, Pattern, Peer, Words, finish, verified};
+use crate::peer::{Count, Found, Peer, Words, finish, verified};
 
 /// The tables in fjall.
 pub struct Fjall {
@@ -18,8 +17,8 @@ pub struct Fjall {
     grains: Keyspace,
     addresses: Keyspace,
     dictionary: Keyspace,
-    triples: Vec<Keyspace>,
     pairs: Vec<Keyspace>,
+    singles: Vec<Keyspace>,
     rows: u64,
     terms: Terms,
 }
@@ -29,14 +28,14 @@ impl Fjall {
     pub fn open(folder: &Path) -> Result<Self> {
         let db = Database::builder(folder).cache_size(1 << 30).open()?;
         let keyspace = |name: &str| db.keyspace(name, KeyspaceCreateOptions::default);
-        let triples = ORDERS.iter().map(|(name, _)| keyspace(name));
-        let pairs = PAIRS.iter().map(|name| keyspace(name));
+        let pairs = PAIRS.iter().map(|(name, _)| keyspace(name));
+        let singles = SINGLES.iter().map(|name| keyspace(name));
         Ok(Self {
             grains: keyspace("grain")?,
             addresses: keyspace("address")?,
             dictionary: keyspace("term")?,
-            triples: triples.collect::<::fjall::Result<_>>()?,
             pairs: pairs.collect::<::fjall::Result<_>>()?,
+            singles: singles.collect::<::fjall::Result<_>>()?,
             db,
             rows: 0,
             terms: Terms::default(),
@@ -45,7 +44,7 @@ impl Fjall {
 
     fn keyspaces(&self) -> impl Iterator<Item = &Keyspace> {
         let single = [&self.grains, &self.addresses, &self.dictionary];
-        single.into_iter().chain(&self.triples).chain(&self.pairs)
+        single.into_iter().chain(&self.pairs).chain(&self.singles)
     }
 }
 
@@ -68,14 +67,14 @@ impl Peer for Fjall {
         for (text, id) in self.terms.take_new() {
             batch.insert(&self.dictionary, text, row40(id));
         }
-        for (keyspace, keys) in self.triples.iter().zip(&keys.triples) {
+        for (keyspace, keys) in self.pairs.iter().zip(&keys.pairs) {
             for key in keys {
-                batch.insert(keyspace, triple_key(key), []);
+                batch.insert(keyspace, pair_key(key), []);
             }
         }
-        for (keyspace, keys) in self.pairs.iter().zip(&keys.pairs) {
+        for (keyspace, keys) in self.singles.iter().zip(&keys.singles) {
             for (a, row) in keys {
-                batch.insert(keyspace, pair_key(*a, *row), []);
+                batch.insert(keyspace, single_key(*a, *row), []);
             }
         }
         batch.commit()?;
@@ -102,25 +101,23 @@ impl Peer for Fjall {
         blob.map(|blob| verified(blob, address)).transpose()
     }
 
-    fn triples(&self, pattern: &Pattern<'_>, limit: usize) -> Result<Found> {
-        let parts = pattern.parts();
-        let (order, bound) = order_of(parts.map(|part| part.is_some()));
-        let mut prefix = Vec::with_capacity(24);
-        for text in bound.iter().filter_map(|place| parts[*place]) {
+    fn rows_of(&self, family: usize, bound: &[&str], limit: usize) -> Result<Vec<u64>> {
+        let mut prefix = Vec::with_capacity(16);
+        for text in bound {
             let Some(id) = self.dictionary.get(text)? else {
-                return Ok(Found::Rows(Vec::new()));
+                return Ok(Vec::new());
             };
             prefix.extend_from_slice(&id);
         }
-        let keys = self.triples[order].prefix(prefix).take(limit);
+        let keys = self.pairs[family].prefix(prefix).take(limit);
         let rows = keys.map(|guard| Ok(row_at_end(&guard.key()?)));
-        Ok(Found::Rows(rows.collect::<Result<_>>()?))
+        rows.collect()
     }
 
     fn in_time(&self, from_ms: i64, to_ms: i64) -> Result<Found> {
         let from = from_ms.cast_unsigned().to_be_bytes();
         let to = (to_ms + 1).cast_unsigned().to_be_bytes();
-        let keys = self.pairs[CREATED_AT].range(from..to);
+        let keys = self.singles[CREATED_AT].range(from..to);
         let rows = keys.map(|guard| Ok(row_at_end(&guard.key()?)));
         Ok(Found::Rows(rows.collect::<Result<_>>()?))
     }

@@ -10,10 +10,9 @@ use grainstore::{ContentAddress, Draft, Grain};
 
 use crate::Result;
 use crate::facts::{
-    CREATED_AT, Keys, ORDERS, PAIRS, Terms, order_of, pair_key, prefix_of, row_at_end, row40,
-    triple_key,
+    CREATED_AT, Keys, PAIRS, SINGLES, Terms, pair_key, prefix_of, row_at_end, row40, single_key,
 };
-use crate::peer::{Count, Found, Pattern, Peer, Words, finish, verified};
+use crate::peer::{Count, Found, Peer, Words, finish, verified};
 
 type Values = Database<Bytes, Bytes>;
 type Set = Database<Bytes, Unit>;
@@ -26,8 +25,8 @@ pub struct Lmdb {
     grains: Values,
     addresses: Values,
     dictionary: Values,
-    triples: Vec<Set>,
     pairs: Vec<Set>,
+    singles: Vec<Set>,
     rows: u64,
     terms: Terms,
 }
@@ -45,8 +44,8 @@ impl Lmdb {
         let env = unsafe { options.open(folder) }?;
         let mut write = env.write_txn()?;
         let set = |write: &mut RwTxn<'_>, name| env.create_database(write, Some(name));
-        let triples = ORDERS.map(|(name, _)| set(&mut write, name));
-        let pairs = PAIRS.map(|name| set(&mut write, name));
+        let pairs = PAIRS.map(|(name, _)| set(&mut write, name));
+        let singles = SINGLES.map(|name| set(&mut write, name));
         let values = |write: &mut RwTxn<'_>, name| env.create_database(write, Some(name));
         let [grains, addresses, dictionary] =
             ["grain", "address", "term"].map(|name| values(&mut write, name));
@@ -56,8 +55,8 @@ impl Lmdb {
             grains: grains?,
             addresses: addresses?,
             dictionary: dictionary?,
-            triples: triples.into_iter().collect::<::heed::Result<_>>()?,
             pairs: pairs.into_iter().collect::<::heed::Result<_>>()?,
+            singles: singles.into_iter().collect::<::heed::Result<_>>()?,
             rows: 0,
             terms: Terms::default(),
             env,
@@ -84,14 +83,14 @@ impl Lmdb {
             self.dictionary
                 .put(&mut write, text.as_bytes(), &row40(*id))?;
         }
-        for (set, keys) in self.triples.iter().zip(&keys.triples) {
+        for (set, keys) in self.pairs.iter().zip(&keys.pairs) {
             for key in keys {
-                set.put(&mut write, &triple_key(key), &())?;
+                set.put(&mut write, &pair_key(key), &())?;
             }
         }
-        for (set, keys) in self.pairs.iter().zip(&keys.pairs) {
+        for (set, keys) in self.singles.iter().zip(&keys.singles) {
             for (a, row) in keys {
-                set.put(&mut write, &pair_key(*a, *row), &())?;
+                set.put(&mut write, &single_key(*a, *row), &())?;
             }
         }
         // A commit waits for the disk, unless an environment says otherwise.
@@ -129,29 +128,25 @@ impl Peer for Lmdb {
         blob.map(|blob| verified(blob, address)).transpose()
     }
 
-    fn triples(&self, pattern: &Pattern<'_>, limit: usize) -> Result<Found> {
+    fn rows_of(&self, family: usize, bound: &[&str], limit: usize) -> Result<Vec<u64>> {
         let reader = self.reader()?;
-        let parts = pattern.parts();
-        let (order, bound) = order_of(parts.map(|part| part.is_some()));
-        let mut prefix = Vec::with_capacity(20);
-        for text in bound.iter().filter_map(|place| parts[*place]) {
+        let mut prefix = Vec::with_capacity(16);
+        for text in bound {
             let Some(id) = self.dictionary.get(reader, text.as_bytes())? else {
-                return Ok(Found::Rows(Vec::new()));
+                return Ok(Vec::new());
             };
             prefix.extend_from_slice(id);
         }
-        let keys = self.triples[order]
-            .prefix_iter(reader, &prefix)?
-            .take(limit);
+        let keys = self.pairs[family].prefix_iter(reader, &prefix)?.take(limit);
         let rows = keys.map(|entry| Ok(row_at_end(entry?.0)));
-        Ok(Found::Rows(rows.collect::<Result<_>>()?))
+        rows.collect()
     }
 
     fn in_time(&self, from_ms: i64, to_ms: i64) -> Result<Found> {
-        let low = pair_key(from_ms.cast_unsigned(), 0);
-        let high = pair_key((to_ms + 1).cast_unsigned(), 0);
+        let low = single_key(from_ms.cast_unsigned(), 0);
+        let high = single_key((to_ms + 1).cast_unsigned(), 0);
         let range = (Bound::Included(&low[..]), Bound::Excluded(&high[..]));
-        let keys = self.pairs[CREATED_AT].range(self.reader()?, &range)?;
+        let keys = self.singles[CREATED_AT].range(self.reader()?, &range)?;
         let rows = keys.map(|entry| Ok(row_at_end(entry?.0)));
         Ok(Found::Rows(rows.collect::<Result<_>>()?))
     }

@@ -1,10 +1,13 @@
 //! The measured operations as one trait, for the store and the engines it is compared with.
 
+use std::collections::HashSet;
+
 use grainstore::codec::Profile;
 use grainstore::{ContentAddress, Draft, Grain};
 use rayon::prelude::*;
 
 use crate::Result;
+use crate::facts::families_of;
 
 /// A store of grains: this one, or the same tables in another engine.
 pub trait Peer {
@@ -32,8 +35,35 @@ pub trait Peer {
     /// Returns a blob whose address was computed from its bytes.
     fn get(&self, address: &ContentAddress) -> Result<Option<Vec<u8>>>;
 
+    /// Returns up to `limit` rows of a family, one of `facts::PAIRS`, whose keys begin with these terms.
+    fn rows_of(&self, _family: usize, _bound: &[&str], _limit: usize) -> Result<Vec<u64>> {
+        Err("no tables of statements".into())
+    }
+
     /// Returns up to `limit` grains with this subject, relation and object.
-    fn triples(&self, pattern: &Pattern<'_>, limit: usize) -> Result<Found>;
+    fn triples(&self, pattern: &Pattern<'_>, limit: usize) -> Result<Found> {
+        let parts = pattern.parts();
+        let families = families_of(parts.map(|part| part.is_some()));
+        let rows_of = |(family, places): (usize, &[usize]), limit| {
+            let mut bound = [""; 2];
+            for (text, place) in bound.iter_mut().zip(places) {
+                *text = parts[*place].unwrap_or_default();
+            }
+            self.rows_of(family, &bound[..places.len()], limit)
+        };
+        let mut families = families.iter().copied();
+        let Some(first) = families.next() else {
+            return Ok(Found::Rows(Vec::new()));
+        };
+        let Some(second) = families.next() else {
+            return rows_of(first, limit).map(Found::Rows);
+        };
+        let mut rows = rows_of(first, usize::MAX)?;
+        let others: HashSet<u64> = rows_of(second, usize::MAX)?.into_iter().collect();
+        rows.retain(|row| others.contains(row));
+        rows.truncate(limit);
+        Ok(Found::Rows(rows))
+    }
 
     /// Returns the grains created in `from_ms..=to_ms`.
     fn in_time(&self, from_ms: i64, to_ms: i64) -> Result<Found>;

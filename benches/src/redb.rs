@@ -8,24 +8,23 @@ use grainstore::{ContentAddress, Draft, Grain};
 
 use crate::Result;
 use crate::facts::{
-    CREATED_AT, Keys, ORDERS, PAIRS, Terms, order_of, pair_key, prefix_of, row_at_end, row40,
-    triple_key,
+    CREATED_AT, Keys, PAIRS, SINGLES, Terms, pair_key, prefix_of, row_at_end, row40, single_key,
 };
-use crate::peer::{Count, Found, Pattern, Peer, Words, finish, verified};
+use crate::peer::{Count, Found, Peer, Words, finish, verified};
 
-type Triple = &'static [u8; 20];
-type Pair = &'static [u8; 13];
+type Pair = &'static [u8; 15];
+type Single = &'static [u8; 13];
 
 const GRAINS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("grain");
 const ADDRESSES: TableDefinition<'_, &[u8; 8], u64> = TableDefinition::new("address");
 const TERMS: TableDefinition<'_, &str, u64> = TableDefinition::new("term");
 
-fn triple_table(order: usize) -> TableDefinition<'static, Triple, ()> {
-    TableDefinition::new(ORDERS[order].0)
+fn pair_table(family: usize) -> TableDefinition<'static, Pair, ()> {
+    TableDefinition::new(PAIRS[family].0)
 }
 
-fn pair_table(family: usize) -> TableDefinition<'static, Pair, ()> {
-    TableDefinition::new(PAIRS[family])
+fn single_table(family: usize) -> TableDefinition<'static, Single, ()> {
+    TableDefinition::new(SINGLES[family])
 }
 
 /// The tables in redb.
@@ -41,8 +40,8 @@ struct Reader {
     grains: ReadOnlyTable<u64, &'static [u8]>,
     addresses: ReadOnlyTable<&'static [u8; 8], u64>,
     terms: ReadOnlyTable<&'static str, u64>,
-    triples: Vec<ReadOnlyTable<Triple, ()>>,
-    created_at: ReadOnlyTable<Pair, ()>,
+    pairs: Vec<ReadOnlyTable<Pair, ()>>,
+    created_at: ReadOnlyTable<Single, ()>,
 }
 
 impl Redb {
@@ -77,13 +76,13 @@ impl Peer for Redb {
 
     fn settle(&mut self) -> Result<()> {
         let read = self.db.begin_read()?;
-        let triples = (0..ORDERS.len()).map(|order| read.open_table(triple_table(order)));
+        let pairs = (0..PAIRS.len()).map(|family| read.open_table(pair_table(family)));
         self.reader = Some(Reader {
             grains: read.open_table(GRAINS)?,
             addresses: read.open_table(ADDRESSES)?,
             terms: read.open_table(TERMS)?,
-            triples: triples.collect::<std::result::Result<_, _>>()?,
-            created_at: read.open_table(pair_table(CREATED_AT))?,
+            pairs: pairs.collect::<std::result::Result<_, _>>()?,
+            created_at: read.open_table(single_table(CREATED_AT))?,
         });
         Ok(())
     }
@@ -98,23 +97,21 @@ impl Peer for Redb {
         blob.map(|blob| verified(blob, address)).transpose()
     }
 
-    fn triples(&self, pattern: &Pattern<'_>, limit: usize) -> Result<Found> {
+    fn rows_of(&self, family: usize, bound: &[&str], limit: usize) -> Result<Vec<u64>> {
         let reader = self.reader()?;
-        let parts = pattern.parts();
-        let (order, bound) = order_of(parts.map(|part| part.is_some()));
-        let (mut low, mut high) = ([0; 20], [0xff; 20]);
-        for (place, text) in bound.iter().filter_map(|place| parts[*place]).enumerate() {
-            let Some(id) = reader.terms.get(text)? else {
-                return Ok(Found::Rows(Vec::new()));
+        let (mut low, mut high) = ([0; 15], [0xff; 15]);
+        for (place, text) in bound.iter().enumerate() {
+            let Some(id) = reader.terms.get(*text)? else {
+                return Ok(Vec::new());
             };
             low[place * 5..place * 5 + 5].copy_from_slice(&row40(id.value()));
             high[place * 5..place * 5 + 5].copy_from_slice(&row40(id.value()));
         }
-        let keys = reader.triples[order]
-            .range::<&[u8; 20]>(&low..=&high)?
+        let keys = reader.pairs[family]
+            .range::<&[u8; 15]>(&low..=&high)?
             .take(limit);
         let rows = keys.map(|entry| Ok(row_at_end(entry?.0.value())));
-        Ok(Found::Rows(rows.collect::<Result<_>>()?))
+        rows.collect()
     }
 
     fn in_time(&self, from_ms: i64, to_ms: i64) -> Result<Found> {
@@ -168,16 +165,16 @@ fn write(
         for (text, id) in terms {
             table.insert(text.as_str(), id)?;
         }
-        for (order, keys) in keys.triples.iter().enumerate() {
-            let mut table = transaction.open_table(triple_table(order))?;
-            for key in keys {
-                table.insert(&triple_key(key), ())?;
-            }
-        }
         for (family, keys) in keys.pairs.iter().enumerate() {
             let mut table = transaction.open_table(pair_table(family))?;
+            for key in keys {
+                table.insert(&pair_key(key), ())?;
+            }
+        }
+        for (family, keys) in keys.singles.iter().enumerate() {
+            let mut table = transaction.open_table(single_table(family))?;
             for (a, row) in keys {
-                table.insert(&pair_key(*a, *row), ())?;
+                table.insert(&single_key(*a, *row), ())?;
             }
         }
     }

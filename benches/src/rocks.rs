@@ -10,10 +10,9 @@ use grainstore::{ContentAddress, Draft};
 
 use crate::Result;
 use crate::facts::{
-    CREATED_AT, Keys, ORDERS, PAIRS, Terms, order_of, pair_key, prefix_of, row_at_end, row40,
-    triple_key,
+    CREATED_AT, Keys, PAIRS, SINGLES, Terms, pair_key, prefix_of, row_at_end, row40, single_key,
 };
-use crate::peer::{Count, Found, Pattern, Peer, Words, finish, verified};
+use crate::peer::{Count, Found, Peer, Words, finish, verified};
 
 /// The tables in RocksDB.
 #[derive(Debug)]
@@ -33,8 +32,8 @@ impl Rocks {
         let cache = Cache::new_lru_cache(1 << 30);
         let names = VALUES
             .into_iter()
-            .chain(ORDERS.map(|(name, _)| name))
-            .chain(PAIRS);
+            .chain(PAIRS.map(|(name, _)| name))
+            .chain(SINGLES);
         let families = names.map(|name| {
             let mut blocks = BlockBasedOptions::default();
             blocks.set_block_cache(&cache);
@@ -61,13 +60,13 @@ impl Rocks {
     }
 
     /// Returns the rows of the keys in `low..high`, at most `limit`.
-    fn rows_in(&self, name: &str, low: &[u8], high: Vec<u8>, limit: usize) -> Result<Found> {
+    fn rows_in(&self, name: &str, low: &[u8], high: Vec<u8>, limit: usize) -> Result<Vec<u64>> {
         let mut options = ReadOptions::default();
         options.set_iterate_upper_bound(high);
         let from = IteratorMode::From(low, Direction::Forward);
         let keys = self.db.iterator_cf_opt(self.family(name)?, options, from);
         let rows = keys.take(limit).map(|entry| Ok(row_at_end(&entry?.0)));
-        Ok(Found::Rows(rows.collect::<Result<_>>()?))
+        rows.collect()
     }
 }
 
@@ -95,16 +94,16 @@ impl Peer for Rocks {
         for (text, id) in new_terms {
             batch.put_cf(family, text, row40(id));
         }
-        for ((name, _), keys) in ORDERS.iter().zip(&keys.triples) {
+        for ((name, _), keys) in PAIRS.iter().zip(&keys.pairs) {
             let family = self.family(name)?;
             for key in keys {
-                batch.put_cf(family, triple_key(key), []);
+                batch.put_cf(family, pair_key(key), []);
             }
         }
-        for (name, keys) in PAIRS.iter().zip(&keys.pairs) {
+        for (name, keys) in SINGLES.iter().zip(&keys.singles) {
             let family = self.family(name)?;
             for (a, row) in keys {
-                batch.put_cf(family, pair_key(*a, *row), []);
+                batch.put_cf(family, single_key(*a, *row), []);
             }
         }
         let mut synced = WriteOptions::default();
@@ -121,8 +120,8 @@ impl Peer for Rocks {
     fn settle(&mut self) -> Result<()> {
         let names = VALUES
             .into_iter()
-            .chain(ORDERS.map(|(name, _)| name))
-            .chain(PAIRS);
+            .chain(PAIRS.map(|(name, _)| name))
+            .chain(SINGLES);
         for name in names {
             self.db.flush_cf(self.family(name)?)?;
         }
@@ -139,29 +138,28 @@ impl Peer for Rocks {
         blob.map(|blob| verified(blob, address)).transpose()
     }
 
-    fn triples(&self, pattern: &Pattern<'_>, limit: usize) -> Result<Found> {
-        let parts = pattern.parts();
-        let (order, bound) = order_of(parts.map(|part| part.is_some()));
+    fn rows_of(&self, family: usize, bound: &[&str], limit: usize) -> Result<Vec<u64>> {
         let [_, _, dictionary] = VALUES;
         let dictionary = self.family(dictionary)?;
-        let mut prefix = Vec::with_capacity(21);
-        for text in bound.iter().filter_map(|place| parts[*place]) {
+        let mut prefix = Vec::with_capacity(16);
+        for text in bound {
             let Some(id) = self.db.get_pinned_cf(dictionary, text)? else {
-                return Ok(Found::Rows(Vec::new()));
+                return Ok(Vec::new());
             };
             prefix.extend_from_slice(&id);
         }
-        let (name, _) = ORDERS[order];
+        let (name, _) = PAIRS[family];
         let mut high = prefix.clone();
         // Term numbers are small: no key begins with this much.
-        high.resize(21, 0xff);
+        high.resize(16, 0xff);
         self.rows_in(name, &prefix, high, limit)
     }
 
     fn in_time(&self, from_ms: i64, to_ms: i64) -> Result<Found> {
-        let low = pair_key(from_ms.cast_unsigned(), 0);
-        let high = pair_key((to_ms + 1).cast_unsigned(), 0);
-        self.rows_in(PAIRS[CREATED_AT], &low, high.to_vec(), usize::MAX)
+        let low = single_key(from_ms.cast_unsigned(), 0);
+        let high = single_key((to_ms + 1).cast_unsigned(), 0);
+        let rows = self.rows_in(SINGLES[CREATED_AT], &low, high.to_vec(), usize::MAX)?;
+        Ok(Found::Rows(rows))
     }
 
     fn search(&self, _: &Words, _: usize) -> Result<Found> {

@@ -7,8 +7,8 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use crate::Result;
-use crate::facts::{CREATED_AT, Keys, ORDERS, PAIRS, Terms, order_of, prefix_of};
-use crate::peer::{Count, Found, Pattern, Peer, Words, finish, verified};
+use crate::facts::{CREATED_AT, Keys, PAIRS, SINGLES, Terms, prefix_of};
+use crate::peer::{Count, Found, Peer, Words, finish, verified};
 
 /// The tables in SQLite.
 #[derive(Debug)]
@@ -66,13 +66,13 @@ fn schema(text: bool) -> String {
          CREATE TABLE address(prefix INTEGER PRIMARY KEY, row INTEGER NOT NULL);
          CREATE TABLE term(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);",
     );
-    for (name, _) in ORDERS {
+    for (name, _) in PAIRS {
         sql += &format!(
-            "CREATE TABLE {name}(a INTEGER, b INTEGER, c INTEGER, row INTEGER,
-             PRIMARY KEY(a, b, c, row)) WITHOUT ROWID;"
+            "CREATE TABLE {name}(a INTEGER, b INTEGER, row INTEGER,
+             PRIMARY KEY(a, b, row)) WITHOUT ROWID;"
         );
     }
-    for name in PAIRS {
+    for name in SINGLES {
         sql += &format!(
             "CREATE TABLE {name}(a INTEGER, row INTEGER, PRIMARY KEY(a, row)) WITHOUT ROWID;"
         );
@@ -120,22 +120,18 @@ impl Peer for Sqlite {
         blob.map(|blob| verified(blob, address)).transpose()
     }
 
-    fn triples(&self, pattern: &Pattern<'_>, limit: usize) -> Result<Found> {
-        let parts = pattern.parts();
-        let (order, bound) = order_of(parts.map(|part| part.is_some()));
-        let sql = QUESTIONS[order][bound.len() - 1];
-        let mut values: Vec<Value> = bound
-            .iter()
-            .filter_map(|place| parts[*place].map(|text| Value::Text(text.to_owned())))
-            .collect();
+    fn rows_of(&self, family: usize, bound: &[&str], limit: usize) -> Result<Vec<u64>> {
+        let sql = QUESTIONS[family][bound.len() - 1];
+        let texts = bound.iter().map(|text| Value::Text((*text).to_owned()));
+        let mut values: Vec<Value> = texts.collect();
         values.push(Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
         let mut statement = self.db.prepare_cached(sql)?;
         let rows = statement.query_map(params_from_iter(values), |row| row.get::<_, u64>(0))?;
-        Ok(Found::Rows(rows.collect::<rusqlite::Result<_>>()?))
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     fn in_time(&self, from_ms: i64, to_ms: i64) -> Result<Found> {
-        debug_assert_eq!(PAIRS[CREATED_AT], "created_at");
+        debug_assert_eq!(SINGLES[CREATED_AT], "created_at");
         let sql = "SELECT row FROM created_at WHERE a BETWEEN ?1 AND ?2";
         let mut statement = self.db.prepare_cached(sql)?;
         let rows = statement.query_map([from_ms, to_ms], |row| row.get::<_, u64>(0))?;
@@ -165,37 +161,22 @@ impl Peer for Sqlite {
     }
 }
 
-/// The questions that `order_of` can come to, by order and number of bound places.
-const QUESTIONS: [[&str; 3]; 5] = [
+/// The questions about a statement, by family and number of bound terms.
+const QUESTIONS: [[&str; 2]; 3] = [
     [
-        "SELECT row FROM spo WHERE a = (SELECT id FROM term WHERE text = ?1) LIMIT ?2",
-        "SELECT row FROM spo WHERE a = (SELECT id FROM term WHERE text = ?1)
+        "SELECT row FROM sp WHERE a = (SELECT id FROM term WHERE text = ?1) LIMIT ?2",
+        "SELECT row FROM sp WHERE a = (SELECT id FROM term WHERE text = ?1)
          AND b = (SELECT id FROM term WHERE text = ?2) LIMIT ?3",
-        "SELECT row FROM spo WHERE a = (SELECT id FROM term WHERE text = ?1)
-         AND b = (SELECT id FROM term WHERE text = ?2)
-         AND c = (SELECT id FROM term WHERE text = ?3) LIMIT ?4",
     ],
     [
-        "",
-        "SELECT row FROM sop WHERE a = (SELECT id FROM term WHERE text = ?1)
+        "SELECT row FROM po WHERE a = (SELECT id FROM term WHERE text = ?1) LIMIT ?2",
+        "SELECT row FROM po WHERE a = (SELECT id FROM term WHERE text = ?1)
          AND b = (SELECT id FROM term WHERE text = ?2) LIMIT ?3",
-        "",
     ],
     [
-        "SELECT row FROM pso WHERE a = (SELECT id FROM term WHERE text = ?1) LIMIT ?2",
-        "",
-        "",
-    ],
-    [
-        "",
-        "SELECT row FROM pos WHERE a = (SELECT id FROM term WHERE text = ?1)
+        "SELECT row FROM os WHERE a = (SELECT id FROM term WHERE text = ?1) LIMIT ?2",
+        "SELECT row FROM os WHERE a = (SELECT id FROM term WHERE text = ?1)
          AND b = (SELECT id FROM term WHERE text = ?2) LIMIT ?3",
-        "",
-    ],
-    [
-        "SELECT row FROM osp WHERE a = (SELECT id FROM term WHERE text = ?1) LIMIT ?2",
-        "",
-        "",
     ],
 ];
 
@@ -219,14 +200,14 @@ fn write(
     for (text, id) in terms {
         insert.execute(params![id, text])?;
     }
-    for ((name, _), keys) in ORDERS.iter().zip(&keys.triples) {
-        let sql = format!("INSERT INTO {name}(a, b, c, row) VALUES (?1, ?2, ?3, ?4)");
+    for ((name, _), keys) in PAIRS.iter().zip(&keys.pairs) {
+        let sql = format!("INSERT INTO {name}(a, b, row) VALUES (?1, ?2, ?3)");
         let mut insert = db.prepare_cached(&sql)?;
-        for [a, b, c, row] in keys {
-            insert.execute(params![a, b, c, row])?;
+        for [a, b, row] in keys {
+            insert.execute(params![a, b, row])?;
         }
     }
-    for (name, keys) in PAIRS.iter().zip(&keys.pairs) {
+    for (name, keys) in SINGLES.iter().zip(&keys.singles) {
         let sql = format!("INSERT INTO {name}(a, row) VALUES (?1, ?2)");
         let mut insert = db.prepare_cached(&sql)?;
         for (a, row) in keys {

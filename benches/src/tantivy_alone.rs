@@ -11,7 +11,7 @@ use ::tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, 
 use grainstore::{ContentAddress, Draft};
 
 use crate::Result;
-use crate::peer::{Count, Found, Pattern, Peer, Words, finish};
+use crate::peer::{Count, Found, Peer, Words, finish};
 
 /// The words in tantivy. It stores no grains.
 pub struct Tantivy {
@@ -111,10 +111,6 @@ impl Peer for Tantivy {
 
     fn get(&self, _: &ContentAddress) -> Result<Option<Vec<u8>>> {
         Err("tantivy alone stores no grains".into())
-    }
-
-    fn triples(&self, _: &Pattern<'_>, _: usize) -> Result<Found> {
-        Err("tantivy alone has no statements".into())
     }
 
     fn in_time(&self, _: i64, _: i64) -> Result<Found> {
