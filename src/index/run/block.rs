@@ -44,6 +44,12 @@ impl KeyLayout {
         bytes
     }
 
+    /// Returns the row of a written key, less the first.
+    fn row_in<K: Key>(self, bytes: &Bytes) -> u64 {
+        let word = bytes.as_chunks::<8>().0.get(K::PARTS);
+        word.map_or(0, |word| u64::from_be_bytes(*word)) >> (64 - 8 * self.row_len)
+    }
+
     /// Reads what [`Self::write`] wrote; bytes behind the key do not matter.
     #[inline]
     pub(in crate::index) fn read<K: Key>(self, bytes: &Bytes) -> K {
@@ -65,13 +71,15 @@ pub(super) type Bytes = [u8; KEY_LEN_MAX];
 
 const KEY_LEN_MAX: usize = 24;
 
-/// Builds one block with prefix compression: a key leaves out the bytes it shares with the key
-/// before it, except at restart points.
+/// Builds one block with prefix compression: except at restart points, a key leaves out the bytes it
+/// shares with the key before it, or all but its distance from that one.
 #[derive(Debug)]
 pub(super) struct BlockBuilder {
     bytes: Vec<u8>,
     restarts: Vec<u16>,
+    /// The number of keys since the last restart, and where it is.
     since_restart: usize,
+    restarted_at: usize,
     previous: Bytes,
 }
 
@@ -81,6 +89,7 @@ impl BlockBuilder {
             bytes: Vec::with_capacity(BLOCK_LEN + 64),
             restarts: Vec::new(),
             since_restart: 0,
+            restarted_at: 0,
             previous: [0; KEY_LEN_MAX],
         }
     }
@@ -93,22 +102,40 @@ impl BlockBuilder {
         self.bytes.len() >= BLOCK_LEN
     }
 
-    /// Adds a key of `width` bytes.
-    pub(in crate::index) fn push(&mut self, key: &Bytes, width: usize) {
-        let mut shared = 0;
-        if self.bytes.is_empty() || self.since_restart == RESTART_LEN {
-            self.since_restart = 0;
-            // A block is closed long before 64 KiB.
-            self.restarts
-                .push(u16::try_from(self.bytes.len()).unwrap_or(u16::MAX));
-        } else {
-            shared = shared_len(&self.previous, key).min(width);
+    /// Adds a key, as `layout` wrote it.
+    pub(in crate::index) fn push<K: Key>(&mut self, layout: KeyLayout, key: &Bytes) {
+        let before = std::mem::replace(&mut self.previous, *key);
+        let shared = match self.restart_if_due() {
+            true => 0,
+            false => shared_len(&before, key),
+        };
+        let [row, row_before] = [key, &before].map(|key| layout.row_in::<K>(key));
+        match u8::try_from(row.wrapping_sub(row_before).wrapping_sub(1)) {
+            Ok(tag) if tag < SHARES && shared >= 8 * K::PARTS => self.bytes.push(tag),
+            _ => self.push_rest(key, shared, layout.width::<K>()),
         }
         self.since_restart += 1;
-        self.bytes.push(u8::try_from(shared).unwrap_or(0));
-        self.bytes
-            .extend_from_slice(key.get(shared..width).unwrap_or_default());
-        self.previous = *key;
+    }
+
+    /// Makes the next key a restart if it is the first, or far enough from the last restart; returns
+    /// whether it is one.
+    fn restart_if_due(&mut self) -> bool {
+        let at = self.bytes.len();
+        let is_due = at == 0
+            || self.since_restart >= RESTART_KEYS && at - self.restarted_at >= RESTART_BYTES;
+        if is_due {
+            (self.since_restart, self.restarted_at) = (0, at);
+            // A block is closed long before 64 KiB.
+            self.restarts.push(u16::try_from(at).unwrap_or(u16::MAX));
+        }
+        is_due
+    }
+
+    fn push_rest(&mut self, key: &Bytes, shared: usize, width: usize) {
+        let shared = shared.min(width);
+        self.bytes.push(SHARES | u8::try_from(shared).unwrap_or(0));
+        let rest = key.get(shared..width).unwrap_or_default();
+        self.bytes.extend_from_slice(rest);
     }
 
     /// Returns the block, without its check, and starts the next.
@@ -120,7 +147,6 @@ impl BlockBuilder {
         let restarts = u16::try_from(self.restarts.len()).unwrap_or(u16::MAX);
         bytes.extend_from_slice(&restarts.to_be_bytes());
         self.restarts.clear();
-        self.since_restart = 0;
         bytes
     }
 }
@@ -236,12 +262,14 @@ impl<K: Key> BlockCursor<K> {
         if self.at >= block.end {
             return Ok(None);
         }
-        let width = self.layout.width::<K>();
-        let shared = block
-            .bytes
-            .get(self.at)
-            .map_or(width, |len| usize::from(*len));
+        let tag = block.bytes.get(self.at).copied().unwrap_or(SHARES);
         let from = self.at + 1;
+        let Some(shared) = tag.checked_sub(SHARES) else {
+            self.add_rows(u64::from(tag) + 1);
+            self.at = from;
+            return Ok(Some(self.layout.read(&self.key)));
+        };
+        let (shared, width) = (usize::from(shared), self.layout.width::<K>());
         let end = (from + width).checked_sub(shared).unwrap_or(from);
         if shared > width || end > block.end {
             return Err(OVER_THE_END);
@@ -253,6 +281,15 @@ impl<K: Key> BlockCursor<K> {
         }
         self.at = end;
         Ok(Some(self.layout.read(&self.key)))
+    }
+
+    /// Moves the row of the key by a distance. Bytes that no builder makes may take it beyond the last one.
+    #[inline]
+    fn add_rows(&mut self, distance: u64) {
+        if let Some(word) = self.key.as_chunks_mut::<8>().0.get_mut(K::PARTS) {
+            let by = distance << (64 - 8 * self.layout.row_len);
+            *word = u64::from_be_bytes(*word).wrapping_add(by).to_be_bytes();
+        }
     }
 
     /// Puts `bytes` behind the first `shared` of a key if they begin in its last part or its row, which have
@@ -283,8 +320,13 @@ const OVER_THE_END: &str = "a key runs over the end of its block";
 /// The length at which a block is closed, in bytes.
 const BLOCK_LEN: usize = 4_000;
 
-/// The number of keys from one restart point to the next.
-const RESTART_LEN: usize = 32;
+/// The least number of keys from one restart point to the next, and of bytes.
+const RESTART_KEYS: usize = 32;
+const RESTART_BYTES: usize = 128;
+
+/// The bit of a key's first byte that says that the others count the bytes shared with the key before;
+/// without it the parts are those of the key before, and the byte is the distance of their rows less 1.
+const SHARES: u8 = 0x80;
 
 #[cfg(test)]
 mod tests {
@@ -294,7 +336,7 @@ mod tests {
     fn round_trip<K: Key>(keys: &[K], layout: KeyLayout) {
         let mut builder = BlockBuilder::new();
         for key in keys {
-            builder.push(&layout.write(*key), layout.width::<K>());
+            builder.push::<K>(layout, &layout.write(*key));
         }
         let block = Block::new(builder.finish()).unwrap();
         for (n, low) in keys.iter().enumerate() {
@@ -328,9 +370,20 @@ mod tests {
             singles.sort_unstable();
             singles.dedup();
             round_trip(&singles, layout);
+            let near = |n: u64| first + (n + n / 100 * 128) % (end - first);
+            let mut lists: Vec<_> = (0..1_000)
+                .map(|n| Single::new([n / 400, 0], near(n)))
+                .collect();
+            lists.sort_unstable();
+            lists.dedup();
+            round_trip(&lists, layout);
             let mut pairs: Vec<_> = (0..120)
                 .map(|n: u64| Pair::new([n << 60, u64::MAX - n % 5], row(n)))
                 .collect();
+            pairs.sort_unstable();
+            pairs.dedup();
+            round_trip(&pairs, layout);
+            let mut pairs: Vec<_> = (0..700).map(|n| Pair::new([7, n / 200], near(n))).collect();
             pairs.sort_unstable();
             pairs.dedup();
             round_trip(&pairs, layout);
@@ -348,8 +401,8 @@ mod tests {
             b"\0",
             b"\0\x09",
             b"\xff\0\0",
-            b"\x01\x02\x03\0\0",
-            b"\x03\xff\xff\0\x01",
+            b"\x81\x02\x03\0\0",
+            b"\x83\xff\xff\0\x01",
         ] {
             if let Some(block) = Block::new(bytes.to_vec()) {
                 let mut cursor =

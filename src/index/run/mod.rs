@@ -21,8 +21,10 @@
 //!
 //! **Blocks of keys.** A key is its components, 8 bytes each, and its row less the run's first row in
 //! the least number of bytes, at least 1, that holds (end − first − 1). In a block each key is a byte
-//! that says how many bytes it shares with the key before it, and the rest. Every 32nd key, beginning
-//! with the first, is a restart and shares 0. Behind the keys lie the offsets of the restarts in the
+//! and the rest: 128 and the number of bytes that it shares with the key before it, then the other
+//! bytes; or, with the components of that key, its distance in rows less 1, if that is below 128. The
+//! first key is a restart and shares 0, and so is each that is 32 keys and 128 bytes or more behind the
+//! last restart. Behind the keys lie the offsets of the restarts in the
 //! block (2 each), and their number (2). A block is closed by the key that takes its keys to 4,000
 //! bytes or more, and holds keys of one family, in the order of families.
 //!

@@ -88,7 +88,7 @@ impl RunWriter {
             if builder.is_empty() {
                 section.fences.extend(bytes.iter().take(width));
             }
-            builder.push(&bytes, width);
+            builder.push::<K>(self.layout, &bytes);
             section.keys += 1;
             last = Some(bytes);
             if builder.is_full() {

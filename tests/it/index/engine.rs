@@ -268,8 +268,8 @@ fn a_full_disk_keeps_nobody_from_writing_or_reading() {
 fn a_merge_never_holds_a_run() {
     let (disk, _, largest) = narrow();
     let (index, _) = open(&disk, &small());
-    let all = entries(6_000);
-    for end in [3_000, 6_000] {
+    let all = entries(8_000);
+    for end in [4_000, 8_000] {
         Entries(all.0[..end].to_vec()).apply(&index);
         let active = index.active_entries();
         let stretch = places(active.clone());
