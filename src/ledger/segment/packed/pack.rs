@@ -224,7 +224,9 @@ impl Survey {
         let bodies: Vec<_> = made_of.iter().map(|(_, (_, body))| body).collect();
         let mut samples: Vec<_> = made_of.iter().map(|(_, (nth, _))| *nth).collect();
         let len: usize = bodies.iter().map(|body| body.len()).sum();
-        let len = (len / 4).min(DICTIONARY_MAX);
+        // Twice in the file, it must not take more than it saves of a small segment.
+        let share = usize::try_from(self.kept_bytes / DICTIONARY_SHARE).unwrap_or(usize::MAX);
+        let len = (len / 2).min(share).min(DICTIONARY_MAX);
         let dictionary = dictionary_of(&bodies, len);
         if dictionary.is_empty() {
             samples.clear();
@@ -326,10 +328,11 @@ impl Out<'_> {
 const BLOCK_ENTRIES: usize = 16;
 const BLOCK_BYTES: u64 = 8 << 10;
 /// The grains that are looked at before a segment is packed: every second for its dictionary.
-const SEEN_MAX: u64 = 512;
+const SEEN_MAX: u64 = 1_024;
 /// The length of their bodies.
 const SAMPLE_BYTES: Range<usize> = 16..16 << 10;
-const DICTIONARY_MAX: usize = 16 << 10;
+const DICTIONARY_MAX: usize = 64 << 10;
+const DICTIONARY_SHARE: u64 = 128;
 /// The length of an entry and of a frame header in short form, about.
 const SHORT_ENTRY: u64 = 54;
 const SHORT_FRAME: u64 = 15;
