@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use crate::Result;
 use crate::data::{Corpus, Dice, Generator};
 use crate::floor::Floor;
+use crate::machine;
 use crate::peer::Peer;
 use crate::report::{Bound, Report, Table};
 use crate::setup::{Engine, Settings, rotated};
@@ -21,7 +22,9 @@ struct Stage {
     floor: Floor,
     corpus: Corpus,
     addresses: Vec<ContentAddress>,
-    _folders: Vec<TempDir>,
+    blob_bytes: u64,
+    /// That of the floor, then those of the engines.
+    folders: Vec<TempDir>,
 }
 
 /// All engines, and text.
@@ -34,6 +37,7 @@ pub fn with_all(settings: &Settings, report: &mut Report) -> Result<()> {
     stage.ask(settings, report, 1.0)?;
     stage.search(settings, report)?;
     stage.compress()?;
+    stage.disk(report)?;
     stage.gets(settings, report, ", compressed")
 }
 
@@ -58,7 +62,7 @@ impl Stage {
             Ok(path)
         };
         let mut floor = Floor::create(&folder()?)?;
-        let mut addresses = Vec::new();
+        let (mut addresses, mut blob_bytes) = (Vec::new(), 0);
         let mut loaded = Vec::new();
         let mut corpus = None;
         for engine in engines {
@@ -72,6 +76,7 @@ impl Stage {
                     if corpus.is_none() {
                         floor.add(&chunk.addresses, &chunk.blobs)?;
                         addresses.extend_from_slice(&chunk.addresses);
+                        blob_bytes += chunk.blob_bytes();
                     }
                     peer.put_batch(chunk.drafts)?;
                     left -= len;
@@ -99,7 +104,8 @@ impl Stage {
             floor,
             corpus: corpus.ok_or("no engine to load")?,
             addresses,
-            _folders: folders,
+            blob_bytes,
+            folders,
         })
     }
 
@@ -107,6 +113,27 @@ impl Stage {
         for (_, peer) in &mut self.engines {
             peer.compress()?;
         }
+        Ok(())
+    }
+
+    /// Prints the room that a store with text takes, and SQLite.
+    fn disk(&self, report: &mut Report) -> Result<()> {
+        let title = format!(
+            "Disk of {} grains, ours compressed, with text",
+            self.grains()
+        );
+        let mut table = Table::new(title, "bytes per blob byte");
+        for ((engine, _), folder) in self.engines.iter().zip(self.folders.iter().skip(1)) {
+            let bound = match engine {
+                Engine::Ours => Some(Bound::AtMost(1.4)),
+                Engine::Sqlite => None,
+                // They have no text, or nothing else.
+                _ => continue,
+            };
+            let bytes = machine::disk_bytes(folder.path())? as f64;
+            table.row(engine.name(), vec![bytes / self.blob_bytes as f64], bound);
+        }
+        report.table(&table);
         Ok(())
     }
 
