@@ -234,7 +234,7 @@ fn document(grain: &Grain, known: &mut Conversations) -> Document {
         .time_ms(grain.event_time().ms())
         .thread(known.number_of(grain))
         .said_by(grain.text("role"), grain.text("observer_id"))
-        .order(Column::address(&grain.address()))
+        .order(Column::address(&grain.address()) & TOLD_APART)
         .shape(LineShape::of(grain))
         .open_to_all(Capability::default().sees(grain))
         .importance(
@@ -281,6 +281,10 @@ impl Conversations {
         self.number
     }
 }
+
+/// The bits of an address that break ties between equal scores: enough to tell the grains of a store apart
+/// nearly always, and a column takes as many bits as its values have.
+const TOLD_APART: u64 = !0 << 24;
 
 /// From this many rows on, a commit now is cheaper than feeding them at every open.
 const WORTH_A_COMMIT: u64 = 1024;
