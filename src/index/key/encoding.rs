@@ -97,7 +97,7 @@ const fn join(high: u64, low: u64) -> u128 {
     ((high as u128) << 64) | low as u128
 }
 
-const fn high(both: u128) -> u64 {
+pub(in crate::index) const fn high(both: u128) -> u64 {
     (both >> 64) as u64
 }
 
@@ -105,7 +105,7 @@ const fn high(both: u128) -> u64 {
     clippy::cast_possible_truncation,
     reason = "the lower half is what is asked for"
 )]
-const fn low(both: u128) -> u64 {
+pub(in crate::index) const fn low(both: u128) -> u64 {
     both as u64
 }
 

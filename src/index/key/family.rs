@@ -2,12 +2,12 @@
 //!
 //! A number names a section of a run, so none is ever reused: 1 to 6 were statements with all three
 //! parts. A key is one component of 8 bytes, two for parts of a statement, and the row of the entry
-//! that made it; sorted in its family, integers big-endian. Texts are terms: SipHash-2-4 under the store's `term_key` of each
-//! text followed by `ff`, and 1 where that is 0; an object that is not text is hashed as its canonical
-//! JSON. Grains are links: SipHash-2-4 under the same key of the 32 bytes of an address. A time is
-//! milliseconds, the sign bit flipped; an ordered double is its bits, the sign bit set, of a negative
-//! one all bits flipped. A verification is the row · 8 + 0 unverified, 1 verified, 2 contested, 3
-//! retracted.
+//! that made it; sorted in its family, integers big-endian. Texts are terms: SipHash-2-4 under the
+//! store's `term_key` of each text followed by `ff`, and 1 where that is 0; an object that is not text
+//! is hashed as its canonical JSON. Grains are links: SipHash-2-4 under the same key of the 32 bytes of
+//! an address. A time is milliseconds, the sign bit flipped; an ordered double is its bits, the sign bit
+//! set, of a negative one all bits flipped. A verification is the row · 8 + 0 unverified, 1 verified,
+//! 2 contested, 3 retracted.
 //!
 //! A sealed entry has keys from its card alone: under `User` the first 8 bytes of SipHash-2-4 over
 //! `fe` and `uid`, and those of the token `u`; under `Session` those of `s`; under the pairs those

@@ -4,7 +4,7 @@
 
 use std::marker::PhantomData;
 
-use crate::index::key::encoding::Key;
+use crate::index::key::encoding::{Key, high, low};
 
 /// The layout of the keys of a run: rows count from the run's first, in as few bytes as they need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl KeyLayout {
     pub(in crate::index) fn write<K: Key>(self, key: K) -> Bytes {
         let mut bytes = [0; KEY_LEN_MAX];
         let words = key.parts().into_iter().take(K::PARTS);
-        let row = key.row().saturating_sub(self.first) << (64 - 8 * self.row_len);
+        let row = key.row().saturating_sub(self.first) << self.bits_behind();
         for (slot, word) in bytes
             .as_chunks_mut::<8>()
             .0
@@ -44,10 +44,15 @@ impl KeyLayout {
         bytes
     }
 
+    /// Returns the number of bits behind a row in the last 8 bytes of a written key.
+    const fn bits_behind(self) -> usize {
+        64 - 8 * self.row_len
+    }
+
     /// Returns the row of a written key, less the first.
     fn row_in<K: Key>(self, bytes: &Bytes) -> u64 {
         let word = bytes.as_chunks::<8>().0.get(K::PARTS);
-        word.map_or(0, |word| u64::from_be_bytes(*word)) >> (64 - 8 * self.row_len)
+        word.map_or(0, |word| u64::from_be_bytes(*word)) >> self.bits_behind()
     }
 
     /// Reads what [`Self::write`] wrote; bytes behind the key do not matter.
@@ -62,7 +67,7 @@ impl KeyLayout {
             1 => ([a, 0], b),
             _ => ([a, b], c),
         };
-        K::new(parts, self.first + (row >> (64 - 8 * self.row_len)))
+        K::new(parts, self.first + (row >> self.bits_behind()))
     }
 }
 
@@ -204,7 +209,10 @@ impl Block {
 pub(super) struct BlockCursor<K> {
     layout: KeyLayout,
     at: usize,
-    key: Bytes,
+    /// The bytes of the key: those of its last component and its row, and those before. As integers they
+    /// stay in registers in a long scan.
+    tail: u128,
+    head: u64,
     kind: PhantomData<K>,
 }
 
@@ -214,7 +222,8 @@ impl<K: Key> BlockCursor<K> {
         Self {
             layout,
             at: 0,
-            key: [0; KEY_LEN_MAX],
+            tail: 0,
+            head: 0,
             kind: PhantomData,
         }
     }
@@ -265,53 +274,61 @@ impl<K: Key> BlockCursor<K> {
         let tag = block.bytes.get(self.at).copied().unwrap_or(SHARES);
         let from = self.at + 1;
         let Some(shared) = tag.checked_sub(SHARES) else {
-            self.add_rows(u64::from(tag) + 1);
+            let by = (u128::from(tag) + 1) << self.layout.bits_behind();
+            // Bytes that no builder makes may take it beyond the last row.
+            self.tail = self.tail.wrapping_add(by);
             self.at = from;
-            return Ok(Some(self.layout.read(&self.key)));
+            return Ok(Some(self.key()));
         };
         let (shared, width) = (usize::from(shared), self.layout.width::<K>());
         let end = (from + width).checked_sub(shared).unwrap_or(from);
         if shared > width || end > block.end {
             return Err(OVER_THE_END);
         }
-        if !self.put_word(shared, block.bytes.get(from..)) {
-            let slot = self.key.get_mut(shared..width).unwrap_or_default();
+        let in_tail = shared.checked_sub(8 * (K::PARTS - 1));
+        let bytes = block.bytes.get(from..).and_then(<[u8]>::first_chunk);
+        if let (Some(shared @ 0..16), Some(bytes)) = (in_tail, bytes) {
+            let bits = 8 * shared;
+            // Bytes behind the key do not matter.
+            let word = u128::from_be_bytes(*bytes) >> bits;
+            self.tail = self.tail & !(u128::MAX >> bits) | word;
+        } else {
             let rest = block.bytes.get(from..end).ok_or(OVER_THE_END)?;
-            slot.copy_from_slice(rest);
+            self.put(shared, rest);
         }
         self.at = end;
-        Ok(Some(self.layout.read(&self.key)))
+        Ok(Some(self.key()))
     }
 
-    /// Moves the row of the key by a distance. Bytes that no builder makes may take it beyond the last one.
     #[inline]
-    fn add_rows(&mut self, distance: u64) {
-        if let Some(word) = self.key.as_chunks_mut::<8>().0.get_mut(K::PARTS) {
-            let by = distance << (64 - 8 * self.layout.row_len);
-            *word = u64::from_be_bytes(*word).wrapping_add(by).to_be_bytes();
-        }
-    }
-
-    /// Puts `bytes` behind the first `shared` of a key if they begin in its last part or its row, which have
-    /// 16 bytes at most, and so many bytes follow; returns whether it did. It is the step of every long scan,
-    /// and to copy a few bytes costs more than all else in it.
-    #[inline]
-    fn put_word(&mut self, shared: usize, bytes: Option<&[u8]>) -> bool {
-        let before = 8 * (K::PARTS - 1);
-        let key = self.key.get_mut(before..);
-        let (Some(shared), Some(key), Some(bytes)) = (
-            shared.checked_sub(before).filter(|shared| *shared < 16),
-            key.and_then(<[u8]>::first_chunk_mut::<16>),
-            bytes.and_then(<[u8]>::first_chunk::<16>),
-        ) else {
-            return false;
+    fn key(&self) -> K {
+        let (part, row) = (high(self.tail), low(self.tail));
+        let parts = match K::PARTS {
+            1 => [part, 0],
+            _ => [self.head, part],
         };
-        let bits = 8 * shared;
-        // Bytes behind the key do not matter.
-        let behind = u128::MAX >> bits;
-        let word = u128::from_be_bytes(*bytes) >> bits;
-        *key = (u128::from_be_bytes(*key) & !behind | word).to_be_bytes();
-        true
+        K::new(
+            parts,
+            self.layout.first + (row >> self.layout.bits_behind()),
+        )
+    }
+
+    /// Puts bytes behind the first `shared` of the key.
+    fn put(&mut self, shared: usize, bytes: &[u8]) {
+        let mut key = [0; KEY_LEN_MAX];
+        let (head, tail) = key.split_at_mut(KEY_LEN_MAX - 16);
+        head.copy_from_slice(&self.head.to_be_bytes());
+        tail.copy_from_slice(&self.tail.to_be_bytes());
+        let before = 8 * (2 - K::PARTS);
+        for (slot, byte) in key.iter_mut().skip(before + shared).zip(bytes) {
+            *slot = *byte;
+        }
+        self.head = key
+            .first_chunk()
+            .map_or(0, |head| u64::from_be_bytes(*head));
+        self.tail = key
+            .last_chunk()
+            .map_or(0, |tail| u128::from_be_bytes(*tail));
     }
 }
 
