@@ -102,7 +102,7 @@ impl Scan<'_> {
             Kind::Single(range) => range.among(rows),
             Kind::Pair(range) => range.among(rows),
             Kind::Statement(statement) => {
-                let [one, other] = statement.narrowest()?;
+                let [(_, one), (_, other)] = statement.narrowest()?;
                 other.among(&one.among(rows)?)
             }
         }
@@ -121,7 +121,7 @@ impl Scan<'_> {
     }
 
     /// Returns an estimate of the number of rows: exact if they are few or cached, else from the
-    /// number of blocks.
+    /// number of blocks; of a whole statement that of the pair of its parts with the fewest.
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
@@ -129,28 +129,30 @@ impl Scan<'_> {
         match &self.0 {
             Kind::Single(range) => range.estimate(),
             Kind::Pair(range) => range.estimate(),
-            Kind::Statement(statement) => statement.narrowest()?[0].estimate(),
+            Kind::Statement(statement) => {
+                let [(estimate, _), _] = statement.narrowest()?;
+                Ok(estimate)
+            }
         }
     }
 }
 
 impl<'a> Statement<'a> {
-    /// Returns the two ranges with the fewest rows, by estimate.
-    fn narrowest(&self) -> Result<[&KeyRange<'a, Pair>; 2], Error> {
+    /// Returns the two ranges with the fewest rows, by their estimates.
+    fn narrowest(&self) -> Result<[(Estimate, &KeyRange<'a, Pair>); 2], Error> {
         let [sp, po, os] = &self.ranges;
-        let [in_sp, in_po, in_os] = [
-            sp.estimate()?.rows,
-            po.estimate()?.rows,
-            os.estimate()?.rows,
+        let mut ordered = [
+            (sp.estimate()?, sp),
+            (po.estimate()?, po),
+            (os.estimate()?, os),
         ];
-        let mut ordered = [(in_sp, sp), (in_po, po), (in_os, os)];
-        ordered.sort_by_key(|(rows, _)| *rows);
-        let [(_, one), (_, other), _] = ordered;
+        ordered.sort_by_key(|(estimate, _)| estimate.rows);
+        let [one, other, _] = ordered;
         Ok([one, other])
     }
 
     fn rows(&self) -> Result<RowSet, Error> {
-        let [one, other] = self.narrowest()?;
+        let [(_, one), (_, other)] = self.narrowest()?;
         other.among(&one.set()?)
     }
 
